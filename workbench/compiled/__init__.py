@@ -1,0 +1,21 @@
+"""The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
+
+from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
+from workbench.compiled.kernel import INTERPRETED, allocating, kernel
+from workbench.compiled.question import NO_ANSWER, RAISED, Question
+
+__all__ = [
+    "ALL_BITS",
+    "INTERPRETED",
+    "NO_ANSWER",
+    "NO_BITS",
+    "ONE_BIT",
+    "RAISED",
+    "Question",
+    "kernel",
+    "leading_zeros",
+    "left",
+    "ones",
+    "right",
+    "trailing_zeros",
+]

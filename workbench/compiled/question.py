@@ -1,0 +1,130 @@
+"""A question with one fixed signature, and its answers: plain functions, called by engines through an address.
+
+An engine is compiled once for every answer there will ever be. It holds an answer as a whole number (the address of the
+compiled function; in interpreted mode the function itself) and calls `question.ask(answer, ...)`, which is a call through
+a pointer in Numba's own calling convention: 4 ns with three arrays, and the status comes back with the result, so an
+answer that raises is seen as `RAISED` and never passes for a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import errors as numba_errors
+from numba.extending import intrinsic
+
+from workbench.compiled.kernel import INTERPRETED, compiled
+from workbench.errors import PolicyError
+
+RAISED = -(1 << 62)
+"""What `ask` returns when the answer raised an exception."""
+
+NO_ANSWER: Any = 0
+"""Stands for an optional answer that a policy does not give."""
+
+_RETURNED = {"int64": types.int64, "nothing": types.none}
+_SCALARS = {"int64": types.int64, "uint64": types.uint64, "float64": types.float64}
+
+
+class Question:
+    """One decision with a fixed signature; answers return a whole number (`int64`), or nothing when only told.
+
+    Parameters are given as words: `int64`, `float64`, `readonly uint64[]` (an array that answers may only read) or
+    `int64[]` (an array that they may write).
+    """
+
+    def __init__(self, name: str, returns: str = "int64", **parameters: str) -> None:
+        self.name = name
+        self.parameters = tuple(parameters)
+        self._words = tuple(parameters.values())
+        self.signature = _RETURNED[returns](*(_numba_type(word) for word in self._words))
+        self._ready: dict[tuple[Callable[..., int], bool], tuple[int, Any]] = {}
+        self.ask = self._plain_ask if INTERPRETED else self._native_ask()
+
+    def ready(self, answer: Callable[..., int], checked: bool = False) -> Any:
+        """Compile an answer (once) and return what an engine calls it by.
+
+        Raises
+        ------
+        PolicyError
+            The function does not take this question's parameters, writes to what it may only read, or is not in the
+            subset of Python that compiles.
+        """
+        self._refuse_wrong_parameters(answer)
+        if INTERPRETED:
+            return answer
+        key = (answer, checked)
+        if key not in self._ready:
+            self._ready[key] = self._compile(answer, checked)
+        return self._ready[key][0]
+
+    def _refuse_wrong_parameters(self, answer: Callable[..., int]) -> None:
+        given = answer.__code__.co_varnames[: answer.__code__.co_argcount]
+        if given != self.parameters:
+            raise PolicyError(
+                f"{answer.__qualname__}: an answer to {self.name!r} takes ({', '.join(self.parameters)}). "
+                f"Got ({', '.join(given)})."
+            )
+
+    def _compile(self, answer: Callable[..., int], checked: bool) -> tuple[int, Any]:
+        keep = answer.__module__.startswith("workbench.") and not checked
+        try:
+            dispatcher = compiled(answer, self.signature, keep=keep, checked=checked)
+        except numba_errors.NumbaError as problem:
+            raise PolicyError(f"{answer.__qualname__} does not compile: {_one_sentence(problem)}") from None
+        result = dispatcher.overloads[self.signature.args]  # type: ignore[attr-defined]
+        return result.library.get_pointer_to_function(result.fndesc.llvm_func_name), dispatcher
+
+    def _plain_ask(self, answer: Callable[..., int], *arguments: Any) -> int:
+        guarded = [_guarded(a, word) for a, word in zip(arguments, self._words, strict=True)]
+        try:
+            return int(answer(*guarded) or 0)
+        except Exception:
+            return RAISED
+
+    def _native_ask(self) -> Any:
+        signature = self.signature
+        passed = types.int64(types.int64, *(_writable(t) for t in signature.args))
+
+        def code(context, builder, _, arguments):  # type: ignore[no-untyped-def]
+            shape = context.call_conv.get_function_type(signature.return_type, signature.args)
+            pointer = builder.inttoptr(arguments[0], shape.as_pointer())
+            status, result = context.call_conv.call_function(
+                builder, pointer, signature.return_type, signature.args, list(arguments[1:])
+            )
+            fine = result if signature.return_type == types.int64 else ir.Constant(ir.IntType(64), 0)
+            return builder.select(status.is_error, ir.Constant(ir.IntType(64), RAISED), fine)
+
+        names = ", ".join(self.parameters)
+        space: dict[str, Any] = {"passed": passed, "code": code}
+        exec(f"def ask(typing_context, answer, {names}):\n    return passed, code", space)
+        return intrinsic(space["ask"])
+
+
+def _numba_type(word: str) -> Any:
+    scalar = _SCALARS[word.removeprefix("readonly ").removesuffix("[]")]
+    return types.Array(scalar, 1, "C", readonly=word.startswith("readonly")) if word.endswith("[]") else scalar
+
+
+def _writable(numba_type: Any) -> Any:
+    return types.Array(numba_type.dtype, 1, "C") if isinstance(numba_type, types.Array) else numba_type
+
+
+def _guarded(argument: Any, word: str) -> Any:
+    if not word.startswith("readonly"):
+        return argument
+    view = np.asarray(argument).view()
+    view.flags.writeable = False
+    return view
+
+
+def _one_sentence(problem: Exception) -> str:
+    text = str(problem)
+    if "readonly" in text or "read-only" in text:
+        return "it writes to an array that it may only read; only memory may be written."
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(("File", "Failed"))]
+    return lines[0] if lines else type(problem).__name__

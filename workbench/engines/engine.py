@@ -1,0 +1,51 @@
+"""What every engine is to the rest of the workbench: a name, the questions it asks, its levers, and how to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from workbench.levers import Spec
+from workbench.policies.policy import Policy
+
+
+class Setup(NamedTuple):
+    """Everything but the seed that determines a run, read and checked."""
+
+    engine: str
+    machine: Any
+    workload: Any
+    policies: Mapping[str, Policy]
+    options: Spec
+
+    def identity(self) -> dict[str, Any]:
+        """The setup in plain types: what a run id is the digest of, with the seed and the engine's revision."""
+        return {
+            "engine": self.engine,
+            "machine": self.machine.plain(),
+            "workload": self.workload.identity(),
+            "policies": {slot: policy.identity() for slot, policy in sorted(self.policies.items())},
+            "options": self.options.plain(),
+        }
+
+
+class Engine(Protocol):
+    """A simulator: one compiled loop, its questions with their default answers, its levers."""
+
+    name: str
+    revision: int
+    """Raised whenever the same setup and seed give other results: part of every run id."""
+    slots: Mapping[str, str]
+    """The questions that the engine asks, each with the name of its default policy."""
+    options: type[Spec]
+
+    def simulate(self, setup: Setup, seed: int, events: bool = False) -> Any:
+        """Run once and return the record."""
+
+    def measure(self, record: Any) -> dict[str, float]:
+        """Every measure of a record."""
+
+    def events(self, record: Any) -> dict[str, np.ndarray]:
+        """The event log of a record, as columns."""

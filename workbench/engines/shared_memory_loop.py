@@ -1,0 +1,349 @@
+"""The compiled loop of the engine `shared_memory`: one compute unit, one allocator, one queue.
+
+Cycles in which nothing can change are skipped. At a cycle, in this order (the other way round when grants go first):
+releases that are due, then attempts of the allocator on the head of the queue and the workgroups within its look-ahead.
+A refused head is asked about again at the first due retry after something happened that could help it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, RAISED, allocating, kernel
+from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
+from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken, next_free
+from workbench.structures.timetable import NEVER, Timetable, new_timetable, next_due, put, take
+
+place = PLACE.ask
+tell = TOLD.ask
+
+FINE, NOT_FREE, POLICY_RAISED, STARVED = 0, 1, 2, 3
+CONTIGUOUS, SCATTERED, COMPACTING = 0, 1, 2
+NOBODY = -1
+NEEDS_ROOM = -2
+"""An answer of the loop itself: fits once live ranges have been moved together."""
+
+HEAD, FREE_SEGMENTS, GRANTS, ATTEMPTS, BLOCKED, MOVES, REFUSALS, BUSY_UNTIL, STATUS, AT_CYCLE, AT_ROW, ANSWER = range(
+    12
+)
+
+
+class Jobs(NamedTuple):
+    """The queue: one row a workgroup, ordered by arrival."""
+
+    arrival: np.ndarray
+    length: np.ndarray
+    duration: np.ndarray
+
+
+class Rules(NamedTuple):
+    """The engine's levers as whole numbers."""
+
+    segments: int
+    look_ahead: int
+    retry_cycles: int
+    """Cycles between two tries of a refused head; 0 = only when something is released."""
+    release_first: int
+    grants_a_cycle: int
+    latency_cycles: int
+    layout: int
+    cycles_per_moved_segment: int
+
+
+class State(NamedTuple):
+    """What changes during a run."""
+
+    counters: np.ndarray
+    """int64[12], named by the constants above."""
+    free: np.ndarray
+    """uint64[words], the free map."""
+    due: Timetable
+    """The releases to come; each entry carries the row of its workgroup."""
+    after: np.ndarray
+    """int32[workgroups], the row behind each in the queue."""
+    grant: np.ndarray
+    """int64[workgroups], the cycle at which the allocator granted each."""
+    start: np.ndarray
+    """int64[workgroups], the cycle at which each began to run."""
+    base: np.ndarray
+    """int32[workgroups], the first segment of each grant."""
+    serial: np.ndarray
+    """int32[workgroups], the place of each grant in the order of all grants."""
+    refused: np.ndarray
+    """bool[workgroups], whether each was ever refused."""
+    owner: np.ndarray
+    """int32[segments], the row that holds each segment; kept for layouts that are not contiguous."""
+    moves: np.ndarray
+    refusals: np.ndarray
+
+
+@allocating
+def new_state(workgroups: int, rules: Rules, moves: int, refusals: int) -> State:
+    """An empty memory and a full queue, with room for so many log rows."""
+    counters = np.zeros(12, np.int64)
+    counters[FREE_SEGMENTS] = rules.segments
+    return State(
+        counters,
+        all_free(rules.segments),
+        new_timetable(rules.segments + 1),
+        np.arange(1, workgroups + 1).astype(np.int32),
+        np.full(workgroups, -1),
+        np.full(workgroups, -1),
+        np.full(workgroups, -1).astype(np.int32),
+        np.full(workgroups, -1).astype(np.int32),
+        np.zeros(workgroups, np.bool_),
+        np.full(rules.segments, NOBODY).astype(np.int32),
+        np.zeros((moves, 5), np.int64),
+        np.zeros((refusals, 3), np.int64),
+    )
+
+
+@kernel
+def simulate(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State) -> None:
+    """Run until the queue is empty and everything is released, or until the policy breaks its contract."""
+    counters = state.counters
+    now = attempt = jobs.arrival[0] if jobs.arrival.size else NEVER
+    blocked = False
+    while now != NEVER and counters[STATUS] == FINE:
+        if rules.release_first:
+            _release_due(jobs, rules, policy, state, now)
+        if now == attempt:
+            blocked = _attempt(jobs, rules, policy, state, now)
+            changed = not rules.release_first and _release_due(jobs, rules, policy, state, now)
+            attempt = _next_attempt(jobs, rules, state, now, blocked, changed)
+        elif not rules.release_first:
+            _release_due(jobs, rules, policy, state, now)
+        following = min(next_due(state.due), attempt)
+        if blocked:
+            _count_blocked(jobs, state, now, following)
+        now = following
+
+
+@kernel
+def _release_due(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now: int) -> bool:
+    changed = False
+    while next_due(state.due) == now:
+        row = take(state.due, now)
+        _give_back(jobs, rules, policy, state, row, now)
+        changed = True
+    return changed
+
+
+@kernel
+def _give_back(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: int, now: int) -> None:
+    length = jobs.length[row]
+    start = np.int64(state.base[row])
+    state.counters[FREE_SEGMENTS] += length
+    if rules.layout == CONTIGUOUS:
+        mark_free(state.free, start, length)
+    else:
+        start = _give_back_owned(rules, state, row)
+    if policy.released != NO_ANSWER:
+        status = tell(policy.released, state.free, rules.segments, start, length, policy.params, policy.memory)
+        if status == RAISED:
+            _fail(state.counters, POLICY_RAISED, now, row, RAISED)
+
+
+@kernel
+def _attempt(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now: int) -> bool:
+    """Grant up to the cycle's quota; True when the queue's head was refused."""
+    counters = state.counters
+    counters[ATTEMPTS] += 1
+    for _ in range(rules.grants_a_cycle):
+        if counters[HEAD] >= jobs.arrival.size or jobs.arrival[counters[HEAD]] > now:
+            return False
+        if not _grant_one(jobs, rules, policy, state, now):
+            _log_refusal(state, now)
+            return True
+    return False
+
+
+@kernel
+def _grant_one(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now: int) -> bool:
+    """Grant the first workgroup within the look-ahead that fits; False when none does."""
+    before, row = NOBODY, state.counters[HEAD]
+    for _ in range(rules.look_ahead + 1):
+        if row >= jobs.arrival.size or jobs.arrival[row] > now:
+            return False
+        answer = _ask(jobs, rules, policy, state, row, now)
+        if answer != REFUSED:
+            _take_off_queue(state, before, row)
+            _book(jobs, rules, policy, state, row, answer, now)
+            return True
+        state.refused[row] = True
+        before, row = row, np.int64(state.after[row])
+    return False
+
+
+@kernel
+def _ask(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: int, now: int) -> int:
+    """The policy's answer, checked against the one authoritative state.
+
+    A policy is not asked when fewer segments are free in total than the request needs: no answer could be right.
+    """
+    length = jobs.length[row]
+    if state.counters[FREE_SEGMENTS] < length:
+        return REFUSED
+    answer = place(policy.answer, state.free, rules.segments, length, policy.params, policy.memory)
+    if answer == REFUSED:
+        return NEEDS_ROOM if rules.layout == COMPACTING else REFUSED
+    if answer == RAISED:
+        _fail(state.counters, POLICY_RAISED, now, row, answer)
+        return REFUSED
+    if rules.layout == SCATTERED:
+        fits = answer >= 0
+    else:
+        fits = 0 <= answer <= rules.segments - length and is_free(state.free, answer, length)
+    if not fits:
+        _fail(state.counters, NOT_FREE, now, row, answer)
+        return REFUSED
+    return answer
+
+
+@kernel
+def _take_off_queue(state: State, before: int, row: int) -> None:
+    if before == NOBODY:
+        state.counters[HEAD] = state.after[row]
+    else:
+        state.after[before] = state.after[row]
+
+
+@kernel
+def _book(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: int, answer: int, now: int) -> None:
+    length, start = jobs.length[row], now + rules.latency_cycles
+    if answer == NEEDS_ROOM:
+        start += _compact(jobs, rules, state, now, row) * rules.cycles_per_moved_segment
+        state.counters[BUSY_UNTIL] = start - rules.latency_cycles
+        answer = next_free(state.free, 0)
+    if rules.layout == CONTIGUOUS:
+        mark_taken(state.free, answer, length)
+    else:
+        answer = _take_owned(rules, state, row, answer, length)
+    state.counters[FREE_SEGMENTS] -= length
+    state.grant[row] = now
+    state.start[row] = start
+    state.base[row] = answer
+    state.serial[row] = state.counters[GRANTS]
+    state.counters[GRANTS] += 1
+    put(state.due, start + jobs.duration[row], row)
+    if policy.granted != NO_ANSWER:
+        status = tell(policy.granted, state.free, rules.segments, answer, length, policy.params, policy.memory)
+        if status == RAISED:
+            _fail(state.counters, POLICY_RAISED, now, row, RAISED)
+
+
+@kernel
+def _next_attempt(jobs: Jobs, rules: Rules, state: State, now: int, blocked: bool, changed: bool) -> int:
+    counters = state.counters
+    head = counters[HEAD]
+    if head >= jobs.arrival.size:
+        return NEVER
+    if not blocked:
+        return max(now + 1, jobs.arrival[head], counters[BUSY_UNTIL])
+    helped = now + 1 if changed else next_due(state.due)
+    if not changed and not rules.release_first and helped != NEVER:
+        helped += 1
+    if rules.retry_cycles > 0 and rules.look_ahead > 0:
+        helped = min(helped, _next_candidate(jobs, rules, state, now))
+    if helped == NEVER:
+        _fail(counters, STARVED, now, head, REFUSED)
+        return NEVER
+    if rules.retry_cycles == 1:
+        helped = max(helped, now + 1)
+        counters[ATTEMPTS] += helped - now - 1
+    elif rules.retry_cycles > 1:
+        tries = max((helped - now + rules.retry_cycles - 1) // rules.retry_cycles, 1)
+        counters[ATTEMPTS] += tries - 1
+        helped = now + tries * rules.retry_cycles
+    return helped
+
+
+@kernel
+def _next_candidate(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
+    """When the next workgroup enters the look-ahead, NEVER when the look-ahead is full or no more will come."""
+    row = state.counters[HEAD]
+    for _ in range(rules.look_ahead + 1):
+        if row >= jobs.arrival.size:
+            return NEVER
+        if jobs.arrival[row] > now:
+            return jobs.arrival[row]
+        row = np.int64(state.after[row])
+    return NEVER
+
+
+@kernel
+def _count_blocked(jobs: Jobs, state: State, now: int, following: int) -> None:
+    if following != NEVER and state.counters[FREE_SEGMENTS] >= jobs.length[state.counters[HEAD]]:
+        state.counters[BLOCKED] += following - now
+
+
+@kernel
+def _log_refusal(state: State, now: int) -> None:
+    at = state.counters[REFUSALS]
+    if at < state.refusals.shape[0]:
+        state.refusals[at, 0] = now
+        state.refusals[at, 1] = state.counters[HEAD]
+        state.refusals[at, 2] = state.counters[FREE_SEGMENTS]
+    state.counters[REFUSALS] += 1
+
+
+@kernel
+def _fail(counters: np.ndarray, status: int, now: int, row: int, answer: int) -> None:
+    counters[STATUS], counters[AT_CYCLE], counters[AT_ROW], counters[ANSWER] = status, now, row, answer
+
+
+@kernel
+def _take_owned(rules: Rules, state: State, row: int, answer: int, length: int) -> int:
+    """Take segments one by one: from the answer on, or the lowest free ones when scattered. Return the first."""
+    first = segment = answer if rules.layout == COMPACTING else next_free(state.free, 0)
+    for _ in range(length):
+        mark_taken(state.free, segment, 1)
+        state.owner[segment] = row
+        segment = next_free(state.free, segment)
+    return first
+
+
+@kernel
+def _give_back_owned(rules: Rules, state: State, row: int) -> int:
+    first = NOBODY
+    for segment in range(rules.segments):
+        if state.owner[segment] == row:
+            first = segment if first == NOBODY else first
+            state.owner[segment] = NOBODY
+            mark_free(state.free, segment, 1)
+    return first
+
+
+@kernel
+def _compact(jobs: Jobs, rules: Rules, state: State, now: int, for_row: int) -> int:
+    """Move every live range down as far as it goes, in address order; return how many segments were copied."""
+    copied = to = segment = 0
+    while segment < rules.segments:
+        row = state.owner[segment]
+        if row == NOBODY:
+            segment += 1
+            continue
+        length = jobs.length[row]
+        if segment != to:
+            _move(state, now, row, segment, to, length, for_row)
+            copied += length
+        to += length
+        segment += length
+    return copied
+
+
+@kernel
+def _move(state: State, now: int, row: int, old: int, new: int, length: int, for_row: int) -> None:
+    mark_free(state.free, old, length)
+    mark_taken(state.free, new, length)
+    for k in range(length):
+        state.owner[old + k] = NOBODY
+    for k in range(length):
+        state.owner[new + k] = row
+    at = state.counters[MOVES]
+    if at < state.moves.shape[0]:
+        log = state.moves[at]
+        log[0], log[1], log[2], log[3], log[4] = now, row, old, new, for_row
+    state.counters[MOVES] += 1

@@ -1,0 +1,69 @@
+"""The wording of every message a user can meet: where, what was expected, what came, the nearest cure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class WorkbenchError(Exception):
+    """A mistake that a user can mend; the command line prints its one sentence and ends with status 2."""
+
+    exit_status = 2
+
+
+class InputError(WorkbenchError, ValueError):
+    """Something that came in (a sweep, a lever, a trace, an argument) is not what was expected."""
+
+
+class PolicyError(WorkbenchError):
+    """A policy broke the contract of its question: it raised, or its answer is not allowed."""
+
+
+class StoreError(WorkbenchError):
+    """A results folder cannot be used: it belongs to another sweep, a newer version, or another driver."""
+
+
+def at(where: str, sentence: str) -> str:
+    """Put the place before the sentence; an empty place adds nothing."""
+    return f"{where}: {sentence}" if where else sentence
+
+
+def wrong_value(where: str, name: str, expected: str, got: object, nearest: object = None) -> InputError:
+    """Say that a value is not allowed.
+
+    >>> print(wrong_value("drain.yaml", "machine.segments", "must be a whole number from 2 to 4096", 1, 2))
+    drain.yaml: machine.segments must be a whole number from 2 to 4096. Got 1. Nearest: 2.
+    """
+    cure = f" Nearest: {nearest}." if nearest is not None else ""
+    return InputError(at(where, f"{name} {expected}. Got {shown(got)}.{cure}"))
+
+
+def unknown_name(where: str, what: str, got: object, known: Iterable[str]) -> InputError:
+    """Say that a name is not known, list what there is, and guess what was meant.
+
+    >>> print(unknown_name("", "placement policy", "bestfit", ["best_fit", "first_fit"]))
+    unknown placement policy 'bestfit'; there are best_fit, first_fit. Did you mean best_fit?
+    """
+    names = sorted(known)
+    there = f"there are {', '.join(names)}" if names else "there are none"
+    close = difflib.get_close_matches(str(got).lower(), names, n=1, cutoff=0.5)
+    guess = f" Did you mean {close[0]}?" if close else ""
+    return InputError(at(where, f"unknown {what} {shown(got)}; {there}.{guess}"))
+
+
+def missing_extra(what: str, extra: str) -> WorkbenchError:
+    """Say which optional part of the installation is needed for something."""
+    return WorkbenchError(
+        f"{what} needs an optional part. Install it with: pip install 'gpu-policy-workbench[{extra}]'."
+    )
+
+
+def shown(value: object, most: int = 80) -> str:
+    """The value as a user typed it, cut to a readable length.
+
+    >>> shown("x" * 100)[-6:], shown(3)
+    ('xxx...', '3')
+    """
+    text = repr(value)
+    return text if len(text) <= most else text[: most - 3] + "..."

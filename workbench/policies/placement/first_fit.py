@@ -1,0 +1,28 @@
+"""First fit: the baseline of the source document, and the rule of MGPUSim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.policies.placement.question import Placement
+from workbench.structures.free_map import first_start
+
+
+class FirstFit(Placement):
+    """Take the lowest feasible start; there are no ties.
+
+    The existing dispatcher that the source document compares with (spec 1, R32), and the linear scan over granules of
+    MGPUSim's `resourcemask.go`.
+
+    References
+    ----------
+    spec 1, R32; MGPUSim, `amd/timing/cp/internal/resource/resourcemask.go`, `nextRegion`.
+
+    Examples
+    --------
+    >>> FirstFit().place("0111100111111100", 3)
+    1
+    """
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:  # noqa: N805
+        return first_start(free, length, 0)

@@ -1,0 +1,28 @@
+"""Last fit: the mirror image of first fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.policies.placement.question import Placement
+from workbench.structures.free_map import last_start
+
+
+class LastFit(Placement):
+    """Take the highest feasible start; there are no ties.
+
+    Mirrors first fit segment for segment, so that their completion times are equal on every queue: a free test of an
+    engine (spec 1, section 6).
+
+    References
+    ----------
+    spec 1, section 7.
+
+    Examples
+    --------
+    >>> LastFit().place("0111100111111100", 3)
+    11
+    """
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:  # noqa: N805
+        return last_start(free, length)

@@ -1,0 +1,112 @@
+"""A policy is one frozen, validated value that answers a question; its levers are its fields.
+
+The catalogue knows every policy by question and name. A class joins it by being defined, in a file of this package or in
+a notebook cell; a cell that is run again replaces its earlier definition, and nobody replaces a built-in one.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.errors import InputError, PolicyError, at, unknown_name, wrong_value
+from workbench.levers import Spec, read_spec
+
+_CATALOGUE: dict[str, dict[str, type[Policy]]] = {}
+
+
+class Policy(Spec):
+    """The base of every policy: levers, parameters for compiled code, memory, a place in the catalogue."""
+
+    question: ClassVar[str] = ""
+    answer: ClassVar[Callable[..., int] | None] = None
+    built_in: ClassVar[bool] = False
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.built_in = cls.__module__.startswith("workbench.")
+        if not abstract:
+            _enter(cls)
+
+    def function(self) -> Callable[..., int]:
+        """The plain function that answers, which may depend on the levers."""
+        found = type(self).answer
+        if found is None:
+            raise PolicyError(f"{self.name} has no answer: define `def answer(...)` in its class.")
+        return found
+
+    def parameters(self) -> np.ndarray:
+        """The levers as the answer sees them: float64[levers], in the order of declaration."""
+        return np.array(self.numbers() or [0.0])
+
+    def identity(self) -> dict[str, Any]:
+        """What determines the policy's behaviour, in plain types: part of every run id."""
+        named: dict[str, Any] = {self.name: self.plain()}
+        return named if self.built_in else {**named, "source": source_of(type(self))}
+
+
+def source_of(cls: type) -> str:
+    """The text of a class that is not part of this package, or its compiled form where no text is kept."""
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):
+        codes = [v.__code__ for v in vars(cls).values() if inspect.isfunction(v)]
+        return repr([(c.co_name, c.co_code.hex(), repr(c.co_consts), c.co_names) for c in codes])
+
+
+def policies(question: str) -> Mapping[str, type[Policy]]:
+    """Every policy that answers a question, by name."""
+    return dict(sorted(_CATALOGUE.get(question, {}).items()))
+
+
+def questions() -> list[str]:
+    """Every question that has an answer."""
+    return sorted(_CATALOGUE)
+
+
+def read_policy(question: str, given: object, path: str = "", where: str = "") -> Policy:
+    """The policy that a sweep file names: `best_fit`, `{nearest_boundary: {tie: low}}`, or a policy as it is.
+
+    Raises
+    ------
+    InputError
+        The name or a lever is unknown, or a value is not allowed; the message holds the path.
+    """
+    if isinstance(given, Policy):
+        return _of_question(question, given, path, where)
+    name, levers = _name_and_levers(question, given, path, where)
+    found = _CATALOGUE.get(question, {}).get(name)
+    if found is None:
+        raise unknown_name(at(where, path), f"{question} policy", name, _CATALOGUE.get(question, {}))
+    built: Policy = read_spec(found, levers, f"{path}.{name}" if path else name, where)
+    return built
+
+
+def _of_question(question: str, given: Policy, path: str, where: str) -> Policy:
+    if given.question != question:
+        raise wrong_value(where, path or question, f"must be a {question} policy", given)
+    return given
+
+
+def _name_and_levers(question: str, given: object, path: str, where: str) -> tuple[str, object]:
+    if isinstance(given, str):
+        return given, {}
+    if isinstance(given, type) and issubclass(given, Policy):
+        return given.name, {}
+    if isinstance(given, Mapping) and len(given) == 1:
+        ((name, levers),) = given.items()
+        return str(name), {} if levers is None else levers
+    raise wrong_value(where, path or question, f"must name one {question} policy", given)
+
+
+def _enter(cls: type[Policy]) -> None:
+    room = _CATALOGUE.setdefault(cls.question, {})
+    before = room.get(cls.name)
+    if before is not None and before.built_in and before.__qualname__ != cls.__qualname__:
+        raise InputError(f"{cls.name} is already a {cls.question} policy of the workbench; choose another class name.")
+    if before is not None and before.built_in and not cls.built_in:
+        raise InputError(f"{cls.name} is already a {cls.question} policy of the workbench; choose another class name.")
+    room[cls.name] = cls

@@ -1,0 +1,54 @@
+"""Which of the waiting requests may be tried? (spec 1, R29, E10)"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from workbench.levers import lever
+from workbench.policies.policy import Policy
+
+
+class QueuePolicy(Policy, abstract=True):
+    """The base of every queue discipline."""
+
+    question: ClassVar[str] = "queue"
+
+    def look_ahead(self) -> int:
+        """How many requests behind the head may be tried when the head does not fit."""
+        raise NotImplementedError
+
+
+class FifoHeadOnly(QueuePolicy):
+    """Try the head of the queue alone; what is behind it waits, whether it would fit or not.
+
+    References
+    ----------
+    spec 1, R29 and E10: a FIFO whose entries wait; the default.
+
+    Examples
+    --------
+    >>> FifoHeadOnly().look_ahead()
+    0
+    """
+
+    def look_ahead(self) -> int:
+        return 0
+
+
+class FifoLookahead(QueuePolicy):
+    """Try the head, then up to k requests behind it in order, and grant the first that fits (backfilling).
+
+    References
+    ----------
+    spec 1, E10 and section 7: competes on the queue's side rather than on placement.
+
+    Examples
+    --------
+    >>> FifoLookahead(k=8).look_ahead()
+    8
+    """
+
+    k: int = lever(4, least=0, most=4096, unit="workgroups", says="how many requests behind the head may be tried")
+
+    def look_ahead(self) -> int:
+        return self.k
