@@ -1,7 +1,7 @@
 """A lever (parameter) is declared once: range, step, scale, unit, meaning.
 
-The declaration is the single source of validation (YAML and Python alike), of the slider or drop-down in a dashboard, of
-the tuner's distribution, of the axis label, of the table in the documentation and of the JSON schema of sweep files.
+The declaration is the single source of validation (YAML and Python alike), of the slider or drop-down in a dashboard,
+of the tuner's distribution, of the axis label, of the table in the documentation and of the JSON schema of sweep files.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, dataclass_transform
 
 from workbench.errors import InputError, unknown_name, wrong_value
 
-Kind = Literal["integer", "number", "switch", "choice", "integers", "numbers", "spec"]
+Kind = Literal["integer", "number", "switch", "choice", "text", "integers", "numbers", "spec"]
 Scale = Literal["linear", "log", "power_of_two"]
 REQUIRED: Any = object()
 
@@ -69,7 +69,7 @@ def lever(
     unit: str = "",
     says: str = "",
 ) -> Any:
-    """Declare a lever of a `Spec`; its kind comes from the annotation (int, float, bool, Literal, tuple, a Spec)."""
+    """Declare a lever of a `Spec`; its kind comes from the annotation (int, str, Literal, tuple, a Spec, ...)."""
     return {"default": default, "least": least, "most": most, "step": step, "scale": scale, "unit": unit, "says": says}
 
 
@@ -206,6 +206,7 @@ _PLAIN_KINDS: dict[Any, Kind] = {
     int: "integer",
     float: "number",
     bool: "switch",
+    str: "text",
     tuple[int, ...]: "integers",
     tuple[float, ...]: "numbers",
 }
@@ -248,6 +249,12 @@ def _check_choice(lv: Lever, value: Any, path: str, where: str) -> str:
     return str(value)
 
 
+def _check_text(lv: Lever, value: Any, path: str, where: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise wrong_value(where, path, "must be a text that is not empty", value)
+    return value
+
+
 def _check_many(lv: Lever, value: Any, path: str, where: str) -> tuple[Any, ...]:
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
         raise wrong_value(where, path, "must be a list of numbers", value)
@@ -265,6 +272,7 @@ _CHECKS: dict[Kind, Any] = {
     "number": _check_number,
     "switch": _check_switch,
     "choice": _check_choice,
+    "text": _check_text,
     "integers": _check_many,
     "numbers": _check_many,
     "spec": _check_spec,
@@ -328,6 +336,7 @@ _SCHEMAS: dict[Kind, Any] = {
     "number": _numeric_schema("number"),
     "switch": lambda lv: {"type": "boolean", "description": lv.says, "default": _json(lv)},
     "choice": lambda lv: {"enum": list(lv.choices), "description": lv.says, "default": _json(lv)},
+    "text": lambda lv: {"type": "string", "minLength": 1, "description": lv.says, "default": _json(lv)},
     "integers": _many_schema,
     "numbers": _many_schema,
     "spec": lambda lv: lv.spec.schema(),
