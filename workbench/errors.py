@@ -25,8 +25,12 @@ class StoreError(WorkbenchError):
 
 
 def at(where: str, sentence: str) -> str:
-    """Put the place before the sentence; an empty place adds nothing."""
-    return f"{where}: {sentence}" if where else sentence
+    """Put the place before the sentence; an empty one adds nothing.
+
+    >>> at("drain.yaml", "is empty"), at("", "is empty"), at("drain.yaml", "")
+    ('drain.yaml: is empty', 'is empty', 'drain.yaml')
+    """
+    return ": ".join(part for part in (where, sentence) if part)
 
 
 def wrong_value(where: str, name: str, expected: str, got: object, nearest: object = None) -> InputError:
@@ -47,9 +51,19 @@ def unknown_name(where: str, what: str, got: object, known: Iterable[str]) -> In
     """
     names = sorted(known)
     there = f"there are {', '.join(names)}" if names else "there are none"
-    close = difflib.get_close_matches(str(got).lower(), names, n=1, cutoff=0.5)
-    guess = f" Did you mean {close[0]}?" if close else ""
-    return InputError(at(where, f"unknown {what} {shown(got)}; {there}.{guess}"))
+    guess = nearest_name(got, names)
+    cure = f" Did you mean {guess}?" if guess else ""
+    return InputError(at(where, f"unknown {what} {shown(got)}; {there}.{cure}"))
+
+
+def nearest_name(got: object, known: Iterable[str]) -> str | None:
+    """The known name that a wrong one is most like, None where it is like none.
+
+    >>> nearest_name("Worst-Fit", ["best_fit", "worst_fit"]), nearest_name("zebra", ["best_fit"])
+    ('worst_fit', None)
+    """
+    close = difflib.get_close_matches(shown(got).strip("'").lower(), sorted(known), n=1, cutoff=0.5)
+    return close[0] if close else None
 
 
 def missing_extra(what: str, extra: str) -> WorkbenchError:
@@ -60,10 +74,18 @@ def missing_extra(what: str, extra: str) -> WorkbenchError:
 
 
 def shown(value: object, most: int = 80) -> str:
-    """The value as a user typed it, cut to a readable length.
+    """The value as a user typed it, on one line, cut to a readable length.
 
-    >>> shown("x" * 100)[-6:], shown(3)
-    ('xxx...', '3')
+    >>> shown("x" * 100)[-6:], shown(3), shown([1.5, "a"])
+    ('xxx...', '3', "[1.5, 'a']")
     """
-    text = repr(value)
+    try:
+        text = " ".join(line.strip() for line in repr(_unwrapped(value)).splitlines())
+    except Exception:  # a number too long for Python to print, a list inside itself, a user's own class
+        text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _unwrapped(value: object) -> object:
+    """A single NumPy number as the Python number that it is."""
+    return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value  # type: ignore[attr-defined]

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
+
+from workbench.errors import wrong_value
+
+_UNIT = 2.0**-53
+_SPARE_BITS = np.uint64(11)
 
 
 class Streams:
     """A family of independent random generators, one a name.
 
     The generator of a name depends on the seed and the name alone, so every policy of a comparison meets the same
-    trace, and a new consumer leaves the others untouched.
+    trace, and a new consumer leaves the others untouched. Asked again for a name, it starts that stream anew.
 
+    Parameters
+    ----------
+    seed : int
+        A whole number of at least 0, of any size.
+
+    Examples
+    --------
     >>> a, b = Streams(7), Streams(7)
     >>> _ = a["sizes"].random()
     >>> bool(a["durations"].random() == b["durations"].random())
@@ -20,16 +34,49 @@ class Streams:
     """
 
     def __init__(self, seed: int) -> None:
-        self.seed = seed
+        self.seed = _whole(seed)
 
     def __getitem__(self, name: str) -> np.random.Generator:
-        return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, *_words(name)])))
+        return np.random.Generator(self._bits(name))
 
     def integer(self, name: str) -> int:
         """A 63-bit whole number for a consumer that keeps its own compact generator."""
-        return int(self[name].integers(1 << 63))
+        return int(self._bits(name).random_raw()) >> 1
+
+    def uniforms(self, name: str, count: int) -> np.ndarray:
+        """Numbers of at least 0 and below 1: float64[count], each the upper 53 bits of one word of the stream.
+
+        The n-th number does not depend on how many are drawn, and the words of PCG64 are the same on every machine
+        and in every version of NumPy, which its distributions need not be (NumPy enhancement proposal 19).
+
+        >>> Streams(7).uniforms("sizes", 3).tolist() == Streams(7).uniforms("sizes", 5)[:3].tolist()
+        True
+        """
+        words: np.ndarray = self._bits(name).random_raw(count)
+        return (words >> _SPARE_BITS) * _UNIT
+
+    def _bits(self, name: str) -> np.random.PCG64:
+        key: Any = _Key(f"{self.seed:x}/{name}".encode())
+        return np.random.PCG64(key)
 
 
-def _words(name: str) -> list[int]:
-    digest = hashlib.blake2b(name.encode(), digest_size=16).digest()
-    return [int.from_bytes(digest[k : k + 4], "little") for k in range(0, 16, 4)]
+class _Key(ISeedSequence):
+    """Hands a generator the BLAKE2b digest of a text as its state.
+
+    2 us a stream where SeedSequence's mixing takes 11 us: a run of 1,000 workgroups draws three streams.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
+        """The first words of the digest, the same on machines of either byte order."""
+        kind = np.dtype(dtype).newbyteorder("<")
+        digest = hashlib.blake2b(self.text, digest_size=n_words * kind.itemsize).digest()
+        return np.frombuffer(digest, kind).astype(dtype)
+
+
+def _whole(seed: object) -> int:
+    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed.__index__() < 0:
+        raise wrong_value("", "seed", "must be a whole number of at least 0", seed)
+    return int(seed.__index__())

@@ -6,7 +6,6 @@ a notebook cell; a cell that is run again replaces its earlier definition, and n
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -23,11 +22,9 @@ class Policy(Spec):
 
     question: ClassVar[str] = ""
     answer: ClassVar[Callable[..., int] | None] = None
-    built_in: ClassVar[bool] = False
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.built_in = cls.__module__.startswith("workbench.")
         if not abstract:
             _enter(cls)
 
@@ -41,20 +38,6 @@ class Policy(Spec):
     def parameters(self) -> np.ndarray:
         """The levers as the answer sees them: float64[levers], in the order of declaration."""
         return np.array(self.numbers() or [0.0])
-
-    def identity(self) -> dict[str, Any]:
-        """What determines the policy's behaviour, in plain types: part of every run id."""
-        named: dict[str, Any] = {self.name: self.plain()}
-        return named if self.built_in else {**named, "source": source_of(type(self))}
-
-
-def source_of(cls: type) -> str:
-    """The text of a class that is not part of this package, or its compiled form where no text is kept."""
-    try:
-        return inspect.getsource(cls)
-    except (OSError, TypeError):
-        codes = [v.__code__ for v in vars(cls).values() if inspect.isfunction(v)]
-        return repr([(c.co_name, c.co_code.hex(), repr(c.co_consts), c.co_names) for c in codes])
 
 
 def policies(question: str) -> Mapping[str, type[Policy]]:

@@ -34,7 +34,3 @@ class Workload(Spec):
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
         """The requests for a machine (`machine.segments`, `machine.granule_bytes`, ...), drawn from named streams."""
         raise NotImplementedError
-
-    def identity(self) -> dict[str, Any]:
-        """What determines the requests, in plain types: part of every run id. A file is named by its contents."""
-        return {self.name: self.plain()}

@@ -1,0 +1,10 @@
+"""A lever (parameter) is declared once: range, step, scale, unit, meaning.
+
+The declaration is the single source of validation (YAML and Python alike), of the slider or drop-down in a dashboard,
+of the tuner's distribution, of the axis label, of the table in the documentation and of the JSON schema of sweep files.
+"""
+
+from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
+from workbench.levers.spec import Spec, read_spec, snake_case, source_of
+
+__all__ = ["REQUIRED", "Kind", "Lever", "Scale", "Spec", "lever", "read_spec", "snake_case", "source_of"]

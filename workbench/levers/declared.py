@@ -1,0 +1,59 @@
+"""From the annotations and `lever(...)` of a class body to its levers; a mistake of the author is one sentence."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import typing
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.errors import InputError
+from workbench.levers.lever import Declaration, Kind, Lever
+
+if TYPE_CHECKING:
+    from workbench.levers.spec import Spec
+
+_PLAIN_KINDS: dict[Any, Kind] = {
+    int: "integer",
+    float: "number",
+    bool: "switch",
+    str: "text",
+    tuple[int, ...]: "integers",
+    tuple[float, ...]: "numbers",
+}
+
+
+def declared_levers(cls: type, base: type[Spec]) -> dict[str, Lever]:
+    """The levers that a class body declares, in order; the class keeps none of the declarations as attributes."""
+    found = {name: value for name, value in vars(cls).items() if isinstance(value, Declaration)}
+    return {name: _lever(cls, base, name, declared) for name, declared in found.items()}
+
+
+def _lever(cls: type, base: type[Spec], name: str, declared: Declaration) -> Lever:
+    if hasattr(base, name) or callable(getattr(super(cls, cls), name, None)):
+        raise InputError(f"{cls.__name__}.{name} cannot be a lever: its class has another {name}; choose another name.")
+    delattr(cls, name)
+    kind, extra = _kind(cls, base, name)
+    return Lever(name, kind, **declared, **extra)
+
+
+def _kind(cls: type, base: type[Spec], name: str) -> tuple[Kind, dict[str, Any]]:
+    annotation = _annotation(cls, name)
+    if typing.get_origin(annotation) is Literal:
+        return "choice", {"choices": typing.get_args(annotation)}
+    if isinstance(annotation, type) and issubclass(annotation, base):
+        return "spec", {"spec": annotation}
+    if annotation in _PLAIN_KINDS:
+        return _PLAIN_KINDS[annotation], {}
+    known = "int, float, bool, str, Literal[...], tuple[int, ...], tuple[float, ...] or a Spec"
+    raise InputError(f"{cls.__name__}.{name} must be annotated with {known}. Got {annotation!r}.")
+
+
+def _annotation(cls: type, name: str) -> Any:
+    annotation = inspect.get_annotations(cls).get(name)
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, vars(sys.modules[cls.__module__]), dict(vars(cls)))
+    except NameError as unknown:
+        raise InputError(f"{cls.__name__}.{name} is annotated with {annotation}, but {unknown}.") from None

@@ -1,0 +1,122 @@
+"""One declared parameter: what it may be, and how it is checked, shown, written down and described."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Literal
+
+from workbench.levers.checks import CHECKS
+from workbench.levers.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    from workbench.levers.spec import Spec
+
+Kind = Literal["integer", "number", "switch", "choice", "text", "integers", "numbers", "spec"]
+Scale = Literal["linear", "log", "power_of_two"]
+
+
+class _Required:
+    """The default of a lever that has none; there is one, in every process."""
+
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+    def __reduce__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Any = _Required()
+
+
+@dataclasses.dataclass(frozen=True)
+class Lever:
+    """One declared parameter."""
+
+    name: str
+    kind: Kind
+    default: Any = REQUIRED
+    least: float | None = None
+    most: float | None = None
+    step: float | None = None
+    scale: Scale = "linear"
+    unit: str = ""
+    says: str = ""
+    choices: tuple[str, ...] = ()
+    spec: type[Spec] | None = None
+
+    @property
+    def label(self) -> str:
+        """The axis label: the name in words, with its unit.
+
+        >>> Lever("look_ahead", "integer", 0, unit="workgroups").label
+        'look ahead (workgroups)'
+        """
+        words = self.name.replace("_", " ")
+        return f"{words} ({self.unit})" if self.unit else words
+
+    @property
+    def required(self) -> bool:
+        """Whether there is no default, so that the lever must be given."""
+        return self.default is REQUIRED
+
+    def check(self, value: Any, path: str = "", where: str = "") -> Any:
+        """Return the value in its own type, or raise one sentence that names the path and the nearest valid value.
+
+        >>> Lever("depth", "integer", 4, least=1, most=64).check(65, "ring.depth", "a.yaml")
+        Traceback (most recent call last):
+        workbench.errors.InputError: a.yaml: ring.depth must be a whole number from 1 to 64. Got 65. Nearest: 64.
+        """
+        return CHECKS[self.kind](self, value, path or self.name, where)
+
+    def number(self, value: Any) -> float:
+        """The value as compiled code sees it: a choice is its position, a switch is 0 or 1."""
+        return float(self.choices.index(value)) if self.kind == "choice" else float(value)
+
+    def plain(self, value: Any) -> Any:
+        """The value in plain types, as JSON and YAML hold it; a spec is `{name: levers}`."""
+        if self.kind == "spec":
+            return {value.name: value.plain()}
+        return list(value) if self.kind in ("integers", "numbers") else value
+
+    def shortly(self, value: Any) -> str:
+        """The value as figures and tables show it."""
+        return str(value.short()) if self.kind == "spec" else str(value)
+
+    def schema(self) -> dict[str, Any]:
+        """The lever as a JSON schema property."""
+        says = f"{self.says} ({self.unit})" if self.unit and self.says else self.says
+        default = None if self.required else self.plain(self.check(self.default))
+        shape = {**SCHEMAS[self.kind](self), "description": says, "default": default}
+        return {key: value for key, value in shape.items() if value is not None and value != ""}
+
+
+class Declaration(dict[str, Any]):
+    """What `lever()` was told, until the class that it stands in is complete."""
+
+
+def lever(
+    default: Any = REQUIRED,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    step: float | None = None,
+    scale: Scale = "linear",
+    unit: str = "",
+    says: str = "",
+) -> Any:
+    """Declare a lever of a `Spec`; its kind comes from the annotation.
+
+    Parameters
+    ----------
+    default : value, optional
+        Without one the lever must be given.
+    least, most : number, optional
+        The range, ends included; of a list, the range of each entry.
+    step : number, optional
+        What a slider or a tuner moves by.
+    scale : {"linear", "log", "power_of_two"}
+        How a slider or a tuner divides the range; with power_of_two nothing else is allowed.
+    unit, says : str
+        The unit of the value, and its meaning in one line.
+    """
+    return Declaration(default=default, least=least, most=most, step=step, scale=scale, unit=unit, says=says)

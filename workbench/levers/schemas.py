@@ -1,0 +1,33 @@
+"""How a lever is described as a JSON schema: one function a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbench.levers.lever import Lever
+
+
+def _numeric(kind: str) -> Callable[[Any], dict[str, Any]]:
+    def schema(lv: Lever) -> dict[str, Any]:
+        ends = {"minimum": lv.least, "maximum": lv.most}
+        return {"type": kind, **{key: end for key, end in ends.items() if end is not None}}
+
+    return schema
+
+
+def _many(kind: str) -> Callable[[Any], dict[str, Any]]:
+    return lambda lv: {"type": "array", "items": _numeric(kind)(lv)}
+
+
+SCHEMAS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "integer": _numeric("integer"),
+    "number": _numeric("number"),
+    "switch": lambda lv: {"type": "boolean"},
+    "choice": lambda lv: {"enum": list(lv.choices)},
+    "text": lambda lv: {"type": "string"},
+    "integers": _many("integer"),
+    "numbers": _many("number"),
+    "spec": lambda lv: lv.spec.schema(),
+}

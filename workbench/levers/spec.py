@@ -1,0 +1,173 @@
+"""A spec is a frozen, validated value whose fields are levers; it reads, writes, describes and names itself."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.levers.declared import declared_levers
+from workbench.levers.lever import Lever, lever
+
+
+def snake_case(name: str) -> str:
+    """The one name of a thing, as YAML and file names write it.
+
+    >>> snake_case("NearestBoundary"), snake_case("TLBShare"), snake_case("PagedLDS")
+    ('nearest_boundary', 'tlb_share', 'paged_lds')
+    """
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(lever,))
+class Spec:
+    """A frozen, validated value whose fields are levers.
+
+    >>> class Ring(Spec):
+    ...     depth: int = lever(4, least=1, most=64, unit="entries", says="how many entries the ring holds")
+    >>> Ring(depth=8)
+    Ring(depth=8)
+    >>> Ring(depth=0)
+    Traceback (most recent call last):
+    workbench.errors.InputError: ring.depth must be a whole number from 1 to 64. Got 0. Nearest: 1.
+    """
+
+    levers: ClassVar[Mapping[str, Lever]] = {}
+    name: ClassVar[str] = "spec"
+    built_in: ClassVar[bool] = True
+    """Whether the class is part of this package, whose version stands for its text."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = snake_case(cls.__name__)
+        cls.built_in = cls.__module__.startswith("workbench.")
+        cls.levers = {**cls.levers, **declared_levers(cls, Spec)}
+
+    def __init__(self, **values: Any) -> None:
+        for name in values:
+            if name not in self.levers:
+                raise unknown_name("", f"lever of {self.name}", name, self.levers)
+        for name, declared in self.levers.items():
+            value = values.get(name, declared.default)
+            if name not in values and declared.required:
+                raise InputError(f"{self.name} needs {name} ({declared.says}).")
+            object.__setattr__(self, name, declared.check(value, f"{self.name}.{name}"))
+        self.check()
+
+    def check(self) -> None:
+        """Refuse combinations of levers that do not go together; a single lever is checked by its declaration.
+
+        A sentence that begins with the spec's name (`ring.depth must ...`) is shown with the path in the sweep file.
+        """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{self.name} is frozen; make another with {self.name}.but({name}=...)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{self.name} is frozen; {name} cannot be taken away")
+
+    def but(self, **values: Any) -> Self:
+        """The same with some levers changed."""
+        return type(self)(**{**self.values(), **values})
+
+    def values(self) -> dict[str, Any]:
+        """Every lever with its value."""
+        return {name: getattr(self, name) for name in self.levers}
+
+    def plain(self) -> dict[str, Any]:
+        """Every lever with its value in plain types, defaults included; read again, it gives the same spec."""
+        return {name: self.levers[name].plain(value) for name, value in self.values().items()}
+
+    def identity(self) -> dict[str, Any]:
+        """What determines the behaviour, in plain types: part of every run id.
+
+        The name, every lever, and the text of every class that is not part of this package, nested ones included.
+        """
+        inside = {n: v.identity() if isinstance(v, Spec) else self.levers[n].plain(v) for n, v in self.values().items()}
+        own = [cls for cls in type(self).__mro__ if issubclass(cls, Spec) and not cls.built_in]
+        return {self.name: inside, **({"source": [source_of(cls) for cls in own]} if own else {})}
+
+    def short(self) -> str:
+        """The name and the levers that differ from their defaults, as figures and tables show it."""
+        changed = {n: v for n, v in self.values().items() if v != self.levers[n].default}
+        inside = ", ".join(f"{n}={self.levers[n].shortly(v)}" for n, v in changed.items())
+        return f"{self.name}({inside})" if inside else self.name
+
+    def numbers(self) -> list[float]:
+        """The scalar levers in the order of declaration, as compiled code sees them."""
+        scalar = ("integer", "number", "switch", "choice")
+        return [lv.number(getattr(self, n)) for n, lv in self.levers.items() if lv.kind in scalar]
+
+    @classmethod
+    def read(cls, given: object, path: str = "", where: str = "") -> Self:
+        """The spec that a sweep file describes; a class that can be written in more ways than one overrides this."""
+        return read_spec(cls, given, path, where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of the levers."""
+        required = [n for n, lv in cls.levers.items() if lv.required]
+        shape: dict[str, Any] = {"type": "object", "additionalProperties": False}
+        shape["properties"] = {n: lv.schema() for n, lv in cls.levers.items()}
+        return {**shape, "required": required} if required else shape
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.values() == other.values()
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(self.values().items())))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in self.values().items())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.values())
+
+
+def _rebuilt(cls: type[Spec], values: dict[str, Any]) -> Spec:
+    return cls(**values)
+
+
+_S = TypeVar("_S", bound=Spec)
+
+
+def read_spec(cls: type[_S], given: object, path: str = "", where: str = "") -> _S:
+    """Build a spec from what a sweep file says: a mapping of its levers, `{name: levers}`, or the spec as it is.
+
+    Raises
+    ------
+    InputError
+        A key is unknown or a value is not allowed; the sentence holds the path of the offending key.
+    """
+    if isinstance(given, cls):
+        return given
+    if not isinstance(given, Mapping):
+        raise wrong_value(where, path or cls.name, f"must be a mapping of {', '.join(cls.levers) or 'nothing'}", given)
+    if list(given) == [cls.name] and cls.name not in cls.levers:
+        return read_spec(cls, given[cls.name], f"{path}.{cls.name}" if path else cls.name, where)
+    for key in given:
+        if key not in cls.levers:
+            raise unknown_name(at(where, path), "key", key, cls.levers)
+    return rooted(cls, given, path, where)
+
+
+def rooted(cls: type[_S], levers: Mapping[str, Any], path: str, where: str) -> _S:
+    """Build a spec; what is refused names the path in the file instead of the spec's own name."""
+    try:
+        return cls(**levers)
+    except InputError as wrong:
+        text = str(wrong)
+        own = re.match(rf"{re.escape(cls.name)}(?=[\s.:\[])", text)
+        sentence = text if not path else path + text[own.end() :] if own else f"{path}: {text}"
+        raise InputError(at(where, sentence)) from None
+
+
+def source_of(cls: type) -> str:
+    """The text of a class that is not part of this package, or its compiled form where no text is kept."""
+    try:
+        return inspect.getsource(cls)
+    except (OSError, TypeError):
+        codes = [v.__code__ for v in vars(cls).values() if inspect.isfunction(v)]
+        return repr([(c.co_name, c.co_code.hex(), repr(c.co_consts), c.co_names) for c in codes])
