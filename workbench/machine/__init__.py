@@ -1,0 +1,17 @@
+"""Frozen descriptions of hardware, each figure of a preset with its source."""
+
+from workbench.machine.machine import Machine
+from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
+from workbench.machine.read import presets_table, read_machine
+
+__all__ = [
+    "Figure",
+    "Machine",
+    "Preset",
+    "preset",
+    "preset_for_device",
+    "presets",
+    "presets_holding",
+    "presets_table",
+    "read_machine",
+]

@@ -1,0 +1,76 @@
+"""A machine's levers, its room for workgroups, and every way in which a sweep file may describe it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles.residency import resident
+from workbench.errors import InputError
+from workbench.machine import Machine, preset, read_machine
+
+MACHINES = st.fixed_dictionaries(
+    {
+        "segments": st.integers(2, 300),
+        "granule_bytes": st.sampled_from([128, 256, 512, 1280]),
+        "reserved_bytes": st.sampled_from([0, 100]),
+        "wave_size": st.sampled_from([32, 64]),
+        "simds_a_unit": st.sampled_from([1, 2, 4]),
+        "waves_a_unit": st.integers(1, 64),
+        "workgroups_a_unit": st.integers(1, 40),
+        "vgprs_a_unit": st.sampled_from([16_384, 65_536, 131_072]),
+        "vgpr_granule": st.sampled_from([4, 8]),
+    }
+)
+KINDS = st.lists(
+    st.tuples(st.integers(-1, 60_000), st.just(-1) | st.integers(1, 2048), st.integers(-1, 512)), min_size=1, max_size=6
+)
+
+
+@given(MACHINES, KINDS)
+def test_residency_is_what_putting_workgroups_one_by_one_gives(levers, kinds):
+    shared_bytes, threads, vgprs = (np.array(column) for column in zip(*kinds, strict=True))
+    found = Machine(**levers).resident(shared_bytes, threads, vgprs)
+    assert found.tolist() == [resident(levers, s, t, v) for s, t, v in kinds]
+
+
+def test_a_demand_that_is_not_given_does_not_bind():
+    machine = Machine(segments=128, waves_a_unit=40, workgroups_a_unit=16)
+    assert machine.resident().tolist() == 16
+    assert machine.resident(threads=np.array([1024, 64])).tolist() == [2, 16]
+    assert machine.resident(np.array([40_000]), np.array([-1])).tolist() == [1]
+
+
+def test_granules_that_are_no_power_of_two_and_nvidias_reserve():
+    assert preset("mi355x").machine().request_segments(156_672) == 123
+    h100 = preset("h100").machine()
+    assert (h100.segments, h100.request_segments(0), h100.request_segments(231_424)) == (1824, 8, 1816)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ("mi355", "drain.yaml: machine: unknown machine preset 'mi355'"),
+        ({"preset": "mi355"}, "drain.yaml: machine.preset: unknown machine preset 'mi355'"),
+        ({"preset": ["mi355x"]}, "drain.yaml: machine.preset: unknown machine preset ['mi355x']"),
+        ({"segment": 64}, "drain.yaml: machine: unknown key 'segment'"),
+        ({"preset": "h100", "segmnts": 64}, "drain.yaml: machine: unknown key 'segmnts'"),
+        ({"segments": 1}, "drain.yaml: machine.segments must be a whole number from 2 to 4096. Got 1. Nearest: 2."),
+        ({"preset": "h100", "segments": 4097}, "drain.yaml: machine.segments must be a whole number from 2 to 4096."),
+        ({"segments": 2, "reserved_bytes": 2048}, "drain.yaml: machine.reserved_bytes must leave room"),
+        (7, "drain.yaml: machine must be a preset's name or a mapping of levers. Got 7."),
+        (None, "drain.yaml: machine must be a preset's name or a mapping of levers. Got None."),
+    ],
+)
+def test_a_wrong_machine_is_refused_with_its_path(given, says):
+    with pytest.raises(InputError) as refusal:
+        read_machine(given, "machine", "drain.yaml")
+    assert str(refusal.value).startswith(says)
+
+
+def test_a_preset_with_levers_of_its_own():
+    machine = read_machine({"preset": "mi355x", "segments": 64, "clock_mhz": 1000})
+    assert machine == preset("mi355x").machine().but(segments=64, clock_mhz=1000)
+    assert read_machine(machine) is machine
+    assert read_machine(machine.plain()) == machine
+    assert read_machine({}) == Machine() == preset("patent").machine()

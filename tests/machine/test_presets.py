@@ -1,0 +1,106 @@
+"""Every preset is complete, keeps simulators apart from cards, and agrees with what public traces record."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from workbench.errors import InputError
+from workbench.machine import preset, preset_for_device, presets, presets_holding, presets_table
+from workbench.machine.preset import DOUBTFUL, FOLDER, MARKS, preset_names, read_preset
+
+SEGMENTS = {
+    "v100": 384, "a100": 1312, "h100": 1824, "vega10": 128, "mi250x": 128, "mi300x": 128, "mi350x": 128, "mi355x": 128,
+    "mgpusim_r9_nano": 256, "mgpusim_mi300a": 256, "gem5": 128, "patent": 128,
+}  # fmt: skip
+
+
+def test_segments_are_the_shared_memory_over_the_granule():
+    assert {row["name"]: row["segments"] for row in presets()} == SEGMENTS
+    for name in SEGMENTS:
+        figures = preset(name).figures
+        assert SEGMENTS[name] * figures["granule_bytes"].value == figures["shared_memory_bytes"].value
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_every_figure_has_a_source_and_a_mark(name):
+    for figure in preset(name).figures.values():
+        assert figure.mark in MARKS
+        assert len(figure.source) > 10
+    assert all(preset(name).figures[figure].mark in DOUBTFUL for figure in preset(name).doubtful())
+
+
+def test_figures_nobody_checked_are_marked():
+    assert "clock_mhz" in preset("mi300x").doubtful()
+    assert "clock_mhz" not in preset("mi350x").doubtful()
+    assert {row["name"]: row["doubtful"] for row in presets()}["gem5"].startswith("granule_bytes")
+
+
+def test_simulators_are_kept_apart_from_cards():
+    kinds = {row["name"]: row["kind"] for row in presets()}
+    assert kinds.pop("patent") == "document"
+    simulators = {"mgpusim_r9_nano", "mgpusim_mi300a", "gem5"}
+    assert {name for name, kind in kinds.items() if kind == "simulator"} == simulators
+    assert not simulators & set(presets_holding(1))
+
+
+def test_a_device_name_finds_its_preset_and_no_other():
+    assert preset_for_device("NVIDIA H100 80GB HBM3") == "h100"
+    assert preset_for_device("AMD Instinct MI250X") == "mi250x"
+    assert preset_for_device("Radeon Instinct MI25") == "vega10"
+    assert preset_for_device("AMD Instinct MI300X VF") == "mi300x"
+    assert preset_for_device("AMD Instinct MI210") is None
+
+
+def test_what_holds_a_workgroup_counts_the_system_reserve():
+    assert presets_holding(164 * 1024) == ["h100"]
+    assert "a100" in presets_holding(163 * 1024)
+    assert presets_holding(1 << 20) == []
+
+
+def test_the_tables_of_the_command():
+    assert [row["name"] for row in presets_table()] == preset_names()
+    rows = {row["name"]: row for row in presets_table("mi355x")}
+    assert rows["granule_bytes"]["value"] == 1280
+    assert rows["granule_bytes"]["mark"] == "read"
+    with pytest.raises(InputError, match="Did you mean h100"):
+        presets_table("h10")
+
+
+def _changed(tmp_path: Path, **changes):
+    said = yaml.safe_load((FOLDER / "v100.yaml").read_text())
+    for key, value in changes.items():
+        if value is None:
+            del said["figures"][key]
+        else:
+            said["figures"][key] = value
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(said))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"clock_mhz": None}, "mine.yaml: the figure clock_mhz is missing."),
+        ({"clock": {"value": 1}}, "mine.yaml: unknown figure 'clock'"),
+        ({"clock_mhz": 1530}, "mine.yaml: figures.clock_mhz must be a mapping"),
+        ({"clock_mhz": {"value": 1530, "mark": "read"}}, "mine.yaml: the figures.clock_mhz: key source is missing."),
+        ({"clock_mhz": {"value": 1530, "mark": "sure", "source": "x"}}, "mine.yaml: unknown mark of figures.clock_mhz"),
+        ({"clock_mhz": {"value": -1, "mark": "read", "source": "x"}}, "mine.yaml: figures.clock_mhz.value must be"),
+        (
+            {"shared_memory_bytes": {"value": "x", "mark": "read", "source": "x"}},
+            "mine.yaml: figures.shared_memory_bytes",
+        ),
+    ],
+)
+def test_a_preset_that_is_not_complete_is_refused(tmp_path, changes, says):
+    with pytest.raises(InputError) as refusal:
+        read_preset(_changed(tmp_path, **changes))
+    assert str(refusal.value).startswith(says)
+
+
+def test_a_key_that_comes_twice_is_refused(tmp_path):
+    (tmp_path / "mine.yaml").write_text("title: a\ntitle: b\n")
+    with pytest.raises(InputError, match="comes twice"):
+        read_preset(tmp_path / "mine.yaml")

@@ -1,0 +1,128 @@
+"""A machine: compute units of one kind and what each of them holds, as much as an engine needs to know of the hardware.
+
+The defaults of the shared memory are the source document's (spec 1, ¶52: 64 KiB in 128 segments); the others are those
+of a GCN 5 compute unit. Named machines with a source for every figure are in `presets/`.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.levers import Spec, lever
+from workbench.units import Count, given_out, segments_for, waves_for
+
+MOST_SEGMENTS = 4096
+
+
+class Machine(Spec):
+    """Frozen description of a GPU; a unit is one CU (AMD) or one SM (NVIDIA).
+
+    >>> Machine().shared_memory_bytes
+    65536
+    >>> Machine(segments=1824, granule_bytes=128, reserved_bytes=1024).request_segments(231424)
+    1816
+    """
+
+    segments: int = lever(128, least=2, most=MOST_SEGMENTS, unit="segments", says="segments of a unit's shared memory")
+    granule_bytes: int = lever(
+        512, least=1, most=1 << 20, unit="bytes", says="bytes a segment, the least that is given"
+    )
+    reserved_bytes: int = lever(
+        0, least=0, most=1 << 20, unit="bytes", says="what the system takes on top of each workgroup's shared memory"
+    )
+    compute_units: int = lever(64, least=1, most=4096, unit="units", says="compute units that share a kernel's grid")
+    clock_mhz: float = lever(1000.0, least=1, most=100_000, unit="MHz", says="the clock in which cycles are counted")
+    wave_size: int = lever(64, least=1, most=1024, scale="power_of_two", unit="threads", says="threads a wave (warp)")
+    simds_a_unit: int = lever(4, least=1, most=64, unit="SIMDs", says="SIMDs (sub-partitions) of a unit")
+    waves_a_unit: int = lever(40, least=1, most=1024, unit="waves", says="wave slots of a unit")
+    workgroups_a_unit: int = lever(16, least=1, most=1024, unit="workgroups", says="workgroup slots of a unit")
+    threads_a_workgroup: int = lever(1024, least=1, most=1 << 16, unit="threads", says="most threads of a workgroup")
+    vgprs_a_unit: int = lever(
+        65_536, least=1, most=1 << 24, unit="registers", says="32-bit vector registers of a unit, counted a thread"
+    )
+    vgpr_granule: int = lever(
+        4, least=1, most=256, unit="registers", says="vector registers a thread are given in these"
+    )
+    vgprs_a_thread: int = lever(256, least=1, most=4096, unit="registers", says="most vector registers of a thread")
+    sgprs_a_unit: int = lever(
+        3200, least=0, most=1 << 24, unit="registers", says="scalar registers of a unit; 0 = none are reserved"
+    )
+    sgpr_granule: int = lever(
+        16, least=1, most=256, unit="registers", says="scalar registers a wave are given in these"
+    )
+    sgprs_a_wave: int = lever(102, least=0, most=4096, unit="registers", says="most scalar registers of a wave")
+
+    @classmethod
+    def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
+        """The machine that a sweep file describes: a preset's name, levers, or both (see `read_machine`)."""
+        from workbench.machine.read import levers_of_preset
+
+        return super().read(levers_of_preset(given, path, where), path, where)
+
+    def check(self) -> None:
+        if self.reserved_bytes >= self.shared_memory_bytes:
+            raise InputError(
+                f"machine.reserved_bytes must leave room in the shared memory of {self.shared_memory_bytes} bytes. "
+                f"Got {self.reserved_bytes}. Nearest: 0."
+            )
+
+    @property
+    def shared_memory_bytes(self) -> int:
+        """Bytes of a unit's shared memory."""
+        return self.segments * self.granule_bytes
+
+    def request_segments(self, shared_bytes: Count) -> Count:
+        """Segments that a workgroup of so many bytes takes, the system's share included."""
+        return segments_for(shared_bytes + self.reserved_bytes, self.granule_bytes)
+
+    def presets_holding(self, shared_bytes: int) -> list[str]:
+        """The hardware presets that hold a workgroup of so many bytes, smallest memory first: the cure for a trace."""
+        from workbench.machine.preset import presets_holding
+
+        return presets_holding(shared_bytes)
+
+    def resident(
+        self,
+        shared_bytes: np.ndarray | None = None,
+        threads: np.ndarray | None = None,
+        vgprs: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """How many workgroups of a kind one unit holds at once: the tightest of its limits, 0 where not even one fits.
+
+        The limits are workgroup slots, segments of shared memory, wave slots and vector registers; those whose demand
+        is not given (None) or below zero (not recorded) do not bind. Scalar registers never bind here.
+
+        Parameters
+        ----------
+        shared_bytes, threads, vgprs : int64[kinds], optional
+            Bytes a workgroup, threads a workgroup, vector registers a thread.
+
+        Returns
+        -------
+        int64[kinds]
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Machine().resident(np.array([0, 512, 40_000]), np.array([64, 1024, 64]))
+        array([16,  2,  1])
+        """
+        limits = [np.asarray(self.workgroups_a_unit)]
+        if shared_bytes is not None:
+            taken = np.where(shared_bytes < 0, 0, self.request_segments(shared_bytes))
+            limits.append(np.where(taken == 0, self.workgroups_a_unit, self.segments // np.maximum(taken, 1)))
+        if threads is not None:
+            waves = np.maximum(waves_for(threads, self.wave_size), 1)
+            limits.append(np.where(threads < 0, self.workgroups_a_unit, self._waves(vgprs) // waves))
+        return np.minimum.reduce(np.broadcast_arrays(*limits)).astype(np.int64)
+
+    def _waves(self, vgprs: np.ndarray | None) -> np.ndarray:
+        """Waves that a unit holds at once by its slots and its vector registers; a SIMD's registers serve its waves."""
+        if vgprs is None:
+            return np.asarray(self.waves_a_unit)
+        a_wave = given_out(np.maximum(vgprs, 1), self.vgpr_granule) * self.wave_size
+        by_registers = self.simds_a_unit * (self.vgprs_a_unit // self.simds_a_unit // a_wave)
+        return np.where(vgprs <= 0, self.waves_a_unit, np.minimum(self.waves_a_unit, by_registers))

@@ -1,0 +1,176 @@
+"""Named machines: one YAML file each, every figure with its value, its source and how far the source can be trusted.
+
+`hardware` describes a card, `simulator` a simulator's model of one (kept apart: MGPUSim's MI300A has 120 units, the
+card 228), `document` what the source document states. Vendors do not document how dispatch and placement are done in
+hardware; what nobody published is marked as an assumption.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.levers.lever import Lever
+from workbench.machine.machine import Machine
+from workbench.strict_yaml import read_mapping
+from workbench.units import segments_in
+
+FOLDER = Path(__file__).parent / "presets"
+KINDS = ("hardware", "simulator", "document")
+MARKS = {
+    "read": "read in source code or a vendor's header",
+    "documented": "stated by the vendor's documentation",
+    "recorded": "reported by the device in a public trace",
+    "derived": "computed from the other figures",
+    "second_hand": "stated by others; the original was not read",
+    "not_verified": "no source was checked; do not quote",
+    "assumption": "a modelling assumption of the workbench",
+}
+DOUBTFUL = ("second_hand", "not_verified", "assumption")
+_SHARED = Lever("shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", says="a unit's shared memory")
+_DECLARED = {_SHARED.name: _SHARED, **{name: lv for name, lv in Machine.levers.items() if name != "segments"}}
+FIGURES = tuple(_DECLARED)
+
+
+class Figure(NamedTuple):
+    """One figure of a preset."""
+
+    name: str
+    value: float
+    unit: str
+    mark: str
+    """One of `MARKS`."""
+    source: str
+
+
+class Preset(NamedTuple):
+    """One named machine."""
+
+    name: str
+    title: str
+    kind: str
+    """One of `KINDS`."""
+    devices: tuple[str, ...]
+    """Words in the device names of traces that were recorded on it."""
+    figures: Mapping[str, Figure]
+
+    def machine(self) -> Machine:
+        """The machine; its segments are its shared memory over its granule.
+
+        >>> preset("h100").machine().segments
+        1824
+        """
+        values: dict[str, Any] = {name: figure.value for name, figure in self.figures.items()}
+        shared = values.pop("shared_memory_bytes")
+        return Machine(segments=segments_in(shared, values["granule_bytes"]), **values)
+
+    def doubtful(self) -> list[str]:
+        """The figures that no checked source stands for."""
+        return [name for name, figure in self.figures.items() if figure.mark in DOUBTFUL]
+
+
+def preset_names() -> list[str]:
+    """Every preset's name."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+@cache
+def preset(name: str) -> Preset:
+    """The preset of a name.
+
+    >>> preset("mi355x").machine().segments, preset("mi355x").figures["granule_bytes"].value
+    (128, 1280)
+
+    Raises
+    ------
+    InputError
+        There is no such preset, or its file is not what a preset's file must be.
+    """
+    if name not in preset_names():
+        raise unknown_name("", "machine preset", name, preset_names())
+    return read_preset(FOLDER / f"{name}.yaml")
+
+
+def presets() -> list[dict[str, Any]]:
+    """One row a preset: name, kind, title, what determines its shared memory, and which figures are doubtful.
+
+    >>> [row["segments"] for row in presets() if row["name"] in ("mgpusim_mi300a", "patent")]
+    [256, 128]
+    """
+    return [_row(preset(name)) for name in preset_names()]
+
+
+def presets_holding(shared_bytes: int) -> list[str]:
+    """The hardware presets whose shared memory holds a workgroup of so many bytes, the smallest memory first.
+
+    >>> presets_holding(100_000)
+    ['mi350x', 'mi355x', 'a100', 'h100']
+    """
+    cards = [preset(name) for name in preset_names() if preset(name).kind == "hardware"]
+    machines = {card.name: card.machine() for card in cards}
+    fitting = [name for name, m in machines.items() if m.request_segments(shared_bytes) <= m.segments]
+    return sorted(fitting, key=lambda name: (machines[name].shared_memory_bytes, name))
+
+
+def preset_for_device(device: str) -> str | None:
+    """The hardware preset of a device name as traces record it, None when there is none.
+
+    >>> preset_for_device("Tesla V100-SXM2-32GB"), preset_for_device("AMD Instinct MI210")
+    ('v100', None)
+    """
+    for name in preset_names():
+        if any(re.search(rf"\b{re.escape(word)}\b", device, re.IGNORECASE) for word in preset(name).devices):
+            return name
+    return None
+
+
+def read_preset(path: Path) -> Preset:
+    """A preset from its file, every key and figure checked; the file's name is the preset's."""
+    given, where = read_mapping(path), path.name
+    _only(where, "key", given, ("title", "kind", "devices", "figures"))
+    if given["kind"] not in KINDS:
+        raise unknown_name(where, "kind of preset", given["kind"], KINDS)
+    figures = given["figures"]
+    if not isinstance(figures, Mapping):
+        raise wrong_value(where, "figures", "must be a mapping of figures", figures)
+    _only(where, "figure", figures, FIGURES)
+    read = {name: _figure(where, name, figures[name]) for name in FIGURES}
+    return Preset(path.stem, str(given["title"]), given["kind"], tuple(given["devices"]), read)
+
+
+def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> None:
+    """Exactly the wanted keys: a preset that leaves a figure out would borrow it from another machine unseen."""
+    for key in given:
+        if key not in wanted:
+            raise unknown_name(where, what, key, wanted)
+    for key in wanted:
+        if key not in given:
+            raise InputError(f"{where}: the {what} {key} is missing.")
+
+
+def _figure(where: str, name: str, given: object) -> Figure:
+    if not isinstance(given, Mapping):
+        raise wrong_value(where, f"figures.{name}", "must be a mapping of value, mark and source", given)
+    _only(where, f"figures.{name}: key", given, ("value", "mark", "source"))
+    if given["mark"] not in MARKS:
+        raise unknown_name(where, f"mark of figures.{name}", given["mark"], MARKS)
+    declared = _DECLARED[name]
+    value = declared.check(given["value"], f"figures.{name}.value", where)
+    return Figure(name, value, declared.unit, given["mark"], str(given["source"]))
+
+
+def _row(found: Preset) -> dict[str, Any]:
+    machine = found.machine()
+    shown = ("segments", "granule_bytes", "reserved_bytes", "compute_units", "wave_size", "waves_a_unit", "clock_mhz")
+    return {
+        "name": found.name,
+        "kind": found.kind,
+        "title": found.title,
+        "shared_memory_bytes": machine.shared_memory_bytes,
+        **{name: getattr(machine, name) for name in shown},
+        "doubtful": ", ".join(found.doubtful()),
+    }

@@ -1,0 +1,54 @@
+"""The machine of a sweep file: levers, a preset's name, or a preset with levers that replace its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.errors import at, unknown_name, wrong_value
+from workbench.machine.machine import Machine
+from workbench.machine.preset import preset, preset_names, presets
+
+
+def read_machine(given: object, path: str = "machine", where: str = "") -> Machine:
+    """The machine that a sweep file describes.
+
+    >>> read_machine("h100").segments
+    1824
+    >>> read_machine({"preset": "mi355x", "segments": 64}).shared_memory_bytes
+    81920
+    >>> read_machine({"preset": "mi355"}, where="drain.yaml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    workbench.errors.InputError: drain.yaml: machine.preset: unknown machine preset 'mi355'; ... Did you mean mi355x?
+
+    Raises
+    ------
+    InputError
+        The preset or a lever is unknown, or a value is not allowed; the message holds the path.
+    """
+    return Machine.read(given, path, where)
+
+
+def levers_of_preset(given: object, path: str, where: str) -> object:
+    """What was given with the preset that it names written out as levers; what names none is given back as it is."""
+    if isinstance(given, str):
+        return _named(given, path, where).values()
+    if isinstance(given, Mapping) and "preset" in given:
+        replaced = {name: value for name, value in given.items() if name != "preset"}
+        return {**_named(given["preset"], f"{path}.preset", where).values(), **replaced}
+    if not isinstance(given, (Machine, Mapping)):
+        raise wrong_value(where, path, "must be a preset's name or a mapping of levers", given)
+    return given
+
+
+def _named(name: object, path: str, where: str) -> Machine:
+    if name not in preset_names():
+        raise unknown_name(at(where, path), "machine preset", name, preset_names())
+    return preset(str(name)).machine()
+
+
+def presets_table(name: str | None = None) -> list[dict[str, Any]]:
+    """What `workbench presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
+    if name is None:
+        return presets()
+    return [{"preset": name, **figure._asdict()} for figure in preset(name).figures.values()]
