@@ -1,0 +1,54 @@
+"""From paired runs to a claim that holds or does not: intervals, paired tests, equivalence, families, verdicts.
+
+compare(...)           two policies on the same seeds, in full           -> PairedComparison
+equivalent_mean(...)   as good as equal within a band; also _ratio, _proportion  -> Equivalence
+superior(...)          what either says about a claim; also majority, equivalent, fact, every  -> Finding
+judge(...)             all claims of a study together, Holm-corrected    -> Verdicts
+"""
+
+from workbench.studies.statistics.equivalence import (
+    Equivalence,
+    equivalent_mean,
+    equivalent_proportion,
+    equivalent_ratio,
+)
+from workbench.studies.statistics.family import holm
+from workbench.studies.statistics.finding import Finding, equivalent, every, fact, majority, superior
+from workbench.studies.statistics.interval import Interval, mean_interval
+from workbench.studies.statistics.paired import PairedComparison, compare
+from workbench.studies.statistics.pairing import Pairs, pair
+from workbench.studies.statistics.permutation_test import permutation_test
+from workbench.studies.statistics.proportion import proportion_interval
+from workbench.studies.statistics.ratio import ratio_interval
+from workbench.studies.statistics.sign_test import sign_test
+from workbench.studies.statistics.significance import Significance
+from workbench.studies.statistics.verdict import Verdict, judge
+from workbench.studies.statistics.wilcoxon import wilcoxon
+
+__all__ = [
+    "Equivalence",
+    "Finding",
+    "Interval",
+    "PairedComparison",
+    "Pairs",
+    "Significance",
+    "Verdict",
+    "compare",
+    "equivalent",
+    "equivalent_mean",
+    "equivalent_proportion",
+    "equivalent_ratio",
+    "every",
+    "fact",
+    "holm",
+    "judge",
+    "majority",
+    "mean_interval",
+    "pair",
+    "permutation_test",
+    "proportion_interval",
+    "ratio_interval",
+    "sign_test",
+    "superior",
+    "wilcoxon",
+]

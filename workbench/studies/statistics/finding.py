@@ -1,0 +1,118 @@
+"""What the data say about one claim, before the family of claims is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.studies.statistics.equivalence import Equivalence
+from workbench.studies.statistics.interval import Interval
+from workbench.studies.statistics.paired import PairedComparison
+from workbench.studies.statistics.proportion import half_test
+
+Side = Literal["for", "against", "neither"]
+"""Where the interval lies: clear on the claimed side, clear on the other side, or not clear."""
+
+
+class Finding(NamedTuple):
+    """The evidence on one claim; `judge` makes a `Verdict` of it."""
+
+    id: str
+    statement: str
+    side: Side
+    estimate: float
+    interval: Interval | None
+    """None where nothing was estimated (a fact)."""
+    p_value: float | None
+    """None where nothing was tested (a fact)."""
+    n: int
+    note: str
+
+
+def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
+    """The claim that the other policy is better in the mean; p is Wilcoxon's.
+
+    Against it: the interval of the mean difference lies below zero. Where all differences are equal, and zero or less,
+    that interval has no width and it takes as many pairs as make P(difference > 0) clearly smaller than one half.
+
+    Examples
+    --------
+    >>> from workbench.studies.statistics.paired import compare
+    >>> superior("H1.1", "drains faster", compare([9, 8, 9, 7], [7, 7, 6, 6])).side
+    'for'
+    """
+    return Finding(
+        id,
+        statement,
+        _side(comparison),
+        comparison.interval.mean,
+        comparison.interval,
+        comparison.p_value,
+        comparison.n,
+        comparison.sentence,
+    )
+
+
+def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
+    """The claim that the other policy is better on most seeds, P(difference > 0) > 1/2; a tie is not a win.
+
+    The p-value is the exact binomial one of wins among all pairs, ties included, two-sided.
+    """
+    share, note = comparison.win_share, comparison.sentence
+    p_value = half_test(comparison.wins, comparison.n)
+    return Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note)
+
+
+def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
+    """The claim that an estimate lies within a band; p is that of the two one-sided tests."""
+    side: dict[str, Side] = {"inside": "for", "outside": "against", "across": "neither"}
+    interval, (low, high) = result.interval, result.band
+    note = (
+        f"{interval} ({100 * interval.level:.4g} %, {interval.method}) lies {result.place} the band {low:g} to {high:g}"
+    )
+    return Finding(id, statement, side[result.place], interval.mean, interval, result.p_value, interval.n, note)
+
+
+def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: int = 1, note: str = "") -> Finding:
+    """A claim that is counted out, not sampled (a number of stages, an overlap of zero): no interval, no p-value."""
+    return Finding(id, statement, "for" if true else "against", estimate, None, None, n, note)
+
+
+def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
+    """The claim that all of several things hold; it shows the figures of the part that it stands or falls with.
+
+    For it: all parts are; against it: at least one is. As all parts must be shown, the largest p-value is the p-value
+    of the whole, without correction (intersection-union test, Berger 1982). The part shown is the first one against,
+    else the one with the largest p.
+
+    Raises
+    ------
+    InputError
+        No parts.
+    """
+    if not parts:
+        raise InputError(f"claim {id} must have at least one part. Got none.")
+    sides = {part.side for part in parts}
+    side: Side = "against" if "against" in sides else "for" if sides == {"for"} else "neither"
+    tested = [part.p_value for part in parts if part.p_value is not None]
+    weakest = next((part for part in parts if part.side == "against"), max(parts, key=_p_or_nothing))
+    note = "; ".join(f"{part.id} {part.statement}: {part.side}" for part in parts)
+    return weakest._replace(id=id, statement=statement, side=side, p_value=max(tested, default=None), note=note)
+
+
+def _p_or_nothing(part: Finding) -> float:
+    return -1.0 if part.p_value is None else part.p_value
+
+
+def _side(comparison: PairedComparison) -> Side:
+    interval = comparison.interval
+    if interval.method != "constant" or interval.above(0):
+        return _clear(interval, 0)
+    return "against" if comparison.win_share.below(0.5) else "neither"
+
+
+def _clear(interval: Interval, value: float) -> Side:
+    return "for" if interval.above(value) else "against" if interval.below(value) else "neither"

@@ -1,0 +1,77 @@
+"""How large is one mean in terms of another, measured on the same seeds? Fieller's interval of a ratio of means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.studies.statistics.interval import Interval, t_quantile
+from workbench.studies.statistics.sample import check_open, finite_sample
+
+_SAME = 1e-12
+"""Residuals below this part of the numerator are rounding: the ratio was the same on every seed."""
+
+
+def ratio_interval(numerators: Any, denominators: Any, *, level: float = 0.95) -> Interval:
+    """The interval of mean(numerators) / mean(denominators), paired by position (Fieller 1954).
+
+    It holds exactly the ratios r that a paired t test of `numerators - r * denominators` does not reject. So a seed
+    with a denominator of zero does no harm, and shares within runs whose trials depend on each other are counted by
+    run, as they must be. Where the mean denominator is not clear of zero the interval would be unbounded: NaN limits.
+
+    Parameters
+    ----------
+    numerators, denominators : array-like of numbers, shape (n,) each
+        One value a seed, same order; the mean denominator must not be zero.
+
+    Returns
+    -------
+    Interval
+        `constant` where the ratio is the same on every seed, `none` with fewer than two seeds.
+
+    Raises
+    ------
+    InputError
+        Different lengths, a value that is not finite, a mean denominator of zero, a level outside (0, 1).
+
+    Examples
+    --------
+    >>> print(ratio_interval([9, 11, 10, 12], [10, 10, 10, 10]))
+    1.05 [0.8446, 1.255]
+    """
+    upper, lower = paired_samples(numerators, denominators)
+    check_open(level, "level")
+    if not lower.size:
+        return Interval(np.nan, np.nan, np.nan, level, "none", 0)
+    if not lower.mean():
+        raise InputError("the denominators of a ratio must not have mean 0. Got 0.0. Compare differences instead.")
+    ratio = float(upper.mean() / lower.mean())
+    rest = upper - ratio * lower
+    if upper.size < 2:
+        return Interval(ratio, np.nan, np.nan, level, "none", upper.size)
+    if np.abs(rest).max() <= _SAME * np.abs(upper).max():
+        return Interval(ratio, ratio, ratio, level, "constant", upper.size)
+    low, high = _fieller(rest, lower, t_quantile(level, upper.size - 1) ** 2)
+    return Interval(ratio, ratio + low, ratio + high, level, "fieller", upper.size)
+
+
+def _fieller(rest: np.ndarray, lower: np.ndarray, t_squared: float) -> tuple[float, float]:
+    """The limits as seen from the ratio itself: solved for the residuals, nothing large cancels."""
+    spread = np.cov(rest, lower) / rest.size * t_squared
+    slack = lower.mean() ** 2 - spread[1, 1]
+    if slack <= 0:
+        return np.nan, np.nan
+    half = np.sqrt(spread[0, 1] ** 2 + slack * spread[0, 0])
+    return float((-spread[0, 1] - half) / slack), float((-spread[0, 1] + half) / slack)
+
+
+def paired_samples(numerators: Any, denominators: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Both samples as float64[n]; refuses different lengths."""
+    upper, lower = finite_sample(numerators, "numerators"), finite_sample(denominators, "denominators")
+    if upper.size != lower.size:
+        raise InputError(
+            f"numerators and denominators must have one value a seed each. Got {upper.size} and {lower.size} values."
+        )
+    return upper, lower
