@@ -1,0 +1,46 @@
+"""GPU policy workbench: composable resource-management policies, compiled simulators, paired experiments.
+
+>>> import workbench as wb
+>>> wb.run("sweeps/placement/drain.yaml").table          # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_WORDS = {
+    "Results": "workbench.api",
+    "open_results": "workbench.api",
+    "planned": "workbench.api",
+    "presets": "workbench.api",
+    "run": "workbench.api",
+    "claims": "workbench.studies.claims",
+    "tune": "workbench.studies.tuning",
+    "dashboard": "workbench.dashboards",
+    "lever": "workbench.levers",
+    "Placement": "workbench.policies.placement",
+    "kernel": "workbench.compiled",
+    "is_free": "workbench.structures.free_map",
+    "first_start": "workbench.structures.free_map",
+    "last_start": "workbench.structures.free_map",
+}
+"""The public words and where they live; each is imported when it is first used."""
+
+__all__ = [*_WORDS, "policies"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "policies":
+        return importlib.import_module("workbench.policies")
+    if name not in _WORDS:
+        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_WORDS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_WORDS})

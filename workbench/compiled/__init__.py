@@ -2,11 +2,13 @@
 
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
 from workbench.compiled.kernel import INTERPRETED, allocating, kernel
+from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.question import NO_ANSWER, RAISED, Question
 
 __all__ = [
     "ALL_BITS",
     "INTERPRETED",
+    "MOST_TURNS",
     "NO_ANSWER",
     "NO_BITS",
     "ONE_BIT",
@@ -16,6 +18,7 @@ __all__ = [
     "leading_zeros",
     "left",
     "ones",
+    "ran_out",
     "right",
     "trailing_zeros",
 ]

@@ -7,8 +7,9 @@ folder's name an engine never runs yesterday's policy.
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
+
+from workbench.folders import cache_home
 
 
 def source_digest(root: Path) -> str:
@@ -20,7 +21,5 @@ def source_digest(root: Path) -> str:
 
 
 def cache_folder() -> Path:
-    """The folder for this version of the sources; `WORKBENCH_CACHE` moves its parent."""
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    parent = Path(os.environ.get("WORKBENCH_CACHE") or Path(home) / "gpu-policy-workbench")
-    return parent / source_digest(Path(__file__).parent.parent)
+    """The folder for this version of the sources, in the user's cache."""
+    return cache_home() / source_digest(Path(__file__).parent.parent)

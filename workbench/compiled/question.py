@@ -17,7 +17,7 @@ from numba import types
 from numba.core import errors as numba_errors
 from numba.extending import intrinsic
 
-from workbench.compiled.kernel import INTERPRETED, compiled
+from workbench.compiled.kernel import INTERPRETED, compiled_answer
 from workbench.errors import PolicyError
 
 RAISED = -(1 << 62)
@@ -71,9 +71,9 @@ class Question:
             )
 
     def _compile(self, answer: Callable[..., int], checked: bool) -> tuple[int, Any]:
-        keep = answer.__module__.startswith("workbench.") and not checked
+        built_in = (answer.__module__ or "").startswith("workbench.")
         try:
-            dispatcher = compiled(answer, self.signature, keep=keep, checked=checked)
+            dispatcher = compiled_answer(answer, self.signature, built_in, checked)
         except numba_errors.NumbaError as problem:
             raise PolicyError(f"{answer.__qualname__} does not compile: {_one_sentence(problem)}") from None
         result = dispatcher.overloads[self.signature.args]  # type: ignore[attr-defined]

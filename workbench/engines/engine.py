@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
 from workbench.levers import Spec
 from workbench.policies.policy import Policy
 
@@ -44,8 +42,5 @@ class Engine(Protocol):
     def simulate(self, setup: Setup, seed: int, events: bool = False) -> Any:
         """Run once and return the record."""
 
-    def measure(self, record: Any) -> dict[str, float]:
-        """Every measure of a record."""
-
-    def events(self, record: Any) -> dict[str, np.ndarray]:
-        """The event log of a record, as columns."""
+    def admit(self, setup: Setup, seed: int) -> None:
+        """Refuse, in one sentence, a setup that asks for what its machine can never give."""

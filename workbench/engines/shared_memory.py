@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from workbench.compiled import MOST_TURNS, ran_out
 from workbench.engines.engine import Setup
 from workbench.engines.shared_memory_loop import (
     ANSWER,
@@ -96,6 +97,11 @@ class SharedMemory:
             state = _run(jobs, rules, placement, memory_seed, checked, moves, refusals)
         return _record(wanted, jobs, rules, placement, state)
 
+    def admit(self, setup: Setup, seed: int) -> None:
+        """Refuse a setup whose workgroups cannot all fit an empty memory."""
+        placement: Any = setup.policies["placement"]
+        admitted(setup.workload.workgroups(setup.machine, Streams(seed)), placement, setup.machine.segments)
+
 
 def admitted(wanted: Workgroups, placement: Placement, segments: int) -> Jobs:
     """The queue as the policy serves it: lengths rounded up where it rounds, and none that can never fit (spec 1, E1)."""
@@ -103,8 +109,8 @@ def admitted(wanted: Workgroups, placement: Placement, segments: int) -> Jobs:
     if length.size and (length.max() > segments or length.min() < 1):
         row = int(np.argmax((length > segments) | (length < 1)))
         raise InputError(
-            f"workgroup {row} asks for {wanted.length[row]} segments, which {placement.name} serves with {length[row]}; "
-            f"a request must take 1 to {segments} segments, or it would block the queue for ever."
+            f"workgroup {row} asks for {wanted.length[row]} segments, which {placement.name} serves with "
+            f"{length[row]}; a request must take 1 to {segments} segments, or it would block the queue for ever."
         )
     return Jobs(wanted.arrival, length, np.asarray(placement.lasting(wanted.duration), np.int64))
 
@@ -139,7 +145,7 @@ def _broken(placement: Placement, ready: ReadyPlacement, jobs: Jobs, rules: Rule
     asked = f"workgroup {row} ({jobs.length[row]} segments) at cycle {cycle}"
     if status == POLICY_RAISED:
         cause = _cause(placement, ready, rules, state, int(jobs.length[row]))
-        return PolicyError(f"{placement.short()} raised {cause} when asked about {asked}.")
+        return PolicyError(f"{placement.short()} {cause} when asked about {asked}.")
     if status == NOT_FREE:
         what = f"answered {answer}, which is not the start of a free range of {rules.segments} segments"
         return PolicyError(f"{placement.short()} {what}, for {asked}. -1 says that a request does not fit now.")
@@ -148,11 +154,13 @@ def _broken(placement: Placement, ready: ReadyPlacement, jobs: Jobs, rules: Rule
 
 def _cause(placement: Placement, ready: ReadyPlacement, rules: Rules, state: State, length: int) -> str:
     """The exception by name: compiled code only tells that there was one, so ask again in plain Python."""
+    if ran_out():
+        return f"did not end within {MOST_TURNS:,} loop turns"
     try:
         placement.ask(state.free, rules.segments, length, ready.memory)
     except Exception as problem:
-        return f"{type(problem).__name__} ({problem})"
-    return "an exception"
+        return f"raised {type(problem).__name__} ({problem})"
+    return "raised an exception"
 
 
 def _record(wanted: Workgroups, jobs: Jobs, rules: Rules, placement: Placement, state: State) -> SharedMemoryRecord:

@@ -5,6 +5,7 @@ of the tuner's distribution, of the axis label, of the table in the documentatio
 """
 
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
-from workbench.levers.spec import Spec, read_spec, snake_case, source_of
+from workbench.levers.source import source_of
+from workbench.levers.spec import Spec, read_spec, rooted, snake_case
 
-__all__ = ["REQUIRED", "Kind", "Lever", "Scale", "Spec", "lever", "read_spec", "snake_case", "source_of"]
+__all__ = ["REQUIRED", "Kind", "Lever", "Scale", "Spec", "lever", "read_spec", "rooted", "snake_case", "source_of"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.levers.declared import declared_levers
 from workbench.levers.lever import Lever, lever
+from workbench.levers.source import source_of
 
 
 def snake_case(name: str) -> str:
@@ -83,11 +83,10 @@ class Spec:
     def identity(self) -> dict[str, Any]:
         """What determines the behaviour, in plain types: part of every run id.
 
-        The name, every lever, and the text of every class that is not part of this package, nested ones included.
+        The name, every lever, and the text of what is not part of this package, nested specs included.
         """
         inside = {n: v.identity() if isinstance(v, Spec) else self.levers[n].plain(v) for n, v in self.values().items()}
-        own = [cls for cls in type(self).__mro__ if issubclass(cls, Spec) and not cls.built_in]
-        return {self.name: inside, **({"source": [source_of(cls) for cls in own]} if own else {})}
+        return {self.name: inside, **({} if self.built_in else {"source": source_of(type(self))})}
 
     def short(self) -> str:
         """The name and the levers that differ from their defaults, as figures and tables show it."""
@@ -162,12 +161,3 @@ def rooted(cls: type[_S], levers: Mapping[str, Any], path: str, where: str) -> _
         own = re.match(rf"{re.escape(cls.name)}(?=[\s.:\[])", text)
         sentence = text if not path else path + text[own.end() :] if own else f"{path}: {text}"
         raise InputError(at(where, sentence)) from None
-
-
-def source_of(cls: type) -> str:
-    """The text of a class that is not part of this package, or its compiled form where no text is kept."""
-    try:
-        return inspect.getsource(cls)
-    except (OSError, TypeError):
-        codes = [v.__code__ for v in vars(cls).values() if inspect.isfunction(v)]
-        return repr([(c.co_name, c.co_code.hex(), repr(c.co_consts), c.co_names) for c in codes])

@@ -1,0 +1,25 @@
+"""Every decision is a question; every policy is one answer in one file.
+
+The room itself can be called: `workbench.policies("placement")` is the table of what there is.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class _Room(ModuleType):
+    def __call__(self, question: str | None = None) -> pd.DataFrame:
+        import pandas as pd
+
+        from workbench.policies.catalogue import policy_rows
+
+        return pd.DataFrame([{**row, "levers": ", ".join(row["levers"])} for row in policy_rows(question)])
+
+
+sys.modules[__name__].__class__ = _Room

@@ -1,0 +1,29 @@
+"""Speed, as figures with what they are compared with in the same run.
+
+Every benchmark is a function that returns rows `{name, variant, items, unit, seconds, items_per_second}`. It asserts how
+many events there were, so that no speed comes from doing less. Nothing here is asserted about time: the bars are in the
+README, and a figure counts only beside its reference in one run.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import Any
+
+BENCHMARKS = {
+    "placement_drain": "benchmarks.placement_drain:placement_drain",
+    "placement_drain_1824": "benchmarks.placement_drain:placement_drain_1824",
+    "place_free": "benchmarks.place_free:place_free",
+    "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",
+    "first_results": "benchmarks.first_results:first_results",
+}
+
+
+def run(names: Iterable[str]) -> list[dict[str, Any]]:
+    """Run benchmarks by name and return their rows."""
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        module, function = BENCHMARKS[name].split(":")
+        rows.extend(getattr(importlib.import_module(module), function)())
+    return rows

@@ -1,0 +1,110 @@
+"""A slow, obvious twin of the engine `shared_memory`: every cycle is walked, the memory is a list, nothing is skipped.
+
+Written from the sentences of spec 1 (R3-R8, R29, E10, E11) and of the levers; shares no code with the workbench.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+Choose = Callable[[list[bool], int], int | None]
+
+
+@dataclass
+class Happened:
+    grant: dict[int, int] = field(default_factory=dict)
+    base: dict[int, int] = field(default_factory=dict)
+    release: dict[int, int] = field(default_factory=dict)
+    refused: set[int] = field(default_factory=set)
+    blocked_cycles: int = 0
+    queue: list[int] = field(default_factory=list)
+    free: list[list[bool]] = field(default_factory=list)
+    first_cycle: int = 0
+
+
+def first_fit(free: list[bool], m: int) -> int | None:
+    for start in range(len(free) - m + 1):
+        if all(free[start : start + m]):
+            return start
+    return None
+
+
+def last_fit(free: list[bool], m: int) -> int | None:
+    for start in reversed(range(len(free) - m + 1)):
+        if all(free[start : start + m]):
+            return start
+    return None
+
+
+def nearest_boundary(free: list[bool], m: int) -> int | None:
+    starts = [s for s in range(len(free) - m + 1) if all(free[s : s + m])]
+    return min(starts, key=lambda s: (min(s, len(free) - m - s), s)) if starts else None
+
+
+def run(
+    jobs: list[tuple[int, int, int]],
+    segments: int,
+    choose: Choose,
+    look_ahead: int = 0,
+    retry: int = 1,
+    release_first: bool = True,
+    grants_a_cycle: int = 1,
+    latency: int = 0,
+) -> Happened:
+    """Walk every cycle; `jobs` are (arrival, length, duration) in queue order; retry 0 = on release only."""
+    out = Happened()
+    free = [True] * segments
+    waiting: list[int] = []
+    running: list[tuple[int, int]] = []
+    to_come = list(range(len(jobs)))
+    cycle = out.first_cycle = min((a for a, _, _ in jobs), default=0)
+    next_try = cycle
+    released_since_refusal = True
+    head_refused = False
+    while to_come or waiting or running:
+
+        def release() -> None:
+            nonlocal released_since_refusal
+            for end, row in list(running):
+                if end == cycle:
+                    running.remove((end, row))
+                    for k in range(jobs[row][1]):
+                        free[out.base[row] + k] = True
+                    out.release[row] = cycle
+                    released_since_refusal = True
+
+        while to_come and jobs[to_come[0]][0] <= cycle:
+            waiting.append(to_come.pop(0))
+        if release_first:
+            release()
+        may_try = (released_since_refusal or not head_refused) if retry == 0 else cycle >= next_try
+        if may_try:
+            head_refused = False
+            for _ in range(grants_a_cycle):
+                granted = None
+                for row in waiting[: look_ahead + 1]:
+                    base = choose(free, jobs[row][1])
+                    if base is not None:
+                        granted = row
+                        out.base[row], out.grant[row] = base, cycle
+                        for k in range(jobs[row][1]):
+                            free[base + k] = False
+                        running.append((cycle + latency + jobs[row][2], row))
+                        break
+                    out.refused.add(row)
+                if granted is None:
+                    if waiting:
+                        head_refused = True
+                        released_since_refusal = False
+                        next_try = cycle + max(retry, 1)
+                    break
+                waiting.remove(granted)
+        if not release_first:
+            release()
+        if head_refused and (waiting and sum(free) >= jobs[waiting[0]][1]):
+            out.blocked_cycles += 1
+        out.queue.append(len(waiting))
+        out.free.append(list(free))
+        cycle += 1
+    return out

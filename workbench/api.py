@@ -1,0 +1,151 @@
+"""The public words: run a sweep and hold its results; list what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.experiments.folder import STORE, SWEEP, held
+from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.runner import Progress, run_plan
+from workbench.experiments.store import Store
+from workbench.experiments.sweep import read_sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+
+class Results(RunSet):
+    """The runs of a sweep: table, statistics, events, figures, export."""
+
+    def summary(self) -> pd.DataFrame:
+        """Per point and measure: n, mean, interval, and the paired difference to the baseline, with its test."""
+        from workbench.studies.summary import summary
+
+        return summary(self)
+
+    def figure_data(self, name: str) -> Any:
+        """What a figure draws, as a named tuple of arrays."""
+        from workbench.figures import figure
+
+        return figure(name).data(self)
+
+    def figure(self, name: str) -> Figure:
+        """A figure by name, drawn with Matplotlib."""
+        from workbench.figures import figure
+
+        found = figure(name)
+        return found.draw(found.data(self))
+
+    def export(self, to: str | Path, style: str = "ieee") -> Path:
+        """Write a bundle for a paper: tables, figures with their data, numbers as macros, provenance."""
+        from workbench.export.bundle import export
+
+        return export(self, Path(to), style)
+
+
+def run(
+    sweep: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Run what a sweep asks and `out` does not hold yet; return every result.
+
+    Parameters
+    ----------
+    sweep : path or mapping
+        A sweep file, or the same as a mapping.
+    out : path, optional
+        A folder that keeps every row as it comes; without one the rows live in memory.
+    set : mapping, optional
+        Overrides by dotted path; a value may be a policy, also one defined in a notebook.
+    seeds : int, optional
+        How many paired seeds, instead of what the sweep says.
+    workers : int, optional
+        Processes; left out, many runs go to one process a core, and few stay in this one.
+    executor : optional
+        Anything that submits as `concurrent.futures` does.
+
+    Raises
+    ------
+    InputError
+        The sweep is not valid; nothing has been run and nothing written.
+    StoreError
+        The folder belongs to another sweep, to a newer version, or to a driver that is still running.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> results = wb.run({"engine": "shared_memory", "workload": "large_uniform", "measures": ["drain_cycles"],
+    ...                   "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "seeds": 2})
+    >>> results.table.shape
+    (4, 6)
+    """
+    plan = planned(sweep, set=set, seeds=seeds)
+    if out is None:
+        store = Store(None)
+        seconds = run_plan(plan, store, workers, executor, progress)
+        return _results(gather(plan, store, None, seconds))
+    with held(Path(out)) as folder:
+        store = Store(folder / STORE, plan.sweep.name)
+        try:
+            seconds = run_plan(plan, store, workers, executor, progress)
+            return _kept(_results(gather(plan, store, folder, seconds)))
+        finally:
+            store.close()
+
+
+def planned(
+    sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
+) -> Plan:
+    """The plan of a sweep: how many points and runs, and which; nothing is run."""
+    overrides = {**(set or {}), **({"seeds": seeds} if seeds is not None else {})}
+    return make_plan(read_sweep(sweep, overrides))
+
+
+def open_results(folder: str | Path) -> Results:
+    """The results that a folder holds, for its sweep as it was last run there."""
+    from workbench.errors import StoreError
+
+    folder = Path(folder)
+    if not (folder / STORE).is_file() or not (folder / SWEEP).is_file():
+        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.")
+    plan = planned(folder / SWEEP)
+    store = Store(folder / STORE)
+    try:
+        return _results(gather(plan, store, folder))
+    finally:
+        store.close()
+
+
+def presets() -> pd.DataFrame:
+    """Every machine preset with its main figures."""
+    import pandas as pd
+
+    from workbench.machine import presets as rows
+
+    return pd.DataFrame(rows())
+
+
+def _results(runs: RunSet) -> Results:
+    return Results(runs.plan, runs.rows.values(), runs.folder, runs.seconds)
+
+
+def _kept(results: Results) -> Results:
+    from workbench.experiments.keep import keep_files
+
+    assert results.folder is not None
+    keep_files(results, results.folder)
+    return results
+
+
+__all__ = ["Results", "open_results", "planned", "presets", "run"]

@@ -1,0 +1,25 @@
+"""`workbench lab`: JupyterLab on the project's notebooks."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from workbench.cli.command import Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", nargs="?", default=None, help="where to open it (default: notebooks/ if there is one)"
+    )
+    parser.add_argument("--port", type=int, default=8888)
+
+
+def run(given: argparse.Namespace) -> int:
+    folder = given.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
+    return subprocess.call([sys.executable, "-m", "jupyterlab", f"--port={given.port}", folder])
+
+
+COMMAND = Command("lab", "Open JupyterLab on the notebooks.", add_arguments, run)

@@ -1,0 +1,87 @@
+"""`workbench COMMAND`: find the command, run it, turn a user's mistake into one sentence."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from workbench.cli.command import STOPPED, WRONG_INPUT, Command
+from workbench.errors import InputError, WorkbenchError, unknown_name
+
+COMMANDS = {
+    "plan": "plan",
+    "run": "run",
+    "results": "results",
+    "tune": "tune",
+    "notebook": "notebook",
+    "claims": "claims",
+    "export": "export",
+    "verify": "verify",
+    "policies": "policies",
+    "presets": "presets",
+    "schema": "schema",
+    "import": "import_trace",
+    "new-policy": "new_policy",
+    "dashboard": "dashboard",
+    "lab": "lab",
+    "bench": "bench",
+}
+"""Each command and the file of this room that holds it; only the one that is called is imported."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{self.prog}: {message}. See: {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status: 0 done, 1 some runs failed, 2 wrong input, 130 stopped."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(words)
+    except WorkbenchError as problem:
+        print(f"workbench: {problem}", file=sys.stderr)
+        return problem.exit_status
+    except KeyboardInterrupt:
+        print("workbench: stopped; what was finished is kept.", file=sys.stderr)
+        return STOPPED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _run(words: list[str]) -> int:
+    if words[:1] in ([], ["-h"], ["--help"]):
+        print(_overview())
+        return 0 if words else WRONG_INPUT
+    if words[0] == "--version":
+        import workbench
+
+        print(workbench.__version__)
+        return 0
+    if words[0] not in COMMANDS:
+        raise unknown_name("", "command", words[0], COMMANDS)
+    command = find(words[0])
+    parser = _Parser(prog=f"workbench {command.name}", description=command.says)
+    command.add_arguments(parser)
+    return command.run(_parsed(parser, words[1:]))
+
+
+def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+    return parser.parse_args(words)
+
+
+def find(name: str) -> Command:
+    """The command of a name."""
+    module: Any = importlib.import_module(f"workbench.cli.{COMMANDS[name]}")
+    found: Command = module.COMMAND
+    return found
+
+
+def _overview() -> str:
+    lines = [f"  {name:<12}{find(name).says}" for name in COMMANDS]
+    return "\n".join(["workbench COMMAND ... (each has --help)", "", *lines])

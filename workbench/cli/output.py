@@ -1,0 +1,35 @@
+"""How commands speak: words and tables for people, or one JSON object and nothing else."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def say_json(value: Any) -> None:
+    """Print one JSON object; a number that JSON does not know is null."""
+    print(json.dumps(_plain(value), ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
+
+
+def say_table(table: pd.DataFrame) -> None:
+    """Print a table for a person, numbers short, nothing cut."""
+    import pandas as pd
+
+    with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_colwidth", 90):
+        print(table.to_string(index=False, float_format=lambda number: f"{number:.5g}", na_rep="-"))

@@ -1,0 +1,48 @@
+"""`workbench plan SWEEP`: the number of runs and points, and how many are kept already; runs nothing."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli.command import DONE, Command
+from workbench.cli.output import say_json
+from workbench.cli.run import default_folder
+from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
+from workbench.experiments.folder import STORE
+from workbench.experiments.plan import Plan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_sweep_arguments(parser)
+    parser.add_argument("--out", metavar="DIR", help="the results folder to look into")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    from workbench.api import planned
+
+    plan = planned(given.sweep, set=overrides(given))
+    kept = _kept(plan, Path(given.out) if given.out else default_folder(given.sweep))
+    if given.json:
+        points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
+        say_json({"sweep": plan.sweep.name, "points": points, "runs": len(plan), "kept": kept})
+    else:
+        print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs, {kept} of them kept")
+    return DONE
+
+
+def _kept(plan: Plan, folder: Path) -> int:
+    from workbench.experiments.store import Store
+
+    if not (folder / STORE).is_file():
+        return 0
+    store = Store(folder / STORE)
+    try:
+        done = store.done()
+    finally:
+        store.close()
+    return sum(run.id in done for run in plan.runs())
+
+
+COMMAND = Command("plan", "How many runs a sweep has and how many are kept; runs nothing.", add_arguments, run)

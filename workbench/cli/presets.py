@@ -1,0 +1,29 @@
+"""`workbench presets [NAME]`: machine presets, each figure with its source."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli.command import DONE, Command
+from workbench.cli.output import say_json, say_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="one preset, with the source of each figure")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    import pandas as pd
+
+    from workbench.machine.presets import preset_figures, preset_rows
+
+    rows = preset_figures(given.name) if given.name else preset_rows()
+    if given.json:
+        say_json({"preset": given.name, "figures": rows} if given.name else {"presets": rows})
+    else:
+        say_table(pd.DataFrame(rows))
+    return DONE
+
+
+COMMAND = Command("presets", "Machine presets with the source of each figure.", add_arguments, run)

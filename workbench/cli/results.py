@@ -1,0 +1,34 @@
+"""`workbench results DIR`: what a results folder holds."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli.command import DONE, SOME_FAILED, Command
+from workbench.cli.output import say_json, say_table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    parser.add_argument("--csv", metavar="FILE", help="write the table, one row a run, as CSV")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    from workbench.api import open_results
+    from workbench.experiments.folder import write_whole
+
+    results = open_results(given.folder)
+    if given.csv:
+        write_whole(Path(given.csv), results.table.to_csv(index=False))
+    if given.json:
+        rows = {"table": results.table.to_dict("records"), "summary": results.summary().to_dict("records")}
+        say_json({"sweep": results.plan.sweep.name, "runs": len(results.rows), **rows})
+    else:
+        say_table(results.summary())
+        print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
+    return SOME_FAILED if results.failures else DONE
+
+
+COMMAND = Command("results", "What a results folder holds: summary, or the table as CSV.", add_arguments, run)

@@ -1,0 +1,109 @@
+"""`workbench run SWEEP`: do what is missing, keep every row, draw the figures that the sweep names."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.command import DONE, SOME_FAILED, Command
+from workbench.cli.output import say_json, say_table
+from workbench.cli.progress import Bar
+from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
+from workbench.experiments.folder import TABLE
+
+if TYPE_CHECKING:
+    from workbench.api import Results
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_sweep_arguments(parser)
+    parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as pay off)")
+    parser.add_argument("--events", action="store_true", help="write the event log of every run as Parquet")
+    parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    from workbench.api import planned
+    from workbench.api import run as run_sweep
+
+    chosen = overrides(given)
+    plan = planned(given.sweep, set=chosen)
+    check_figures(plan.sweep.figures, plan.sweep.mechanism.engine.name, plan.sweep.where)
+    folder = Path(given.out) if given.out else default_folder(given.sweep)
+    if not given.json:
+        print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs")
+    results = run_sweep(given.sweep, folder, set=chosen, workers=given.workers, progress=None if given.json else Bar())
+    figures = [] if given.no_figures else draw_figures(results, folder / "figures")
+    if given.events:
+        write_events(results, folder)
+    _report(results, folder, figures, given.json)
+    return SOME_FAILED if results.failures else DONE
+
+
+def default_folder(sweep: str) -> Path:
+    """Where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain."""
+    path = Path(sweep).with_suffix("")
+    parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
+    return Path("results", *parts)
+
+
+def check_figures(names: list[str], engine: str, where: str) -> None:
+    """Refuse an unknown figure before anything runs."""
+    if names:
+        from workbench.figures import check
+
+        check(names, engine, where)
+
+
+def draw_figures(results: Results, folder: Path) -> list[Path]:
+    """Draw and save every figure that the sweep names, as PDF, PNG and CSV."""
+    if not results.plan.sweep.figures:
+        return []
+    from workbench.figures import draw_all
+
+    return draw_all(results, folder)
+
+
+def write_events(results: Results, folder: Path) -> None:
+    """Write the event logs of all runs, one file a run."""
+    from workbench.experiments.folder import write_whole
+
+    logs = folder / "events"
+    logs.mkdir(exist_ok=True)
+    for planned in results.plan.runs():
+        if planned.id in results.rows and results.rows[planned.id].status == "done":
+            write_whole(logs / f"{planned.id}.csv", results.events(planned.id).to_csv(index=False))
+
+
+def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) -> None:
+    failures = results.failures
+    if as_json:
+        say_json({**_facts(results, folder, figures), "summary": results.summary().to_dict("records")})
+        return
+    say_table(results.summary())
+    for row in failures[:5]:
+        print(f"failed: seed {row.seed} of point {row.point[:8]}: {row.error}")
+    if len(failures) > 5:
+        print(f"... and {len(failures) - 5} more failed runs (results.table has all)")
+    print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}")
+    for path in figures:
+        if path.suffix == ".png":
+            print(f"figure: {path}")
+
+
+def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any]:
+    return {
+        "sweep": results.plan.sweep.name,
+        "folder": str(folder),
+        "table": str(folder / TABLE),
+        "runs": len(results.rows),
+        "failed": [{"run_id": row.id, "seed": row.seed, "error": row.error} for row in results.failures],
+        "seconds": results.seconds,
+        "figures": [str(path) for path in figures],
+    }
+
+
+COMMAND = Command("run", "Run a sweep; what is kept already is not run again.", add_arguments, run)

@@ -1,0 +1,37 @@
+"""The arguments that commands on sweeps share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from workbench.errors import InputError
+from workbench.strict_yaml import parse_value
+
+
+def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
+    """SWEEP, --set and --seeds."""
+    parser.add_argument("sweep", metavar="SWEEP", help="a sweep file (YAML)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path; the value is YAML"
+    )
+    parser.add_argument("--seeds", type=_whole, metavar="N", help="how many paired seeds")
+
+
+def overrides(given: argparse.Namespace) -> dict[str, Any]:
+    """What --set and --seeds say, by dotted path."""
+    found = dict(_override(text) for text in given.set)
+    return {**found, **({"seeds": given.seeds} if given.seeds is not None else {})}
+
+
+def _override(text: str) -> tuple[str, Any]:
+    path, mark, value = text.partition("=")
+    if not mark or not path:
+        raise InputError(f"--set takes PATH=VALUE, such as policy.placement=best_fit. Got {text!r}.")
+    return path, parse_value(value, f"--set {path}")
+
+
+def _whole(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1. Got {text!r}")
+    return int(text)

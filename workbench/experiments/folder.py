@@ -1,0 +1,65 @@
+"""A results folder: who holds it, and the small files beside its store, each written whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import StoreError
+
+STORE, LOCK, SWEEP, PROVENANCE, TABLE = (
+    "store.sqlite",
+    "driver.lock",
+    "sweep.yaml",
+    "provenance.json",
+    "results.parquet",
+)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[Path]:
+    """Make a folder and hold it while a driver writes to it; the lock goes with the process, however that ends.
+
+    Raises
+    ------
+    StoreError
+        Another driver holds it (the message says which), or it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = open(folder / LOCK, "a+")  # noqa: SIM115 - held beyond this block
+    except OSError as problem:
+        raise StoreError(f"{folder}: cannot be used as a results folder: {problem.strerror}.") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.seek(0)
+            holder = lock.read().strip() or "another process"
+            raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.") from None
+        lock.truncate(0)
+        lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        lock.flush()
+        yield folder
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content.encode() if isinstance(content, str) else content)
+        os.replace(beside, path)
+    except OSError as problem:
+        beside.unlink(missing_ok=True)
+        raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write plain types as readable JSON, whole or not at all."""
+    write_whole(path, json.dumps(value, indent=2, sort_keys=True) + "\n")

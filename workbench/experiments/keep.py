@@ -1,0 +1,62 @@
+"""What a results folder holds beside its store: the sweep as resolved, the table, where it comes from."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workbench.experiments.folder import PROVENANCE, SWEEP, TABLE, write_json, write_whole
+from workbench.experiments.provenance import provenance
+from workbench.experiments.run_set import RunSet
+from workbench.levers import Spec
+
+TABLE_AS_CSV = "results.csv"
+
+
+def keep_files(runs: RunSet, folder: Path) -> None:
+    """Write the files beside the store, each whole or not at all."""
+    write_whole(folder / SWEEP, yaml.safe_dump(resolved(runs), sort_keys=False, allow_unicode=True))
+    write_json(folder / PROVENANCE, provenance(runs.plan, runs.seconds))
+    keep_table(runs, folder)
+
+
+def resolved(runs: RunSet) -> dict[str, Any]:
+    """The sweep as it was run, overrides applied, relative paths made absolute, policies by name."""
+    sweep = runs.plan.sweep
+    said = {**_named(sweep.said), "seeds": _shortest(sweep.seeds)}
+    workload = said.get("workload")
+    for key in ("file", "trace"):
+        if isinstance(workload, dict) and isinstance(workload.get(key), str):
+            path = sweep.folder / workload[key]
+            workload[key] = str(path.resolve()) if path.is_file() else workload[key]
+    return said
+
+
+def keep_table(runs: RunSet, folder: Path) -> Path:
+    """The table as Parquet, or as CSV where the optional part `store` is not installed."""
+    buffer = io.BytesIO()
+    try:
+        runs.table.to_parquet(buffer, index=False)
+    except ImportError:
+        write_whole(folder / TABLE_AS_CSV, runs.table.to_csv(index=False))
+        return folder / TABLE_AS_CSV
+    write_whole(folder / TABLE, buffer.getvalue())
+    return folder / TABLE
+
+
+def _named(value: Any) -> Any:
+    if isinstance(value, Spec):
+        return {value.name: value.plain()}
+    if isinstance(value, type) and issubclass(value, Spec):
+        return value.name
+    if isinstance(value, dict):
+        return {key: _named(inner) for key, inner in value.items()}
+    return [_named(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _shortest(seeds: list[int]) -> Any:
+    in_a_row = seeds == list(range(seeds[0], seeds[0] + len(seeds)))
+    return {"first": seeds[0], "count": len(seeds)} if in_a_row else seeds

@@ -1,0 +1,52 @@
+"""A mechanism: an engine, with the measures and the event log of its records. The one place where they meet."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Engine
+from workbench.errors import unknown_name
+from workbench.metrics.measure import Measure
+
+
+class Mechanism(NamedTuple):
+    """What a sweep's `engine:` names."""
+
+    engine: Engine
+    measures: Mapping[str, Measure]
+    measure: Callable[[Any], dict[str, float]]
+    events: Callable[[Any], dict[str, np.ndarray]]
+
+
+_MODULES = {
+    "shared_memory": (
+        "workbench.engines.shared_memory:SharedMemory",
+        "workbench.metrics.shared_memory",
+        "workbench.records.shared_memory_events",
+        "workbench.policies.placement",
+    ),
+}
+_ready: dict[str, Mechanism] = {}
+
+
+def mechanisms() -> list[str]:
+    """The name of every mechanism."""
+    return sorted(_MODULES)
+
+
+def mechanism(name: str, where: str = "") -> Mechanism:
+    """The mechanism of a name; its modules are imported at the first call."""
+    if name not in _MODULES:
+        raise unknown_name(where, "engine", name, _MODULES)
+    if name not in _ready:
+        engine, metrics, log, room = _MODULES[name]
+        importlib.import_module(room)
+        module, cls = engine.split(":")
+        judge = importlib.import_module(metrics)
+        made = getattr(importlib.import_module(module), cls)()
+        _ready[name] = Mechanism(made, judge.MEASURES, judge.measure, importlib.import_module(log).events)
+    return _ready[name]

@@ -1,0 +1,159 @@
+"""A plan: every point of a sweep with its setup and its baseline, and every run by name, before anything runs."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from workbench.engines.engine import Setup
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.expand import expand
+from workbench.experiments.run_id import point_id, run_id
+from workbench.experiments.sweep import Sweep
+from workbench.levers import Spec, read_spec
+from workbench.machine import read_machine
+from workbench.policies.from_file import is_in_file, policy_in_file
+from workbench.policies.policy import Policy, read_policy
+from workbench.workloads.read import read_workload
+
+_VARIED = ("machine", "workload", "policy", "options")
+
+
+class PlannedPoint(NamedTuple):
+    """One point of a sweep."""
+
+    id: str
+    setup: Setup
+    coordinates: dict[str, Any]
+    """Dotted path of each varied lever -> the value shown in tables."""
+    baseline: str | None
+    """The id of the point that it is compared with."""
+
+
+class PlannedRun(NamedTuple):
+    """One run to do."""
+
+    id: str
+    point: PlannedPoint
+    seed: int
+
+
+class Plan(NamedTuple):
+    """All of a sweep's runs."""
+
+    sweep: Sweep
+    points: list[PlannedPoint]
+
+    def runs(self) -> Iterator[PlannedRun]:
+        """Every run, all points of a seed before the next seed, so that pairs are complete as early as possible."""
+        for seed in self.sweep.seeds:
+            for point in self.points:
+                yield PlannedRun(run_id(point.id, seed), point, seed)
+
+    def __len__(self) -> int:  # type: ignore[override]
+        return len(self.points) * len(self.sweep.seeds)
+
+
+def make_plan(sweep: Sweep) -> Plan:
+    """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
+
+    Raises
+    ------
+    InputError
+        A setup is not valid, with the path of the offending key; or a workload asks for what its machine cannot give.
+    """
+    varied = {key: copy.deepcopy(sweep.said.get(key, {})) for key in _VARIED}
+    points: dict[str, PlannedPoint] = {}
+    for alternative in expand(varied, "", sweep.where):
+        for point in _with_baseline(sweep, alternative.value, alternative.coordinates):
+            points.setdefault(point.id, point)
+    for point in points.values():
+        sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
+    return Plan(sweep, list(points.values()))
+
+
+def read_setup(sweep: Sweep, said: Mapping[str, Any]) -> Setup:
+    """The checked setup of one alternative."""
+    engine, where = sweep.mechanism.engine, sweep.where
+    machine = read_machine(said.get("machine") or {}, "machine", where)
+    workload = read_workload(said["workload"], "workload", where, folder=sweep.folder)
+    options: Spec = read_spec(engine.options, said.get("options") or {}, "options", where)
+    return Setup(engine.name, machine, workload, _policies(sweep, said.get("policy") or {}, "policy"), options)
+
+
+def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
+    slots = sweep.mechanism.engine.slots
+    if not isinstance(given, Mapping):
+        raise wrong_value(sweep.where, key, f"must be a mapping of {', '.join(slots)}", given)
+    for slot in given:
+        if slot not in slots:
+            raise unknown_name(sweep.where, f"key {key}.", slot, slots)
+    named = {slot: _from_file(sweep, given.get(slot, default)) for slot, default in slots.items()}
+    return {slot: read_policy(slot, policy, f"{key}.{slot}", sweep.where) for slot, policy in named.items()}
+
+
+def _from_file(sweep: Sweep, given: Any) -> Any:
+    """A policy named as `FILE.py:CLASS` (alone, or with its levers) as the class (or the policy) that it means."""
+    if isinstance(given, str) and is_in_file(given):
+        return policy_in_file(given, sweep.folder, sweep.where)
+    if isinstance(given, Mapping) and len(given) == 1:
+        ((name, levers),) = given.items()
+        if isinstance(name, str) and is_in_file(name):
+            cls = policy_in_file(name, sweep.folder, sweep.where)
+            return read_spec(cls, levers or {}, cls.name, sweep.where)
+    return given
+
+
+def _with_baseline(sweep: Sweep, said: dict[str, Any], coordinates: dict[str, Any]) -> Iterator[PlannedPoint]:
+    setup = read_setup(sweep, said)
+    baseline = _baseline(sweep, setup)
+    point = PlannedPoint(_id(sweep, setup), setup, _shown(coordinates, setup), None)
+    if baseline is None:
+        yield point
+        return
+    against = _id(sweep, baseline)
+    yield point._replace(baseline=against if against != point.id else None)
+    kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
+    named = {f"policy.{slot}": None for slot in sweep.said["baseline"] if f"policy.{slot}" in coordinates}
+    yield PlannedPoint(against, baseline, _shown({**kept, **named}, baseline), None)
+
+
+def _baseline(sweep: Sweep, setup: Setup) -> Setup | None:
+    given = sweep.said.get("baseline")
+    if given is None:
+        return None
+    chosen = _policies(sweep, given, "baseline")
+    if not given:
+        raise InputError(at(sweep.where, "baseline must name at least one policy, such as {placement: first_fit}."))
+    return setup._replace(policies={**setup.policies, **{slot: chosen[slot] for slot in given}})
+
+
+def _replaced(sweep: Sweep, path: str) -> bool:
+    return any(path == f"policy.{slot}" or path.startswith(f"policy.{slot}.") for slot in sweep.said["baseline"])
+
+
+def _id(sweep: Sweep, setup: Setup) -> str:
+    return point_id(setup.identity(), sweep.mechanism.engine.revision)
+
+
+def _shown(coordinates: Mapping[str, Any], setup: Setup) -> dict[str, Any]:
+    return {path: _show(path, value, setup) for path, value in coordinates.items()}
+
+
+def _show(path: str, value: Any, setup: Setup) -> Any:
+    parts = path.split(".")
+    if parts[0] == "policy" and len(parts) == 2:
+        return setup.policies[parts[1]].short()
+    if isinstance(value, Spec):
+        return value.short()
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, inside),) = value.items()
+        return f"{name}({_inside(inside)})" if inside else str(name)
+    return _inside(value) if isinstance(value, (Mapping, list)) else value
+
+
+def _inside(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k}={_inside(v)}" for k, v in value.items())
+    return ", ".join(_inside(v) for v in value) if isinstance(value, list) else str(value)

@@ -1,0 +1,132 @@
+"""The runs of a plan with their rows: the one value that tables, statistics, figures and exports start from."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.run_id import run_id
+from workbench.experiments.store import Row, Store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class RunSet:
+    """Every run of a plan, in the plan's order, with its outcome."""
+
+    def __init__(self, plan: Plan, rows: Iterable[Row], folder: Path | None = None, seconds: float = 0.0) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.seconds = seconds
+        self.rows = {row.id: row for row in rows}
+
+    @property
+    def points(self) -> list[PlannedPoint]:
+        """The points of the sweep, baselines included."""
+        return self.plan.points
+
+    @property
+    def seeds(self) -> list[int]:
+        """The paired seeds."""
+        return self.plan.sweep.seeds
+
+    @property
+    def failures(self) -> list[Row]:
+        """The runs that failed."""
+        return [row for row in self.rows.values() if row.status != "done"]
+
+    @functools.cached_property
+    def varied(self) -> list[str]:
+        """The dotted paths of the varied levers, in the order of the sweep."""
+        return list(dict.fromkeys(path for point in self.points for path in point.coordinates))
+
+    @functools.cached_property
+    def table(self) -> pd.DataFrame:
+        """One row a run: run_id, status, error, seed, one column a varied lever, one a measure."""
+        import pandas as pd
+
+        names = self.plan.sweep.measures
+        kept = [(run, self.rows[run.id]) for run in self.plan.runs() if run.id in self.rows]
+        columns: dict[str, list[Any]] = {
+            "run_id": [run.id for run, _ in kept],
+            "status": [row.status for _, row in kept],
+            "error": [row.error for _, row in kept],
+            "seed": [run.seed for run, _ in kept],
+        }
+        for path in self.varied:
+            columns[path] = [run.point.coordinates.get(path) for run, _ in kept]
+        for name in names:
+            columns[name] = [row.measures.get(name, math.nan) for _, row in kept]
+        return pd.DataFrame(columns)
+
+    def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
+        """One measure of a point by seed, failed runs left out."""
+        if measure not in self.plan.sweep.mechanism.measures:
+            raise unknown_name("", "measure", measure, self.plan.sweep.mechanism.measures)
+        found = ((seed, self.rows.get(run_id(point.id, seed))) for seed in self.seeds)
+        return {seed: row.measures[measure] for seed, row in found if row is not None and row.status == "done"}
+
+    def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
+        """The point that another is compared with."""
+        return next((other for other in self.points if other.id == point.baseline), None)
+
+    def label(self, point: PlannedPoint) -> str:
+        """How legends name a point: its coordinates, without paths where one coordinate alone is varied."""
+        shown = {path: value for path, value in point.coordinates.items() if _tells(path, self.varied)}
+        if len(shown) <= 1:
+            return str(next(iter(shown.values()), self.plan.sweep.name))
+        return ", ".join(str(v) if path.startswith("policy.") else f"{_last(path)} {v}" for path, v in shown.items())
+
+    def record(self, run: str) -> Any:
+        """What happened in a run, simulated again (the same bits as when its row was kept)."""
+        point, seed = self._found(run)
+        return self.plan.sweep.mechanism.engine.simulate(point.setup, seed)
+
+    def records(self, point: PlannedPoint, most: int | None = None) -> list[Any]:
+        """The records of a point's finished runs, in the order of the seeds."""
+        engine = self.plan.sweep.mechanism.engine
+        seeds = [seed for seed in self.seeds if self._done(point, seed)][:most]
+        return [engine.simulate(point.setup, seed) for seed in seeds]
+
+    def events(self, run: str) -> pd.DataFrame:
+        """The event log of a run as a table."""
+        import pandas as pd
+
+        point, seed = self._found(run)
+        mechanism = self.plan.sweep.mechanism
+        columns: dict[str, np.ndarray] = mechanism.events(mechanism.engine.simulate(point.setup, seed, events=True))
+        return pd.DataFrame({"run_id": run, **columns})
+
+    def _done(self, point: PlannedPoint, seed: int) -> bool:
+        row = self.rows.get(run_id(point.id, seed))
+        return row is not None and row.status == "done"
+
+    def _found(self, run: str) -> tuple[PlannedPoint, int]:
+        for planned in self.plan.runs():
+            if planned.id == run:
+                return planned.point, planned.seed
+        raise InputError(f"no run {run!r} in this sweep; results.table lists the run ids.")
+
+
+def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> RunSet:
+    """The rows of a plan from a store."""
+    wanted = {run.id for run in plan.runs()}
+    return RunSet(plan, (row for row in store.rows() if row.id in wanted), folder, seconds)
+
+
+def _tells(path: str, varied: list[str]) -> bool:
+    """A policy's short name already holds its levers."""
+    parent = ".".join(path.split(".")[:2])
+    return not (path.startswith("policy.") and path != parent and parent in varied)
+
+
+def _last(path: str) -> str:
+    return path.rsplit(".", 1)[-1].split("[")[0].replace("_", " ")

@@ -1,0 +1,90 @@
+"""Do what a plan says and a store does not hold yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from typing import Protocol
+
+from workbench.experiments.chunks import Bundler
+from workbench.experiments.executors import in_pool, in_process
+from workbench.experiments.plan import Plan, PlannedRun
+from workbench.experiments.pools import cores, end_pool, local_pool
+from workbench.experiments.run_id import canonical
+from workbench.experiments.store import Row, Store
+
+FEW = 1500
+"""Up to so many pending runs of built-in policies, starting workers costs more than it saves."""
+
+LIMIT_SECONDS = 600.0
+
+
+class Progress(Protocol):
+    """Someone who watches a sweep."""
+
+    def begin(self, total: int, kept: int) -> None:
+        """A sweep of so many runs begins; so many are kept already."""
+
+    def advance(self, row: Row) -> None:
+        """A run ended."""
+
+    def end(self) -> None:
+        """The sweep ended or was stopped."""
+
+
+class Silent:
+    """Watches and says nothing."""
+
+    def begin(self, total: int, kept: int) -> None: ...
+
+    def advance(self, row: Row) -> None: ...
+
+    def end(self) -> None: ...
+
+
+def run_plan(
+    plan: Plan,
+    store: Store,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    limit_seconds: float = LIMIT_SECONDS,
+) -> float:
+    """Run what is missing; every row is kept as it comes. Returns the seconds that it took.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Processes; 0 or 1 runs in this process. Left out, many runs go to one process a core.
+    executor : Executor, optional
+        Anything that submits as `concurrent.futures` does, used instead of processes of our own.
+    limit_seconds : float
+        The longest that one run may take in a worker.
+    """
+    began, watch = time.perf_counter(), progress or Silent()
+    store.add_points((point.id, canonical(point.setup.identity())) for point in plan.points)
+    done = store.done()
+    pending = [run for run in plan.runs() if run.id not in done]
+    watch.begin(len(plan), len(plan) - len(pending))
+    try:
+        for rows in _batches(pending, workers, executor, limit_seconds):
+            for row in rows:
+                store.add(row)
+                watch.advance(row)
+    finally:
+        watch.end()
+    return time.perf_counter() - began
+
+
+def _batches(
+    pending: list[PlannedRun], workers: int | None, executor: Executor | None, limit: float
+) -> Iterator[list[Row]]:
+    bundler = Bundler(pending)
+    if executor is not None:
+        return in_pool(bundler, lambda: executor, lambda pool: None, 8, limit)
+    count = workers if workers is not None else (cores() if len(pending) > FEW else 1)
+    if count <= 1:
+        return in_process(bundler)
+    make: Callable[[], Executor] = lambda: local_pool(count)  # noqa: E731
+    return in_pool(bundler, make, end_pool, 2 * count, limit)

@@ -1,0 +1,155 @@
+"""A sweep: one question asked of the workbench, as a YAML file says it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.strict_yaml import read_mapping
+
+KEYS = {
+    "question": "what is asked, in a sentence",
+    "engine": "which simulator answers it",
+    "machine": "a preset's name, or levers of the machine",
+    "workload": "what is asked of the machine",
+    "policy": "a policy for each of the engine's questions; what is left out takes its default",
+    "options": "further levers of the engine",
+    "baseline": "the policies that every point is compared with, at the same seeds",
+    "seeds": "how many paired seeds, a list of them, or {first: 0, count: 200}",
+    "measures": "which measures the table shows",
+    "figures": "which figures are drawn",
+}
+REQUIRED = ("engine", "workload")
+MOST_SEED = (1 << 63) - 1
+
+
+class Sweep(NamedTuple):
+    """A sweep as it was read: choices not yet expanded."""
+
+    name: str
+    where: str
+    """What refusals call it: the file's path as given."""
+    folder: Path
+    """What relative paths in it are relative to."""
+    said: dict[str, Any]
+    """The mapping, overrides applied."""
+    mechanism: Mechanism
+    seeds: list[int]
+    measures: list[str]
+    figures: list[str]
+
+
+def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Sweep:
+    """Read a sweep file (or a mapping), apply overrides by dotted path, and check everything that needs no expansion.
+
+    Raises
+    ------
+    InputError
+        A key, engine or measure is unknown, something required is missing, or the seeds are not whole numbers.
+    """
+    if isinstance(source, Mapping):
+        said, where, folder, name = copy.deepcopy(dict(source)), "sweep", Path(), "sweep"
+    else:
+        said, where, folder, name = read_mapping(Path(source)), str(source), Path(source).parent, Path(source).stem
+    for path, value in (overrides or {}).items():
+        override(said, path, value, where)
+    _check_keys(said, where)
+    found = mechanism(said["engine"], where)
+    return Sweep(
+        name=name,
+        where=where,
+        folder=folder,
+        said=said,
+        mechanism=found,
+        seeds=read_seeds(said.get("seeds", 1), where),
+        measures=_names(said, "measures", "measure", found.measures, where),
+        figures=_strings(said, "figures", where),
+    )
+
+
+def override(said: dict[str, Any], path: str, value: Any, where: str = "") -> None:
+    """Set the value at a dotted path, making mappings on the way: `policy.placement`, `workload.size.uniform.1`.
+
+    >>> said = {"workload": {"size": {"uniform": [1, 32]}}}
+    >>> override(said, "workload.size.uniform.1", 64)
+    >>> override(said, "policy.placement", "best_fit")
+    >>> said
+    {'workload': {'size': {'uniform': [1, 64]}}, 'policy': {'placement': 'best_fit'}}
+    """
+    *parents, last = path.split(".")
+    node: Any = said
+    for key in parents:
+        node = node[_index(node, key, path, where)] if isinstance(node, list) else _entered(node, key, path, where)
+    if isinstance(node, list):
+        node[_index(node, last, path, where)] = value
+    else:
+        node[last] = value
+
+
+def _entered(node: dict[str, Any], key: str, path: str, where: str) -> Any:
+    if isinstance(node.get(key), str):
+        node[key] = {node[key]: {}}
+    inner = node.setdefault(key, {})
+    if not isinstance(inner, (dict, list)):
+        raise InputError(at(where, f"{path} cannot be set: {key} is {inner!r}, which has nothing inside."))
+    return inner
+
+
+def _index(node: list[Any], key: str, path: str, where: str) -> int:
+    if not key.isdigit() or int(key) >= len(node):
+        raise InputError(at(where, f"{path} cannot be set: {key!r} is not a place in a list of {len(node)}."))
+    return int(key)
+
+
+def read_seeds(given: object, where: str = "") -> list[int]:
+    """The seeds that a sweep names.
+
+    >>> read_seeds(3), read_seeds([5, 9]), read_seeds({"first": 10, "count": 2})
+    ([0, 1, 2], [5, 9], [10, 11])
+    """
+    if isinstance(given, Mapping):
+        for key in given:
+            if key not in ("first", "count"):
+                raise unknown_name(where, "key seeds.", key, ("first", "count"))
+        first = _whole(given.get("first", 0), "seeds.first", 0, where)
+        return list(range(first, first + _whole(given.get("count", 1), "seeds.count", 1, where)))
+    if isinstance(given, (list, tuple)):
+        seeds = [_whole(seed, f"seeds[{k}]", 0, where) for k, seed in enumerate(given)]
+        if len(set(seeds)) != len(seeds) or not seeds:
+            raise wrong_value(where, "seeds", "must be a list of different whole numbers", given)
+        return seeds
+    return list(range(_whole(given, "seeds", 1, where)))
+
+
+def _whole(given: object, path: str, least: int, where: str) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= MOST_SEED:
+        raise wrong_value(where, path, f"must be a whole number of at least {least}", given)
+    return given
+
+
+def _check_keys(said: Mapping[str, Any], where: str) -> None:
+    for key in said:
+        if key not in KEYS:
+            raise unknown_name(where, "key", key, KEYS)
+    for key in REQUIRED:
+        if key not in said:
+            raise InputError(at(where, f"the key {key} is missing ({KEYS[key]})."))
+
+
+def _strings(said: Mapping[str, Any], key: str, where: str) -> list[str]:
+    given = said.get(key) or []
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise wrong_value(where, key, "must be a list of names", given)
+    return given
+
+
+def _names(said: Mapping[str, Any], key: str, what: str, known: Mapping[str, Any], where: str) -> list[str]:
+    given = _strings(said, key, where)
+    for name in given:
+        if name not in known:
+            raise unknown_name(at(where, key), what, name, known)
+    return given or list(known)

@@ -1,0 +1,37 @@
+"""Do some runs of one point and return their rows: the one function that travels to a worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from workbench.engines.engine import Setup
+from workbench.errors import WorkbenchError
+from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.store import Row
+
+Task = tuple[str, str, int]
+"""Run id, point id, seed."""
+
+
+def work(setup: Setup, tasks: Sequence[Task]) -> list[Row]:
+    """Run each seed of a setup; a run that fails is a row that says why."""
+    found = mechanism(setup.engine)
+    return [_row(found, setup, task) for task in tasks]
+
+
+def _row(found: Mechanism, setup: Setup, task: Task) -> Row:
+    run, point, seed = task
+    began = time.perf_counter()
+    try:
+        measures = found.measure(found.engine.simulate(setup, seed))
+    except WorkbenchError as problem:
+        return failed(task, str(problem), time.perf_counter() - began)
+    except MemoryError:
+        return failed(task, "the run needs more memory than there is.", time.perf_counter() - began)
+    return Row(run, point, seed, "done", "", time.perf_counter() - began, measures)
+
+
+def failed(task: Task, error: str, seconds: float = 0.0) -> Row:
+    """The row of a run that failed."""
+    return Row(*task, "failed", error, seconds, {})

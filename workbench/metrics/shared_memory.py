@@ -1,0 +1,147 @@
+"""The measures of a shared memory: completion, queue, fragmentation, wear (spec 1, section 6).
+
+Time averages of free memory and fragmentation run over the cycles in which a request waits (spec 1, H1.3): a memory that
+empties because nothing is left to do is not fragmented.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.metrics.measure import Measure, declared
+from workbench.metrics.shared_memory_replay import (
+    CENTRE,
+    CYCLES,
+    EXTERNAL,
+    FREE,
+    QUEUE,
+    WAITING_CYCLES,
+    WAITING_FREE,
+    WAITING_RUNS,
+    Totals,
+    replay,
+)
+from workbench.records.shared_memory import SharedMemoryRecord
+
+MEASURES = declared(
+    Measure("drain_cycles", "cycles", "lower", "from cycle 0 until the queue is empty and everything is released"),
+    Measure("mean_queue", "workgroups", "lower", "waiting requests, averaged over the whole run"),
+    Measure("mean_free_segments", "segments", "lower", "free segments while a request waits, averaged over time"),
+    Measure(
+        "mean_external_fragmentation",
+        "",
+        "lower",
+        "1 - longest free run / free segments while a request waits, averaged",
+    ),
+    Measure("mean_free_runs", "runs", "lower", "separate runs of free segments while a request waits, averaged"),
+    Measure(
+        "longest_run_off_middle",
+        "segments",
+        "lower",
+        "distance of the longest free run's centre from the middle while a request waits, averaged",
+    ),
+    Measure(
+        "blocked_though_enough_cycles",
+        "cycles",
+        "lower",
+        "cycles in which the head had been refused although enough segments were free in total",
+    ),
+    Measure("blocked_though_enough_rate", "", "lower", "the same as a share of the cycles in which a request waits"),
+    Measure("wear_cv", "", "lower", "grants a segment: standard deviation over mean"),
+    Measure("wear_gini", "", "lower", "grants a segment: Gini coefficient"),
+    Measure("wear_max_over_min", "", "lower", "grants a segment: most over fewest"),
+    Measure("wear_low_over_high", "", "neither", "grants in the lower half of the memory over those in the upper half"),
+    Measure(
+        "low_end_share", "", "neither", "share of grants nearer to the low end than to the high end; a tie counts half"
+    ),
+    Measure("first_try_rate", "", "higher", "share of workgroups granted at their first attempt"),
+    Measure("wait_mean_cycles", "cycles", "lower", "from a workgroup's arrival to its grant, averaged"),
+    Measure("wait_p99_cycles", "cycles", "lower", "from a workgroup's arrival to its grant, 99th percentile"),
+    Measure("utilisation", "", "higher", "taken segments over all segments, averaged over the whole run"),
+    Measure("attempts", "cycles", "lower", "cycles in which the allocator tried, polls of a waiting head included"),
+    Measure("moved_segments", "segments", "lower", "segments copied by compaction"),
+)
+"""Every measure by name."""
+
+
+def measure(record: SharedMemoryRecord) -> dict[str, float]:
+    """Every measure of a run; one that is not defined for it (wear without addresses) is NaN."""
+    totals = replay(record)
+    return {
+        "drain_cycles": float(record.release.max(initial=0)),
+        **_averages(record, totals),
+        **_blocking(record, totals),
+        **_wear(record, totals.wear[:-1].cumsum()),
+        **_waits(record),
+        "attempts": float(record.attempts),
+        "moved_segments": float(record.length[record.moves[:, 1]].sum()),
+    }
+
+
+def _over(total: float, count: float) -> float:
+    return float(total) / float(count) if count else math.nan
+
+
+def _averages(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
+    whole, cycles = totals.whole, totals.whole[WAITING_CYCLES]
+    shaped = cycles if record.layout != "scattered" else 0
+    return {
+        "mean_queue": _over(whole[QUEUE], whole[CYCLES]),
+        "mean_free_segments": _over(whole[WAITING_FREE], cycles),
+        "mean_external_fragmentation": _over(totals.real[EXTERNAL], shaped),
+        "mean_free_runs": _over(whole[WAITING_RUNS], shaped),
+        "longest_run_off_middle": _over(totals.real[CENTRE], shaped),
+        "utilisation": 1 - _over(whole[FREE], whole[CYCLES] * record.segments),
+    }
+
+
+def _blocking(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
+    return {
+        "blocked_though_enough_cycles": float(record.blocked_cycles),
+        "blocked_though_enough_rate": _over(record.blocked_cycles, totals.whole[WAITING_CYCLES]),
+    }
+
+
+def _wear(record: SharedMemoryRecord, wear: np.ndarray) -> dict[str, float]:
+    if record.layout == "scattered" or not record.addressed or not wear.sum():
+        wear = np.full(len(wear), np.nan)
+    half = len(wear) // 2
+    return {
+        "wear_cv": float(wear.std() / wear.mean()),
+        "wear_gini": gini(wear),
+        "wear_max_over_min": float(wear.max() / wear.min()) if wear.min() else math.inf,
+        "wear_low_over_high": float(wear[:half].sum() / wear[-half:].sum()) if wear[-half:].sum() else math.inf,
+        "low_end_share": _low_end_share(record),
+    }
+
+
+def gini(values: np.ndarray) -> float:
+    """The Gini coefficient of non-negative values: 0 when all are equal, towards 1 when one has everything.
+
+    >>> gini(np.array([1.0, 1.0, 1.0])), gini(np.array([0.0, 0.0, 3.0]))
+    (0.0, 0.6666666666666666)
+    """
+    ordered = np.sort(values)
+    ranks = np.arange(1, len(ordered) + 1)
+    return float(2 * (ranks * ordered).sum() / (len(ordered) * ordered.sum()) - (len(ordered) + 1) / len(ordered))
+
+
+def _low_end_share(record: SharedMemoryRecord) -> float:
+    if record.layout == "scattered":
+        return math.nan
+    below, above = record.base, record.segments - record.length - record.base
+    return float(np.mean((below < above) + 0.5 * (below == above))) if len(below) else math.nan
+
+
+def _waits(record: SharedMemoryRecord) -> dict[str, float]:
+    if not len(record.grant):
+        return dict.fromkeys(("first_try_rate", "wait_mean_cycles", "wait_p99_cycles"), math.nan)
+    wait = record.grant - record.arrival
+    at = max(math.ceil(0.99 * len(wait)) - 1, 0)
+    return {
+        "first_try_rate": float(1 - record.refused.mean()),
+        "wait_mean_cycles": float(wait.mean()),
+        "wait_p99_cycles": float(np.partition(wait, at)[at]),
+    }

@@ -1,0 +1,56 @@
+"""The catalogue as a table: every policy with its question, what it chooses, its levers and its source."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from typing import Any
+
+from workbench.errors import unknown_name
+from workbench.policies.policy import Policy, policies, questions
+
+
+def load_all() -> None:
+    """Import every room of policies, so that the catalogue is whole."""
+    import workbench.policies as rooms
+
+    for room in pkgutil.iter_modules(rooms.__path__):
+        if room.ispkg:
+            importlib.import_module(f"{rooms.__name__}.{room.name}")
+
+
+def policy_rows(question: str | None = None) -> list[dict[str, Any]]:
+    """One mapping a policy: question, name, says, levers (name -> its declaration), references, built_in.
+
+    Raises
+    ------
+    InputError
+        There is no such question.
+    """
+    load_all()
+    if question is not None and question not in questions():
+        raise unknown_name("", "question", question, questions())
+    asked = [question] if question is not None else questions()
+    return [_row(q, policy) for q in asked for policy in policies(q).values()]
+
+
+def _row(question: str, policy: type[Policy]) -> dict[str, Any]:
+    text = inspect.cleandoc(policy.__doc__ or "")
+    return {
+        "question": question,
+        "name": policy.name,
+        "says": " ".join(text.split("\n\n")[0].split()),
+        "levers": {name: lever.schema() for name, lever in policy.levers.items()},
+        "references": _section(text, "References"),
+        "built_in": policy.built_in,
+    }
+
+
+def _section(text: str, title: str) -> str:
+    lines = text.splitlines()
+    if title not in lines:
+        return ""
+    rest = lines[lines.index(title) + 2 :]
+    ends = (k for k, line in enumerate(rest) if k + 1 < len(rest) and set(rest[k + 1].strip()) == {"-"})
+    return " ".join(" ".join(rest[: next(ends, len(rest))]).split())
