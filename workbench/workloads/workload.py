@@ -34,3 +34,6 @@ class Workload(Spec):
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
         """The requests for a machine (`machine.segments`, `machine.granule_bytes`, ...), drawn from named streams."""
         raise NotImplementedError
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        """Refuse, before anything is drawn, a machine that can never serve what is asked of it."""

@@ -1,0 +1,115 @@
+"""A family is a lever that holds one of several specs, chosen by name: `{uniform: [1, 32]}`, `all_at_once`.
+
+The base of a family says what a member is called; its members are the classes that derive from it, in this package or
+in a notebook cell. A cell that is run again replaces its earlier definition, and nobody replaces a built-in one.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.levers import Spec, read_spec, rooted
+from workbench.workloads.family_schema import brief_schemas, family_schema
+
+
+class Family(Spec):
+    """The base of every family's base.
+
+    >>> from workbench.levers import lever
+    >>> class Colour(Family, noun="colour", example="{grey: 0.5}"):
+    ...     pass
+    >>> class Grey(Colour):
+    ...     brief = ("light",)
+    ...     light: float = lever(0.5, least=0, most=1, says="0 is black, 1 is white")
+    >>> Colour.read({"grey": 0.25}), Colour.read("grey")
+    (Grey(light=0.25), Grey(light=0.5))
+    >>> Colour.read({"gray": 0.25}, "paper.colour", "a.yaml")
+    Traceback (most recent call last):
+    workbench.errors.InputError: a.yaml: paper.colour: unknown colour 'gray'; there are grey. Did you mean grey?
+    """
+
+    noun: ClassVar[str] = ""
+    """What a member is called in messages."""
+    example: ClassVar[str] = ""
+    """How one is written."""
+    bare: ClassVar[str] = ""
+    """The member that a number alone stands for; none if empty."""
+    members: ClassVar[dict[str, Any]] = {}
+    """Every member's class, by name."""
+    brief: ClassVar[tuple[str, ...]] = ()
+    """The levers that may be written without their names: one as a value alone, several as a list."""
+
+    def __init_subclass__(cls, noun: str = "", example: str = "", bare: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if noun:
+            cls.noun, cls.example, cls.bare, cls.members = noun, example, bare, {}
+        else:
+            _enter(cls)
+
+    @classmethod
+    def read(cls, given: object, path: str = "", where: str = "") -> Self:
+        """The member that a sweep file names, with its levers.
+
+        Raises
+        ------
+        InputError
+            The name or a lever is unknown, or a value is not allowed; the sentence holds the path.
+        """
+        if isinstance(given, cls):
+            return given
+        if cls.name in cls.members:
+            return _read_member(cls, given, path or cls.name, where)
+        path = path or cls.noun
+        if cls.bare and isinstance(given, numbers.Real) and not isinstance(given, bool):
+            return _read_member(cls.members[cls.bare], given, path, where)
+        name, levers = _name_and_levers(cls, given, path, where)
+        if name not in cls.members:
+            raise unknown_name(at(where, path), cls.noun, name, cls.members)
+        return _read_member(cls.members[name], levers, f"{path}.{name}", where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of what `read` takes."""
+        if cls.name not in cls.members:
+            return family_schema(cls)
+        return {"anyOf": [*brief_schemas(cls), super().schema()]}
+
+
+def _enter(cls: type[Family]) -> None:
+    before = cls.members.get(cls.name)
+    same = before is not None and (before.__module__, before.__qualname__) == (cls.__module__, cls.__qualname__)
+    if before is not None and before.built_in and not same:
+        raise InputError(f"{cls.name} is already a {cls.noun} of the workbench; choose another class name.")
+    cls.members[cls.name] = cls
+
+
+def _name_and_levers(cls: type[Family], given: object, path: str, where: str) -> tuple[str, object]:
+    if isinstance(given, str):
+        return given, {}
+    if isinstance(given, type) and issubclass(given, cls):
+        return given.name, {}
+    if isinstance(given, Mapping) and len(given) == 1:
+        ((name, levers),) = given.items()
+        return str(name), {} if levers is None else levers
+    raise wrong_value(where, path, f"must name one {cls.noun}, such as {cls.example}", given)
+
+
+def _read_member(cls: type[Any], given: object, path: str, where: str) -> Any:
+    if isinstance(given, Mapping) and list(given) == [cls.name] and cls.name not in cls.levers:
+        return _read_member(cls, {} if given[cls.name] is None else given[cls.name], f"{path}.{cls.name}", where)
+    if isinstance(given, Mapping) or not cls.brief:
+        return read_spec(cls, given, path, where)
+    return rooted(cls, _read_brief(cls, given, path, where), path, where)
+
+
+def _read_brief(cls: type[Family], given: Any, path: str, where: str) -> dict[str, Any]:
+    briefly = [cls.levers[name] for name in cls.brief]
+    if len(briefly) == 1:
+        return {briefly[0].name: briefly[0].check(given, path, where)}
+    if not isinstance(given, (list, tuple)) or len(given) != len(briefly):
+        names = f"{', '.join(cls.brief)}"
+        raise wrong_value(where, path, f"must be a list of {names} or a mapping of {', '.join(cls.levers)}", given)
+    return {lv.name: lv.check(item, f"{path}[{k}]", where) for k, (lv, item) in enumerate(zip(briefly, given))}

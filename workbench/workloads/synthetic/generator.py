@@ -1,0 +1,10 @@
+"""Generators: workloads that are drawn at random, known by name."""
+
+from __future__ import annotations
+
+from workbench.workloads.family import Family
+from workbench.workloads.workload import Workload
+
+
+class Generator(Workload, Family, noun="synthetic workload", example="{random_workgroups: {count: 300}}"):
+    """The base of every generator; a class that derives from it can be named in `workload: {synthetic: ...}`."""
