@@ -1,16 +1,17 @@
-"""Bit operations on 64-bit words: one machine instruction when compiled, a plain Python twin when not.
+"""Bit operations on 64-bit words: one machine instruction when compiled, a plain twin in plain Python.
 
 Shift amounts are whole numbers from 0 to 63; words are `numpy.uint64`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
-
-from workbench.compiled.kernel import INTERPRETED
+from numba.extending import intrinsic, overload
 
 NO_BITS = np.uint64(0)
 ONE_BIT = np.uint64(1)
@@ -18,25 +19,72 @@ ALL_BITS = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 _WORD = types.uint64
 _COUNT = types.int64
+_INLINED: Any = {"_nrt": False, "forceinline": True, "nogil": True}
 
 
-def _counting(instruction: str):  # type: ignore[no-untyped-def]
+def trailing_zeros(word: np.uint64) -> int:
+    """Zeros below the lowest 1; 64 for a word without one.
+
+    >>> trailing_zeros(np.uint64(8)), trailing_zeros(NO_BITS)
+    (3, 64)
+    """
+    value = int(word)
+    return (value & -value).bit_length() - 1 if value else 64
+
+
+def leading_zeros(word: np.uint64) -> int:
+    """Zeros above the highest 1; 64 for a word without one.
+
+    >>> leading_zeros(np.uint64(8)), leading_zeros(NO_BITS)
+    (60, 64)
+    """
+    return 64 - int(word).bit_length()
+
+
+def ones(word: np.uint64) -> int:
+    """How many bits are 1.
+
+    >>> ones(ALL_BITS)
+    64
+    """
+    return int(word).bit_count()
+
+
+def left(word: np.uint64, amount: int) -> np.uint64:
+    """The word moved toward higher positions, zeros coming in.
+
+    >>> int(left(ONE_BIT, 63)) == 2**63, int(left(np.uint64(3), 63)) == 2**63
+    (True, True)
+    """
+    return np.uint64((int(word) << int(amount)) & int(ALL_BITS))
+
+
+def right(word: np.uint64, amount: int) -> np.uint64:
+    """The word moved toward lower positions, zeros coming in.
+
+    >>> int(right(ALL_BITS, 63))
+    1
+    """
+    return np.uint64(int(word) >> int(amount))
+
+
+def _counting(instruction: str) -> Any:
     @intrinsic
     def count(typing_context, word):  # type: ignore[no-untyped-def]
         def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            undefined_at_zero = [] if instruction == "ctpop" else [ir.Constant(ir.IntType(1), 0)]
-            kind = [ir.IntType(64), *(a.type for a in undefined_at_zero)]
+            defined_at_zero = [] if instruction == "ctpop" else [ir.Constant(ir.IntType(1), 0)]
+            kind = [ir.IntType(64), *(a.type for a in defined_at_zero)]
             target = builder.module.declare_intrinsic(
                 f"llvm.{instruction}", [ir.IntType(64)], ir.FunctionType(ir.IntType(64), kind)
             )
-            return builder.call(target, [arguments[0], *undefined_at_zero])
+            return builder.call(target, [arguments[0], *defined_at_zero])
 
         return _COUNT(_WORD), code
 
     return count
 
 
-def _shifting(instruction: str):  # type: ignore[no-untyped-def]
+def _shifting(instruction: str) -> Any:
     @intrinsic
     def shift(typing_context, word, amount):  # type: ignore[no-untyped-def]
         def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
@@ -47,38 +95,16 @@ def _shifting(instruction: str):  # type: ignore[no-untyped-def]
     return shift
 
 
-def _plain_trailing_zeros(word: np.uint64) -> int:
-    value = int(word)
-    return (value & -value).bit_length() - 1 if value else 64
+def _compiles_to(plain: Callable[..., Any], machine: Any, *names: str) -> None:
+    """Let compiled code that calls the plain function use the machine's instruction."""
+    space: dict[str, Any] = {"machine": machine}
+    words = ", ".join(names)
+    exec(f"def typed({words}):\n    return lambda {words}: machine({words})", space)
+    overload(plain, jit_options=_INLINED)(space["typed"])
 
 
-def _plain_leading_zeros(word: np.uint64) -> int:
-    return 64 - int(word).bit_length()
-
-
-def _plain_ones(word: np.uint64) -> int:
-    return int(word).bit_count()
-
-
-def _plain_left(word: np.uint64, amount: int) -> np.uint64:
-    return np.uint64((int(word) << int(amount)) & int(ALL_BITS))
-
-
-def _plain_right(word: np.uint64, amount: int) -> np.uint64:
-    return np.uint64(int(word) >> int(amount))
-
-
-trailing_zeros = _plain_trailing_zeros if INTERPRETED else _counting("cttz")
-"""Zeros below the lowest 1; 64 for a word without one."""
-
-leading_zeros = _plain_leading_zeros if INTERPRETED else _counting("ctlz")
-"""Zeros above the highest 1; 64 for a word without one."""
-
-ones = _plain_ones if INTERPRETED else _counting("ctpop")
-"""How many bits are 1."""
-
-left = _plain_left if INTERPRETED else _shifting("shl")
-"""The word moved toward higher positions, zeros coming in."""
-
-right = _plain_right if INTERPRETED else _shifting("lshr")
-"""The word moved toward lower positions, zeros coming in."""
+_compiles_to(trailing_zeros, _counting("cttz"), "word")
+_compiles_to(leading_zeros, _counting("ctlz"), "word")
+_compiles_to(ones, _counting("ctpop"), "word")
+_compiles_to(left, _shifting("shl"), "word", "amount")
+_compiles_to(right, _shifting("lshr"), "word", "amount")

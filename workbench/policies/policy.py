@@ -1,13 +1,13 @@
 """A policy is one frozen, validated value that answers a question; its levers are its fields.
 
-The catalogue knows every policy by question and name. A class joins it by being defined, in a file of this package or in
-a notebook cell; a cell that is run again replaces its earlier definition, and nobody replaces a built-in one.
+The catalogue knows every policy by question and name. A class joins it by being defined, in a file of this package or
+in a notebook cell; a cell that is run again replaces its earlier definition, and nobody replaces a built-in one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -38,6 +38,23 @@ class Policy(Spec):
     def parameters(self) -> np.ndarray:
         """The levers as the answer sees them: float64[levers], in the order of declaration."""
         return np.array(self.numbers() or [0.0])
+
+    @classmethod
+    def read(cls, given: object, path: str = "", where: str = "") -> Self:
+        """The policy that a lever holds, written as in a sweep file: `best_fit` or `{nearest_boundary: {tie: low}}`."""
+        found = read_policy(cls.question, given, path, where)
+        if not isinstance(found, cls):
+            raise wrong_value(where, path or cls.question, f"must be {cls.name}", given)
+        return found
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of the levers; of the base of a question, that of a policy's name with its levers."""
+        names = list(policies(cls.question))
+        if cls.name in names:
+            return super().schema()
+        one = {"type": "object", "minProperties": 1, "maxProperties": 1, "propertyNames": {"enum": names}}
+        return {"anyOf": [{"enum": names}, one]}
 
 
 def policies(question: str) -> Mapping[str, type[Policy]]:

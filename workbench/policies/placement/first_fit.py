@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.policies.placement.question import Placement
-from workbench.structures.free_map import first_start
+from workbench.structures.windows import first_start
 
 
 class FirstFit(Placement):
     """Take the lowest feasible start; there are no ties.
 
-    The existing dispatcher that the source document compares with (spec 1, R32), and the linear scan over granules of
-    MGPUSim's `resourcemask.go`.
+    The existing dispatcher that the source document compares with, and the linear scan over granules of MGPUSim's
+    resource masks.
 
     References
     ----------
@@ -24,5 +24,5 @@ class FirstFit(Placement):
     1
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:  # noqa: N805
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
         return first_start(free, length, 0)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.policies.placement.question import Placement
-from workbench.structures.free_map import last_start
+from workbench.structures.windows import last_start
 
 
 class LastFit(Placement):
     """Take the highest feasible start; there are no ties.
 
     Mirrors first fit segment for segment, so that their completion times are equal on every queue: a free test of an
-    engine (spec 1, section 6).
+    engine.
 
     References
     ----------
-    spec 1, section 7.
+    spec 1, sections 6 and 7.
 
     Examples
     --------
@@ -24,5 +24,5 @@ class LastFit(Placement):
     11
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:  # noqa: N805
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
         return last_start(free, length)

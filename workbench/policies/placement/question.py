@@ -17,20 +17,27 @@ the free map has changed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
-from workbench.policies.placement.free_map_text import Bits, Encoding, as_text, as_words
+from workbench.errors import InputError
+from workbench.policies.placement.free_map_text import Bits, Encoding, as_text, as_words, check_length
 from workbench.policies.policy import Policy
-from workbench.structures import free_map
+from workbench.structures import windows
+
+if TYPE_CHECKING:
+    from workbench.policies.placement.allocator import Allocator, Release
 
 REFUSED = -1
 """The answer that says: does not fit now."""
 
 Layout = Literal["contiguous", "scattered", "compacting"]
 """What a grant may be: one range; any free segments; one range after live ranges were moved together."""
+
+Notice = Callable[..., Any]
+"""A plain function that is told of a grant or a release and returns nothing."""
 
 _STATE = {"free": "readonly uint64[]", "segments": "int64"}
 _LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
@@ -49,17 +56,20 @@ class ReadyPlacement(NamedTuple):
 
 
 class Placement(Policy, abstract=True):
-    """The base of every placement policy."""
+    """The base of every placement policy.
+
+    A new one needs an `answer`; everything else has a default that says "nothing special".
+    """
 
     question: ClassVar[str] = "placement"
     layout: ClassVar[Layout] = "contiguous"
     addressed: ClassVar[bool] = True
-    """Whether a grant has an address at all; a byte counter's has none, and measures of wear are then undefined."""
-    granted: ClassVar[Callable[..., None] | None] = None
-    released: ClassVar[Callable[..., None] | None] = None
+    """Whether a grant has an address at all; a byte counter's has none."""
+    granted: ClassVar[Notice | None] = None
+    released: ClassVar[Notice | None] = None
 
     def place(self, free: Bits, length: int) -> int | None:
-        """The first segment of the range that this policy grants in a state, None when the request does not fit.
+        """The first segment of the range that this policy grants in a state, None when the request does not fit now.
 
         Parameters
         ----------
@@ -67,6 +77,11 @@ class Placement(Policy, abstract=True):
             The free map, segment 0 first; `1` is a free segment.
         length : int
             Contiguous segments asked for.
+
+        Raises
+        ------
+        InputError
+            The free map cannot be read, or the length is not from 1 to the number of segments (spec 1, E1).
 
         Examples
         --------
@@ -86,7 +101,19 @@ class Placement(Policy, abstract=True):
         '0100000111100000'
         """
         words, segments = as_words(free, self._encoding(), length)
-        return as_text(free_map.start_map(words, length), segments)
+        return as_text(windows.start_map(words, length), segments)
+
+    def allocator(self, segments: int, release: Release = "strict", seed: int = 0) -> Allocator:
+        """A memory of so many free segments that this policy hands out, to be tried out step by step.
+
+        >>> from workbench.policies.placement import FirstFit
+        >>> memory = FirstFit().allocator(segments=16)
+        >>> memory.take(3), memory.take(5), memory.free_map
+        (0, 3, '0000000011111111')
+        """
+        from workbench.policies.placement.allocator import Allocator
+
+        return Allocator(self, segments, release, seed)
 
     def ask(self, words: np.ndarray, segments: int, length: int, memory: np.ndarray) -> int:
         """Ask the plain function once, in Python, over words: what to call when a step is to be followed."""
@@ -94,25 +121,51 @@ class Placement(Policy, abstract=True):
             return REFUSED
         return int(self.function()(words, segments, length, self.parameters(), memory))
 
+    def admitted(self, length: int, segments: int) -> int:
+        """The segments that a request takes, after refusing one that could never be served (spec 1, E1).
+
+        Raises
+        ------
+        InputError
+            The length is no whole number from 1 to the number of segments, or this policy rounds it above that.
+        """
+        check_length(length, segments)
+        taken = int(self.footprint(length, segments))
+        if taken > segments:
+            raise InputError(f"{self.name} serves {length} segments with {taken}, more than the {segments} there are.")
+        return taken
+
     def footprint(self, length: Any, segments: int) -> Any:
         """How many segments a request really takes (numbers or arrays): itself, unless the policy rounds it up."""
         return length
 
     def lasting(self, duration: Any) -> Any:
-        """How long a workgroup really runs (numbers or arrays): its own time, unless access to its memory is slower."""
+        """How many cycles a workgroup holds its grant (numbers or arrays): itself, unless the layout slows it down."""
         return duration
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
+    def notices(self) -> tuple[Notice | None, Notice | None]:
+        """The plain functions that are told of grants and of releases, None for one that need not be."""
+        return type(self).granted, type(self).released
+
+    def work_conserving(self) -> bool:
+        """Whether it grants whenever some free range is long enough; one that may refuse then says so here."""
+        return True
+
+    def serves_empty(self) -> bool:
+        """Whether it grants every admitted request in an empty memory; where not, a queue may wait for ever."""
+        return True
+
     def ready(self, segments: int, seed: int = 0, checked: bool = False) -> ReadyPlacement:
         """The policy for one run: compiled functions, parameters, fresh memory."""
-        cls = type(self)
+        granted, released = self.notices()
         return ReadyPlacement(
             PLACE.ready(self.function(), checked),
-            TOLD.ready(cls.granted, checked) if cls.granted else NO_ANSWER,
-            TOLD.ready(cls.released, checked) if cls.released else NO_ANSWER,
+            TOLD.ready(granted, checked) if granted else NO_ANSWER,
+            TOLD.ready(released, checked) if released else NO_ANSWER,
             self.parameters(),
             self.start_memory(segments, seed),
         )

@@ -1,0 +1,116 @@
+"""Nearest boundary: the proposal of the source document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.levers import lever
+from workbench.policies.placement.circuit.choice import ALTERNATE, AT_TIE, HIGH_NEXT, TIE, nearer_end
+from workbench.policies.placement.circuit.leading_one import (
+    highest_by_scan,
+    highest_raw_by_halving,
+    lowest_by_halving,
+    lowest_by_scan,
+    padded,
+)
+from workbench.policies.placement.circuit.masks import bitmap
+from workbench.policies.placement.circuit.window_tests import start_bits
+from workbench.policies.placement.free_map_text import Bits, as_words, bits_text
+from workbench.policies.placement.question import REFUSED, Notice, Placement
+from workbench.structures.windows import NOWHERE, first_start, last_start
+
+PROBE, MASK_SOURCE, SCAN_ORDER, LEADING_ONE, LUT_BITS, ENCODING = 2, 3, 4, 5, 6, 7
+LINEAR = 1
+
+
+class NearestBoundary(Placement):
+    """Take the feasible start whose range lies nearest to either end; at equal distances the low side, unless `tie`.
+
+    Free space so collects in the middle. With `tie="alternate"` the two sides take turns; a turn passes when a grant
+    was made at a tie between two different starts, the first one going to the low side.
+
+    The levers below `tie` choose between forms of the same circuit, which give the same grants. The default runs on
+    whole words; every other choice runs the readable reference of `circuit/`, in a time that grows with the square of
+    the number of segments. The encoding is that of the bitmap in `place` and in the reference.
+
+    References
+    ----------
+    spec 1, R10-R28 (claims 1-8); the variants of its parameter table.
+
+    Examples
+    --------
+    >>> NearestBoundary().place("0111100111111100", 4), NearestBoundary().place("0111100111111100", 5)
+    (1, 9)
+    >>> NearestBoundary(encoding="free0").place("1000011000000011", 4)
+    1
+    """
+
+    distance: Literal["window_edge", "start_bit"] = lever(
+        "window_edge", says="distance of the high range to its end: from its last segment, or from its start bit"
+    )
+    tie: Literal["low", "high", "alternate"] = lever("low", says="which side is taken at equal distances")
+    probe: Literal["shift_and", "mask_or_and", "window_and"] = lever("shift_and", says="how windows are tested")
+    mask_source: Literal["precomputed", "on_the_fly"] = lever("precomputed", says="where window masks come from")
+    scan_order: Literal["ascending", "descending"] = lever("ascending", says="the order in which windows are tested")
+    leading_one: Literal["binary", "linear"] = lever("binary", says="how the outermost starts are found")
+    lut_bits: int = lever(
+        8,
+        least=1,
+        most=64,
+        scale="power_of_two",
+        unit="bits",
+        says="width at which the binary search looks up the rest",
+    )
+    encoding: Literal["free1", "free0"] = lever("free1", says="whether a 1 in the bitmap is free or taken")
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        low = first_start(free, length, 0)
+        if low == NOWHERE:
+            return REFUSED
+        return nearer_end(low, last_start(free, length), segments, length, params, memory)
+
+    def circuit(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        bits = bitmap(free, segments, params[ENCODING] == 1)
+        starts = start_bits(
+            bits, length, int(params[PROBE]), params[MASK_SOURCE] == 1, params[SCAN_ORDER] == 1, params[ENCODING] == 1
+        )
+        if not np.any(starts):
+            return REFUSED
+        if params[LEADING_ONE] == LINEAR:
+            return nearer_end(lowest_by_scan(starts), highest_by_scan(starts), segments, length, params, memory)
+        wide, lut_bits = padded(starts), int(params[LUT_BITS])
+        highest = wide.size - 1 - highest_raw_by_halving(wide, lut_bits)
+        return nearer_end(lowest_by_halving(wide, lut_bits), highest, segments, length, params, memory)
+
+    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
+        if params[TIE] == ALTERNATE and memory[AT_TIE]:
+            memory[HIGH_NEXT] = 1 - memory[HIGH_NEXT]
+            memory[AT_TIE] = 0
+
+    def function(self) -> Callable[..., int]:
+        """The word-parallel answer, or the circuit where a lever asks for one of its forms."""
+        return type(self).circuit if self._hardware_form() else type(self).answer
+
+    def notices(self) -> tuple[Notice | None, Notice | None]:
+        """Told of grants only where sides take turns."""
+        return (type(self).granted if self.tie == "alternate" else None), None
+
+    def start_memory(self, segments: int, seed: int) -> np.ndarray:
+        """The low side first: int64[2]."""
+        return np.zeros(2, np.int64)
+
+    def start_map(self, free: Bits, length: int) -> str:
+        """As every policy's; a form of the circuit answers itself."""
+        if not self._hardware_form():
+            return super().start_map(free, length)
+        words, segments = as_words(free, self.encoding, length)
+        taken_is_one = self.encoding == "free0"
+        forms = (int(self.parameters()[PROBE]), self.mask_source == "on_the_fly", self.scan_order == "descending")
+        return bits_text(start_bits(bitmap(words, segments, taken_is_one), length, *forms, taken_is_one))
+
+    def _hardware_form(self) -> bool:
+        forms = ("probe", "mask_source", "scan_order", "leading_one", "lut_bits")
+        return any(getattr(self, name) != self.levers[name].default for name in forms)

@@ -1,0 +1,86 @@
+"""Ring buffer: grants follow each other around the memory and come back in the same order; the rule of Vortex."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.levers import lever
+from workbench.policies.placement.question import REFUSED, Placement
+from workbench.structures.free_map import is_free, next_taken
+
+AT_END, WHEN_EMPTY = 0, 1
+WRAPS, KEEP = 1, 1
+
+TAIL = 0
+"""Memory: the segment after the last grant, where the next one begins."""
+WASTED = 1
+"""Memory: how many segments at the end of the memory the last wrap has left unused, until they are reclaimed."""
+WASTING = 2
+"""Memory: what WASTED becomes if the latest answer is granted."""
+
+
+class RingBuffer(Placement):
+    """Grant at the tail of the ring, or at segment 0 where the end of the memory is too near; there are no ties.
+
+    A request that would cross the end wastes what is left there until its own workgroup is done. Room is reclaimed
+    only in the order of the grants: a workgroup that has ended stays in the way while an older one runs. The oldest
+    one still running is the first occupied segment from the tail on, so the free map and the tail say it all.
+
+    Vortex never rewinds the tail (`when_empty="keep"`): a request of more than half of the memory can then meet a tail
+    that leaves too little on either side and wait for ever. Its simulator lets a request end exactly at the end of the
+    memory, its hardware description wraps that one too (`at_end="wraps"`).
+
+    References
+    ----------
+    Vortex, `sim/simx/cta_dispatcher.cpp` and `hw/rtl/core/VX_cta_dispatch.sv`.
+
+    Examples
+    --------
+    >>> memory = RingBuffer().allocator(segments=16)
+    >>> memory.take(6), memory.take(6), memory.give_back(0, 6), memory.take(5)
+    (0, 6, None, 0)
+    >>> memory.give_back(0, 5), memory.take(2)
+    (None, None)
+    """
+
+    at_end: Literal["fits", "wraps"] = lever(
+        "fits", says="what a request does that would end exactly at the end of the memory"
+    )
+    when_empty: Literal["rewind", "keep"] = lever(
+        "rewind", says="whether the tail goes back to segment 0 when everything has been released"
+    )
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        tail, wasted = memory[TAIL], memory[WASTED]
+        edge = segments - wasted
+        clear = next_taken(free, tail)
+        if wasted and clear >= edge and is_free(free, 0, 1):
+            wasted, edge = 0, segments
+        memory[WASTING] = wasted
+        if clear < edge or wasted:
+            return tail if tail + length <= min(clear, edge) else REFUSED
+        low = min(next_taken(free, 0), tail)
+        if low == tail and params[WHEN_EMPTY] != KEEP:
+            tail = 0
+        if tail + length < segments + (params[AT_END] != WRAPS):
+            return tail
+        memory[WASTING] = segments - tail
+        return 0 if length <= low else REFUSED
+
+    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
+        memory[TAIL] = (start + length) % segments
+        memory[WASTED] = memory[WASTING]
+
+    def start_memory(self, segments: int, seed: int) -> np.ndarray:
+        """An empty ring: int64[3]."""
+        return np.zeros(3, np.int64)
+
+    def work_conserving(self) -> bool:
+        """No: room is reclaimed in order, and the end of the memory is wasted at a wrap."""
+        return False
+
+    def serves_empty(self) -> bool:
+        """Only where the tail goes back and a request may end at the end of the memory."""
+        return self.at_end == "fits" and self.when_empty == "rewind"
