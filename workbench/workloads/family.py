@@ -75,7 +75,7 @@ class Family(Spec):
         """The JSON schema of what `read` takes."""
         if cls.name not in cls.members:
             return family_schema(cls)
-        return {"anyOf": [*brief_schemas(cls), super().schema()]}
+        return {"anyOf": [*brief_schemas(cls), super().schema()]} if cls.brief else super().schema()
 
 
 def _enter(cls: type[Family]) -> None:
