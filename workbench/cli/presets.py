@@ -16,9 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     import pandas as pd
 
-    from workbench.machine.presets import preset_figures, preset_rows
+    from workbench.machine import presets_table
 
-    rows = preset_figures(given.name) if given.name else preset_rows()
+    rows = presets_table(given.name)
     if given.json:
         say_json({"preset": given.name, "figures": rows} if given.name else {"presets": rows})
     else:

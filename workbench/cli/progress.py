@@ -11,18 +11,22 @@ from workbench.experiments.store import Row
 class Bar:
     """Watches a sweep with a bar on standard error; plain lines where that is no terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, quiet: bool = False) -> None:
+        """Quiet shows no bar, for output that programs read; what takes long before the first run is still said."""
+        self._quiet = quiet
         self._bar: Any = None
         self._task: Any = None
         self._failed = 0
+
+    def say(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
 
     def begin(self, total: int, kept: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         console = Console(stderr=True)
-        if not console.is_terminal:
-            print(f"{total} runs, {kept} kept already", file=sys.stderr)
+        if self._quiet or not console.is_terminal:
             return
         self._bar = Progress(
             TextColumn("{task.description}"),

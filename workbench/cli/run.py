@@ -35,7 +35,7 @@ def run(given: argparse.Namespace) -> int:
     folder = Path(given.out) if given.out else default_folder(given.sweep)
     if not given.json:
         print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs")
-    results = run_sweep(given.sweep, folder, set=chosen, workers=given.workers, progress=None if given.json else Bar())
+    results = run_sweep(given.sweep, folder, set=chosen, workers=given.workers, progress=Bar(quiet=given.json))
     figures = [] if given.no_figures else draw_figures(results, folder / "figures")
     if given.events:
         write_events(results, folder)

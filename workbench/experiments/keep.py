@@ -26,7 +26,7 @@ def keep_files(runs: RunSet, folder: Path) -> None:
 def resolved(runs: RunSet) -> dict[str, Any]:
     """The sweep as it was run, overrides applied, relative paths made absolute, policies by name."""
     sweep = runs.plan.sweep
-    said = {**_named(sweep.said), "seeds": _shortest(sweep.seeds)}
+    said = {**named(sweep.said), "seeds": _shortest(sweep.seeds)}
     workload = said.get("workload")
     for key in ("file", "trace"):
         if isinstance(workload, dict) and isinstance(workload.get(key), str):
@@ -47,14 +47,15 @@ def keep_table(runs: RunSet, folder: Path) -> Path:
     return folder / TABLE
 
 
-def _named(value: Any) -> Any:
+def named(value: Any) -> Any:
+    """What a sweep says in plain types: policies and other specs by name, as YAML writes them."""
     if isinstance(value, Spec):
         return {value.name: value.plain()}
     if isinstance(value, type) and issubclass(value, Spec):
         return value.name
     if isinstance(value, dict):
-        return {key: _named(inner) for key, inner in value.items()}
-    return [_named(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+        return {key: named(inner) for key, inner in value.items()}
+    return [named(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def _shortest(seeds: list[int]) -> Any:

@@ -27,7 +27,7 @@ _MODULES = {
         "workbench.engines.shared_memory:SharedMemory",
         "workbench.metrics.shared_memory",
         "workbench.records.shared_memory_events",
-        "workbench.policies.placement",
+        ("workbench.policies.placement", "workbench.policies.queueing"),
     ),
 }
 _ready: dict[str, Mechanism] = {}
@@ -43,8 +43,9 @@ def mechanism(name: str, where: str = "") -> Mechanism:
     if name not in _MODULES:
         raise unknown_name(where, "engine", name, _MODULES)
     if name not in _ready:
-        engine, metrics, log, room = _MODULES[name]
-        importlib.import_module(room)
+        engine, metrics, log, rooms = _MODULES[name]
+        for room in rooms:
+            importlib.import_module(room)
         module, cls = engine.split(":")
         judge = importlib.import_module(metrics)
         made = getattr(importlib.import_module(module), cls)()

@@ -13,6 +13,7 @@ from workbench.experiments.plan import Plan, PlannedRun
 from workbench.experiments.pools import cores, end_pool, local_pool
 from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Row, Store
+from workbench.experiments.warm import warm_up
 
 FEW = 1500
 """Up to so many pending runs of built-in policies, starting workers costs more than it saves."""
@@ -22,6 +23,9 @@ LIMIT_SECONDS = 600.0
 
 class Progress(Protocol):
     """Someone who watches a sweep."""
+
+    def say(self, line: str) -> None:
+        """Something worth a line happens before the first run."""
 
     def begin(self, total: int, kept: int) -> None:
         """A sweep of so many runs begins; so many are kept already."""
@@ -35,6 +39,11 @@ class Progress(Protocol):
 
 class Silent:
     """Watches and says nothing."""
+
+    def say(self, line: str) -> None: ...
+
+    def say(self, line: str) -> None:
+        """Something worth a line happens before the first run."""
 
     def begin(self, total: int, kept: int) -> None: ...
 
@@ -66,6 +75,8 @@ def run_plan(
     store.add_points((point.id, canonical(point.setup.identity())) for point in plan.points)
     done = store.done()
     pending = [run for run in plan.runs() if run.id not in done]
+    if pending:
+        warm_up(pending[0].point.setup, watch.say)
     watch.begin(len(plan), len(plan) - len(pending))
     try:
         for rows in _batches(pending, workers, executor, limit_seconds):

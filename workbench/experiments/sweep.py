@@ -51,12 +51,21 @@ def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     InputError
         A key, engine or measure is unknown, something required is missing, or the seeds are not whole numbers.
     """
-    if isinstance(source, Mapping):
-        said, where, folder, name = copy.deepcopy(dict(source)), "sweep", Path(), "sweep"
-    else:
-        said, where, folder, name = read_mapping(Path(source)), str(source), Path(source).parent, Path(source).stem
+    said, where, folder, name = said_by(source)
     for path, value in (overrides or {}).items():
         override(said, path, value, where)
+    return checked_sweep(said, name, where, folder)
+
+
+def said_by(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str, Path, str]:
+    """What a file (or a mapping) says, what refusals call it, what relative paths start from, and its name."""
+    if isinstance(source, Mapping):
+        return copy.deepcopy(dict(source)), "sweep", Path(), "sweep"
+    return read_mapping(Path(source)), str(source), Path(source).parent, Path(source).stem
+
+
+def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path) -> Sweep:
+    """The sweep that a mapping describes, everything checked that needs no expansion."""
     _check_keys(said, where)
     found = mechanism(said["engine"], where)
     return Sweep(

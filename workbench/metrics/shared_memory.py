@@ -93,7 +93,7 @@ def _averages(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
         "mean_external_fragmentation": _over(totals.real[EXTERNAL], shaped),
         "mean_free_runs": _over(whole[WAITING_RUNS], shaped),
         "longest_run_off_middle": _over(totals.real[CENTRE], shaped),
-        "utilisation": 1 - _over(whole[FREE], whole[CYCLES] * record.segments),
+        "utilisation": 1 - _over(whole[FREE], float(whole[CYCLES]) * record.segments),
     }
 
 

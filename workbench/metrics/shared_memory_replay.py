@@ -100,7 +100,7 @@ def _pass(events: Events, free: np.ndarray, segments: int, scattered: bool, tota
                 _count_wear(totals, events.where[row], events.length[row])
             granted += 1
         following = _following(events, arrived, granted, released)
-        if following > now:
+        if released < rows:
             _add(events, free, segments, taken, arrived - granted, following - now, totals)
         now = following
 

@@ -1,0 +1,52 @@
+# Two commands do everything on a fresh machine with Python 3.11 or newer: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test check lab dashboard bench lock clean help
+
+help:
+	@echo "make run        set up .venv, run the main sweeps, say where the results are"
+	@echo "make test       set up .venv and run every check and test"
+	@echo "make check      the quick checks alone: format, lint, types, import walls"
+	@echo "make lab        JupyterLab on notebooks/"
+	@echo "make dashboard  the shared-memory dashboard in a browser"
+	@echo "make bench      measure the speed of this machine"
+	@echo "make lock       resolve requirements.lock anew (needs uv)"
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(READY)
+
+run: $(READY)
+	$(BIN)/python -m workbench.cli.main_job
+
+test: check
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
+	$(BIN)/python -m pytest tests/browser
+	NUMBA_DISABLE_JIT=1 WORKBENCH_SMALL=1 $(BIN)/python -m pytest -n 2 tests/interpreted tests/compiled tests/structures tests/policies tests/engines tests/metrics
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy workbench
+	$(BIN)/lint-imports
+
+lab: $(READY)
+	$(BIN)/workbench lab
+
+dashboard: $(READY)
+	$(BIN)/workbench dashboard
+
+bench: $(READY)
+	$(BIN)/workbench bench
+
+lock:
+	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --all-extras --group dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) results build dist

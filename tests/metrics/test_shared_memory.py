@@ -1,0 +1,120 @@
+"""The measures of a shared memory against sums over every cycle of the slow twin."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.engines.test_shared_memory import T1, simulate
+from tests.oracles import shared_memory as slow
+from workbench.metrics.shared_memory import MEASURES, gini, measure
+from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary
+
+
+def runs_of(free: list[bool]) -> list[tuple[int, int]]:
+    found, k = [], 0
+    while k < len(free):
+        end = k
+        while end < len(free) and free[end]:
+            end += 1
+        if end > k:
+            found.append((k, end - k))
+        k = max(end, k + 1)
+    return found
+
+
+def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, float]:
+    """Every measure as a sum over the cycles from the first arrival to the last release."""
+    happened = slow.run(jobs, segments, slow.nearest_boundary)
+    drained = max(happened.release.values())
+    cycles = range(drained - happened.first_cycle)
+    waiting = [c for c in cycles if happened.queue[c] > 0]
+    shapes = [(happened.free[c], runs_of(happened.free[c])) for c in waiting]
+
+    def over_waiting(values: list[float]) -> float:
+        return sum(values) / len(values) if values else math.nan
+
+    def off_middle(runs: list[tuple[int, int]]) -> float:
+        if not runs:
+            return 0.0
+        start, length = max(runs, key=lambda r: (r[1], -r[0]))
+        return abs(start + length / 2 - segments / 2)
+
+    wear = [0] * segments
+    for row, base in happened.base.items():
+        for k in range(jobs[row][1]):
+            wear[base + k] += 1
+    waits = sorted(happened.grant[row] - jobs[row][0] for row in range(len(jobs)))
+    half = segments // 2
+    return {
+        "drain_cycles": drained,
+        "mean_queue": sum(happened.queue[c] for c in cycles) / len(cycles),
+        "utilisation": sum(segments - sum(happened.free[c]) for c in cycles) / (segments * len(cycles)),
+        "mean_free_segments": over_waiting([sum(free) for free, _ in shapes]),
+        "mean_external_fragmentation": over_waiting(
+            [1 - max(n for _, n in runs) / sum(free) if runs else 0 for free, runs in shapes]
+        ),
+        "mean_free_runs": over_waiting([len(runs) for _, runs in shapes]),
+        "longest_run_off_middle": over_waiting([off_middle(runs) for _, runs in shapes]),
+        "blocked_though_enough_cycles": happened.blocked_cycles,
+        "wear_cv": float(np.std(wear) / np.mean(wear)),
+        "wear_gini": sum(abs(a - b) for a in wear for b in wear) / (2 * segments * sum(wear)),
+        "wear_low_over_high": sum(wear[:half]) / sum(wear[-half:]) if sum(wear[-half:]) else math.inf,
+        "first_try_rate": 1 - len(happened.refused) / len(jobs),
+        "wait_mean_cycles": sum(waits) / len(waits),
+        "wait_p99_cycles": waits[math.ceil(0.99 * len(waits)) - 1],
+    }
+
+
+rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=25)
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=rows)
+def test_every_average_is_the_sum_over_cycles(rows):
+    jobs = sorted(rows, key=lambda job: job[0])
+    found = measure(simulate(jobs, 13, NearestBoundary()))
+    for name, expected in slow_measures(jobs, 13).items():
+        assert found[name] == pytest.approx(expected, rel=1e-12, nan_ok=True), name
+
+
+def test_littles_law_holds_exactly():
+    record = simulate(T1, 16, NearestBoundary())
+    found = measure(record)
+    assert found["mean_queue"] * 13 == pytest.approx(found["wait_mean_cycles"] * len(T1))
+
+
+def test_every_declared_measure_is_given_and_no_other():
+    assert list(measure(simulate(T1))) and set(measure(simulate(T1))) == set(MEASURES)
+
+
+def test_a_byte_counter_has_no_shape_and_no_wear():
+    found = measure(simulate(T1, placement=ByteCounter()))
+    assert math.isnan(found["mean_external_fragmentation"])
+    assert math.isnan(found["wear_gini"])
+    assert math.isnan(found["low_end_share"])
+    assert found["drain_cycles"] <= measure(simulate(T1, placement=FirstFit()))["drain_cycles"]
+
+
+def test_compaction_is_replayed_with_its_moves():
+    rng = np.random.default_rng(3)
+    jobs = [(0, int(m), int(d)) for m, d in zip(rng.integers(1, 9, 200), rng.integers(1, 40, 200), strict=True)]
+    record = simulate(jobs, 16, Compaction())
+    found = measure(record)
+    assert found["moved_segments"] > 0
+    assert found["blocked_though_enough_cycles"] == 0
+    assert found["drain_cycles"] == measure(simulate(jobs, 16, ByteCounter()))["drain_cycles"]
+
+
+def test_an_empty_run_has_no_averages():
+    found = measure(simulate([]))
+    assert found["drain_cycles"] == 0
+    assert math.isnan(found["mean_queue"])
+
+
+def test_gini_of_known_values():
+    assert gini(np.array([1.0, 2.0, 3.0])) == pytest.approx(2 / 9)

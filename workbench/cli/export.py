@@ -1,0 +1,23 @@
+"""`workbench export DIR --to PAPER`: tables, figures and numbers for a paper, each traceable to its runs."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli.command import DONE, Command
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", help="a results folder")
+    parser.add_argument("--to", required=True, metavar="PAPER", help="the folder of the bundle")
+    parser.add_argument("--style", choices=("ieee", "acm"), default="ieee", help="column width and fonts")
+
+
+def run(given: argparse.Namespace) -> int:
+    from workbench.api import open_results
+
+    print(f"bundle: {open_results(given.folder).export(given.to, style=given.style)}")
+    return DONE
+
+
+COMMAND = Command("export", "Write a bundle for a paper from a results folder.", add_arguments, run)

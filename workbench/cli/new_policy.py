@@ -1,0 +1,73 @@
+"""`workbench new-policy QUESTION NAME`: a policy file and its test, both of which pass as written."""
+
+from __future__ import annotations
+
+import argparse
+import keyword
+import re
+from pathlib import Path
+
+from workbench.cli.command import DONE, Command
+from workbench.errors import InputError, unknown_name
+
+TEMPLATES = {"placement": ("placement_policy.py.txt", "placement_test.py.txt")}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("question", metavar="QUESTION", help=f"one of {', '.join(TEMPLATES)}")
+    parser.add_argument("name", metavar="NAME", help="the policy's name, such as my_fit")
+    parser.add_argument("--into", metavar="DIR", default=".", help="where to write the two files (default: here)")
+
+
+def run(given: argparse.Namespace) -> int:
+    policy, test = write_policy(given.question, given.name, Path(given.into))
+    cls = class_name(given.name)
+    print(f"wrote {policy} and {test}")
+    print(f"try it:  pytest {test}")
+    print(f"use it:  workbench run SWEEP --set {given.question}={policy}:{cls}".replace(" --set ", " --set policy."))
+    return DONE
+
+
+def write_policy(question: str, name: str, folder: Path) -> tuple[Path, Path]:
+    """Write a policy that answers a question, and its test; both pass as they are.
+
+    Raises
+    ------
+    InputError
+        There is no such question, the name is no plain snake_case word or is taken, or a file is in the way.
+    """
+    if question not in TEMPLATES:
+        raise unknown_name("", "question", question, TEMPLATES)
+    _check_name(question, name)
+    paths = folder / f"{name}.py", folder / f"test_{name}.py"
+    for path in paths:
+        if path.exists():
+            raise InputError(f"{path} exists already; choose another name, or another folder with --into.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, template in zip(paths, TEMPLATES[question], strict=True):
+        text = (Path(__file__).parent / "templates" / template).read_text(encoding="utf-8")
+        path.write_text(text.replace("CLASS_NAME", class_name(name)).replace("POLICY_NAME", name), encoding="utf-8")
+    return paths
+
+
+def class_name(name: str) -> str:
+    """The class that a policy's name stands for.
+
+    >>> class_name("my_fit")
+    'MyFit'
+    """
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def _check_name(question: str, name: str) -> None:
+    from workbench.policies.catalogue import load_all
+    from workbench.policies.policy import policies
+
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
+        raise InputError(f"a policy's name must be words in small letters joined by _, such as my_fit. Got {name!r}.")
+    load_all()
+    if name in policies(question):
+        raise InputError(f"{name} is already a {question} policy; choose another name.")
+
+
+COMMAND = Command("new-policy", "Write a policy file and its test, ready to change.", add_arguments, run)

@@ -1,0 +1,72 @@
+"""The JSON schema of sweep files, made of the same declarations that check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
+from workbench.experiments.sweep import KEYS, REQUIRED
+from workbench.levers import Spec
+from workbench.machine import Machine
+from workbench.policies.policy import policies
+from workbench.workloads.read import workload_schema
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_NAMES = {"type": "array", "items": {"type": "string"}}
+
+
+def sweep_schema() -> dict[str, Any]:
+    """The schema of every sweep file: one alternative a mechanism."""
+    alternatives = [_of_mechanism(mechanism(name)) for name in mechanisms()]
+    shape = {"type": "object", "required": list(REQUIRED), "additionalProperties": False}
+    return {
+        "$schema": _DIALECT,
+        "title": "A sweep of the GPU policy workbench",
+        "anyOf": [{**shape, **a} for a in alternatives],
+    }
+
+
+def _of_mechanism(found: Mechanism) -> dict[str, Any]:
+    engine = found.engine
+    slots = {slot: varied(policy_schema(slot)) for slot in engine.slots}
+    chosen = {"type": "object", "additionalProperties": False, "properties": slots}
+    parts = {
+        "question": {"type": "string"},
+        "engine": {"const": engine.name},
+        "machine": varied(Machine.schema()),
+        "workload": varied(workload_schema()),
+        "policy": chosen,
+        "options": _spec(engine.options),
+        "baseline": chosen,
+        "seeds": _seeds(),
+        "measures": {"type": "array", "items": {"enum": list(found.measures)}},
+        "figures": _NAMES,
+    }
+    return {"properties": {key: {**parts[key], "description": KEYS[key]} for key in KEYS}}
+
+
+def policy_schema(question: str) -> dict[str, Any]:
+    """A policy by its name, or by its name with levers."""
+    named = policies(question)
+    one = {name: _spec(cls) for name, cls in named.items()}
+    with_levers = {"type": "object", "minProperties": 1, "maxProperties": 1, "properties": one}
+    return {"anyOf": [{"enum": list(named)}, with_levers, {"type": "string", "pattern": r"\.py:"}]}
+
+
+def varied(schema: dict[str, Any]) -> dict[str, Any]:
+    """Something, or a choice of several of it."""
+    choices = {"type": "array", "minItems": 1}
+    shape = {"type": "object", "required": ["vary"], "additionalProperties": False}
+    return {"anyOf": [schema, {**shape, "properties": {"vary": choices, "zip": {"type": "string"}}}]}
+
+
+def _spec(cls: type[Spec]) -> dict[str, Any]:
+    schema = cls.schema()
+    return {**schema, "properties": {name: varied(inner) for name, inner in schema["properties"].items()}}
+
+
+def _seeds() -> dict[str, Any]:
+    whole = {"type": "integer", "minimum": 1}
+    span = {"first": {"type": "integer", "minimum": 0}, "count": whole}
+    shape = {"type": "object", "additionalProperties": False, "properties": span}
+    return {"anyOf": [whole, {"type": "array", "items": {"type": "integer", "minimum": 0}}, shape]}

@@ -1,0 +1,79 @@
+"""The runs that claims are tested on: each sweep is run once, however many claims look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.folder import STORE, held
+from workbench.experiments.plan import PlannedPoint, make_plan
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.runner import Progress, run_plan
+from workbench.experiments.store import Store
+from workbench.experiments.sweep import read_sweep
+from workbench.studies.statistics import PairedComparison, compare
+
+
+class Evidence:
+    """Sweeps by name, run when a claim first asks."""
+
+    def __init__(self, seeds: int, out: Path | None, workers: int | None, progress: Progress | None) -> None:
+        self.seeds = seeds
+        self._out, self._workers, self._progress = out, workers, progress
+        self._runs: dict[str, RunSet] = {}
+
+    def runs(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
+        """The runs of a sweep; with a folder they are kept there, and what is kept is not run again."""
+        if name not in self._runs:
+            self._runs[name] = self._run(name, {**sweep, "seeds": self.seeds})
+        return self._runs[name]
+
+    def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
+        plan = make_plan(read_sweep(sweep))
+        if self._out is None:
+            return self._filled(plan, Store(None), None)
+        with held(self._out / name) as folder:
+            store = Store(folder / STORE, name)
+            try:
+                return self._filled(plan, store, folder)
+            finally:
+                store.close()
+
+    def _filled(self, plan: Any, store: Store, folder: Path | None) -> RunSet:
+        seconds = run_plan(plan, store, self._workers, progress=self._progress)
+        return gather(plan, store, folder, seconds)
+
+
+def point(runs: RunSet, **shown: str) -> PlannedPoint:
+    """The point whose coordinates end in the given names and have the given values.
+
+    Raises
+    ------
+    InputError
+        There is no such point, or more than one.
+    """
+    found = [p for p in runs.points if all(_coordinate(p, name) == value for name, value in shown.items())]
+    if len(found) != 1:
+        raise InputError(f"{len(found)} points of the sweep have {shown}; one is needed.")
+    return found[0]
+
+
+def _coordinate(p: PlannedPoint, name: str) -> Any:
+    return next((value for path, value in p.coordinates.items() if path.rsplit(".", 1)[-1] == name), None)
+
+
+def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str) -> PairedComparison:
+    """Two points on one measure, seed by seed."""
+    better = runs.plan.sweep.mechanism.measures[measure].better
+    names = f"{runs.label(baseline)}", f"{runs.label(other)}"
+    sides = finite(runs, baseline, measure), finite(runs, other, measure)
+    return compare(*sides, names=names, better="higher" if better == "higher" else "lower")
+
+
+def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
+    """A measure by seed where it is defined."""
+    return {seed: value for seed, value in runs.values(p, measure).items() if np.isfinite(value)}

@@ -1,0 +1,76 @@
+"""What became of claims: verdicts, the cases behind them, as tables and as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from workbench.studies.statistics import Finding, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ClaimReport(NamedTuple):
+    """Claims judged together, as they came out."""
+
+    verdicts: list[Verdict]
+    cases: dict[str, list[Finding]]
+    """What the data say in each case of each claim."""
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a claim."""
+        import pandas as pd
+
+        return pd.DataFrame([_verdict_row(verdict) for verdict in self.verdicts])
+
+    @property
+    def case_table(self) -> pd.DataFrame:
+        """One row a case of a claim."""
+        import pandas as pd
+
+        rows = [{"claim": claim, **_case_row(case)} for claim, cases in self.cases.items() for case in cases]
+        return pd.DataFrame(rows)
+
+    @property
+    def text(self) -> str:
+        """The verdicts with their cases, for reading."""
+        lines: list[str] = []
+        for verdict in self.verdicts:
+            lines.append(f"{verdict.id}  {verdict.holds.upper():<9} {verdict.statement} (n = {verdict.n})")
+            lines.extend(f"      {case.side:<8} {case.id}: {case.note}" for case in self.cases[verdict.id])
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return str(self.table.to_html(index=False))
+
+
+def _verdict_row(verdict: Verdict) -> dict[str, object]:
+    interval = verdict.interval
+    return {
+        "id": verdict.id,
+        "statement": verdict.statement,
+        "holds": verdict.holds,
+        "estimate": verdict.estimate,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "p": verdict.p_value,
+        "p_holm": verdict.p_adjusted,
+        "n": verdict.n,
+        "note": verdict.note,
+    }
+
+
+def _case_row(case: Finding) -> dict[str, object]:
+    interval = case.interval
+    return {
+        "case": case.id,
+        "statement": case.statement,
+        "side": case.side,
+        "estimate": case.estimate,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "p": case.p_value,
+        "n": case.n,
+        "note": case.note,
+    }
