@@ -46,8 +46,9 @@ def test_t_agrees_with_scipy(sample, level):
     assert (got.low, got.high) == pytest.approx((low, high), rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("law", ["normal", "exponential"])
+@pytest.mark.parametrize("law", ["normal", "exponential", "lognormal"])
 def test_bca_agrees_with_the_book(law):
+    # on the log-normal sample a plain percentile interval is off by 0.16 of the width, far outside what is allowed here
     sample = getattr(np.random.default_rng(5), law)(size=40)
     got, twin = mean_interval(sample, method="bca"), bca_by_the_book(sample, 0.95, 10_000, np.random.default_rng(1))
     width = twin[1] - twin[0]

@@ -69,10 +69,20 @@ def test_mirrored(differences):
     assert (got.p_value, got.statistic) == (was.p_value, -was.statistic)
 
 
-def test_many_differences_in_portions():
+def test_many_differences_approach_the_normal_law():
     differences = np.random.default_rng(9).normal(0, 1, 5000)
     z = abs(differences.sum()) / np.sqrt((differences**2).sum())
     assert permutation_test(differences).p_value == pytest.approx(2 * scipy.stats.norm.sf(z), abs=0.02)
+
+
+@pytest.mark.parametrize("size", [14, 16, 17, 23])
+def test_every_difference_flips_fairly(size):
+    # one difference outweighs the rest of the eight: were its sign not fair, p would move by a tenth and more
+    for heavy in range(size):
+        differences = [1] * size
+        differences[heavy] = -5
+        exact, got = by_convolution(differences), permutation_test(differences).p_value
+        assert abs(got - exact) < 5 * np.sqrt(exact * (1 - exact) / FLIPS) + 1 / FLIPS
 
 
 def test_only_zeros():
