@@ -58,6 +58,15 @@ def waves_for(threads: Count, wave_size: int) -> Count:
     return -(-threads // wave_size)
 
 
+def workgroups_for(work_items: Count, a_workgroup: Count) -> Count:
+    """Workgroups that cover so many work-items, rounded up: AMD's tools count a grid in work-items.
+
+    >>> workgroups_for(1000, 256)
+    4
+    """
+    return -(-work_items // a_workgroup)
+
+
 def given_out(count: Count, granule: int) -> Count:
     """What is really taken when a resource is given out in whole granules.
 
@@ -68,7 +77,7 @@ def given_out(count: Count, granule: int) -> Count:
 
 
 def cycles_from_ns(time_ns: float, clock_mhz: float) -> int:
-    """Whole cycles of a clock in a time, at least one for a time above zero.
+    """Whole cycles of a clock in a time, at least one for a time above zero; a half goes to the even neighbour.
 
     >>> cycles_from_ns(1000, 1700), cycles_from_ns(0.1, 1700), cycles_from_ns(0, 1700)
     (1700, 1, 0)
@@ -82,4 +91,4 @@ def cycles_each(times_ns: np.ndarray, clock_mhz: float) -> np.ndarray:
     >>> cycles_each(np.array([1000, 0]), 1700)
     array([1700,    0])
     """
-    return np.maximum(np.rint(times_ns * (clock_mhz / 1000)).astype(np.int64), times_ns > 0)
+    return np.maximum(np.rint(times_ns * clock_mhz / 1000).astype(np.int64), times_ns > 0)

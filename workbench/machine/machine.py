@@ -78,11 +78,18 @@ class Machine(Spec):
         """Segments that a workgroup of so many bytes takes, the system's share included."""
         return segments_for(shared_bytes + self.reserved_bytes, self.granule_bytes)
 
-    def presets_holding(self, shared_bytes: int) -> list[str]:
-        """The hardware presets that hold a workgroup of so many bytes, smallest memory first: the cure for a trace."""
-        from workbench.machine.preset import presets_holding
+    @staticmethod
+    def preset_holding(shared_bytes: int, device: str = "") -> str | None:
+        """The preset to take for a workgroup of so many bytes: the device's own, else the smallest memory that does.
 
-        return presets_holding(shared_bytes)
+        >>> Machine.preset_holding(150_000), Machine.preset_holding(150_000, "NVIDIA H100 80GB HBM3")
+        ('mi350x', 'h100')
+        """
+        from workbench.machine.preset import preset_for_device, presets_holding
+
+        holding = presets_holding(shared_bytes)
+        own = preset_for_device(device)
+        return own if own in holding else next(iter(holding), None)
 
     def resident(
         self,

@@ -1,0 +1,48 @@
+"""The allocations and releases of device memory in one trace, as columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class AllocationTable(NamedTuple):
+    """One row an allocation (bytes above zero) or a release (below zero), in the order of time."""
+
+    time_ns: np.ndarray
+    """int64[rows], when, in nanoseconds of the trace's own clock."""
+    bytes: np.ndarray
+    """int64[rows], how many, negative for a release."""
+    device: np.ndarray
+    """int64[rows], the number of the card."""
+    address: np.ndarray | None
+    """int64[rows], where; None when the trace holds no addresses."""
+    allocated_after: np.ndarray | None
+    """int64[rows], bytes live on the card afterwards, those from before the trace included; None = not held."""
+    reserved_after: np.ndarray | None
+    """int64[rows], bytes got from the driver so far; None = not held."""
+
+    def facts(self) -> dict[str, int]:
+        """Counts and sums; the peak of live bytes only where the trace holds it.
+
+        Without it the trace does not tell what was live before it began; `peak_window_bytes` is the peak of what was
+        allocated within it, all cards together.
+        """
+        grown = self.bytes[self.bytes > 0]
+        live = np.cumsum(self.bytes)
+        found = {
+            "allocations": len(grown),
+            "frees": int(np.count_nonzero(self.bytes < 0)),
+            "allocated_bytes": int(grown.sum()),
+            "freed_bytes": -int(self.bytes[self.bytes < 0].sum()),
+            "largest_allocation_bytes": int(grown.max(initial=0)),
+            "peak_window_bytes": int(live.max(initial=0)),
+        }
+        if self.allocated_after is not None:
+            found["peak_live_bytes"] = int(self.allocated_after.max(initial=0))
+        if self.reserved_after is not None:
+            found["peak_reserved_bytes"] = int(self.reserved_after.max(initial=0))
+        if self.address is not None:
+            found["addresses"] = len(np.unique(self.address))
+        return found

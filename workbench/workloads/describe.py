@@ -1,0 +1,77 @@
+"""What a trace holds, as `workbench import` prints it, and the same as workload columns in a CSV file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import InputError
+from workbench.streams import Streams
+from workbench.workloads.catalogue import catalogue, digest, trace_file
+from workbench.workloads.importers import read_trace
+from workbench.workloads.trace import TraceWorkgroups
+from workbench.workloads.workload import Workgroups
+
+
+def describe(named: str) -> dict[str, Any]:
+    """The facts of a trace, in plain types: what `workbench import FILE --json` prints.
+
+    Parameters
+    ----------
+    named : str
+        A file, or the name of a public trace.
+
+    Returns
+    -------
+    dict
+        `file`, `sha256`, `format`, then the facts that the format has (`kernels` or `dispatches`, `unique_names`,
+        `total_duration_ns`, `max_shared_bytes`, `devices`, `streams`, `allocations`, ...), and `missing`: a clause for
+        each thing that a workload would need and the trace lacks. What a trace cannot tell is absent, never zero.
+
+    Raises
+    ------
+    InputError
+        There is no such trace, or it cannot be read.
+    """
+    path = trace_file(named)
+    facts = read_trace(path).facts()
+    known = [entry.name for entry in catalogue().values() if entry.sha256 == digest(path)]
+    return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {}), **facts}
+
+
+def write_columns(workload: TraceWorkgroups, machine: Any, out: Path | str) -> dict[str, int]:
+    """Write the requests of a trace as a workload file (`arrival,length,duration`, in cycles and segments).
+
+    The file appears whole or not at all. It belongs to the machine: lengths are in its segments, times in its cycles.
+
+    Returns
+    -------
+    dict
+        How many kernels and workgroups became requests, and how many did not (`TraceWorkgroups.facts`).
+
+    Raises
+    ------
+    InputError
+        The trace cannot become workgroups of this machine, or the file cannot be written.
+    """
+    requests = workload.workgroups(machine, Streams(0))
+    place = Path(out)
+    part = place.with_name(f".{place.name}.part")
+    try:
+        part.write_text(_columns(requests), encoding="ascii")
+        os.replace(part, place)
+    except OSError as problem:
+        part.unlink(missing_ok=True)
+        raise InputError(f"{place}: cannot be written ({problem.strerror}).") from None
+    return workload.facts(machine)
+
+
+def _columns(requests: Workgroups) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(requests._fields)
+    writer.writerows(zip(*(column.tolist() for column in requests), strict=True))
+    return text.getvalue()

@@ -1,0 +1,86 @@
+"""How does a file become a trace?
+
+An importer answers for one format, in one file of this folder: it recognises the format by the first bytes of the
+contents and reads the file into tables. A class joins by being defined, here or in a notebook cell.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.trace import Trace
+from workbench.workloads.kernels import MISSING
+
+_KNOWN: dict[str, Importer] = {}
+
+
+class Importer:
+    """The base of every importer. A column that a file does not hold stays None; see `KernelTable`."""
+
+    format: ClassVar[str]
+    """The name of the format, as `facts()` and the catalogue write it."""
+    says: ClassVar[str]
+    """What writes such files, in a few words, for the message about a file that nobody reads."""
+
+    def __init_subclass__(cls) -> None:
+        _KNOWN[cls.format] = cls()
+
+    def recognises(self, head: bytes) -> bool:
+        """Whether contents that begin so (up to 1 MiB) are of this format."""
+        raise NotImplementedError
+
+    def read(self, source: Source) -> Trace:
+        """The trace.
+
+        Raises
+        ------
+        InputError
+            The file is cut off, or is not what its beginning promised: one sentence that names it.
+        """
+        raise NotImplementedError
+
+
+def importers() -> Mapping[str, Importer]:
+    """Every importer by the name of its format."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")
+    return dict(sorted(_KNOWN.items()))
+
+
+def read_trace(path: Path | str) -> Trace:
+    """Read a trace of whatever format, compressed (gzip, xz, bzip2) or not.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is empty, cut off or damaged, or of no format that is read here.
+    """
+    source = Source(path)
+    for importer in importers().values():
+        if importer.recognises(source.head):
+            return _sound(importer, source)
+    known = "; ".join(f"{name} ({importer.says})" for name, importer in importers().items())
+    raise InputError(f"{source.where}: is no trace that is read here; there are {known}.")
+
+
+def _sound(importer: Importer, source: Source) -> Trace:
+    """Read, and refuse numbers that no card can have produced."""
+    try:
+        trace = importer.read(source)
+    except OverflowError:
+        raise InputError(f"{source.where}: holds a number that does not fit in 64 bits; the file is damaged.") from None
+    table, word = trace.kernels, trace.counted
+    for field, least in (("duration_ns", 0), ("workgroups", MISSING), ("threads", MISSING), ("shared_bytes", MISSING)):
+        column = getattr(table, field)
+        if column is not None and (column < least).any():
+            row = int(np.argmax(column < least))
+            raise InputError(f"{source.where}: {field} of {word} {row} is below zero. Got {column[row]}.")
+    return trace

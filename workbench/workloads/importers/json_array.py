@@ -1,0 +1,114 @@
+"""One long array of a JSON document, element by element in batches, without the document in memory.
+
+A profiler writes a gigabyte as one object whose array of events is nearly all of it. Where an element ends is found
+for a whole piece at once with array operations over its bytes (quotes, brackets, commas); the elements are then decoded
+by a typed decoder, batch by batch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from workbench.errors import InputError
+
+_OPEN, _CLOSE, _COMMA = 1, 2, 3
+_KINDS = np.zeros(256, np.uint8)
+_KINDS[list(b"[{")] = _OPEN
+_KINDS[list(b"]}")] = _CLOSE
+_KINDS[list(b",")] = _COMMA
+_ARRAY = re.compile(rb"\[")
+_QUOTE = ord('"')
+
+
+class JsonArray:
+    """The array that stands under a key of a document, or the document itself where it is an array.
+
+    Parameters
+    ----------
+    pieces : iterator of bytes
+        The document.
+    key : str
+        The key of the array.
+    where : str
+        The file, for refusals.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], key: str, where: str) -> None:
+        self._pieces = pieces
+        self._key = key
+        self._start = re.compile(rb'"' + re.escape(key.encode()) + rb'"\s*:\s*\[')
+        self._where = where
+        self.is_document = False
+        """Whether the document is the array itself; then there is no rest."""
+        self.rest = b""
+        """The document with the array empty; complete once the batches are used up."""
+
+    def batches(self) -> Iterator[bytes]:
+        """JSON arrays of whole elements, in order.
+
+        >>> array = JsonArray(iter([b'{"a": 1, "events": [{"x": "],"}, ', b'{"y": [2]}], "b": 3}']), "events", "t.json")
+        >>> list(array.batches()), array.rest
+        ([b'[{"x": "],"}]', b'[ {"y": [2]}]'], b'{"a": 1, "events": [], "b": 3}')
+        """
+        pending = self._before()
+        while True:
+            cut, end = _cut(pending)
+            if end >= 0:
+                yield from _batch(pending[:end])
+                self.rest += pending[end:] + b"".join(self._pieces)
+                return
+            if cut >= 0:
+                yield from _batch(pending[:cut])
+                pending = pending[cut + 1 :]
+            more = self._more(len(pending))
+            if not more:
+                raise InputError(f"{self._where}: is cut off; it ends within its {self._key}.")
+            pending += more
+
+    def _before(self) -> bytes:
+        """Read up to the array's first element; what stands before it goes to the rest."""
+        text = b""
+        for piece in self._pieces:
+            text += piece
+            self.is_document = text.lstrip()[:1] == b"["
+            found = _ARRAY.search(text) if self.is_document else self._start.search(text)
+            if found:
+                self.rest = text[: found.end()]
+                return text[found.end() :]
+        raise InputError(f"{self._where}: holds no {self._key}.")
+
+    def _more(self, at_least: int) -> bytes:
+        """The next pieces: as much again as is pending, so that a long element is scanned a few times only."""
+        parts: list[bytes] = []
+        while sum(map(len, parts)) < max(at_least, 1):
+            piece = next(self._pieces, b"")
+            if not piece:
+                break
+            parts.append(piece)
+        return b"".join(parts)
+
+
+def _batch(elements: bytes) -> Iterator[bytes]:
+    if elements.strip():
+        yield b"[" + elements + b"]"
+
+
+def _cut(text: bytes) -> tuple[int, int]:
+    """Where the last whole element of a text ends (its comma), and where the array ends; -1 where it does not.
+
+    The text begins at an element, outside of every string.
+    """
+    plain = text.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in text else text
+    symbols = np.frombuffer(plain, np.uint8)
+    in_string = np.cumsum(symbols == _QUOTE, dtype=np.uint8) & 1
+    kinds = _KINDS[symbols] * (1 - in_string)
+    places = np.flatnonzero(kinds)
+    kind = kinds[places]
+    depth = np.cumsum((kind == _OPEN).astype(np.int64) - (kind == _CLOSE))
+    ends = np.flatnonzero(depth < 0)
+    last = ends[0] if ends.size else len(places)
+    commas = places[:last][(kind[:last] == _COMMA) & (depth[:last] == 0)]
+    return int(commas[-1]) if commas.size else -1, int(places[last]) if ends.size else -1

@@ -1,0 +1,88 @@
+"""The events of a Kineto trace that the workbench uses, as typed records; every other field is skipped undecoded."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import TypeVar
+
+import msgspec
+
+from workbench.errors import InputError, shown
+
+EMPTY = msgspec.Raw(b"")
+
+
+class Event(msgspec.Struct):
+    """Any Chrome trace event; what only some events need is decoded when it is needed."""
+
+    ph: str | None = None
+    cat: str | None = None
+    name: msgspec.Raw = EMPTY
+    ts: msgspec.Raw = EMPTY
+    dur: msgspec.Raw = EMPTY
+    args: msgspec.Raw = EMPTY
+
+
+class KernelArgs(msgspec.Struct):
+    """The arguments of a kernel, and of the call that launched it."""
+
+    device: int | None = None
+    stream: int | None = None
+    correlation: int | None = None
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
+    registers: int | None = msgspec.field(default=None, name="registers per thread")
+    shared: int | None = msgspec.field(default=None, name="shared memory")
+
+
+class MemoryArgs(msgspec.Struct):
+    """The arguments of a `[memory]` event; the samples of 2021 have the first three only."""
+
+    bytes: int = msgspec.field(name="Bytes")
+    device_type: int = msgspec.field(name="Device Type")
+    device: int = msgspec.field(name="Device Id")
+    address: int | None = msgspec.field(default=None, name="Addr")
+    allocated: int | None = msgspec.field(default=None, name="Total Allocated")
+    reserved: int | None = msgspec.field(default=None, name="Total Reserved")
+
+
+class Properties(msgspec.Struct):
+    """One card; the two vendors name the shared memory of a unit differently."""
+
+    id: int
+    name: str
+    units: int | None = msgspec.field(default=None, name="numSms")
+    wave_size: int | None = msgspec.field(default=None, name="warpSize")
+    shared: int | None = msgspec.field(default=None, name="sharedMemPerMultiprocessor")
+    shared_amd: int | None = msgspec.field(default=None, name="maxSharedMemoryPerMultiProcessor")
+
+
+class Rest(msgspec.Struct):
+    """What stands beside the events; a trace that is a bare list has none of it."""
+
+    properties: list[Properties] = msgspec.field(default_factory=list, name="deviceProperties")
+    roctracer: msgspec.Raw = msgspec.field(default=EMPTY, name="roctracer_version")
+
+
+T = TypeVar("T")
+
+
+def decoded(decoder: msgspec.json.Decoder[T], text: bytes | msgspec.Raw, where: str, what: str) -> T:
+    """Decode, or say in one sentence what is not as Kineto writes it."""
+    try:
+        return decoder.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
+        raise InputError(f"{where}: {what} ({problem}).") from None
+
+
+def nanoseconds(microseconds: msgspec.Raw, where: str, what: str) -> int:
+    """Nanoseconds, exactly: a double loses the decimals of microseconds that are counted from 1970.
+
+    >>> nanoseconds(msgspec.Raw(b"1712195495505583.297"), "t.json", "time stamp")
+    1712195495505583297
+    """
+    text = bytes(microseconds).decode(errors="replace")
+    try:
+        return round(Decimal(text) * 1000)
+    except (InvalidOperation, ValueError, OverflowError):
+        raise InputError(f"{where}: {what} must be a number of microseconds. Got {shown(text)}.") from None

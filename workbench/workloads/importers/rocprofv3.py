@@ -1,0 +1,169 @@
+"""rocprofv3 JSON: what AMD's rocprofiler-sdk writes of every dispatch, with its LDS and its kernel's registers.
+
+Grids are in work-items on each axis and become workgroups rounded up; `group_segment_size` of a dispatch is the LDS of
+a workgroup, static and dynamic together. The card's number is its agent's among the GPUs (`logical_node_type_id`).
+The contents are held while they are decoded: memory is about their size and half a kilobyte a dispatch.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from workbench.errors import InputError
+from workbench.units import kib, workgroups_for
+from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.trace import Card, Trace
+from workbench.workloads.kernels import KernelRows
+
+_GPU = 2
+
+
+class _Handle(msgspec.Struct):
+    handle: int
+
+
+class _Axes(msgspec.Struct):
+    x: int
+    y: int
+    z: int
+
+
+class _Dispatched(msgspec.Struct):
+    agent_id: _Handle
+    queue_id: _Handle
+    kernel_id: int
+    workgroup_size: _Axes
+    grid_size: _Axes
+    group_segment_size: int | None = None
+
+
+class _Correlation(msgspec.Struct):
+    internal: int
+
+
+class _Record(msgspec.Struct):
+    start_timestamp: int
+    end_timestamp: int
+    dispatch_info: _Dispatched
+    stream_id: _Handle | None = None
+    correlation_id: _Correlation | None = None
+
+
+class _Symbol(msgspec.Struct):
+    kernel_id: int
+    kernel_name: str
+    formatted_kernel_name: str = ""
+    arch_vgpr_count: int | None = None
+    accum_vgpr_count: int | None = None
+    sgpr_count: int | None = None
+
+
+class _Agent(msgspec.Struct):
+    id: _Handle
+    type: int
+    name: str = ""
+    product_name: str = ""
+    logical_node_type_id: int | None = None
+    cu_count: int | None = None
+    wave_front_size: int | None = None
+    lds_size_in_kb: int | None = None
+
+
+class _Buffers(msgspec.Struct):
+    kernel_dispatch: list[_Record] = []
+
+
+class _Process(msgspec.Struct):
+    agents: list[_Agent]
+    kernel_symbols: list[_Symbol]
+    buffer_records: _Buffers
+
+
+class _File(msgspec.Struct):
+    processes: list[_Process] = msgspec.field(name="rocprofiler-sdk-tool")
+
+
+_file = msgspec.json.Decoder(_File)
+
+
+class Rocprofv3(Importer):
+    """Every process of a file; their dispatches one after the other."""
+
+    format = "rocprofv3_json"
+    says = "JSON output of AMD's rocprofv3"
+
+    def recognises(self, head: bytes) -> bool:
+        return head.lstrip()[:1] == b"{" and b'"rocprofiler-sdk-tool"' in head
+
+    def read(self, source: Source) -> Trace:
+        try:
+            processes = _file.decode(source.whole()).processes
+        except (msgspec.DecodeError, UnicodeDecodeError) as problem:
+            raise InputError(f"{source.where}: is not as rocprofv3 writes it ({problem}).") from None
+        rows = KernelRows()
+        for process in processes:
+            _add(process, rows, source.where)
+        infos = [r.dispatch_info for p in processes for r in p.buffer_records.kernel_dispatch]
+        return Trace(
+            path=source.path,
+            format=self.format,
+            counted="dispatches",
+            kernels=rows.table(),
+            cards=_cards(processes),
+            noted={
+                "kernel_ids": len({info.kernel_id for info in infos}),
+                "queues": len({(info.agent_id.handle, info.queue_id.handle) for info in infos}),
+            },
+        )
+
+
+def _add(process: _Process, rows: KernelRows, where: str) -> None:
+    symbols = {symbol.kernel_id: symbol for symbol in process.kernel_symbols}
+    cards = {agent.id.handle: number for number, agent in _gpus(process)}
+    for place, record in enumerate(process.buffer_records.kernel_dispatch):
+        info = record.dispatch_info
+        symbol, card = symbols.get(info.kernel_id), cards.get(info.agent_id.handle)
+        if symbol is None or card is None:
+            what = f"kernel {info.kernel_id}" if symbol is None else f"GPU agent {info.agent_id.handle}"
+            raise InputError(f"{where}: dispatch {place} names {what}, which the file does not list.")
+        block = (info.workgroup_size.x, info.workgroup_size.y, info.workgroup_size.z)
+        if min(block) < 1:
+            raise InputError(f"{where}: dispatch {place} has the workgroup size {block}; each axis must be 1 or more.")
+        grid = (info.grid_size.x, info.grid_size.y, info.grid_size.z)
+        along = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
+        rows.add(
+            symbol.formatted_kernel_name or symbol.kernel_name,
+            block=block,
+            start_ns=record.start_timestamp,
+            duration_ns=record.end_timestamp - record.start_timestamp,
+            device=card,
+            stream=record.stream_id.handle if record.stream_id else None,
+            workgroups=along[0] * along[1] * along[2],
+            threads=block[0] * block[1] * block[2],
+            shared_bytes=info.group_segment_size,
+            vgprs=symbol.arch_vgpr_count,
+            accum_vgprs=symbol.accum_vgpr_count,
+            sgprs=symbol.sgpr_count,
+            correlation=record.correlation_id.internal if record.correlation_id else None,
+        )
+
+
+def _gpus(process: _Process) -> list[tuple[int, _Agent]]:
+    """The GPU agents, numbered as the runtime numbers them, or in the order of the file."""
+    gpus = [agent for agent in process.agents if agent.type == _GPU]
+    return [(k if a.logical_node_type_id is None else a.logical_node_type_id, a) for k, a in enumerate(gpus)]
+
+
+def _cards(processes: list[_Process]) -> tuple[Card, ...]:
+    found = {number: agent for process in processes for number, agent in _gpus(process)}
+    return tuple(
+        Card(
+            number=number,
+            name=agent.product_name or agent.name,
+            compute_units=agent.cu_count,
+            wave_size=agent.wave_front_size,
+            shared_memory_bytes=None if agent.lds_size_in_kb is None else kib(agent.lds_size_in_kb),
+        )
+        for number, agent in sorted(found.items())
+    )

@@ -1,0 +1,93 @@
+"""A trace file as bytes, read in pieces, decompressed on the way; what cannot be read is said in one sentence."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import zlib
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import IO
+
+from workbench.errors import InputError
+
+HEAD_BYTES = 1 << 20
+PIECE_BYTES = 1 << 21
+_OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+
+
+class Source:
+    """One trace file. Compression is recognised by the first bytes, not by the name.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is a folder, it cannot be read, or it is empty.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.where = str(path)
+        if self.path.is_dir():
+            raise InputError(f"{self.where}: is a folder; name one trace file in it.")
+        with self._refusing(), self.path.open("rb") as file:
+            start = file.read(8)
+        if not start:
+            raise InputError(f"{self.where}: is empty.")
+        self._open = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), open)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first MiB of the contents, by which the format is recognised."""
+        with self._refusing(), self._opened() as file:
+            head = file.read(HEAD_BYTES)
+        if not head:
+            raise InputError(f"{self.where}: is empty once it is decompressed.")
+        return head
+
+    def pieces(self) -> Iterator[bytes]:
+        """The contents in pieces of 2 MiB; memory does not grow with the file."""
+        with self._refusing(), self._opened() as file:
+            while piece := file.read(PIECE_BYTES):
+                yield piece
+
+    def lines(self) -> Iterator[str]:
+        """The contents as lines of text, ends kept; bytes that are not UTF-8 are replaced."""
+        rest = b""
+        for piece in self.pieces():
+            *whole, rest = (rest + piece).splitlines(keepends=True)
+            yield from (line.decode(errors="replace") for line in whole)
+        if rest:
+            yield rest.decode(errors="replace")
+
+    def whole(self) -> bytes:
+        """All of the contents."""
+        return b"".join(self.pieces())
+
+    def _opened(self) -> IO[bytes]:
+        return self._open(self.path, "rb")  # type: ignore[operator]
+
+    def _refusing(self) -> _Refusing:
+        return _Refusing(self.where)
+
+
+class _Refusing:
+    """Turns what the operating system and the decompressors raise into a sentence about the file."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, FileNotFoundError):
+            raise InputError(f"{self.where}: there is no such file.") from None
+        if isinstance(problem, EOFError):
+            raise InputError(f"{self.where}: is cut off; its compressed data end too early, get it again.") from None
+        if isinstance(problem, (gzip.BadGzipFile, zlib.error, lzma.LZMAError)):
+            raise InputError(f"{self.where}: its compressed data are damaged; get it again.") from None
+        if isinstance(problem, OSError):
+            raise InputError(f"{self.where}: cannot be read ({problem.strerror or problem}).") from None

@@ -1,0 +1,104 @@
+"""What an importer gives: the tables of one trace, the cards that it was recorded on, and what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.workloads.allocations import AllocationTable
+from workbench.workloads.kernels import KernelTable
+
+
+class Card(NamedTuple):
+    """A GPU as the trace describes it; what the trace does not say is None."""
+
+    number: int
+    """As the kernels' `device` column counts."""
+    name: str
+    compute_units: int | None
+    wave_size: int | None
+    shared_memory_bytes: int | None
+    """Of one compute unit."""
+
+
+class Trace(NamedTuple):
+    """One trace, read."""
+
+    path: Path
+    format: str
+    """The name of the importer that read it."""
+    counted: str
+    """What the format calls a row of `kernels`: kernels or dispatches."""
+    kernels: KernelTable
+    allocations: AllocationTable | None = None
+    """None when the trace holds no memory events."""
+    cards: tuple[Card, ...] = ()
+    noted: Mapping[str, Any] = {}
+    """Further facts of the format, in plain types."""
+
+    def facts(self) -> dict[str, Any]:
+        """What the trace holds, in plain types: counts, sums and maxima, those that the format has.
+
+        A fact that the trace cannot tell is left out, and `missing` says why; nothing stands as zero instead.
+        """
+        found: dict[str, Any] = {"format": self.format, **_kernel_facts(self.counted, self.kernels), **self.noted}
+        if self.allocations is not None:
+            found |= self.allocations.facts()
+        if self.cards:
+            found["cards"] = len(self.cards)
+            found["card_names"] = sorted({card.name for card in self.cards})
+        return {**found, "missing": self.missing()}
+
+    def missing(self) -> list[str]:
+        """A clause for each thing that a workload needs and the trace lacks: what, in how many rows, what has it."""
+        rows, word = self.kernels.rows, self.counted
+        if not rows:
+            return [f"it holds no {word} (record the GPU's activity as well)"]
+        said = []
+        for field, (what, cure) in _NEEDED.items():
+            lacking = self.kernels.lacking(field)
+            if lacking:
+                said.append(f"{lacking} of {rows} {word} have no {what} ({cure})")
+        if not self.kernels.duration_ns.any():
+            said.append(f"all {word} last 0 ns (the time stamps were rounded; take a trace in nanoseconds)")
+        return said
+
+
+_NEEDED = {
+    "workgroups": ("grid", "kernels launched one by one have it, those replayed from a graph may not"),
+    "shared_bytes": (
+        "shared memory",
+        "a Kineto trace of an NVIDIA card has it as `shared memory`, a rocprofv3 JSON as `group_segment_size`, a "
+        "rocprofiler-compute CSV as `LDS_Per_Workgroup`",
+    ),
+}
+
+
+def _kernel_facts(counted: str, table: KernelTable) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        counted: table.rows,
+        "unique_names": len(table.unique_names),
+        "total_duration_ns": int(table.duration_ns.sum()),
+        "devices": len(np.unique(table.device)),
+        "device_numbers": np.unique(table.device).tolist(),
+    }
+    if table.stream is not None:
+        found["streams"] = len(np.unique(np.stack([table.device, table.stream]), axis=1).T)
+    if not table.rows:
+        return found
+    found["zero_durations"] = int(np.count_nonzero(table.duration_ns == 0))
+    found["span_ns"] = int((table.start_ns + table.duration_ns).max() - table.start_ns.min())
+    if table.shared_bytes is not None:
+        found["max_shared_bytes"] = int(table.shared_bytes.max())
+        found[f"{counted}_with_shared_memory"] = int(np.count_nonzero(table.shared_bytes > 0))
+    if table.workgroups is not None:
+        found["workgroups"] = int(table.workgroups[table.workgroups >= 0].sum())
+        found[f"{counted}_with_grid"] = table.rows - table.lacking("workgroups")
+    if table.threads is not None:
+        found["max_threads"] = int(table.threads.max())
+    if table.vgprs is not None:
+        found["max_registers"] = int(table.vgprs.max())
+    return found

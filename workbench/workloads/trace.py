@@ -1,0 +1,171 @@
+"""Workgroups of a recorded trace: what one compute unit's shared memory was asked for by a real program.
+
+A trace records kernels, not workgroups. How a kernel's grid becomes the requests of one unit is a model, and each of
+its parts is a lever or stated here:
+
+- Workgroup i of a grid goes to unit (first + i) mod `compute_units`: round robin. `sharing` says where a kernel begins.
+- A workgroup asks for its kernel's shared memory in whole segments, with what the machine reserves on top. A workgroup
+  without shared memory asks for nothing and is no request; how many there were is a fact.
+- All workgroups of a unit's share join its queue when their kernel was recorded to start. The trace does not tell when
+  the dispatcher really sent them.
+- `waves`: with n workgroups of a kernel, of which a unit holds r at once (`Machine.resident`: shared memory, wave
+  slots, workgroup slots and vector registers), the machine needs ceil(n / (compute_units * r)) rounds, and each
+  workgroup lasts the kernel's duration divided by the rounds. `whole`: each lasts the kernel's duration.
+- A kernel of 0 ns (a trace in whole microseconds rounds so) lasts one cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, at, shown, wrong_value
+from workbench.levers import lever
+from workbench.streams import Streams
+from workbench.units import cycles_each
+from workbench.workloads.catalogue import digest, trace_file
+from workbench.workloads.grids import rounds, share_of_unit
+from workbench.workloads.importers import Trace, read_trace
+from workbench.workloads.launches import Launches, launches_of
+from workbench.workloads.workload import Workgroups, Workload
+
+
+class TraceWorkgroups(Workload):
+    """One compute unit's share of every kernel of a recorded trace; the seed changes nothing."""
+
+    random: ClassVar[bool] = False
+
+    trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
+    device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
+    unit: int = lever(0, least=0, most=4095, says="the compute unit whose share of each grid is taken")
+    sharing: Literal["continue", "restart"] = lever(
+        "continue", says="whether a kernel's first workgroup goes to the unit after the last one's, or to unit 0"
+    )
+    duration_rule: Literal["waves", "whole"] = lever(
+        "waves", says="a workgroup's duration: its kernel's divided by the rounds that the machine needs, or all of it"
+    )
+    arrival: Literal["recorded", "all_at_once"] = lever(
+        "recorded", says="whether workgroups join the queue when their kernel started, or all at cycle 0"
+    )
+    without_shared_memory: Literal["skip", "reserve"] = lever(
+        "skip", says="workgroups without shared memory: no requests, or requests for what the machine reserves anyway"
+    )
+    incomplete: Literal["refuse", "skip"] = lever(
+        "refuse",
+        says="kernels whose grid or shared memory was not recorded: the trace is refused, or they are left out",
+    )
+    most_a_kernel: int = lever(0, least=0, most=1 << 40, unit="workgroups", says="most workgroups a kernel; 0 = all")
+    count: int = lever(0, least=0, most=1 << 40, unit="workgroups", says="the first so many workgroups; 0 = all")
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        if self.unit >= machine.compute_units:
+            expected = f"must be below the machine's compute_units ({machine.compute_units})"
+            raise wrong_value(where, f"{path or self.name}.unit", expected, self.unit, machine.compute_units - 1)
+        try:
+            self._share(machine)
+        except InputError as wrong:
+            raise InputError(at(where, str(wrong))) from None
+
+    def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
+        """The requests, in the order of their kernels' starts.
+
+        Raises
+        ------
+        InputError
+            The trace cannot be read or lacks what is needed; a workgroup needs more shared memory than the machine
+            has; or nothing asks for shared memory.
+        """
+        self.check_machine(machine)
+        return Workgroups(*(column.copy() for column in self._share(machine).workgroups))
+
+    def facts(self, machine: Any) -> dict[str, int]:
+        """How many kernels and workgroups became requests on a machine, and how many did not, and why."""
+        return dict(self._share(machine).facts)
+
+    def identity(self) -> dict[str, Any]:
+        """The levers, with the trace named by its contents: a file that is moved gives the same runs."""
+        own = super().identity()
+        own[self.name]["trace"] = {"sha256": digest(trace_file(self.trace))}
+        return own
+
+    def short(self, always: Collection[str] = ()) -> str:
+        """The levers that differ from their defaults; a file by its name alone."""
+        return Workload.short(self.but(trace=Path(self.trace).name), always)
+
+    def _share(self, machine: Any) -> _Share:
+        path = trace_file(self.trace)
+        return _share(self, machine, path, digest(path))
+
+
+class _Share(NamedTuple):
+    workgroups: Workgroups
+    facts: dict[str, int]
+
+
+@lru_cache(maxsize=4)
+def _trace(path: Path, sha256: str) -> Trace:
+    """The trace, read once for all runs of a sweep; a file that changes has another digest."""
+    return read_trace(path)
+
+
+@lru_cache(maxsize=16)
+def _share(spec: TraceWorkgroups, machine: Any, path: Path, sha256: str) -> _Share:
+    trace = _trace(path, sha256)
+    kernels, left_out = launches_of(trace, spec.device, skip=spec.incomplete == "skip")
+    length = machine.request_segments(kernels.shared_bytes)
+    asks = length > 0 if spec.without_shared_memory == "reserve" else kernels.shared_bytes > 0
+    share = share_of_unit(kernels.workgroups, machine.compute_units, spec.unit, spec.sharing == "restart") * asks
+    taken = np.minimum(share, spec.most_a_kernel) if spec.most_a_kernel else share
+    _refuse_too_big(trace, kernels, machine, np.where(taken > 0, length, 0))
+    rows = np.repeat(np.arange(len(taken)), taken)[: spec.count or None]
+    if not len(rows):
+        raise InputError(f"{path}: no workgroup of unit {spec.unit} asks for shared memory, so there is no request.")
+    requests = Workgroups(
+        _arrivals(spec, machine, kernels, rows), length[rows], _durations(spec, machine, kernels)[rows]
+    )
+    facts = {
+        "kernels": len(taken),
+        "kernels_incomplete": left_out,
+        "kernels_without_request": int(np.count_nonzero(~asks)),
+        "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[asks] == 0)),
+        "workgroups_without_request": int(kernels.workgroups[~asks].sum()),
+        "workgroups_of_all_units": int(kernels.workgroups[asks].sum()),
+        "workgroups_of_unit": int(share.sum()),
+        "requests": len(rows),
+    }
+    return _Share(requests, facts)
+
+
+def _refuse_too_big(trace: Trace, kernels: Launches, machine: Any, length: np.ndarray) -> None:
+    """A workgroup that the shared memory can never hold would block the queue for ever (spec 1, E1)."""
+    row = int(np.argmax(length))
+    if length[row] <= machine.segments:
+        return
+    size = int(kernels.shared_bytes[row])
+    card = next((card.name for card in trace.cards if card.number == kernels.device), "")
+    preset = machine.preset_holding(size, card)
+    cure = f"Nearest: machine: {preset}." if preset else "No preset holds as much."
+    raise InputError(
+        f"{trace.path}: a workgroup of kernel {shown(kernels.names[row])} takes {size} bytes of shared memory, "
+        f"{length[row]} segments where the machine has {machine.segments}. {cure}"
+    )
+
+
+def _arrivals(spec: TraceWorkgroups, machine: Any, kernels: Launches, rows: np.ndarray) -> np.ndarray:
+    """Cycles since the kernel of the first request started."""
+    if spec.arrival == "all_at_once":
+        return np.zeros(len(rows), np.int64)
+    return cycles_each(kernels.start_ns[rows] - kernels.start_ns[rows[0]], machine.clock_mhz)
+
+
+def _durations(spec: TraceWorkgroups, machine: Any, kernels: Launches) -> np.ndarray:
+    """int64[kernels], cycles that a workgroup of each kernel lasts, at least 1."""
+    lasting = kernels.duration_ns.astype(float)
+    if spec.duration_rule == "waves":
+        resident = machine.resident(kernels.shared_bytes, kernels.threads, kernels.registers)
+        lasting /= rounds(kernels.workgroups, machine.compute_units, resident)
+    return np.maximum(cycles_each(lasting, machine.clock_mhz), 1)
