@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
@@ -41,9 +41,10 @@ class Spec:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        own = declared_levers(cls, Spec)
+        cls.levers = {**cls.levers, **own}
         cls.name = snake_case(cls.__name__)
         cls.built_in = cls.__module__.startswith("workbench.")
-        cls.levers = {**cls.levers, **declared_levers(cls, Spec)}
 
     def __init__(self, **values: Any) -> None:
         for name in values:
@@ -88,9 +89,9 @@ class Spec:
         inside = {n: v.identity() if isinstance(v, Spec) else self.levers[n].plain(v) for n, v in self.values().items()}
         return {self.name: inside, **({} if self.built_in else {"source": source_of(type(self))})}
 
-    def short(self) -> str:
-        """The name and the levers that differ from their defaults, as figures and tables show it."""
-        changed = {n: v for n, v in self.values().items() if v != self.levers[n].default}
+    def short(self, always: Collection[str] = ()) -> str:
+        """The name and the levers that differ from their defaults (or are `always` shown), for figures and tables."""
+        changed = {n: v for n, v in self.values().items() if n in always or v != self.levers[n].default}
         inside = ", ".join(f"{n}={self.levers[n].shortly(v)}" for n, v in changed.items())
         return f"{self.name}({inside})" if inside else self.name
 
