@@ -36,19 +36,28 @@ def parse_mapping(text: str, where: str) -> dict[str, Any]:
     Traceback (most recent call last):
     workbench.errors.InputError: drain.yaml: line 2: the key 'a' comes twice; keep one of them.
     """
+    found = parse_value(text, where)
+    if not isinstance(found, dict):
+        raise InputError(f"{where}: must be a mapping of keys to values. Got {shown(found)}.")
+    return found
+
+
+def parse_value(text: str, where: str) -> Any:
+    """The value of any kind that a YAML text holds.
+
+    >>> parse_value("{vary: [1, 2]}", "--set seeds")
+    {'vary': [1, 2]}
+    """
     import yaml
 
     try:
-        found = yaml.load(text, Loader=_loader())
+        return yaml.load(text, Loader=_loader())
     except yaml.constructor.ConstructorError as problem:
         raise InputError(f"{where}: {_line(problem.problem_mark)}{problem.problem}.") from None
     except yaml.MarkedYAMLError as problem:
         raise InputError(f"{where}: {_line(problem.problem_mark)}is not YAML: {problem.problem}.") from None
     except yaml.YAMLError as problem:
         raise InputError(f"{where}: is not YAML: {' '.join(str(problem).split())}.") from None
-    if not isinstance(found, dict):
-        raise InputError(f"{where}: must be a mapping of keys to values. Got {shown(found)}.")
-    return found
 
 
 def _line(mark: Any) -> str:

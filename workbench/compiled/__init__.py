@@ -14,6 +14,7 @@ __all__ = [
     "ONE_BIT",
     "RAISED",
     "Question",
+    "allocating",
     "kernel",
     "leading_zeros",
     "left",

@@ -1,7 +1,7 @@
 """`kernel`: a plain function over arrays and numbers, compiled once and kept on disk.
 
-With `NUMBA_DISABLE_JIT=1` every kernel stays the Python function that it was written as: for debugging, for line coverage,
-and as the reference that compiled results are compared with.
+With `NUMBA_DISABLE_JIT=1` every kernel stays the Python function that it was written as: for debugging, for line
+coverage, and as the reference that compiled results are compared with.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numba
 
-from workbench.compiled.cache import cache_folder
+from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.meter import MeteredCompiler
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
@@ -27,19 +27,20 @@ def kernel(function: _Function) -> _Function:
     Reference counts on the arrays of a run's state cost more than the simulation itself: without them the loop of the
     engine `shared_memory` does 27 instead of 0.5 million events a second.
     """
-    return _compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=True)
+    keep = may_be_kept(function.__module__)
+    return _compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=keep)
 
 
 def allocating(function: _Function) -> _Function:
     """Compile a function that creates arrays."""
-    return _compiled(function, error_model="numpy", cache=True)
+    return _compiled(function, error_model="numpy", cache=may_be_kept(function.__module__))
 
 
 def compiled_answer(function: _Function, signature: Any, built_in: bool, checked: bool) -> Any:
     """Compile an answer for one signature now.
 
-    A built-in one is kept on disk; a user's raises on a division by zero and has its loops metered. `checked` tests every
-    array index.
+    A built-in one is kept on disk; a user's raises on a division by zero and has its loops metered. `checked` tests
+    every array index.
     """
     options: dict[str, Any] = {"boundscheck": checked, "error_model": "python", "cache": built_in and not checked}
     if not built_in:

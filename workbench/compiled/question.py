@@ -1,9 +1,9 @@
 """A question with one fixed signature, and its answers: plain functions, called by engines through an address.
 
 An engine is compiled once for every answer there will ever be. It holds an answer as a whole number (the address of the
-compiled function; in interpreted mode the function itself) and calls `question.ask(answer, ...)`, which is a call through
-a pointer in Numba's own calling convention: 4 ns with three arrays, and the status comes back with the result, so an
-answer that raises is seen as `RAISED` and never passes for a result.
+compiled function; in interpreted mode the function itself) and calls `question.ask(answer, ...)`, which is a call
+through a pointer in Numba's own calling convention: 4 ns with three arrays, and the status comes back with the result,
+so an answer that raises is seen as `RAISED` and never passes for a result.
 """
 
 from __future__ import annotations

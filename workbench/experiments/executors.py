@@ -10,13 +10,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from typing import Any
 
 from workbench.experiments.chunks import Bundler, Chunk
 from workbench.experiments.store import Row
-from workbench.experiments.work import failed, work
+from workbench.experiments.work import failed, work, work_in_worker
 
 MakePool = Callable[[], Executor]
+EndPool = Callable[[Executor], None]
+UnderWay = dict[Future[list[Row]], tuple[Chunk, float]]
+DIED = "the worker process died during this run."
 
 
 def in_process(bundler: Bundler) -> Iterator[list[Row]]:
@@ -28,63 +30,61 @@ def in_process(bundler: Bundler) -> Iterator[list[Row]]:
         yield rows
 
 
-def in_pool(
-    bundler: Bundler, make: MakePool, end: Callable[[Executor], None], width: int, limit: float
-) -> Iterator[list[Row]]:
+def in_pool(bundler: Bundler, make: MakePool, end: EndPool, width: int, limit: float) -> Iterator[list[Row]]:
     """Do the runs in workers, a bounded number of bundles under way; `limit` is the longest that one run may take."""
     pool = make()
-    under_way: dict[Future[list[Row]], tuple[Chunk, float]] = {}
+    under_way: UnderWay = {}
     suspects: deque[Chunk] = deque()
     try:
         while True:
-            _fill(pool, bundler, suspects, under_way, width)
+            _fill(pool, bundler, suspects, under_way, width, limit)
             if not under_way:
                 return
-            finished, broken = _await(under_way, limit)
-            for future in finished:
-                chunk, began = under_way.pop(future)
-                bundler.took(chunk, time.perf_counter() - began)
-                yield future.result()
-            if broken is not None:
-                blamed = [chunk for chunk, _ in under_way.values()]
-                under_way.clear()
+            wait(under_way, return_when=FIRST_COMPLETED)
+            yield from _take_finished(under_way, bundler)
+            if any(future.done() for future in under_way):
                 end(pool)
                 pool = make()
-                if len(blamed) == 1 and len(blamed[0].tasks) == 1:
-                    yield [failed(blamed[0].tasks[0], broken)]
-                else:
-                    suspects.extend(alone for chunk in blamed for alone in chunk.alone())
+                yield from _blame(under_way, suspects, limit)
     finally:
         if under_way:
             end(pool)
 
 
-def _fill(pool: Executor, bundler: Bundler, suspects: deque[Chunk], under_way: dict[Any, Any], width: int) -> None:
+def _fill(
+    pool: Executor, bundler: Bundler, suspects: deque[Chunk], under_way: UnderWay, width: int, limit: float
+) -> None:
     """Submit until enough is under way; a suspect runs alone."""
     if suspects:
         if not under_way:
-            _submit(pool, suspects.popleft(), under_way)
+            _submit(pool, suspects.popleft(), under_way, limit)
         return
     while len(under_way) < width and (chunk := bundler.next()) is not None:
-        _submit(pool, chunk, under_way)
+        _submit(pool, chunk, under_way, limit)
 
 
-def _submit(pool: Executor, chunk: Chunk, under_way: dict[Any, Any]) -> None:
-    under_way[pool.submit(work, *chunk)] = (chunk, time.perf_counter())
+def _submit(pool: Executor, chunk: Chunk, under_way: UnderWay, limit: float) -> None:
+    under_way[pool.submit(work_in_worker, *chunk, limit)] = (chunk, time.perf_counter())
 
 
-def _await(under_way: dict[Any, tuple[Chunk, float]], limit: float) -> tuple[list[Future[list[Row]]], str | None]:
-    """The futures that finished well, and why the pool must be given up, if it must."""
-    soonest = min(began + limit * len(chunk.tasks) for chunk, began in under_way.values())
-    done, _ = wait(under_way, timeout=max(soonest - time.perf_counter(), 0), return_when=FIRST_COMPLETED)
-    fine = [future for future in done if future.exception() is None]
-    for future in done:
+def _take_finished(under_way: UnderWay, bundler: Bundler) -> Iterator[list[Row]]:
+    """The rows of what finished; what a broken pool left undone stays under way."""
+    for future in [future for future in under_way if future.done()]:
         problem = future.exception()
         if isinstance(problem, BrokenExecutor):
-            return fine, "the worker process died during this run."
-        if problem is not None:
-            raise problem
-    now = time.perf_counter()
-    if not done and any(now >= began + limit * len(chunk.tasks) for chunk, began in under_way.values()):
-        return fine, f"the run did not end within {limit:g} s."
-    return fine, None
+            continue
+        chunk, began = under_way.pop(future)
+        bundler.took(chunk, time.perf_counter() - began)
+        yield future.result()
+
+
+def _blame(under_way: UnderWay, suspects: deque[Chunk], limit: float) -> Iterator[list[Row]]:
+    """Who broke the pool? A run that was alone did; of several bundles every run is tried again alone."""
+    chunks = list(under_way.values())
+    under_way.clear()
+    if len(chunks) == 1 and len(chunks[0][0].tasks) == 1:
+        chunk, began = chunks[0]
+        late = time.perf_counter() - began >= limit
+        yield [failed(chunk.tasks[0], f"the run did not end within {limit:g} s." if late else DIED)]
+    else:
+        suspects.extend(alone for chunk, _ in chunks for alone in chunk.alone())

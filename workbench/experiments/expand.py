@@ -52,13 +52,9 @@ def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
     if not isinstance(items, (list, tuple)) or not items:
         raise wrong_value(where, f"{path}.vary", "must be a list of at least one choice", items)
     for step, item in enumerate(items):
-        for inner in expand(item, f"{path}.{_name(item)}", where):
+        for inner in expand(item, path, where):
             steps = {**inner.steps, **({str(node["zip"]): step} if "zip" in node else {})}
             yield Point(inner.value, {path: inner.value, **inner.coordinates}, steps)
-
-
-def _name(item: Any) -> str:
-    return next(iter(item)) if isinstance(item, Mapping) and len(item) == 1 else str(item)
 
 
 def _agreeing(parts: list[list[Point]], where: str) -> Iterator[tuple[Point, ...]]:

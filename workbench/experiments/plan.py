@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
@@ -39,7 +40,8 @@ class PlannedRun(NamedTuple):
     seed: int
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True)
+class Plan:
     """All of a sweep's runs."""
 
     sweep: Sweep
@@ -51,7 +53,7 @@ class Plan(NamedTuple):
             for point in self.points:
                 yield PlannedRun(run_id(point.id, seed), point, seed)
 
-    def __len__(self) -> int:  # type: ignore[override]
+    def __len__(self) -> int:
         return len(self.points) * len(self.sweep.seeds)
 
 
@@ -138,13 +140,14 @@ def _id(sweep: Sweep, setup: Setup) -> str:
 
 
 def _shown(coordinates: Mapping[str, Any], setup: Setup) -> dict[str, Any]:
-    return {path: _show(path, value, setup) for path, value in coordinates.items()}
+    inner = [path.rsplit(".", 1)[-1] for path in coordinates]
+    return {path: _show(path, value, setup, inner) for path, value in coordinates.items()}
 
 
-def _show(path: str, value: Any, setup: Setup) -> Any:
+def _show(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
     parts = path.split(".")
     if parts[0] == "policy" and len(parts) == 2:
-        return setup.policies[parts[1]].short()
+        return setup.policies[parts[1]].short(always=inner)
     if isinstance(value, Spec):
         return value.short()
     if isinstance(value, Mapping) and len(value) == 1:

@@ -42,9 +42,6 @@ class Silent:
 
     def say(self, line: str) -> None: ...
 
-    def say(self, line: str) -> None:
-        """Something worth a line happens before the first run."""
-
     def begin(self, total: int, kept: int) -> None: ...
 
     def advance(self, row: Row) -> None: ...

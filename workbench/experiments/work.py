@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
@@ -18,6 +21,28 @@ def work(setup: Setup, tasks: Sequence[Task]) -> list[Row]:
     """Run each seed of a setup; a run that fails is a row that says why."""
     found = mechanism(setup.engine)
     return [_row(found, setup, task) for task in tasks]
+
+
+def work_in_worker(setup: Setup, tasks: Sequence[Task], limit_seconds: float) -> list[Row]:
+    """The same in a process of its own, which ends itself when one run takes longer than the limit."""
+    found = mechanism(setup.engine)
+    rows = []
+    for task in tasks:
+        with _ends_after(limit_seconds):
+            rows.append(_row(found, setup, task))
+    return rows
+
+
+@contextmanager
+def _ends_after(seconds: float) -> Iterator[None]:
+    """Compiled code cannot be interrupted, but it holds no lock: a timer ends the process under it."""
+    timer = threading.Timer(seconds, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _row(found: Mechanism, setup: Setup, task: Task) -> Row:
