@@ -31,6 +31,8 @@ def smallest_run(free: np.ndarray, length: int, latest: bool) -> int:
         end = next_taken(free, start)
         if end - start < best_size or (latest and end - start == best_size):
             best, best_size = start, end - start
+        if best_size == length and not latest:
+            break
         start = first_start(free, length, end)
     return best
 
