@@ -291,6 +291,9 @@ def _log_refusal(state: State, now: int) -> None:
 
 @kernel
 def _fail(counters: np.ndarray, status: int, now: int, row: int, answer: int) -> None:
+    """Keep the first thing that went wrong; what follows from it is not news."""
+    if counters[STATUS] != FINE:
+        return
     counters[STATUS], counters[AT_CYCLE], counters[AT_ROW], counters[ANSWER] = status, now, row, answer
 
 

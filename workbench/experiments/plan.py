@@ -71,8 +71,16 @@ def make_plan(sweep: Sweep) -> Plan:
         for point in _with_baseline(sweep, alternative.value, alternative.coordinates):
             points.setdefault(point.id, point)
     for point in points.values():
-        sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
+        _admit(sweep, point)
     return Plan(sweep, list(points.values()))
+
+
+def _admit(sweep: Sweep, point: PlannedPoint) -> None:
+    try:
+        sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
+    except InputError as wrong:
+        chosen = ", ".join(f"{path} = {value}" for path, value in point.coordinates.items())
+        raise InputError(at(sweep.where, at(chosen and f"where {chosen}", str(wrong)))) from None
 
 
 def read_setup(sweep: Sweep, said: Mapping[str, Any]) -> Setup:

@@ -1,0 +1,125 @@
+"""From a sweep to points, baselines and run ids; and what is refused before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import override, read_seeds, read_sweep
+
+BASE = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 3}
+
+
+def plan(**keys):
+    return make_plan(read_sweep({**BASE, **keys}))
+
+
+def test_points_times_seeds_all_points_of_a_seed_first():
+    found = plan(policy={"placement": {"vary": ["first_fit", "best_fit"]}})
+    runs = list(found.runs())
+    assert len(found) == len(runs) == 6
+    assert [run.seed for run in runs] == [0, 0, 1, 1, 2, 2]
+    assert len({run.id for run in runs}) == 6
+
+
+def test_run_ids_do_not_depend_on_how_a_setup_is_written():
+    written = plan(policy={"placement": "nearest_boundary"}, machine={"segments": 128})
+    defaults = plan(policy={"placement": {"nearest_boundary": {"tie": "low"}}})
+    left_out = plan()
+    ids = [[run.id for run in found.runs()] for found in (written, defaults, left_out)]
+    assert ids[0] == ids[1] == ids[2]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"policy": {"placement": "first_fit"}},
+        {"policy": {"placement": {"nearest_boundary": {"tie": "high"}}}},
+        {"policy": {"queue": {"fifo_lookahead": {"k": 1}}}},
+        {"machine": {"segments": 127}},
+        {"workload": "bimodal"},
+        {"options": {"latency_cycles": 1}},
+    ],
+)
+def test_whatever_changes_a_run_changes_its_id(changed):
+    assert {run.id for run in plan().runs()}.isdisjoint(run.id for run in plan(**changed).runs())
+
+
+def test_a_baseline_that_is_no_point_is_added_once_and_pairs_every_point():
+    policy = {"placement": {"vary": ["best_fit", "worst_fit"]}}
+    found = plan(policy=policy, baseline={"placement": "first_fit"}, workload={"vary": ["bimodal", "large_uniform"]})
+    labels = [(p.coordinates["workload"], p.coordinates["policy.placement"], p.baseline) for p in found.points]
+    baselines = {w: p.id for p, (w, name, _) in zip(found.points, labels) if name == "first_fit"}
+    assert len(found.points) == 6
+    assert all(against == (None if name == "first_fit" else baselines[w]) for w, name, against in labels)
+
+
+def test_a_baseline_among_the_points_is_not_run_twice():
+    found = plan(policy={"placement": {"vary": ["first_fit", "best_fit"]}}, baseline={"placement": "first_fit"})
+    assert len(found.points) == 2
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({"polcy": {}}, "sweep: unknown key 'polcy'; there are baseline, engine,"),
+        (
+            {"engine": "shared_memry"},
+            "unknown engine 'shared_memry'; there are shared_memory. Did you mean shared_memory?",
+        ),
+        ({"policy": {"placment": "best_fit"}}, "unknown key policy. 'placment'; there are placement, queue, retry."),
+        ({"policy": {"placement": "bestfit"}}, "policy.placement: unknown placement policy 'bestfit'; there are"),
+        (
+            {"policy": {"placement": {"nearest_boundary": {"tei": 1}}}},
+            "policy.placement.nearest_boundary: unknown key 'tei'",
+        ),
+        (
+            {"policy": {"queue": {"fifo_lookahead": {"k": -1}}}},
+            "policy.queue.fifo_lookahead.k must be a whole number from 0",
+        ),
+        ({"machine": {"segments": 1}}, "machine.segments must be a whole number from 2 to 4096. Got 1. Nearest: 2."),
+        ({"machine": {"segments": 2.5}}, "machine.segments must be a whole number from 2 to 4096. Got 2.5."),
+        (
+            {"machine": {"segments": 32}},
+            "sweep: random_workgroups.size must draw at most 32 segments, all that the machine has.",
+        ),
+        ({"options": {"allocs_per_cycle": 0}}, "options.allocs_per_cycle must be a whole number from 1"),
+        ({"measures": ["drain_cicles"]}, "measures: unknown measure 'drain_cicles'; there are"),
+        ({"measures": "drain_cycles"}, "measures must be a list of names. Got 'drain_cycles'."),
+        ({"seeds": 0}, "seeds must be a whole number of at least 1. Got 0."),
+        ({"seeds": [1, 1]}, "seeds must be a list of different whole numbers. Got [1, 1]."),
+        ({"seeds": True}, "seeds must be a whole number of at least 1. Got True."),
+        ({"baseline": {}}, "baseline must name at least one policy"),
+        ({"workload": {"file": "no_such.csv"}}, "no_such.csv"),
+    ],
+)
+def test_what_is_not_valid_is_one_sentence_that_names_its_place(keys, sentence):
+    with pytest.raises(InputError) as refused:
+        plan(**keys)
+    text = str(refused.value)
+    assert sentence in text
+    assert "\n" not in text
+
+
+def test_a_missing_key_is_named():
+    with pytest.raises(InputError, match="sweep: the key workload is missing"):
+        read_sweep({"engine": "shared_memory"})
+
+
+def test_seeds_as_number_list_or_span():
+    assert read_seeds({"first": 7, "count": 2}) == [7, 8]
+    with pytest.raises(InputError, match=r"unknown key seeds. 'cuont'; there are count, first. Did you mean count\?"):
+        read_seeds({"cuont": 2})
+
+
+def test_overrides_reach_into_lists_and_make_what_is_missing():
+    said = {"workload": {"size": {"uniform": [1, 32]}}, "policy": {"placement": "nearest_boundary"}}
+    override(said, "workload.size.uniform.1", 64)
+    override(said, "policy.placement.nearest_boundary.tie", "high")
+    override(said, "options.latency_cycles", 4)
+    assert said["workload"]["size"]["uniform"] == [1, 64]
+    assert said["policy"]["placement"] == {"nearest_boundary": {"tie": "high"}}
+    assert said["options"] == {"latency_cycles": 4}
+    with pytest.raises(InputError, match="is not a place in a list of 2"):
+        override(said, "workload.size.uniform.2", 1)

@@ -1,0 +1,213 @@
+"""Running a plan: what is kept, what is skipped, and that nothing is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from workbench.errors import StoreError
+from workbench.experiments.folder import STORE, held
+from workbench.experiments.plan import make_plan
+from workbench.experiments.runner import Silent, run_plan
+from workbench.experiments.store import Row, Store
+from workbench.experiments.sweep import read_sweep
+from workbench.policies.placement import Placement
+from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+
+SWEEP = {
+    "engine": "shared_memory",
+    "workload": "large_uniform",
+    "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}},
+    "baseline": {"placement": "first_fit"},
+    "seeds": 6,
+    "measures": ["drain_cycles", "wear_gini"],
+}
+
+
+class Counter(Silent):
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    def advance(self, row: Row) -> None:
+        self.rows.append(row)
+
+
+def test_a_rerun_does_only_what_is_missing(tmp_path):
+    first, again, more = Counter(), Counter(), Counter()
+    table = wb.run(SWEEP, tmp_path / "r", progress=first).table
+    same = wb.run(SWEEP, tmp_path / "r", progress=again).table
+    wb.run({**SWEEP, "seeds": 8}, tmp_path / "r", progress=more)
+    assert [len(c.rows) for c in (first, again, more)] == [12, 0, 4]
+    assert table.equals(same)
+
+
+def test_the_table_is_the_same_in_one_process_and_in_two(tmp_path):
+    assert wb.run(SWEEP, workers=1).table.equals(wb.run(SWEEP, workers=2).table)
+
+
+def test_the_folder_holds_what_is_promised_and_can_be_opened(tmp_path):
+    results = wb.run(SWEEP, tmp_path / "r")
+    names = {path.name for path in (tmp_path / "r").iterdir()}
+    assert {"store.sqlite", "results.parquet", "sweep.yaml", "provenance.json"} <= names
+    assert wb.open_results(tmp_path / "r").table.equals(results.table)
+
+
+class Occupied(Placement):
+    def answer(free, segments, length, params, memory):
+        return 0
+
+
+class Endless(Placement):
+    def answer(free, segments, length, params, memory):
+        total = 1
+        while length > 0:
+            total = (3 * total + segments) % 1009
+        return total
+
+
+class Raises(Placement):
+    def answer(free, segments, length, params, memory):
+        return segments // (length - length)
+
+
+@pytest.mark.parametrize(
+    ("policy", "sentence"),
+    [
+        (Occupied(), r"occupied answered 0, which is not the start of a free range"),
+        (Endless(), r"endless did not end within 1,000,000,000 loop turns when asked about workgroup 0"),
+        (Raises(), r"raises raised ZeroDivisionError \(.*\) when asked about workgroup 0 \(\d+ segments\) at cycle 0"),
+    ],
+)
+def test_a_policy_that_breaks_its_contract_is_named_in_its_row_and_costs_no_other(policy, sentence):
+    results = wb.run(SWEEP, set={"policy.placement": {"vary": ["first_fit", policy]}}, seeds=2)
+    table = results.table.set_index(["policy.placement", "seed"])
+    assert (table.loc["first_fit", "status"] == "done").all()
+    assert (table.loc[policy.name, "status"] == "failed").all()
+    assert table.loc[policy.name, "error"].str.contains(sentence).all()
+
+
+class Faulty(RandomWorkgroups):
+    """Kills its process at seed 3 and sleeps at seed 5, in workers only."""
+
+    def workgroups(self, machine, streams):
+        if os.environ.get("WORKBENCH_TEST_DRIVER") != str(os.getpid()):
+            if streams.seed == 3:
+                os._exit(9)
+            if streams.seed == 5:
+                time.sleep(1000)
+        return super().workgroups(machine, streams)
+
+
+def test_a_worker_that_dies_or_hangs_costs_one_run_each_and_the_right_one(monkeypatch):
+    monkeypatch.setenv("WORKBENCH_TEST_DRIVER", str(os.getpid()))
+    found = make_plan(read_sweep({**SWEEP, "policy": {"placement": "first_fit"}, "seeds": 12}))
+    point = found.points[0]
+    workload = Faulty(**point.setup.workload.values())
+    from dataclasses import replace
+
+    faulty = replace(found, points=[point._replace(setup=point.setup._replace(workload=workload))])
+    store = Store(None)
+    run_plan(faulty, store, workers=2, limit_seconds=4)
+    rows = {row.seed: row for row in store.rows()}
+    assert {seed for seed, row in rows.items() if row.status == "failed"} == {3, 5}
+    assert rows[3].error == "the worker process died during this run."
+    assert rows[5].error == "the run did not end within 4 s."
+    assert len(rows) == 12
+
+
+DRIVER = """
+import sys, workbench as wb
+wb.run(sys.argv[1], sys.argv[2], workers=1)
+"""
+
+
+def test_killing_the_driver_loses_no_row_and_repeats_none(tmp_path):
+    sweep = tmp_path / "long.yaml"
+    sweep.write_text(
+        "engine: shared_memory\nworkload: {regime: large_uniform, count: 20000}\n"
+        "policy: {placement: {vary: [first_fit, best_fit]}}\nseeds: 40\nmeasures: [drain_cycles]\n"
+    )
+    kept = 0
+    for _ in range(2):
+        driver = subprocess.Popen([sys.executable, "-c", DRIVER, str(sweep), str(tmp_path / "r")])
+        wait_for_rows(tmp_path / "r" / STORE, kept + 3)
+        driver.send_signal(signal.SIGKILL)
+        driver.wait()
+        found = rows_in(tmp_path / "r" / STORE)
+        assert found > kept
+        kept = found
+    counter = Counter()
+    resumed = wb.run(sweep, tmp_path / "r", workers=1, progress=counter)
+    assert len(counter.rows) == 80 - kept
+    assert resumed.table.equals(wb.run(sweep, workers=1).table)
+
+
+def rows_in(path: Path) -> int:
+    base = sqlite3.connect(path)
+    try:
+        return base.execute("SELECT count(*) FROM runs").fetchone()[0]
+    finally:
+        base.close()
+
+
+def wait_for_rows(path: Path, least: int) -> None:
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        try:
+            if path.exists() and rows_in(path) >= least:
+                return
+        except sqlite3.OperationalError:
+            pass
+        time.sleep(0.02)
+    pytest.fail(f"no {least} rows in {path} after two minutes")
+
+
+def test_a_second_driver_on_a_folder_is_told_who_holds_it(tmp_path):
+    with held(tmp_path), pytest.raises(StoreError, match=rf"is in use by process {os.getpid()} on "):
+        wb.run(SWEEP, tmp_path)
+
+
+def test_a_folder_of_another_sweep_or_a_newer_version_is_refused_and_left_alone(tmp_path):
+    wb.run({**SWEEP, "seeds": 1}, tmp_path / "r")
+    with pytest.raises(StoreError, match="belongs to the sweep 'sweep', not to 'other'"):
+        Store(tmp_path / "r" / STORE, "other")
+    base = sqlite3.connect(tmp_path / "r" / STORE)
+    base.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
+    base.commit()
+    base.close()
+    with pytest.raises(StoreError, match="was written by a newer version"):
+        wb.run(SWEEP, tmp_path / "r")
+    assert rows_in(tmp_path / "r" / STORE) == 2
+
+
+def test_a_folder_without_results_is_no_results_folder(tmp_path):
+    with pytest.raises(StoreError, match="is not a results folder"):
+        wb.open_results(tmp_path)
+
+
+def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
+    script = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "import workbench as wb\n"
+        "from workbench.errors import StoreError\n"
+        "wb.run(sys.argv[1], sys.argv[2], seeds=2, workers=1)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))\n"
+        "try:\n    wb.run(sys.argv[1], sys.argv[2], seeds=2000, workers=1)\n"
+        "except StoreError as problem:\n    print(problem)\n"
+    )
+    sweep = tmp_path / "full.yaml"
+    sweep.write_text("engine: shared_memory\nworkload: {regime: large_uniform, count: 10}\nmeasures: [drain_cycles]\n")
+    command = [sys.executable, "-c", script, str(sweep), str(tmp_path / "r")]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert "the results store cannot be used" in told.stdout, told.stderr
+    assert told.stdout.count("\n") == 1
+    assert rows_in(tmp_path / "r" / STORE) >= 2
+    assert len(wb.run(sweep, tmp_path / "r", seeds=4, workers=1).rows) == 4
