@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.errors import unknown_name
+from workbench.errors import InputError, unknown_name
 from workbench.metrics.measure import Measure
 
 
@@ -35,13 +35,26 @@ _ready: dict[str, Mechanism] = {}
 
 def mechanisms() -> list[str]:
     """The name of every mechanism."""
-    return sorted(_MODULES)
+    return sorted({*_MODULES, *_ready})
+
+
+def enter(found: Mechanism) -> None:
+    """Let sweeps name a mechanism that is not part of this package; entered again, the later one counts.
+
+    Raises
+    ------
+    InputError
+        The name is one of the workbench's own.
+    """
+    if found.engine.name in _MODULES:
+        raise InputError(f"{found.engine.name} is an engine of the workbench; choose another name.")
+    _ready[found.engine.name] = found
 
 
 def mechanism(name: str, where: str = "") -> Mechanism:
     """The mechanism of a name; its modules are imported at the first call."""
-    if name not in _MODULES:
-        raise unknown_name(where, "engine", name, _MODULES)
+    if name not in _MODULES and name not in _ready:
+        raise unknown_name(where, "engine", name, mechanisms())
     if name not in _ready:
         engine, metrics, log, rooms = _MODULES[name]
         for room in rooms:

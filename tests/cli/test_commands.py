@@ -1,0 +1,181 @@
+"""The command line: what it prints, what it leaves behind, its exit statuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbench.cli.main import COMMANDS, find, main
+
+SWEEP = """
+question: which is faster?
+engine: shared_memory
+workload: {regime: large_uniform, count: 40}
+policy: {placement: {vary: [first_fit, nearest_boundary]}}
+baseline: {placement: first_fit}
+seeds: 3
+measures: [drain_cycles]
+"""
+
+
+@pytest.fixture
+def sweep(tmp_path, monkeypatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "drain.yaml").write_text(SWEEP)
+    return "drain.yaml"
+
+
+def test_every_command_can_be_found_and_says_what_it_does():
+    for name in COMMANDS:
+        command = find(name)
+        assert command.name == name
+        assert command.says.endswith(".")
+
+
+def test_plan_counts_and_runs_nothing(sweep, capsys):
+    assert main(["plan", sweep]) == 0
+    assert capsys.readouterr().out == "2 points x 3 seeds = 6 runs, 0 of them kept\n"
+    assert not Path("results").exists()
+
+
+def test_run_keeps_rows_and_plan_knows_of_them(sweep, capsys):
+    assert main(["run", sweep, "--out", "out"]) == 0
+    assert "6 runs" in capsys.readouterr().out
+    assert main(["plan", sweep, "--out", "out", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kept"] == 6
+
+
+def test_run_with_json_prints_one_object_and_nothing_else(sweep, capsys):
+    assert main(["run", sweep, "--out", "out", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["runs"] == 6
+    assert found["failed"] == []
+    assert {row["measure"] for row in found["summary"]} == {"drain_cycles"}
+
+
+def test_set_and_seeds_override_the_sweep(sweep, capsys):
+    override = "policy.placement={vary: [best_fit, {nearest_boundary: {tie: high}}]}"
+    assert main(["plan", sweep, "--set", override, "--seeds", "5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["runs"] == 15
+    assert [p["policy.placement"] for p in found["points"]] == ["best_fit", "first_fit", "nearest_boundary(tie=high)"]
+
+
+def test_events_are_written_and_follow_the_declared_columns(sweep):
+    assert main(["run", sweep, "--out", "out", "--events", "--seeds", "1"]) == 0
+    logs = list(Path("out/events").iterdir())
+    assert len(logs) == 2
+    assert logs[0].read_text().splitlines()[0] == "run_id,cycle,serial,kind,workgroup,start,length"
+
+
+def test_results_of_a_folder_as_csv(sweep, capsys):
+    main(["run", sweep, "--out", "out"])
+    capsys.readouterr()
+    assert main(["results", "out", "--csv", "table.csv"]) == 0
+    lines = Path("table.csv").read_text().splitlines()
+    assert lines[0] == "run_id,status,error,seed,policy.placement,drain_cycles"
+    assert len(lines) == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["rnu"], "unknown command 'rnu'; there are bench,"),
+        (["plan"], "the following arguments are required: SWEEP"),
+        (["plan", "absent.yaml"], "absent.yaml: cannot be read (No such file or directory)."),
+        (["plan", "drain.yaml", "--set", "policy"], "--set takes PATH=VALUE"),
+        (["plan", "drain.yaml", "--set", "policy.placement=bestfit"], "Did you mean best_fit?"),
+        (["plan", "drain.yaml", "--seeds", "0"], "must be a whole number of at least 1. Got '0'"),
+        (["run", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),
+        (["results", "nowhere"], "nowhere is not a results folder"),
+        (["policies", "placemnt"], "unknown question 'placemnt'"),
+        (["presets", "mi355"], "Did you mean mi355x?"),
+        (["claims", "H9.9"], "unknown claim 'H9.9'"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_status_2_and_nothing_is_written(sweep, capsys, arguments, sentence):
+    before = sorted(Path().rglob("*"))
+    assert main(arguments) == 2
+    told = capsys.readouterr()
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+    assert sorted(Path().rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "must be a mapping"),
+        ("- a\n- b\n", "must be a mapping"),
+        ("engine: a\nengine: b\n", "comes twice"),
+        ("engine: !!python/object/apply:os.getcwd []\n", "line 1"),
+        ("engine: [\n", "is not YAML"),
+        ("engine: \x00\n", "is not YAML"),
+    ],
+)
+def test_a_file_that_is_no_sweep_is_refused(sweep, capsys, text, sentence):
+    Path("bad.yaml").write_text(text)
+    assert main(["plan", "bad.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert told.count("\n") == 1
+
+
+def test_a_failed_run_is_status_1(sweep, capsys):
+    Path("occupied.py").write_text(
+        "from workbench.policies.placement import Placement\n\n\n"
+        "class Occupied(Placement):\n    def answer(free, segments, length, params, memory):\n        return 0\n"
+    )
+    assert main(["run", sweep, "--out", "out", "--set", "policy.placement=occupied.py:Occupied"]) == 1
+    assert "failed: seed 0" in capsys.readouterr().out
+
+
+def test_policies_and_presets_list_their_sources(capsys):
+    assert main(["policies", "placement", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["policies"]
+    assert all(row["says"] and row["references"] for row in rows if row["built_in"])
+    assert main(["presets", "--json"]) == 0
+    assert {"mi355x", "h100"} <= {row["name"] for row in json.loads(capsys.readouterr().out)["presets"]}
+
+
+def test_the_schema_accepts_the_shipped_sweeps_and_refuses_a_typo(capsys):
+    jsonschema = pytest.importorskip("jsonschema", reason="comes with jupyterlab")
+    import yaml
+
+    assert main(["schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    for path in (Path(__file__).parent.parent.parent / "sweeps" / "placement").glob("*.yaml"):
+        jsonschema.validate(yaml.safe_load(path.read_text()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"engine": "shared_memory", "workload": "bimodal", "polcy": {}}, schema)
+
+
+def test_new_policy_writes_a_policy_and_a_test_that_both_pass(sweep, capsys):
+    assert main(["new-policy", "placement", "my_fit"]) == 0
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--doctest-modules",
+            "test_my_fit.py",
+            "my_fit.py",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert told.returncode == 0, told.stdout
+    assert main(["run", sweep, "--out", "out", "--set", "policy.placement=my_fit.py:MyFit"]) == 0
+    assert main(["new-policy", "placement", "my_fit"]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main(["new-policy", "placement", "best_fit"]) == 2
+    assert main(["new-policy", "placement", "My Fit"]) == 2

@@ -1,0 +1,51 @@
+"""The recipes of CONTRIBUTING.md and the blocks of README.md are run, so they stay true."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+BLOCK = re.compile(r"<!-- recipe: (?P<name>.+?) -->\n```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
+
+
+def recipes(text: str) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for match in BLOCK.finditer(text):
+        found.setdefault(match["name"], []).append((match["kind"], match["text"]))
+    return found
+
+
+CONTRIBUTING = recipes((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+
+
+def run_block(kind: str, text: str, folder: Path) -> str:
+    bin_folder = Path(sys.executable).parent
+    command = (
+        ["bash", "-euc", f'export PATH="{bin_folder}:$PATH"; {text}']
+        if kind == "bash"
+        else [sys.executable, "-c", text]
+    )
+    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert told.returncode == 0, told.stdout + told.stderr
+    return told.stdout
+
+
+def test_the_recipes_that_are_promised_are_there():
+    assert set(CONTRIBUTING) == {"add a policy", "add an engine", "add an importer"}
+
+
+@pytest.mark.parametrize("name", CONTRIBUTING)
+def test_recipe(name, tmp_path):
+    for kind, text in CONTRIBUTING[name]:
+        printed = run_block(kind, text, tmp_path)
+        assert printed.strip()
+
+
+def test_a_broken_recipe_is_noticed(tmp_path):
+    with pytest.raises(AssertionError):
+        run_block("python", "import no_such_module", tmp_path)
