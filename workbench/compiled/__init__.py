@@ -1,7 +1,7 @@
 """The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
-from workbench.compiled.kernel import INTERPRETED, allocating, kernel
+from workbench.compiled.kernel import INTERPRETED, allocating, creates_arrays, kernel
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.question import NO_ANSWER, RAISED, Question
 
@@ -15,6 +15,7 @@ __all__ = [
     "RAISED",
     "Question",
     "allocating",
+    "creates_arrays",
     "kernel",
     "leading_zeros",
     "left",

@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from workbench.compiled import creates_arrays
 from workbench.levers import lever
 from workbench.policies.placement.circuit.choice import ALTERNATE, AT_TIE, HIGH_NEXT, TIE, nearer_end
 from workbench.policies.placement.circuit.leading_one import (
     highest_by_scan,
     highest_raw_by_halving,
+    holds_one,
     lowest_by_halving,
     lowest_by_scan,
     padded,
@@ -72,18 +74,20 @@ class NearestBoundary(Placement):
             return REFUSED
         return nearer_end(low, last_start(free, length), segments, length, params, memory)
 
+    @creates_arrays
     def circuit(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
         bits = bitmap(free, segments, params[ENCODING] == 1)
         starts = start_bits(
             bits, length, int(params[PROBE]), params[MASK_SOURCE] == 1, params[SCAN_ORDER] == 1, params[ENCODING] == 1
         )
-        if not np.any(starts):
+        if not holds_one(starts, 0, segments):
             return REFUSED
         if params[LEADING_ONE] == LINEAR:
-            return nearer_end(lowest_by_scan(starts), highest_by_scan(starts), segments, length, params, memory)
-        wide, lut_bits = padded(starts), int(params[LUT_BITS])
-        highest = wide.size - 1 - highest_raw_by_halving(wide, lut_bits)
-        return nearer_end(lowest_by_halving(wide, lut_bits), highest, segments, length, params, memory)
+            low, high = lowest_by_scan(starts, 0, segments), highest_by_scan(starts, 0, segments)
+        else:
+            wide, lut_bits = padded(starts), int(params[LUT_BITS])
+            low, high = lowest_by_halving(wide, lut_bits), wide.size - 1 - highest_raw_by_halving(wide, lut_bits)
+        return nearer_end(low, high, segments, length, params, memory)
 
     def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
         if params[TIE] == ALTERNATE and memory[AT_TIE]:

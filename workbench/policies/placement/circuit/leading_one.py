@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import allocating
+from workbench.compiled import allocating, kernel
 
 
 @allocating
@@ -19,47 +19,57 @@ def padded(starts: np.ndarray) -> np.ndarray:
     while width < starts.size:
         width *= 2
     wide = np.zeros(width, np.bool_)
-    wide[: starts.size] = starts
+    for k in range(starts.size):
+        wide[k] = starts[k]
     return wide
 
 
-@allocating
+@kernel
+def holds_one(vector: np.ndarray, base: int, width: int) -> bool:
+    """OR of the bits [base, base + width)."""
+    some = False
+    for k in range(base, base + width):
+        some |= vector[k]
+    return some
+
+
+@kernel
 def lowest_by_halving(wide: np.ndarray, lut_bits: int) -> int:
     """LLOP: a stage emits 0 and keeps the low half where that holds a 1, else 1 and the high half (R24)."""
     base, width, emitted = 0, wide.size, 0
     while width > lut_bits:
         width //= 2
-        keeps_low = np.any(wide[base : base + width])
-        emitted = 2 * emitted + (0 if keeps_low else 1)
-        base += 0 if keeps_low else width
-    return emitted * width + lowest_by_scan(wide[base : base + width])
+        one = 0 if holds_one(wide, base, width) else 1
+        emitted = 2 * emitted + one
+        base += one * width
+    return emitted * width + lowest_by_scan(wide, base, width) - base
 
 
-@allocating
+@kernel
 def highest_raw_by_halving(wide: np.ndarray, lut_bits: int) -> int:
     """MLOP as the circuit emits it: NOT OR of the high half at each stage, the complement of the index (R25)."""
     base, width, emitted = 0, wide.size, 0
     while width > lut_bits:
         width //= 2
-        keeps_high = np.any(wide[base + width : base + 2 * width])
-        emitted = 2 * emitted + (0 if keeps_high else 1)
-        base += width if keeps_high else 0
-    return emitted * width + (width - 1 - highest_by_scan(wide[base : base + width]))
+        one = 0 if holds_one(wide, base + width, width) else 1
+        emitted = 2 * emitted + one
+        base += (1 - one) * width
+    return emitted * width + base + width - 1 - highest_by_scan(wide, base, width)
 
 
-@allocating
-def lowest_by_scan(vector: np.ndarray) -> int:
-    """The index of the first 1 from below; the last index where there is none."""
-    for index in range(vector.size):
+@kernel
+def lowest_by_scan(vector: np.ndarray, base: int, width: int) -> int:
+    """The index of the first 1 from `base` up; of the last bit where there is none."""
+    for index in range(base, base + width):
         if vector[index]:
             return index
-    return int(vector.size - 1)
+    return base + width - 1
 
 
-@allocating
-def highest_by_scan(vector: np.ndarray) -> int:
-    """The index of the first 1 from above; 0 where there is none."""
-    for index in range(vector.size - 1, -1, -1):
+@kernel
+def highest_by_scan(vector: np.ndarray, base: int, width: int) -> int:
+    """The index of the first 1 from the top of the bits [base, base + width) down; `base` where there is none."""
+    for index in range(base + width - 1, base - 1, -1):
         if vector[index]:
             return index
-    return 0
+    return base

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import allocating
+from workbench.compiled import allocating, kernel
 from workbench.policies.placement.circuit.masks import shifted, size_mask, window_masks
 
 SHIFT_AND, WINDOW_AND = 0, 2
 
 
-@allocating
+@kernel
 def mask_test(bits: np.ndarray, mask: np.ndarray, taken_is_one: bool) -> bool:
     """Test A of a row: AND over k of NOT mask[k] OR map[k]; in `free0` the NOR of mask[k] AND map[k] (R13, E14)."""
-    if taken_is_one:
-        return not np.any(mask & bits)
-    return bool(np.all(~mask | bits))
+    every, some = True, False
+    for k in range(bits.size):
+        every &= (not mask[k]) | bits[k]
+        some |= mask[k] & bits[k]
+    return not some if taken_is_one else every
 
 
-@allocating
+@kernel
 def window_test(bits: np.ndarray, start: int, length: int, taken_is_one: bool) -> bool:
     """Test B of a row: AND of the window's own bits; in `free0` their NOR (R14)."""
-    window = bits[start : start + length]
-    return not np.any(window) if taken_is_one else bool(np.all(window))
+    every, some = True, False
+    for k in range(start, start + length):
+        every &= bits[k]
+        some |= bits[k]
+    return not some if taken_is_one else every
 
 
 @allocating
@@ -38,13 +43,12 @@ def shift_test(bits: np.ndarray, length: int, taken_is_one: bool) -> np.ndarray:
     """
     chain = bits.copy()
     for distance in range(1, length):
-        moved = shifted(bits, -distance)
-        if taken_is_one:
-            moved[bits.size - distance :] = True
-            chain |= moved
-        else:
-            chain &= moved
-    return ~chain if taken_is_one else chain
+        moved = shifted(bits, -distance, taken_is_one)
+        for k in range(bits.size):
+            chain[k] = chain[k] | moved[k] if taken_is_one else chain[k] & moved[k]
+    for k in range(bits.size):
+        chain[k] = chain[k] != taken_is_one
+    return chain
 
 
 @allocating
@@ -61,7 +65,7 @@ def start_bits(
     return _stored_mask_tests(bits, length, descending, taken_is_one)
 
 
-@allocating
+@kernel
 def _row(step: int, rows: int, descending: bool) -> int:
     return rows - 1 - step if descending else step
 
@@ -89,8 +93,8 @@ def _stored_mask_tests(bits: np.ndarray, length: int, descending: bool, taken_is
 def _shifted_mask_tests(bits: np.ndarray, length: int, descending: bool, taken_is_one: bool) -> np.ndarray:
     """One mask that moves by a position from row to row."""
     rows, starts = bits.size - length + 1, np.zeros(bits.size, np.bool_)
-    mask = shifted(size_mask(bits.size, length), _row(0, rows, descending))
+    mask = shifted(size_mask(bits.size, length), _row(0, rows, descending), False)
     for step in range(rows):
         starts[_row(step, rows, descending)] = mask_test(bits, mask, taken_is_one)
-        mask = shifted(mask, -1 if descending else 1)
+        mask = shifted(mask, -1 if descending else 1, False)
     return starts
