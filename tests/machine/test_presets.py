@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.public_traces import needs_public_traces, path
 from workbench.errors import InputError
 from workbench.machine import preset, preset_for_device, presets, presets_holding, presets_table
 from workbench.machine.preset import DOUBTFUL, FOLDER, MARKS, preset_names, read_preset
+from workbench.workloads.importers import read_trace
 
 SEGMENTS = {
     "v100": 384, "a100": 1312, "h100": 1824, "vega10": 128, "mi250x": 128, "mi300x": 128, "mi350x": 128, "mi355x": 128,
@@ -104,3 +106,24 @@ def test_a_key_that_comes_twice_is_refused(tmp_path):
     (tmp_path / "mine.yaml").write_text("title: a\ntitle: b\n")
     with pytest.raises(InputError, match="comes twice"):
         read_preset(tmp_path / "mine.yaml")
+
+
+CARDS = [
+    ("kineto/hta_v100_memory_events.json.gz", "v100"),
+    ("kineto/hta_a100_alexnet.json.gz", "a100"),
+    ("kineto/tracelens_h100_bert_small.json.gz", "h100"),
+    ("kineto/tracelens_mi300x_timesformer.json.gz", "mi300x"),
+    ("rocm/rocprofv3_mi355x_part1.json.gz", "mi350x"),
+]
+
+
+@needs_public_traces
+@pytest.mark.parametrize(("file", "name"), CARDS)
+def test_what_a_card_said_of_itself_in_a_trace_is_what_its_preset_says(file, name):
+    card, machine = read_trace(path(file)).cards[0], preset(name).machine()
+    assert preset_for_device(card.name) == name
+    assert (card.compute_units, card.wave_size) == (machine.compute_units, machine.wave_size)
+    assert card.shared_memory_bytes == machine.shared_memory_bytes
+    assert card.waves_a_unit == machine.waves_a_unit
+    if machine.wave_size == 32:
+        assert card.registers_a_unit == machine.vgprs_a_unit

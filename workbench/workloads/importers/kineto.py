@@ -33,7 +33,7 @@ from workbench.workloads.importers.kineto_events import (
     nanoseconds,
 )
 from workbench.workloads.importers.source import Source
-from workbench.workloads.importers.trace import Card, Trace
+from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
 _CATEGORIES = {
@@ -83,7 +83,7 @@ class Kineto(Importer):
             counted="kernels",
             kernels=table,
             allocations=memory.table() if counts["memory"] else None,
-            cards=tuple(Card(p.id, p.name, p.units, p.wave_size, p.shared or p.shared_amd) for p in rest.properties),
+            cards=tuple(properties.card() for properties in rest.properties),
             noted={**{kind: counts[kind] for kind in ("events", "memcpys", "memsets")}, **noted},
         )
 

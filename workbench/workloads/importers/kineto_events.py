@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from workbench.errors import InputError, shown
+from workbench.workloads.importers.trace import Card
 
 EMPTY = msgspec.Raw(b"")
 
@@ -53,8 +54,27 @@ class Properties(msgspec.Struct):
     name: str
     units: int | None = msgspec.field(default=None, name="numSms")
     wave_size: int | None = msgspec.field(default=None, name="warpSize")
+    threads: int | None = msgspec.field(default=None, name="maxThreadsPerMultiprocessor")
+    registers: int | None = msgspec.field(default=None, name="regsPerMultiprocessor")
     shared: int | None = msgspec.field(default=None, name="sharedMemPerMultiprocessor")
     shared_amd: int | None = msgspec.field(default=None, name="maxSharedMemoryPerMultiProcessor")
+    workgroup_shared: int | None = msgspec.field(default=None, name="sharedMemPerBlock")
+    memory: int | None = msgspec.field(default=None, name="totalGlobalMem")
+
+    def card(self) -> Card:
+        """The same in the workbench's words."""
+        return Card(
+            number=self.id,
+            name=self.name,
+            compute_units=self.units,
+            wave_size=self.wave_size,
+            waves_a_unit=self.threads // self.wave_size if self.threads and self.wave_size else None,
+            threads_a_unit=self.threads,
+            registers_a_unit=self.registers,
+            shared_memory_bytes=self.shared or self.shared_amd,
+            workgroup_shared_bytes=self.workgroup_shared,
+            memory_bytes=self.memory,
+        )
 
 
 class Rest(msgspec.Struct):

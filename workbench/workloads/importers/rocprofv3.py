@@ -66,6 +66,8 @@ class _Agent(msgspec.Struct):
     product_name: str = ""
     logical_node_type_id: int | None = None
     cu_count: int | None = None
+    simd_per_cu: int | None = None
+    max_waves_per_simd: int | None = None
     wave_front_size: int | None = None
     lds_size_in_kb: int | None = None
 
@@ -157,13 +159,18 @@ def _gpus(process: _Process) -> list[tuple[int, _Agent]]:
 
 def _cards(processes: list[_Process]) -> tuple[Card, ...]:
     found = {number: agent for process in processes for number, agent in _gpus(process)}
-    return tuple(
-        Card(
-            number=number,
-            name=agent.product_name or agent.name,
-            compute_units=agent.cu_count,
-            wave_size=agent.wave_front_size,
-            shared_memory_bytes=None if agent.lds_size_in_kb is None else kib(agent.lds_size_in_kb),
-        )
-        for number, agent in sorted(found.items())
+    return tuple(_card(number, agent) for number, agent in sorted(found.items()))
+
+
+def _card(number: int, agent: _Agent) -> Card:
+    simds, waves = agent.simd_per_cu, agent.max_waves_per_simd
+    return Card(
+        number=number,
+        name=agent.product_name or agent.name,
+        architecture=agent.name or None,
+        compute_units=agent.cu_count,
+        wave_size=agent.wave_front_size,
+        simds_a_unit=simds,
+        waves_a_unit=simds * waves if simds and waves else None,
+        shared_memory_bytes=None if agent.lds_size_in_kb is None else kib(agent.lds_size_in_kb),
     )

@@ -13,15 +13,23 @@ from workbench.workloads.kernels import KernelTable
 
 
 class Card(NamedTuple):
-    """A GPU as the trace describes it; what the trace does not say is None."""
+    """A GPU as the trace describes it; what the trace does not say is None. A unit is one CU or SM."""
 
     number: int
     """As the kernels' `device` column counts."""
     name: str
-    compute_units: int | None
-    wave_size: int | None
-    shared_memory_bytes: int | None
-    """Of one compute unit."""
+    architecture: str | None = None
+    compute_units: int | None = None
+    wave_size: int | None = None
+    simds_a_unit: int | None = None
+    waves_a_unit: int | None = None
+    threads_a_unit: int | None = None
+    registers_a_unit: int | None = None
+    shared_memory_bytes: int | None = None
+    """Of a unit."""
+    workgroup_shared_bytes: int | None = None
+    """Most that a workgroup gets without asking for more."""
+    memory_bytes: int | None = None
 
 
 class Trace(NamedTuple):

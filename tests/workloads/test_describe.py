@@ -1,0 +1,73 @@
+"""What `workbench import` prints of a trace, and the workload file that it writes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.public_traces import FOLDER, needs_public_traces
+from workbench.errors import InputError
+from workbench.machine import Machine, read_machine
+from workbench.streams import Streams
+from workbench.workloads.describe import describe, write_columns
+from workbench.workloads.read import read_workload
+from workbench.workloads.trace import TraceWorkgroups
+
+DATA = Path(__file__).parents[1] / "data" / "traces"
+
+
+def test_what_is_printed_is_plain_json_and_names_the_file():
+    said = json.loads(json.dumps(describe(str(DATA / "rocprofv3.json"))))
+    assert said["file"] == str(DATA / "rocprofv3.json")
+    assert (said["format"], said["dispatches"], said["max_shared_bytes"]) == ("rocprofv3_json", 2, 16896)
+    assert len(said["sha256"]) == 64
+    assert "public_trace" not in said
+    assert said["missing"] == []
+
+
+@needs_public_traces
+def test_the_words_of_the_api_for_a_public_trace(monkeypatch):
+    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    said = json.loads(json.dumps(describe("hta_v100_memory_events")))
+    promised = {
+        "format": "kineto",
+        "kernels": 19370,
+        "unique_names": 49,
+        "total_duration_ns": 977859000,
+        "max_shared_bytes": 43008,
+        "devices": 1,
+        "streams": 2,
+        "allocations": 13385,
+        "frees": 13385,
+        "peak_live_bytes": 6629508096,
+    }
+    assert {word: said[word] for word in promised} == promised
+    assert said["public_trace"] == "hta_v100_memory_events"
+
+
+def test_what_is_written_is_a_workload_file_that_gives_the_same_requests(tmp_path):
+    workload, machine = (
+        TraceWorkgroups(trace=str(DATA / "kineto_nvidia.json")),
+        read_machine("a100").but(compute_units=2),
+    )
+    facts = write_columns(workload, machine, tmp_path / "jobs.csv")
+    again = read_workload({"file": str(tmp_path / "jobs.csv")}).workgroups(machine, Streams(1))
+    wanted = workload.workgroups(machine, Streams(1))
+    assert (tmp_path / "jobs.csv").read_text().splitlines()[0] == "arrival,length,duration"
+    assert facts["requests"] == len(wanted.length) == 108
+    for found, expected in zip(again, wanted, strict=True):
+        assert found.tolist() == expected.tolist()
+    assert [place.name for place in tmp_path.iterdir()] == ["jobs.csv"]
+
+
+def test_nothing_is_written_when_the_trace_cannot_serve_or_the_place_cannot_hold_it(tmp_path):
+    workload = TraceWorkgroups(trace=str(DATA / "kineto_nvidia.json"))
+    with pytest.raises(InputError, match="Nearest: machine: a100"):
+        write_columns(workload, Machine(segments=64), tmp_path / "jobs.csv")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"jobs.csv: cannot be written \(No such file or directory\)\."):
+        write_columns(workload, read_machine("a100").but(compute_units=2), tmp_path / "absent" / "jobs.csv")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match=r"folder: cannot be written \(Is a directory\)\."):
+        write_columns(workload, read_machine("a100").but(compute_units=2), tmp_path / "folder")
+    assert [place.name for place in tmp_path.iterdir()] == ["folder"]
