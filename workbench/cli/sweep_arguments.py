@@ -20,8 +20,12 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
 
 def overrides(given: argparse.Namespace) -> dict[str, Any]:
     """What --set and --seeds say, by dotted path."""
-    found = dict(_override(text) for text in given.set)
-    return {**found, **({"seeds": given.seeds} if given.seeds is not None else {})}
+    return {**levers_of(given.set), **({"seeds": given.seeds} if given.seeds is not None else {})}
+
+
+def levers_of(texts: list[str]) -> dict[str, Any]:
+    """What several --set say, by dotted path."""
+    return dict(_override(text) for text in texts)
 
 
 def _override(text: str) -> tuple[str, Any]:

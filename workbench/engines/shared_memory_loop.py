@@ -134,7 +134,7 @@ def _release_due(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State,
 @kernel
 def _give_back(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: int, now: int) -> None:
     length = jobs.length[row]
-    start = np.int64(state.base[row])
+    start = int(state.base[row])
     state.counters[FREE_SEGMENTS] += length
     if rules.layout == CONTIGUOUS:
         mark_free(state.free, start, length)
@@ -173,7 +173,7 @@ def _grant_one(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, n
             _book(jobs, rules, policy, state, row, answer, now)
             return True
         state.refused[row] = True
-        before, row = row, np.int64(state.after[row])
+        before, row = row, int(state.after[row])
     return False
 
 
@@ -269,7 +269,7 @@ def _next_candidate(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
             return NEVER
         if jobs.arrival[row] > now:
             return jobs.arrival[row]
-        row = np.int64(state.after[row])
+        row = int(state.after[row])
     return NEVER
 
 

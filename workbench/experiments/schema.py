@@ -9,7 +9,7 @@ from workbench.experiments.sweep import KEYS, REQUIRED
 from workbench.levers import Spec
 from workbench.machine import Machine
 from workbench.policies.policy import policies
-from workbench.workloads.read import workload_schema
+from workbench.workloads.schema import workload_schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAMES = {"type": "array", "items": {"type": "string"}}

@@ -90,8 +90,8 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """Every row, in the order of their ids."""
-        for *fixed, measures in self._base.execute("SELECT * FROM runs ORDER BY id"):
-            yield Row(*fixed, json.loads(measures))
+        for row in self._base.execute("SELECT * FROM runs ORDER BY id"):
+            yield Row._make((*row[:6], json.loads(row[6])))
 
     def identities(self) -> dict[str, Any]:
         """What each point is."""

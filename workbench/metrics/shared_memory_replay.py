@@ -108,7 +108,7 @@ def _pass(events: Events, free: np.ndarray, segments: int, scattered: bool, tota
 @kernel
 def _following(events: Events, arrived: int, granted: int, released: int) -> int:
     rows = events.grants.size
-    soonest = np.int64(1) << np.int64(62)
+    soonest = 1 << 62
     if arrived < rows:
         soonest = min(soonest, events.arrival[arrived])
     if granted < rows:

@@ -18,7 +18,7 @@ TURN = 1024
 """Cycles of one turn of the wheel."""
 
 WORDS = TURN // 64
-NEVER = np.int64(1) << np.int64(62)
+NEVER = 1 << 62
 """A cycle after all others."""
 
 NOW, SOONEST, FREE, LATER, SERIAL = range(5)

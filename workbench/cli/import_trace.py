@@ -1,0 +1,79 @@
+"""`workbench import FILE`: what a real trace holds, and the same as workload columns."""
+
+from __future__ import annotations
+
+import argparse
+
+from workbench.cli.command import DONE, Command
+from workbench.cli.output import say_json
+from workbench.cli.sweep_arguments import levers_of
+from workbench.errors import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a trace file, or the name of a public trace")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--out", metavar="CSV", help="write arrival, length, duration for a machine")
+    parser.add_argument("--machine", default="patent", metavar="PRESET", help="the machine that --out is for")
+    parser.add_argument("--set", action="append", default=[], metavar="LEVER=VALUE", help="levers of the conversion")
+    parser.add_argument("--fetch", metavar="NAME", help="get a public trace from its repository first")
+    parser.add_argument("--list", action="store_true", help="list the public traces and whether they are here")
+
+
+def run(given: argparse.Namespace) -> int:
+    from workbench.workloads.catalogue import fetch
+
+    if given.list:
+        return _list(given.json)
+    file = given.file or given.fetch
+    if not file:
+        raise InputError("workbench import takes a trace file, or --fetch NAME, or --list.")
+    if given.fetch:
+        fetch(given.fetch)
+    if given.out:
+        return _write(given, file)
+    return _describe(file, given.json)
+
+
+def _describe(file: str, as_json: bool) -> int:
+    from workbench.workloads.describe import describe
+
+    facts = describe(file)
+    if as_json:
+        say_json(facts)
+    else:
+        for name, value in facts.items():
+            print(f"{name}: {value}")
+    return DONE
+
+
+def _write(given: argparse.Namespace, file: str) -> int:
+    from workbench.machine import read_machine
+    from workbench.workloads.describe import write_columns
+    from workbench.workloads.read import read_workload
+
+    workload = read_workload({"trace": file, **levers_of(given.set)}, "workload", "workbench import")
+    facts = write_columns(workload, read_machine(given.machine, "--machine"), given.out)
+    if given.json:
+        say_json({"out": given.out, **facts})
+    else:
+        print(f"wrote {given.out}: " + ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items()))
+    return DONE
+
+
+def _list(as_json: bool) -> int:
+    from workbench.workloads.catalogue import available, catalogue
+
+    rows = [
+        {"name": e.name, "format": e.format, "licence": e.licence, "here": available(e.name)}
+        for e in catalogue().values()
+    ]
+    if as_json:
+        say_json({"traces": rows})
+    else:
+        for row in rows:
+            print(f"{row['name']:<40} {row['format']:<24} {row['licence']:<14} {'here' if row['here'] else '-'}")
+    return DONE
+
+
+COMMAND = Command("import", "What a real trace holds, and the same as workload columns.", add_arguments, run)

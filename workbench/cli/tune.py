@@ -1,0 +1,50 @@
+"""`workbench tune STUDY`: let a tuner choose, and run the best once more on seeds that no trial has seen."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from workbench.cli.command import DONE, SOME_FAILED, Command
+from workbench.cli.output import say_json, say_table
+from workbench.cli.progress import Bar
+from workbench.cli.run import default_folder
+from workbench.cli.sweep_arguments import levers_of
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", metavar="STUDY", help="a study file (YAML), such as sweeps/tune/placement.yaml")
+    parser.add_argument("--trials", type=int, metavar="N", help="how many, those that are kept included")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path")
+    parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the study's path)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    from workbench.studies.tuning import tune
+
+    folder = Path(given.out) if given.out else default_folder(given.study)
+    chosen, watch = levers_of(given.set), Bar(quiet=given.json)
+    found = tune(given.study, folder, given.trials, given.workers, watch, set=chosen)
+    front = found.pareto if found.holdout is not None else None
+    figures = _draw(found, folder) if front is not None else []
+    if given.json:
+        rows = front.to_dict("records") if front is not None else []
+        facts = {"folder": str(folder), "trials": len(found.found), "failed": len(found.failures), "pareto": rows}
+        say_json({**facts, "seconds": found.seconds, "figures": [str(path) for path in figures]})
+    else:
+        if front is not None:
+            say_table(front)
+        print(f"{len(found.found)} trials ({len(found.failures)} failed) in {found.seconds:.1f} s, kept in {folder}")
+        print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
+    return SOME_FAILED if found.any_failed else DONE
+
+
+def _draw(found: object, folder: Path) -> list[Path]:
+    from workbench.figures import draw_front
+
+    return draw_front(found, folder / "figures")
+
+
+COMMAND = Command("tune", "Tune policies and levers against several measures.", add_arguments, run)
