@@ -1,0 +1,101 @@
+"""Figures: data first, then ink. One file a figure; `figure("drain_difference")` is the pair of functions.
+
+>>> drain = figure("drain_difference")
+>>> drain.draw(drain.data(results))                                        # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import InputError, at, unknown_name
+from workbench.figures.recipe import Recipe
+
+if TYPE_CHECKING:
+    from workbench.experiments.run_set import RunSet
+
+_FILES = (
+    "remaining_over_time",
+    "free_over_time",
+    "drain_difference",
+    "layout_over_time",
+    "wear_by_segment",
+    "fragmentation_by_size",
+    "saving_by_policy",
+    "pareto",
+)
+"""Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
+
+
+def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
+    """The figure of a name.
+
+    Raises
+    ------
+    InputError
+        There is none of that name, or it does not serve the engine.
+
+    Examples
+    --------
+    >>> figure("wear_by_segment").says
+    'How often each segment is granted, over the mean of the memory.'
+    """
+    known = [recipe.name for recipe in figures(engine)]
+    if name not in known:
+        raise unknown_name(where, "figure", name, known)
+    return _recipe(name)
+
+
+def figures(engine: str | None = None) -> list[Recipe]:
+    """Every figure, or those that can be drawn of an engine's runs."""
+    return [recipe for recipe in map(_recipe, _FILES) if engine is None or recipe.serves(engine)]
+
+
+def check(names: Iterable[str], engine: str, where: str = "") -> None:
+    """Refuse names of figures that there are not, before anything is run.
+
+    Raises
+    ------
+    InputError
+        As `figure`; the sentence says where the name stands.
+    """
+    for name in names:
+        figure(name, engine, at(where, "figures"))
+
+
+def draw_all(runs: RunSet, folder: Path) -> list[Path]:
+    """Draw every figure that a sweep names, and save each as PDF, PNG and CSV.
+
+    Raises
+    ------
+    InputError
+        A figure cannot be drawn of these runs; all others have been saved.
+    StoreError
+        A file cannot be written.
+    """
+    from workbench.figures.save import save
+
+    saved: list[Path] = []
+    refused: list[str] = []
+    for name in runs.plan.sweep.figures:
+        recipe = figure(name, runs.plan.sweep.mechanism.engine.name, at(runs.plan.sweep.where, "figures"))
+        try:
+            data = recipe.data(runs)
+        except InputError as problem:
+            refused.append(str(problem))
+            continue
+        saved.extend(save(recipe.draw(data), data, folder, name))
+    if refused:
+        raise InputError(at(runs.plan.sweep.where, " ".join(refused)))
+    return saved
+
+
+def _recipe(name: str) -> Recipe:
+    recipe: Recipe = importlib.import_module(f"workbench.figures.{name}").FIGURE
+    return recipe
+
+
+__all__ = ["Recipe", "check", "draw_all", "figure", "figures"]

@@ -1,0 +1,76 @@
+"""What a varied lever or a measure is called on axes and in titles: in the words of its declaration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.engines.engine import Setup
+from workbench.levers import Lever, Spec
+from workbench.metrics.measure import Measure
+
+
+def axis_label(path: str, setup: Setup) -> str:
+    """The label of an axis that shows a lever: its name in words, and its unit or that of the lever that holds it.
+
+    A path that leads to no declared lever gives its own last word.
+    """
+    levers = levers_on(path, setup)
+    unit = next((lever.unit for lever in reversed(levers) if lever.unit), "")
+    words = ", ".join(lever.name for lever in levers) or _last(path)
+    return words.replace("_", " ") + (f" ({unit})" if unit else "")
+
+
+def measure_words(measure: Measure) -> str:
+    """A measure in words, its unit left out.
+
+    >>> measure_words(Measure("wait_mean_cycles", "cycles", "lower", ""))
+    'wait mean time'
+    """
+    stem = measure.name.removesuffix("_cycles")
+    return stem.replace("_", " ") + (" time" if stem != measure.name else "")
+
+
+def measure_label(measure: Measure) -> str:
+    """The label of an axis that shows a measure."""
+    return measure_words(measure) + (f" ({measure.unit})" if measure.unit else "")
+
+
+def words_of(path: str, setup: Setup, value: Any) -> str:
+    """A lever with its value, as titles and legends say it; nothing where the point has no such lever."""
+    if value is None:
+        return ""
+    levers = levers_on(path, setup)
+    return " ".join([*(lever.name.replace("_", " ") for lever in levers), str(value)])
+
+
+def levers_on(path: str, setup: Setup) -> list[Lever]:
+    """The declared levers along a dotted path of a sweep, outermost first.
+
+    `workload.size.uniform[1]` passes `size` of the workload and `high` of the law, the second of those that may be
+    written without their names; names of specs on the way (`uniform`) are no levers.
+    """
+    key, *parts = re.findall(r"[^.\[\]]+", path)
+    node: Any = setup.policies.get(parts.pop(0)) if key == "policy" and parts else getattr(setup, key, None)
+    return list(_walk(node, parts))
+
+
+def _walk(node: Any, parts: list[str]) -> Iterator[Lever]:
+    for part in parts:
+        name = _lever_name(node, part)
+        if name is not None:
+            yield node.levers[name]
+            node = getattr(node, name)
+
+
+def _lever_name(node: Any, part: str) -> str | None:
+    if not isinstance(node, Spec):
+        return None
+    brief = getattr(node, "brief", ())
+    name = brief[int(part)] if part.isdigit() and int(part) < len(brief) else part
+    return name if name in node.levers else None
+
+
+def _last(path: str) -> str:
+    return path.rsplit(".", 1)[-1]

@@ -1,0 +1,114 @@
+"""Each point beside its baseline, on the seeds that both finished: what figures of a comparison start from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.figures.axis_words import measure_words
+from workbench.figures.finished import values
+from workbench.figures.panels import Line, panels
+from workbench.metrics.measure import Measure
+from workbench.studies.statistics import Interval, mean_interval, pair, ratio_interval
+
+
+class Compared(NamedTuple):
+    """One point against its baseline."""
+
+    setting: str
+    baseline: str
+    name: str
+    style: int
+    missing: int
+    """Seeds that lack a value on one side or on both."""
+    gained: np.ndarray
+    """float64[seeds], how much better the point is than its baseline on each seed both have: positive = better."""
+    mean: Interval
+    """Of `gained`."""
+    saving: Interval
+    """Mean gain over the mean of the baseline; NaN where that is not above zero."""
+
+
+def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
+    """Every point that has a baseline, setting by setting.
+
+    A gain is baseline - other where less of the measure is better (spec 1, R33), other - baseline where more is.
+
+    Raises
+    ------
+    InputError
+        No point has a baseline, neither direction of the measure is better, or a point has no value of it.
+    """
+    if measure.better == "neither":
+        raise InputError(f"{figure} compares by what is better, and of {measure.name} neither less nor more is.")
+    found = [
+        _compared(runs, measure, figure, panel.title, line, panel.lines)
+        for panel in panels(runs)
+        for line in panel.lines
+        if runs.baseline_of(line.point) is not None
+    ]
+    if not found:
+        raise InputError(
+            f"{figure} compares points with a baseline, and no point of this sweep has one. "
+            "Say which policies to compare with, such as baseline: {placement: first_fit}."
+        )
+    return found
+
+
+def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: Line, lines: list[Line]) -> Compared:
+    baseline = runs.baseline_of(line.point)
+    assert baseline is not None
+    ours, theirs = (values(runs, point, measure.name, figure) for point in (line.point, baseline))
+    if not ours.keys() & theirs.keys():
+        raise InputError(f"{figure} needs a seed that both {line.name} and its baseline finished; there is none.")
+    pairs = pair(theirs, ours)
+    gained = pairs.differences() * (1.0 if measure.better == "lower" else -1.0) + 0.0
+    return Compared(
+        setting,
+        _name(baseline, lines),
+        line.name,
+        line.style,
+        len(runs.seeds) - len(gained),
+        gained,
+        mean_interval(gained),
+        _saving(gained, pairs.baseline),
+    )
+
+
+def _name(baseline: PlannedPoint, lines: list[Line]) -> str:
+    return next((line.name for line in lines if line.point.id == baseline.id), "the baseline")
+
+
+def _saving(gained: np.ndarray, baseline: np.ndarray) -> Interval:
+    if baseline.mean() <= 0:
+        return Interval(np.nan, np.nan, np.nan, 0.95, "none", len(gained))
+    return ratio_interval(gained, baseline)
+
+
+def measure_of(runs: RunSet, name: str) -> Measure:
+    """The declaration of a measure.
+
+    Raises
+    ------
+    InputError
+        The engine has no such measure.
+    """
+    known = runs.plan.sweep.mechanism.measures
+    if name not in known:
+        raise unknown_name("", "measure", name, known)
+    return known[name]
+
+
+def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:
+    """The axis of a gain: what is saved or gained, against whom, in which unit.
+
+    >>> gain_label(Measure("drain_cycles", "cycles", "lower", ""), {"first_fit"}, "%")
+    'drain time saved against first_fit (%)'
+    """
+    against = baselines.copy().pop() if len(baselines) == 1 else "the baseline"
+    verb = "saved against" if measure.better == "lower" else "gained over"
+    return f"{measure_words(measure)} {verb} {against}" + (f" ({unit})" if unit else "")

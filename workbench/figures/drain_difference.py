@@ -1,0 +1,178 @@
+"""Which policy drains the same queue sooner, seed by seed? (Fig. 14 of spec 1's source, R33c)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.experiments.run_set import RunSet
+from workbench.figures.compared import Compared, compared, gain_label, measure_of
+from workbench.figures.panels import check_room
+from workbench.figures.recipe import Column, Recipe
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+_BARS = 40
+"""More bars than this are thinner than the gaps between them."""
+
+
+class Histogram(NamedTuple):
+    """One panel: a point against its baseline."""
+
+    of: Compared
+    counts: np.ndarray
+    """int64[bars], seeds with a difference within each bar, those with none at all left out."""
+
+    @property
+    def better(self) -> int:
+        """Seeds on which the point is better."""
+        return int((self.of.gained > 0).sum())
+
+    @property
+    def worse(self) -> int:
+        """Seeds on which it is worse."""
+        return int((self.of.gained < 0).sum())
+
+    @property
+    def tied(self) -> int:
+        """Seeds on which nothing differs."""
+        return int((self.of.gained == 0).sum())
+
+
+class DrainDifference(NamedTuple):
+    """What is drawn."""
+
+    label: str
+    """Of the horizontal axis: what is saved, against whom, in which unit."""
+    unit: str
+    better: str
+    """`faster` where a time is compared."""
+    worse: str
+    edges: np.ndarray
+    """float64[bars + 1], the same for all panels; 0 is one of them."""
+    panels: tuple[Histogram, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a bar, with the numbers of its panel."""
+        bars = len(self.edges) - 1
+        unit = self.unit or "value"
+
+        def of_panel(values: list[Any]) -> np.ndarray:
+            return np.repeat(values, bars)
+
+        every = [panel.of for panel in self.panels]
+        return {
+            "setting": of_panel([one.setting for one in every]),
+            "policy": of_panel([one.name for one in every]),
+            "baseline": of_panel([one.baseline for one in every]),
+            f"difference_from_{unit}": np.tile(self.edges[:-1], len(every)),
+            f"difference_to_{unit}": np.tile(self.edges[1:], len(every)),
+            "seeds": np.concatenate([panel.counts for panel in self.panels]),
+            f"seeds_{self.better}": of_panel([panel.better for panel in self.panels]),
+            f"seeds_{self.worse}": of_panel([panel.worse for panel in self.panels]),
+            "seeds_tied": of_panel([panel.tied for panel in self.panels]),
+            "seeds_missing": of_panel([one.missing for one in every]),
+            f"mean_{unit}": of_panel([one.mean.mean for one in every]),
+            f"low_{unit}": of_panel([one.mean.low for one in every]),
+            f"high_{unit}": of_panel([one.mean.high for one in every]),
+        }
+
+
+def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainDifference:
+    """The paired differences over the seeds as a histogram; positive = better than the baseline.
+
+    A seed lies in the bar [a, b) left of zero and in (a, b] right of it; a tie lies in none.
+
+    Raises
+    ------
+    InputError
+        No point has a baseline, or more are compared than a page holds.
+    """
+    declared = measure_of(runs, measure)
+    found = compared(runs, declared, FIGURE.name)
+    check_room(len(found), 1, FIGURE.name)
+    is_time = measure.endswith("_cycles")
+    edges = bar_edges([one.gained for one in found])
+    return DrainDifference(
+        gain_label(declared, {one.baseline for one in found}, declared.unit),
+        declared.unit,
+        "faster" if is_time else "better",
+        "slower" if is_time else "worse",
+        edges,
+        tuple(Histogram(one, _counts(one.gained, edges)) for one in found),
+    )
+
+
+def bar_edges(samples: list[np.ndarray]) -> np.ndarray:
+    """Edges at multiples of 1, 2 or 5 times a power of ten, at most Freedman and Diaconis' width for the widest sample.
+
+    >>> bar_edges([np.array([-3.0, 1.0, 4.0, 12.0])])
+    array([-5.,  0.,  5., 10., 15.])
+    >>> bar_edges([np.zeros(5)])
+    array([-1.,  0.,  1.])
+    """
+    everything = np.concatenate(samples)
+    least, most = min(float(everything.min()), 0.0), max(float(everything.max()), 0.0)
+    spreads = [2 * np.subtract(*np.percentile(one, [75, 25])) / np.cbrt(len(one)) for one in samples]
+    finest = max((most - least) / _BARS, 1.0 if (everything == np.floor(everything)).all() else 0.0)
+    width = _nice(max(*spreads, finest), finest) if most > least else 1.0
+    below, above = np.floor(least / width), np.ceil(most / width)
+    return np.arange(below, above + 1) * width if above > below else np.array([-width, 0.0, width])
+
+
+def _nice(width: float, finest: float) -> float:
+    """The largest of 1, 2, 5 times a power of ten up to a width, or the smallest from `finest` on if that is larger."""
+    power = 10.0 ** np.floor(np.log10(width))
+    below = max(step * power for step in _STEPS if step * power <= width * (1 + 1e-9))
+    return float(below if below >= finest else min(step * power for step in _STEPS if step * power >= finest))
+
+
+def _counts(gained: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    width = edges[1] - edges[0]
+    within = np.where(gained > 0, np.ceil(gained / width) - 1, np.floor(gained / width))[gained != 0]
+    first = np.rint(edges[0] / width)
+    return np.bincount((within - first).astype(np.int64), minlength=len(edges) - 1)
+
+
+def draw(data: DrainDifference) -> Figure:
+    """Bars on both sides of zero, the mean with its interval above them, and the counts in words."""
+    from workbench.figures import frame, ink, marks
+
+    with ink.paper():
+        figure, axes = ink.stacked(len(data.panels), 1.6 if len(data.panels) == 1 else 1.15)
+        for one, panel in zip(axes, data.panels, strict=True):
+            top = max(int(panel.counts.max()), panel.tied)
+            marks.histogram(one, data.edges, panel.counts, panel.tied)
+            marks.interval(one, panel.of.mean, 1.15 * top)
+            one.set_ylim(0, 1.3 * top)
+            one.set_xlim(data.edges[0], data.edges[-1])
+            frame.title(one, _heading(panel.of), _in_words(panel, data))
+            frame.whole_numbers(one)
+        frame.name_sides(axes, data.label, "seeds")
+    return figure
+
+
+def _heading(one: Compared) -> str:
+    return ": ".join(part for part in (one.setting, f"{one.name} against {one.baseline}") if part)
+
+
+def _in_words(panel: Histogram, data: DrainDifference) -> str:
+    mean, saving = panel.of.mean, panel.of.saving
+    counts = f"{data.better} on {panel.better} seeds, {data.worse} on {panel.worse}, tied on {panel.tied}"
+    lacking = f", {panel.of.missing} missing" if panel.of.missing else ""
+    unit = f" {data.unit}" if data.unit else ""
+    share = f" = {100 * saving.mean:.2g} %" if np.isfinite(saving.mean) else ""
+    limits = f" [{mean.low:.4g}, {mean.high:.4g}]" if np.isfinite(mean.low) else ""
+    return f"{counts}{lacking}\nmean {mean.mean:.4g}{limits}{unit}{share}".replace("-", "\N{MINUS SIGN}")
+
+
+FIGURE = Recipe(
+    "drain_difference",
+    "shared_memory",
+    "How much sooner each policy drains the same queue than the baseline: histogram of the differences over the seeds.",
+    drain_difference_data,
+    draw,
+)

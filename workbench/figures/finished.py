@@ -1,0 +1,48 @@
+"""What the finished runs of a point hold, or one sentence that says why a figure cannot be drawn of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from workbench.errors import InputError
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+
+
+def records(runs: RunSet, point: PlannedPoint, figure: str, most: int | None = None) -> list[Any]:
+    """What happened in the finished runs of a point, simulated again, in the order of the seeds.
+
+    Raises
+    ------
+    InputError
+        The point has no finished run.
+    """
+    found = runs.records(point, most)
+    if not found:
+        raise none_finished(runs, point, figure)
+    return found
+
+
+def values(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> dict[int, float]:
+    """A measure of a point by seed, the runs left out for which it is not defined.
+
+    Raises
+    ------
+    InputError
+        There is no such measure, the point has no finished run, or the measure is defined for none of them.
+    """
+    found = runs.values(point, measure)
+    if not found:
+        raise none_finished(runs, point, figure)
+    defined = {seed: value for seed, value in found.items() if math.isfinite(value)}
+    if not defined:
+        raise InputError(f"{figure} needs {measure}, which is not defined for {runs.label(point)}.")
+    return defined
+
+
+def none_finished(runs: RunSet, point: PlannedPoint, figure: str) -> InputError:
+    """Say that a point has no finished run, and why."""
+    errors = [row.error for row in runs.failures if row.point == point.id]
+    why = f"{len(errors)} failed, the first: {errors[0]}" if errors else "run the sweep first."
+    return InputError(f"{figure} needs a finished run of every point; {runs.label(point)} has none: {why}")

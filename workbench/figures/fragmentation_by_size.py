@@ -1,0 +1,153 @@
+"""How does fragmentation grow with the largest request? A measure against a varied number, one line a policy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.figures.axis_words import axis_label, measure_label
+from workbench.figures.compared import measure_of
+from workbench.figures.finished import values
+from workbench.figures.means import Means, means_of, rests_on
+from workbench.figures.panels import Line, check_room, panels
+from workbench.figures.recipe import ANY, Column, Recipe
+from workbench.studies.statistics import mean_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Trend(NamedTuple):
+    """One line."""
+
+    panel: int
+    name: str
+    style: int
+    x: np.ndarray
+    """float64[values], the values of the lever, increasing."""
+    means: Means
+    """Of the measure over the seeds, one a value."""
+    n: np.ndarray
+    """int64[values], seeds."""
+
+
+class MeasureByLever(NamedTuple):
+    """What is drawn."""
+
+    lever: str
+    """The dotted path of the lever on the horizontal axis."""
+    measure: str
+    x_label: str
+    y_label: str
+    titles: tuple[str, ...]
+    lines: tuple[Trend, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a line and value of the lever."""
+        sizes = [len(line.x) for line in self.lines]
+        return {
+            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
+            "line": np.repeat([line.name for line in self.lines], sizes),
+            self.lever: np.concatenate([line.x for line in self.lines]),
+            "seeds": np.concatenate([line.n for line in self.lines]),
+            f"mean_{self.measure}": np.concatenate([line.means.mean for line in self.lines]),
+            "low": np.concatenate([line.means.low for line in self.lines]),
+            "high": np.concatenate([line.means.high for line in self.lines]),
+        }
+
+
+def fragmentation_by_size_data(
+    runs: RunSet, measure: str = "mean_external_fragmentation", lever: str | None = None
+) -> MeasureByLever:
+    """The mean of a measure over the seeds with its 95 % interval, at each value of a varied number.
+
+    Parameters
+    ----------
+    measure : str
+        Any measure of the engine.
+    lever : str, optional
+        The dotted path of the varied number on the axis; needed where a sweep varies more than one.
+
+    Raises
+    ------
+    InputError
+        The sweep varies no number, or several and none is named; there are more panels or lines than can be drawn; or
+        a point has no value of the measure.
+    """
+    declared = measure_of(runs, measure)
+    path = _lever(runs, lever)
+    shown = panels(runs, apart=path)
+    check_room(len(shown), max(len({line.name for line in panel.lines}) for panel in shown), FIGURE.name)
+    trends = [
+        _trend(runs, place, path, measure, [line for line in panel.lines if line.name == name])
+        for place, panel in enumerate(shown)
+        for name in dict.fromkeys(line.name for line in panel.lines)
+    ]
+    label = axis_label(path, next(point.setup for point in runs.points if point.coordinates.get(path) is not None))
+    return MeasureByLever(
+        path, measure, label, measure_label(declared), tuple(panel.title for panel in shown), tuple(trends)
+    )
+
+
+def _trend(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) -> Trend:
+    """One line; a policy that has no such lever is the same everywhere."""
+    by_value: dict[Any, PlannedPoint] = {line.point.coordinates.get(path): line.point for line in lines}
+    everywhere = by_value.get(None)
+    x = sorted(by_value) if everywhere is None else _values(runs, path)
+    points = [by_value[value] if everywhere is None else everywhere for value in x]
+    means = [mean_interval([*values(runs, point, measure, FIGURE.name).values()]) for point in points]
+    name, style, _ = lines[0]
+    return Trend(panel, name, style, np.array(x, float), means_of(means), np.array([one.n for one in means]))
+
+
+def _values(runs: RunSet, path: str) -> list[Any]:
+    """The different values of a lever, increasing where they are numbers."""
+    found = {value for point in runs.points if (value := point.coordinates.get(path)) is not None}
+    return sorted(found) if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in found) else []
+
+
+def _lever(runs: RunSet, wanted: str | None) -> str:
+    numbers = [path for path in runs.varied if len(_values(runs, path)) > 1]
+    if wanted in numbers:
+        return str(wanted)
+    if wanted is None and len(numbers) == 1:
+        return numbers[0]
+    if not numbers:
+        raise InputError(
+            f"{FIGURE.name} needs a varied number for its axis, and this sweep varies none. "
+            "Vary one, such as size: {uniform: [1, {vary: [16, 32, 64]}]}."
+        )
+    got = "none was named" if wanted is None else f"{wanted!r} is not one of them"
+    raise InputError(
+        f"{FIGURE.name} has one varied number on its axis; {got}. Choose lever= from {', '.join(numbers)}."
+    )
+
+
+def draw(data: MeasureByLever) -> Figure:
+    """Lines with intervals at the values that were run; the axis is logarithmic where they span a factor of eight."""
+    from workbench.figures import frame, ink, marks
+
+    with ink.paper():
+        figure, axes = ink.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)
+        for line in data.lines:
+            marks.interval_line(axes[line.panel], line.x, line.means, line.style, line.name)
+        for one, title in zip(axes, data.titles, strict=True):
+            frame.title(one, title)
+        frame.value_axis(axes[-1], np.unique(np.concatenate([line.x for line in data.lines])))
+        note = rests_on(n for line in data.lines for n in line.n.tolist())
+        frame.name_sides(axes, data.x_label, data.y_label, note)
+        frame.legend(figure, axes)
+    return figure
+
+
+FIGURE = Recipe(
+    "fragmentation_by_size",
+    ANY,
+    "External fragmentation, or any measure, against a varied number such as the largest request, with intervals.",
+    fragmentation_by_size_data,
+    draw,
+)

@@ -1,0 +1,87 @@
+"""What stands around the panels: names of axes and panels, ticks, the legend, small print."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from workbench.figures.ink import SMALL, Sheet
+
+_LINE = 56
+"""Letters of a title that fill the width of a sheet."""
+_SMALL_LINE = 66
+"""The same of small print."""
+_PALE = "#6A6A6A"
+
+
+def words(name: str) -> str:
+    """A name of the code as papers print it.
+
+    >>> words("nearest_boundary(tie=high)")
+    'nearest boundary (tie=high)'
+    """
+    return re.sub(r"(?<=\w)\(", " (", name.replace("_", " "))
+
+
+def title(axes: Axes, text: str, below: str = "") -> None:
+    """Name a panel, with lines of small print under the name."""
+    axes.set_title(textwrap.fill(words(text), _LINE), pad=3 + 8.5 * len(below.splitlines()))
+    axes.annotate(below, (0, 1), (0, 2), "axes fraction", "offset points", fontsize=SMALL, linespacing=1.15)
+
+
+def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "") -> None:
+    """Name the vertical axis of every panel and the horizontal one of the last, with a note in small print below."""
+    for one in axes:
+        one.set_ylabel(textwrap.fill(beside, 20 if len(axes) > 1 else 34))
+    ticks = max((len(label.get_text()) for one in axes for label in one.get_yticklabels()), default=0)
+    long = len(below) + ticks > _LINE  # then the name may reach below the names of the rows
+    axes[-1].set_xlabel(textwrap.fill(words(below), _LINE), loc="right" if long else "center")
+    if note:
+        axes[-1].figure.supxlabel(words(note), fontsize=SMALL, color=_PALE)
+
+
+def time_axis(axes: Axes, first: int, last: int, longest: int) -> str:
+    """Scale the time axis of a panel; return its name: thousands or millions of cycles where any panel needs them."""
+    power, unit = (6, "million ") if longest >= 20_000_000 else (3, "thousand ") if longest >= 20_000 else (0, "")
+    axes.set_xlim(first, max(last, first + 1))
+    axes.xaxis.set_major_locator(MaxNLocator(6))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 10**power:g}"))
+    return f"time ({unit}cycles)"
+
+
+def value_axis(axes: Axes, x: np.ndarray) -> None:
+    """Ticks at the values themselves where they are few; logarithmic where they span a factor of eight."""
+    logarithmic = x[0] > 0 and x[-1] >= 8 * x[0]
+    if logarithmic:
+        axes.set_xscale("log", base=2)
+    if len(x) <= 10:
+        axes.set_xticks(x, [f"{value:g}" for value in x])
+    if logarithmic:
+        axes.minorticks_off()
+
+
+def whole_numbers(axes: Axes) -> None:
+    """Ticks of the vertical axis at whole numbers alone."""
+    axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+
+
+def say_instead(axes: Axes, text: str) -> None:
+    """Say in a panel why there is nothing to see in it."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=_PALE, fontsize=SMALL)
+    axes.set_yticks([])
+    axes.set_ylabel("")
+
+
+def legend(sheet: Sheet, axes: Sequence[Axes]) -> None:
+    """One legend for all panels, in rows of its own above them; none for one line alone."""
+    found = {label: handle for one in axes for handle, label in zip(*one.get_legend_handles_labels())}
+    if len(found) < 2:
+        return
+    columns = max(1, min(len(found), _SMALL_LINE // (max(map(len, found)) + 7)))
+    sheet.set_figheight(sheet.get_figheight() + 0.14 * -(-len(found) // columns))
+    sheet.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)

@@ -1,0 +1,104 @@
+"""What is drawn within a panel: lines, dots, bars, areas, told apart in colour, in grey and by the colour-blind.
+
+Colours are Okabe and Ito's (jfly.uni-koeln.de/color, 2008) without the yellow, which is lost on white. No line differs
+from another by its colour alone: each has its own marker, and worse bars are hatched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgba_array
+
+from workbench.figures.frame import words
+from workbench.figures.means import Means
+from workbench.studies.statistics import Interval
+
+COLOURS = ("#222222", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
+INK, GOOD, BAD, QUIET = "#222222", "#0072B2", "#E69F00", "#8A8A8A"
+"""Outlines; better than the baseline; worse; what only guides the eye."""
+FILLS = ("#56B4E9", "#0072B2", "#F2D16B", "#C8501E", "#23394A")
+"""Of areas that touch: no two are alike in grey."""
+
+
+def look(style: int) -> dict[str, Any]:
+    """Colour and marker of a line, by its place in the sweep: no two of the first 63 are the same."""
+    colour, shape = COLOURS[style % len(COLOURS)], MARKERS[style % len(MARKERS)]
+    return {"color": colour, "marker": shape, "markeredgecolor": "white", "markeredgewidth": 0.4}
+
+
+def step_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> None:
+    """Means that change in steps, their intervals as a pale area, and a marker here and there."""
+    if np.isfinite(y.low).any():
+        axes.fill_between(x, y.low, y.high, step="post", color=look(style)["color"], alpha=0.2, linewidth=0)
+    apart = max(len(x) // 10, 1)
+    every = (style % 5 * apart // 5, apart)  # the markers of different lines do not meet
+    axes.step(x, y.mean, where="post", label=words(label), markevery=every, **look(style))
+
+
+def interval_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> None:
+    """Means at the places where something was measured, with their intervals; the line between guides the eye."""
+    axes.vlines(x, y.low, y.high, color=look(style)["color"], linewidth=1.1)
+    axes.plot(x, y.mean, label=words(label), linewidth=0.8, **look(style))
+
+
+def interval(axes: Axes, found: Interval, y: float) -> None:
+    """A mean with its interval as a dot on a bar, at a height of its own."""
+    if np.isfinite(found.low):
+        axes.plot([found.low, found.high], [y, y], color=INK, linewidth=1.2, marker="|", markersize=4)
+    axes.plot([found.mean], [y], color=INK, marker="o", linestyle="none")
+
+
+def histogram(axes: Axes, edges: np.ndarray, counts: np.ndarray, tied: int) -> None:
+    """Bars on both sides of zero, those of the worse side hatched; ties stand on zero as a black bar."""
+    width = edges[1] - edges[0]
+    for side, fill, hatch in ((edges[:-1] >= 0, GOOD, ""), (edges[:-1] < 0, BAD, "////")):
+        left = edges[:-1][side] + 0.04 * width
+        axes.bar(left, counts[side], 0.92 * width, align="edge", color=fill, hatch=hatch, edgecolor=INK, linewidth=0.4)
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.plot([0, 0], [0, tied], color=INK, linewidth=2.5, solid_capstyle="butt")
+
+
+def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
+    """One row a name, the first on top: a dot on its interval, hollow where the interval holds zero or is unknown."""
+    rows = np.arange(len(names))[::-1]
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.hlines(rows, x.low, x.high, color=INK, linewidth=1.1)
+    sure = (x.low > 0) | (x.high < 0)
+    fill = np.where(sure, np.where(x.mean > 0, GOOD, BAD), "white")
+    axes.scatter(x.mean, rows, s=16, c=fill.tolist(), edgecolors=INK, linewidths=0.7, zorder=3)
+    axes.set_yticks(rows, [words(name) for name in names])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+
+
+def points(axes: Axes, x: Means, y: Means, filled: np.ndarray, small: bool = False) -> None:
+    """Dots with their intervals in both directions, some of them filled; the others can be small."""
+    axes.hlines(y.mean, x.low, x.high, color=QUIET, linewidth=0.7)
+    axes.vlines(x.mean, y.low, y.high, color=QUIET, linewidth=0.7)
+    size, fill, edge = (4, QUIET, 0.0) if small else (14, "white", 0.7)
+    axes.scatter(x.mean[~filled], y.mean[~filled], s=size, c=fill, edgecolors=INK, linewidths=edge, zorder=2)
+    axes.scatter(x.mean[filled], y.mean[filled], s=14, c=GOOD, edgecolors=INK, linewidths=0.7, zorder=3)
+
+
+def rectangles(
+    axes: Axes, x: tuple[np.ndarray, np.ndarray], y: tuple[np.ndarray, np.ndarray], fill: np.ndarray
+) -> None:
+    """Areas that touch, each in its shade; the hairline closes the seam that viewers leave between areas.
+
+    Parameters
+    ----------
+    x, y : pairs of arrays, shape (areas,) each
+        The left and the right ends, the lower and the upper ones.
+    fill : int array, shape (areas,)
+        Which of FILLS.
+    """
+    corners = np.stack([x[0], y[0], x[1], y[0], x[1], y[1], x[0], y[1]], axis=1).reshape(-1, 4, 2)
+    colours = to_rgba_array(FILLS)[fill]
+    axes.add_collection(PolyCollection(list(corners), facecolors=colours, edgecolors="face", linewidths=0.1))

@@ -1,0 +1,62 @@
+"""Means with the limits of their intervals, as arrays: at the places of a curve, or one a point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.studies.statistics import Interval
+from workbench.studies.statistics.interval import t_quantile
+
+LEVEL = 0.95
+"""The confidence level of every interval that a figure shows."""
+
+
+class Means(NamedTuple):
+    """Estimates, each with its interval."""
+
+    mean: np.ndarray
+    """float64[places]."""
+    low: np.ndarray
+    """float64[places]; NaN where nothing is known about the limit, as with one seed alone."""
+    high: np.ndarray
+    """float64[places], likewise."""
+
+
+def means_of(intervals: Iterable[Interval]) -> Means:
+    """Intervals as arrays."""
+    return Means(*np.array([interval[:3] for interval in intervals], float).reshape(-1, 3).T)
+
+
+def mean_curve(curves: np.ndarray) -> Means:
+    """The mean over the rows, with Student's t interval of the mean at each place.
+
+    Parameters
+    ----------
+    curves : array, shape (seeds, places)
+
+    Examples
+    --------
+    >>> mean_curve(np.array([[1, 5], [3, 5]]))
+    Means(mean=array([2., 5.]), low=array([-10.70620474,   5.        ]), high=array([14.70620474,  5.        ]))
+    """
+    mean = curves.mean(axis=0)
+    if len(curves) < 2:
+        return Means(mean, np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
+    half = t_quantile(LEVEL, len(curves) - 1) * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
+    return Means(mean, mean - half, mean + half)
+
+
+def rests_on(counts: Iterable[int]) -> str:
+    """What the means of a figure rest on, in small print.
+
+    >>> rests_on([200, 200]), rests_on([200, 198]), rests_on([1, 1])
+    ('mean of 200 seeds with its 95 % interval', 'mean of 198 to 200 seeds with its 95 % interval', 'one seed')
+    """
+    least, most = min(numbers := set(counts)), max(numbers)
+    if most == 1:
+        return "one seed"
+    seeds = str(most) if least == most else f"{least} to {most}"
+    return f"mean of {seeds} seeds with its {100 * LEVEL:g} % interval"

@@ -1,0 +1,164 @@
+"""Which points are worth having? Two measures against each other, and the front that nothing beats in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.run_set import RunSet
+from workbench.figures.axis_words import measure_label
+from workbench.figures.compared import measure_of
+from workbench.figures.finished import values
+from workbench.figures.means import Means, means_of, rests_on
+from workbench.figures.panels import Line, check_room, panels
+from workbench.figures.recipe import ANY, Column, Recipe
+from workbench.metrics.measure import Measure
+from workbench.studies.statistics import mean_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_NAMES = 16
+"""Where there are more points, only those of the front are named, and of those only where nothing is covered."""
+
+
+class Cloud(NamedTuple):
+    """One panel."""
+
+    setting: str
+    names: tuple[str, ...]
+    n: np.ndarray
+    """int64[points], seeds; 0 where the numbers are not means."""
+    x: Means
+    y: Means
+    front: np.ndarray
+    """bool[points], whether no other point is better in one measure and at least as good in the other."""
+
+
+class Pareto(NamedTuple):
+    """What is drawn."""
+
+    x: Measure
+    y: Measure
+    panels: tuple[Cloud, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a point."""
+        sizes = [len(panel.names) for panel in self.panels]
+
+        def sides(name: str, part: str) -> np.ndarray:
+            return np.concatenate([getattr(getattr(panel, name), part) for panel in self.panels])
+
+        return {
+            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
+            "point": [name for panel in self.panels for name in panel.names],
+            "seeds": np.concatenate([panel.n for panel in self.panels]),
+            self.x.name: sides("x", "mean"),
+            f"{self.x.name}_low": sides("x", "low"),
+            f"{self.x.name}_high": sides("x", "high"),
+            self.y.name: sides("y", "mean"),
+            f"{self.y.name}_low": sides("y", "low"),
+            f"{self.y.name}_high": sides("y", "high"),
+            "on_front": np.concatenate([panel.front for panel in self.panels]),
+        }
+
+
+def pareto_data(runs: RunSet, x: str = "drain_cycles", y: str = "mean_external_fragmentation") -> Pareto:
+    """The means of two measures of every point over its seeds, with their 95 % intervals.
+
+    Raises
+    ------
+    InputError
+        A measure is unknown, neither direction of one is better, a point has no value, or there are too many settings.
+    """
+    measures = measure_of(runs, x), measure_of(runs, y)
+    for measure in measures:
+        _check_direction(measure)
+    shown = panels(runs)
+    check_room(len(shown), 1, FIGURE.name)
+    return Pareto(*measures, tuple(_cloud(runs, panel.title, panel.lines, measures) for panel in shown))
+
+
+def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tuple[Measure, Measure]) -> Pareto:
+    """The same of plain arrays: trials of a study, one value each and no interval.
+
+    >>> from workbench.metrics.shared_memory import MEASURES
+    >>> both = MEASURES["drain_cycles"], MEASURES["mean_external_fragmentation"]
+    >>> pareto_of(["a", "b", "c"], np.array([5, 7, 6]), np.array([0.4, 0.2, 0.5]), both).panels[0].front
+    array([ True,  True, False])
+    """
+    for measure in measures:
+        _check_direction(measure)
+    unknown = np.full(len(names), np.nan)
+    sides = [Means(np.asarray(values, float), unknown, unknown) for values in (x, y)]
+    return Pareto(*measures, (_with_front("", names, np.zeros(len(names), np.int64), sides, measures),))
+
+
+def _cloud(runs: RunSet, setting: str, lines: list[Line], measures: tuple[Measure, Measure]) -> Cloud:
+    found = [
+        [mean_interval([*values(runs, line.point, measure.name, FIGURE.name).values()]) for line in lines]
+        for measure in measures
+    ]
+    n = np.array([interval.n for interval in found[0]])
+    return _with_front(setting, [line.name for line in lines], n, [means_of(side) for side in found], measures)
+
+
+def _with_front(
+    setting: str, names: Sequence[str], n: np.ndarray, sides: list[Means], measures: tuple[Measure, Measure]
+) -> Cloud:
+    costs = [s.mean if measure.better == "lower" else -s.mean for s, measure in zip(sides, measures, strict=True)]
+    return Cloud(setting, tuple(names), n, sides[0], sides[1], on_front(*costs))
+
+
+def on_front(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Whether no other point is lower in one coordinate and at most as high in the other: bool[points].
+
+    Points that are equal in both are on the front together.
+
+    >>> on_front(np.array([1, 1, 2, 3, 1]), np.array([5, 6, 4, 4, 5]))
+    array([ True, False,  True, False,  True])
+    """
+    different, which = np.unique(np.stack([x, y], axis=1), axis=0, return_inverse=True)
+    lowest_before = np.concatenate([[np.inf], np.minimum.accumulate(different[:, 1])[:-1]])
+    return np.asarray((different[:, 1] < lowest_before)[which.reshape(-1)])
+
+
+def _check_direction(measure: Measure) -> None:
+    if measure.better == "neither":
+        raise InputError(f"{FIGURE.name} needs measures of which less or more is better; {measure.name} is neither.")
+
+
+def draw(data: Pareto) -> Figure:
+    """Points with intervals; those of the front are filled, joined by the steps that nothing beats, and named."""
+    from workbench.figures import frame, ink, marks
+    from workbench.figures.point_names import name_points
+
+    with ink.paper():
+        figure, axes = ink.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
+        for one, panel in zip(axes, data.panels, strict=True):
+            frame.title(one, panel.setting)
+            marks.points(one, panel.x, panel.y, panel.front, small=len(panel.names) > MOST_NAMES)
+            order = np.argsort(panel.x.mean[panel.front], kind="stable")
+            x, y = (side.mean[panel.front][order] for side in (panel.x, panel.y))
+            drawstyle = "steps-post" if data.x.better == "lower" else "steps-pre"
+            one.plot(x, y, drawstyle=drawstyle, color=marks.QUIET, linewidth=0.7, zorder=1)
+        counts = [int(n) for panel in data.panels for n in panel.n]
+        note = rests_on(counts) if any(counts) else ""
+        frame.name_sides(axes, measure_label(data.x), measure_label(data.y), note)
+        for one, panel in zip(axes, data.panels, strict=True):
+            few = len(panel.names) <= MOST_NAMES
+            named = {k: name for k, name in enumerate(panel.names) if few or panel.front[k]}
+            name_points(figure, one, np.column_stack([panel.x.mean, panel.y.mean]), named, every=few)
+    return figure
+
+
+FIGURE = Recipe(
+    "pareto",
+    ANY,
+    "Two measures against each other with intervals, and the points that no other beats in both.",
+    pareto_data,
+    draw,
+)

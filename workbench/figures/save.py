@@ -1,0 +1,69 @@
+"""A figure on the disk: PDF for the paper, PNG to look at, and CSV with exactly what is drawn."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.errors import StoreError
+from workbench.experiments.folder import write_whole
+from workbench.figures.recipe import Column, Drawn
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_UNDATED = {"pdf": {"CreationDate": None}, "png": {"Software": None}}
+"""Without these the same figure has other bytes every second (PDF) or with every version of Matplotlib (PNG)."""
+
+
+def save(figure: Figure, data: Drawn, folder: Path, name: str) -> list[Path]:
+    """Write `name`.pdf, .png and .csv into a folder, which is made if need be; each whole or not at all.
+
+    The same data give the same bytes, with the same version of Matplotlib. Everything is rendered before anything is
+    written.
+
+    Raises
+    ------
+    StoreError
+        The folder cannot be made or a file not be written.
+    """
+    contents = {kind: _rendered(figure, kind) for kind in _UNDATED} | {"csv": as_csv(data.columns()).encode()}
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise StoreError(f"{folder} cannot be made: {problem.strerror}.") from None
+    paths = {folder / f"{name}.{kind}": content for kind, content in contents.items()}
+    for path, content in paths.items():
+        write_whole(path, content)
+    return list(paths)
+
+
+def _rendered(figure: Figure, kind: str) -> bytes:
+    written = io.BytesIO()
+    figure.savefig(written, format=kind, metadata=_UNDATED[kind])
+    return written.getvalue()
+
+
+def as_csv(columns: Mapping[str, Column]) -> str:
+    """Columns of equal length as CSV; a number reads back as the same number, and what is unknown is an empty field.
+
+    >>> print(as_csv({"policy": ["first_fit"], "n": np.array([3]), "mean": np.array([0.1]), "low": [np.nan]}), end="")
+    policy,n,mean,low
+    first_fit,3,0.1,
+    """
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(zip(*(map(_field, np.asarray(column).tolist()) for column in columns.values()), strict=True))
+    return written.getvalue()
+
+
+def _field(value: Any) -> Any:
+    return "" if isinstance(value, float) and math.isnan(value) else value

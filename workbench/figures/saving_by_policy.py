@@ -1,0 +1,99 @@
+"""How much does each policy save against the baseline? Every policy in one picture, sorted by effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.run_set import RunSet
+from workbench.figures.compared import Compared, compared, gain_label, measure_of
+from workbench.figures.means import Means, means_of, rests_on
+from workbench.figures.panels import check_room
+from workbench.figures.recipe import ANY, Column, Recipe
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Savings(NamedTuple):
+    """One panel: the policies of a setting, largest saving first."""
+
+    setting: str
+    names: tuple[str, ...]
+    saving: Means
+    """One a policy, in per cent of the baseline's mean; positive = better."""
+    n: np.ndarray
+    """int64[policies], paired seeds."""
+
+
+class SavingByPolicy(NamedTuple):
+    """What is drawn."""
+
+    label: str
+    """Of the horizontal axis."""
+    panels: tuple[Savings, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a policy and setting."""
+        sizes = [len(panel.names) for panel in self.panels]
+        return {
+            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
+            "policy": [name for panel in self.panels for name in panel.names],
+            "seeds": np.concatenate([panel.n for panel in self.panels]),
+            "saving_percent": np.concatenate([panel.saving.mean for panel in self.panels]),
+            "low_percent": np.concatenate([panel.saving.low for panel in self.panels]),
+            "high_percent": np.concatenate([panel.saving.high for panel in self.panels]),
+        }
+
+
+def saving_by_policy_data(runs: RunSet, measure: str = "drain_cycles") -> SavingByPolicy:
+    """The mean gain over the baseline's mean, on paired seeds, with Fieller's 95 % interval.
+
+    Within a setting the largest saving comes first; equal ones stay in the order of the sweep.
+
+    Raises
+    ------
+    InputError
+        No point has a baseline, a baseline's mean is not above zero, or there are more settings than a page holds.
+    """
+    declared = measure_of(runs, measure)
+    found = compared(runs, declared, FIGURE.name)
+    for one in found:
+        if np.isnan(one.saving.mean):
+            raise InputError(f"{FIGURE.name} shows shares of the baseline's {measure}, whose mean is not above zero.")
+    settings = list(dict.fromkeys(one.setting for one in found))
+    check_room(len(settings), 1, FIGURE.name)
+    label = gain_label(declared, {one.baseline for one in found}, "%")
+    return SavingByPolicy(label, tuple(_savings([one for one in found if one.setting == s]) for s in settings))
+
+
+def _savings(found: list[Compared]) -> Savings:
+    ordered = sorted(found, key=lambda one: -one.saving.mean)
+    percent = Means(*(100 * column for column in means_of(one.saving for one in ordered)))
+    names = tuple(one.name for one in ordered)
+    return Savings(ordered[0].setting, names, percent, np.array([len(one.gained) for one in ordered]))
+
+
+def draw(data: SavingByPolicy) -> Figure:
+    """Dots with intervals, the best on top; hollow where the interval holds zero."""
+    from workbench.figures import frame, ink, marks
+
+    with ink.paper():
+        heights = [0.3 + 0.13 * len(panel.names) for panel in data.panels]
+        figure, axes = ink.stacked(len(data.panels), heights, share_x=True)
+        for one, panel in zip(axes, data.panels, strict=True):
+            frame.title(one, panel.setting)
+            marks.dots(one, panel.names, panel.saving)
+        frame.name_sides(axes, data.label, note=rests_on(n for panel in data.panels for n in panel.n.tolist()))
+    return figure
+
+
+FIGURE = Recipe(
+    "saving_by_policy",
+    ANY,
+    "What each policy saves against the baseline in per cent, with intervals, sorted by effect.",
+    saving_by_policy_data,
+    draw,
+)
