@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,7 +75,7 @@ class WorkgroupFile(Workload):
         """The digest of the content; where the file lies says nothing about what a run gives."""
         return {self.name: {"sha256": self.content().sha256}}
 
-    def short(self) -> str:
+    def short(self, always: Collection[str] = ()) -> str:
         """The file's name, as figures and tables show it."""
         return f"{self.name}({Path(self.file).name})"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ def _trace(name: object, levers: Mapping[str, Any], path: str, where: str, folde
     from workbench.workloads.trace import TraceWorkgroups
 
     found = _from_folder(name, folder)
-    here = isinstance(found, str) and Path(found).is_file()
+    here = isinstance(found, str) and os.path.isfile(found)  # which, unlike Path's, says no to an impossible name
     read: Workload = TraceWorkgroups.read({"trace": found if here else name, **levers}, path, where)
     return read
 

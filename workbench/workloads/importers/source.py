@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import zlib
 from collections.abc import Iterator
 from functools import cached_property
@@ -30,7 +31,7 @@ class Source:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self.where = str(path)
-        if self.path.is_dir():
+        if os.path.isdir(path):  # says no to a name that is too long, where Path's raises
             raise InputError(f"{self.where}: is a folder; name one trace file in it.")
         with self._refusing(), self.path.open("rb") as file:
             start = file.read(8)

@@ -1,0 +1,120 @@
+"""Arrivals: the stated process step by step, its rate, its dispersion, the load that it offers."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.junk import ANYTHING, refusal
+from workbench.streams import Streams
+from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival, Poisson, PoissonLoad
+from workbench.workloads.synthetic.laws import Exponential, Uniform
+
+
+def step_by_step(gap: float, seed: int, count: int) -> list[int]:
+    """A Poisson process written out: each waits -gap ln(1 - u) after the one before."""
+    now, cycles = 0.0, []
+    for rank in Streams(seed).uniforms("arrivals", count).tolist():
+        now += -gap * math.log1p(-rank)
+        cycles.append(math.floor(now))
+    return cycles
+
+
+def queue(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    streams = Streams(seed)
+    length = Uniform(low=1, high=32).draw(streams.uniforms("sizes", count))
+    return length, Exponential(mean=100).draw(streams.uniforms("durations", count))
+
+
+@given(st.integers(0, 1000), st.integers(1, 200), st.floats(0.001, 1e6))
+def test_a_poisson_process_is_its_waits_added_up(seed, count, rate):
+    length, duration = queue(count)
+    found = Poisson(per_kilocycle=rate).cycles(length, duration, 128, Streams(seed))
+    expected = np.array(step_by_step(1000 / rate, seed, count))
+    assert found.dtype == np.int64
+    assert (np.abs(found - expected) <= 1).all()
+    assert (found != expected).mean() < 0.02  # a wait on the edge of a cycle may be rounded to either side
+
+
+@given(st.integers(0, 1000), st.integers(1, 200), st.floats(0.01, 5))
+def test_a_load_is_a_rate(seed, count, load):
+    length, duration = queue(count, seed)
+    work = sum(int(n) * int(d) for n, d in zip(length, duration, strict=True))
+    rate = 1000 * 128 * count * load / work
+    by_load = PoissonLoad(load=load).cycles(length, duration, 128, Streams(seed))
+    by_rate = Poisson(per_kilocycle=rate).cycles(length, duration, 128, Streams(seed))
+    assert (np.abs(by_load - by_rate) <= 1).all()
+
+
+def test_the_load_is_what_is_offered_over_what_is_available():
+    length, duration = queue(200_000)
+    arrival = PoissonLoad(load=0.7).cycles(length, duration, 128, Streams(4))
+    offered = float((length * duration).sum())
+    assert offered / (128 * arrival[-1]) == pytest.approx(0.7, rel=5 / math.sqrt(200_000))
+
+
+def test_counts_in_windows_are_poisson():
+    length, duration = queue(200_000)
+    arrival = Poisson(per_kilocycle=50).cycles(length, duration, 128, Streams(4))
+    counts = np.bincount(arrival // 200)[:-1]  # windows of 200 cycles: mean 10
+    assert counts.mean() == pytest.approx(10, abs=5 * math.sqrt(10 / counts.size))
+    assert counts.var() / counts.mean() == pytest.approx(1, abs=5 * math.sqrt(2 / counts.size))
+    assert np.corrcoef(counts[1:], counts[:-1])[0, 1] == pytest.approx(0, abs=5 / math.sqrt(counts.size))
+
+
+def test_arrivals_never_decrease_and_all_at_once_is_zero():
+    length, duration = queue(5000)
+    assert (np.diff(Poisson(per_kilocycle=1e6).cycles(length, duration, 128, Streams(1))) >= 0).all()
+    assert not AllAtOnce().cycles(length, duration, 128, Streams(1)).any()
+
+
+def test_the_stream_is_arrivals_alone():
+    length, duration = queue(10)
+    streams = Streams(9)
+    first = Poisson().cycles(length, duration, 128, streams)
+    other = Poisson().cycles(length + 1, duration * 2, 64, streams)
+    assert first.tolist() == other.tolist()
+
+
+def test_arrivals_past_every_clock_are_refused():
+    length, duration = np.full(1000, 10**5), np.full(1000, 10**10)
+    said = refusal(PoissonLoad(load=0.001).cycles, length, duration, 1, Streams(1))
+    assert said == "arrivals 1e+18 cycles apart run past cycle 2^61 after 1000 workgroups; make them denser."
+
+
+@pytest.mark.parametrize(
+    ("given", "arrival"),
+    [
+        ("all_at_once", AllAtOnce()),
+        ({"all_at_once": None}, AllAtOnce()),
+        ({"poisson": 12}, Poisson(per_kilocycle=12)),
+        ({"poisson": {"per_kilocycle": 12}}, Poisson(per_kilocycle=12)),
+        ({"poisson_load": 0.9}, PoissonLoad(load=0.9)),
+    ],
+)
+def test_the_forms_that_a_sweep_file_may_use(given, arrival):
+    assert Arrival.read(given) == arrival
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            "at_once",
+            "unknown arrival 'at_once'; there are all_at_once, poisson, poisson_load. Did you mean all_at_once?",
+        ),
+        ({"poisson": 0}, "arrival.poisson must be a number from 0.001 to 1000000. Got 0. Nearest: 0.001."),
+        ({"poisson": {"rate": 3}}, "arrival.poisson: unknown key 'rate'; there are per_kilocycle."),
+        ({"all_at_once": 3}, "arrival.all_at_once must be a mapping of nothing. Got 3."),
+        (12, "arrival must name one arrival, such as {poisson: 12}. Got 12."),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_path(given, says):
+    assert says in refusal(Arrival.read, given, "arrival")
+
+
+@given(ANYTHING)
+def test_any_junk_is_refused_in_one_line(value):
+    assert refusal(Arrival.read, value, "arrival", "a.yaml").startswith("a.yaml: arrival") or Arrival.read(value)
