@@ -1,0 +1,55 @@
+"""Dashboards: ipywidgets built from the levers; they show what other rooms say and compute nothing themselves."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from workbench.errors import missing_extra, unknown_name
+
+if TYPE_CHECKING:
+    from ipywidgets import Widget
+
+DASHBOARDS = {"shared_memory": "workbench.dashboards.shared_memory:SharedMemoryDashboard"}
+"""Each dashboard and the class that shows it; imported when it is first asked for."""
+
+
+def dashboard(name: str = "shared_memory") -> Widget:
+    """A dashboard as a widget: the last line of a notebook cell shows it.
+
+    Parameters
+    ----------
+    name : str
+        The engine that is turned.
+
+    Raises
+    ------
+    InputError
+        There is no such dashboard.
+    WorkbenchError
+        The optional part `dashboards` of the installation is missing.
+
+    Examples
+    --------
+    >>> dashboard("shared_memry")
+    Traceback (most recent call last):
+    workbench.errors.InputError: unknown dashboard 'shared_memry'; there are shared_memory. Did you mean shared_memory?
+    """
+    module, cls = DASHBOARDS[check_name(name)].split(":")
+    try:
+        shown: Widget = getattr(importlib.import_module(module), cls)()
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] not in ("anywidget", "plotly"):
+            raise
+        raise missing_extra("a dashboard", "dashboards") from None
+    return shown
+
+
+def check_name(name: str) -> str:
+    """A dashboard's name as it is, or one sentence that names those there are."""
+    if name not in DASHBOARDS:
+        raise unknown_name("", "dashboard", name, DASHBOARDS)
+    return name
+
+
+__all__ = ["dashboard"]

@@ -1,0 +1,53 @@
+"""Notices policies, laws and arrivals that are defined in notebook cells while a dashboard is on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.policies.policy import policies, questions
+from workbench.workloads.family import Family
+
+
+class CatalogueWatch:
+    """Calls someone after each notebook cell that defined something new, or something anew; outside IPython, nobody."""
+
+    def __init__(self, defined: Callable[[], None]) -> None:
+        self._defined = defined
+        self._known = users_own()
+        self._events = _shell_events()
+        if self._events is not None:
+            self._events.register("post_run_cell", self._after_cell)
+
+    def stop(self) -> None:
+        """Listen no more."""
+        if self._events is not None:
+            self._events.unregister("post_run_cell", self._after_cell)
+            self._events = None
+
+    def _after_cell(self, _result: object = None) -> None:
+        found = users_own()
+        if found != self._known:
+            self._known = found
+            self._defined()
+
+
+def users_own() -> dict[str, type]:
+    """Every class of a catalogue that is not part of this package; the same name means another class when run again."""
+    rooms: dict[str, Any] = {question: policies(question) for question in questions()}
+    rooms |= {base.noun: base.members for base in _families(Family)}
+    return {f"{room}/{name}": cls for room, known in rooms.items() for name, cls in known.items() if not cls.built_in}
+
+
+def _families(base: type[Family]) -> list[type[Family]]:
+    found = [sub for sub in base.__subclasses__() if "members" in vars(sub)]
+    return found + [inner for sub in found for inner in _families(sub)]
+
+
+def _shell_events() -> Any:
+    try:
+        from IPython import get_ipython
+    except ModuleNotFoundError:
+        return None
+    shell = get_ipython()
+    return None if shell is None else shell.events

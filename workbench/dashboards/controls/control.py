@@ -1,0 +1,71 @@
+"""What every control is: a widget that shows one lever, and hands its value on as a sweep file would write it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.levers import Lever
+
+Listener = Callable[[], None]
+
+
+class Control:
+    """One lever on the screen."""
+
+    def __init__(self, lever: Lever) -> None:
+        self.lever = lever
+        self.widget: widgets.Widget = widgets.Box()
+        self._listeners: list[Listener] = []
+        self._quiet = 0
+
+    def plain(self) -> Any:
+        """The value in plain types, as a sweep file writes it.
+
+        Raises
+        ------
+        InputError
+            What was typed is not a value of the lever.
+        """
+        raise NotImplementedError
+
+    def show(self, value: Any) -> None:
+        """Show a value without telling anyone; what the widget cannot show is refused by the lever first."""
+        with self._quietly():
+            self._show(self.lever.check(value))
+
+    def on_change(self, listener: Listener) -> None:
+        """Call someone whenever the user changes the value."""
+        self._listeners.append(listener)
+
+    def refresh(self) -> None:
+        """Look again at what there is to choose from; only controls that offer a catalogue have anything to do."""
+
+    def _show(self, value: Any) -> None:
+        raise NotImplementedError
+
+    def _changed(self, _change: object = None) -> None:
+        if not self._quiet:
+            for listener in self._listeners:
+                listener()
+
+    @contextmanager
+    def _quietly(self) -> Iterator[None]:
+        self._quiet += 1
+        try:
+            yield
+        finally:
+            self._quiet -= 1
+
+
+def row(lever: Lever, *shown: widgets.Widget) -> widgets.Box:
+    """A labelled row; the lever's meaning appears when the pointer rests on it."""
+    words = lever.name.replace("_", " ")
+    label = widgets.Label(words if words == lever.unit else lever.label, tooltip=lever.says)
+    label.add_class("wb-label")
+    box = widgets.HBox([label, *shown])
+    box.add_class("wb-row")
+    return box

@@ -1,0 +1,83 @@
+"""The runs behind a dashboard, done seed by seed, so that a few are there at once and the rest follows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from itertools import groupby
+from typing import Any
+
+from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, make_plan
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.store import Row
+from workbench.experiments.sweep import read_sweep
+from workbench.experiments.warm import warm_up
+from workbench.experiments.work import work
+
+
+class PairedRuns:
+    """One comparison of two points at the same seeds, as far as it has been run.
+
+    Raises
+    ------
+    InputError
+        The sweep is not valid, or a workgroup asks for more than the machine has.
+    """
+
+    def __init__(self, said: Mapping[str, Any]) -> None:
+        self._plan = make_plan(read_sweep(said))
+        self._left = [list(pair) for _, pair in groupby(self._plan.runs(), key=lambda run: run.seed)]
+        self._rows: list[Row] = []
+        self._done: list[int] = []
+
+    @property
+    def points(self) -> tuple[PlannedPoint, PlannedPoint]:
+        """The baseline and the other; the same twice where the two policies are the same."""
+        return self._plan.points[0], self._plan.points[-1]
+
+    @property
+    def same(self) -> bool:
+        """Whether the two policies are one and the same."""
+        return len(self._plan.points) == 1
+
+    @property
+    def asked(self) -> int:
+        """How many seeds are wanted."""
+        return len(self._plan.sweep.seeds)
+
+    @property
+    def done(self) -> int:
+        """How many seeds have been run."""
+        return len(self._done)
+
+    def warm_up(self, say: Callable[[str], object]) -> None:
+        """Compile what is not compiled yet, and say so."""
+        warm_up(self._plan.points[0].setup, say)
+
+    def advance(self, seconds: float) -> RunSet:
+        """Run the next seeds, at least one, for about so long; return all that is known then."""
+        began, count = time.perf_counter(), 0
+        while self._left:
+            self._run(self._left.pop(0))
+            count += 1
+            spent = time.perf_counter() - began
+            if spent + spent / count > seconds:
+                break
+        sweep = self._plan.sweep._replace(seeds=list(self._done))
+        return RunSet(Plan(sweep, self._plan.points), self._rows)
+
+    def records(self, seed: int) -> list[Any]:
+        """What happened under either policy at one seed.
+
+        Raises
+        ------
+        PolicyError
+            A policy raised, or its answer is not allowed.
+        """
+        engine = self._plan.sweep.mechanism.engine
+        return [engine.simulate(point.setup, seed) for point in self.points]
+
+    def _run(self, pair: list[PlannedRun]) -> None:
+        for run in pair:
+            self._rows.extend(work(run.point.setup, [(run.id, run.point.id, run.seed)]))
+        self._done.append(pair[0].seed)

@@ -1,0 +1,63 @@
+// How much better a policy is than the baseline, seed by seed: bars on both sides of zero, the mean with its interval.
+
+const HIGH = 170, TOP = 46, FOOT = 46, BARS = { better: "#0072b2", worse: "#e69f00" };
+
+function drawBars(sheet, scene, x, y) {
+  const { ink } = sheet, zero = y(0);
+  scene.counts.forEach((count, k) => {
+    const from = x(scene.edges[k]), to = x(scene.edges[k + 1]);
+    ink.fillStyle = scene.edges[k] >= 0 ? BARS.better : BARS.worse;
+    ink.fillRect(from + 0.5, y(count), to - from - 1, zero - y(count));
+  });
+  ink.fillStyle = QUIET;
+  ink.fillRect(x(0) - 3, y(scene.tied), 6, zero - y(scene.tied));
+  ink.fillStyle = INK;
+  ink.fillRect(x(0) - 0.5, y(scene.most), 1, zero - y(scene.most));
+}
+
+function drawMean(sheet, scene, x) {
+  const { ink } = sheet, y = TOP + 12;
+  ink.strokeStyle = ink.fillStyle = INK;
+  ink.lineWidth = 2;
+  ink.beginPath();
+  if (scene.low !== null) {
+    ink.moveTo(x(scene.low), y);
+    ink.lineTo(x(scene.high), y);
+    for (const end of [scene.low, scene.high]) { ink.moveTo(x(end), y - 5); ink.lineTo(x(end), y + 5); }
+  }
+  ink.stroke();
+  ink.lineWidth = 1;
+  ink.beginPath();
+  ink.arc(x(scene.mean), y, 4.5, 0, 2 * Math.PI);
+  ink.fill();
+}
+
+function drawHistogram(sheet, scene) {
+  sheet.begin(TOP + HIGH + FOOT);
+  sheet.words(scene.title, LEFT, 14, { bold: true });
+  sheet.words(scene.words, LEFT, 33);
+  if (!scene.counts.length) return;
+  const y = sheet.upward(TOP, HIGH, scene.most, "seeds");
+  const x = sheet.along(TOP + HIGH, [scene.edges[0], scene.edges.at(-1)], scene.label);
+  drawBars(sheet, scene, x, y);
+  drawMean(sheet, scene, x);
+}
+
+function render({ model, el }) {
+  const sheet = new Sheet(el);
+  const redraw = atNextFrame(() => {
+    drawHistogram(sheet, model.get("scene"));
+    sheet.canvas.dataset.drawn = model.get("drawn");
+  });
+  redraw();
+  model.on("change:drawn", redraw);
+  const watch = new ResizeObserver(redraw);
+  watch.observe(sheet.canvas);
+  return () => {
+    watch.disconnect();
+    redraw.cancel();
+    model.off("change:drawn", redraw);
+  };
+}
+
+export default { render };

@@ -1,0 +1,56 @@
+"""The paired differences of all seeds as a histogram, with their mean and its interval."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
+from workbench.experiments.run_set import RunSet
+from workbench.figures.drain_difference import DrainDifference, drain_difference_data
+
+_NOTHING: dict[str, Any] = {"title": "", "words": "", "label": "", "edges": [], "counts": []}
+
+
+class HistogramPanel(CanvasWidget):
+    """Bars right of zero: seeds on which the other policy is better than the baseline."""
+
+    _esm = script("histogram.js")
+
+    def show(self, runs: RunSet, measure: str) -> None:
+        """Show the differences of one measure."""
+        self.put(histogram_scene(drain_difference_data(runs, measure)))
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence instead: there is nothing to compare."""
+        self.put({**_NOTHING, "words": sentence})
+
+
+def histogram_scene(found: DrainDifference) -> dict[str, Any]:
+    """What the browser draws of one comparison."""
+    (panel,) = found.panels
+    mean = panel.of.mean
+    known = math.isfinite(mean.low)
+    return {
+        "title": f"{panel.of.name} against {panel.of.baseline}",
+        "words": words(found),
+        "label": found.label,
+        "edges": found.edges.tolist(),
+        "counts": panel.counts.tolist(),
+        "tied": panel.tied,
+        "most": 1.3 * max(int(panel.counts.max()), panel.tied),
+        "mean": mean.mean,
+        "low": mean.low if known else None,
+        "high": mean.high if known else None,
+    }
+
+
+def words(found: DrainDifference) -> str:
+    """The result in a line."""
+    (panel,) = found.panels
+    mean, saving = panel.of.mean, panel.of.saving.mean
+    unit = f" {found.unit}" if found.unit else ""
+    limits = f" [{mean.low:,.4g}, {mean.high:,.4g}]" if math.isfinite(mean.low) else ""
+    share = f" = {saving:.2%}" if math.isfinite(saving) else ""
+    counts = f"{found.better} on {panel.better} seeds, {found.worse} on {panel.worse}, tied on {panel.tied}"
+    return f"mean difference {mean.mean:,.4g}{limits}{unit}{share}; {counts}"

@@ -1,0 +1,67 @@
+"""The measures of two policies side by side, with the paired difference and its interval."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator
+
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.metrics.measure import Measure
+from workbench.studies.statistics import mean_interval, pair
+from workbench.studies.statistics.pairing import Pairs
+
+
+def measures_table(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint) -> str:
+    """The table as HTML: one row a measure that is defined for both policies.
+
+    Means and differences are over the seeds at which both are defined; a difference above 0 is for the better.
+    """
+    names = [html.escape(point.setup.policies["placement"].short()) for point in (baseline, other)]
+    head = "".join(f"<th>{word}</th>" for word in ("measure", *names, "difference, 95 % interval", "better / worse"))
+    body = "".join(_rows(runs, baseline, other))
+    return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def _rows(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint) -> Iterator[str]:
+    for name, measure in runs.plan.sweep.mechanism.measures.items():
+        values = [_finite(runs, point, name) for point in (baseline, other)]
+        if values[0].keys() & values[1].keys():
+            pairs = pair(*values)
+            means = "".join(f"<td>{number(side.mean())}</td>" for side in (pairs.baseline, pairs.other))
+            named = f'<td title="{html.escape(measure.says)}">{_named(measure)}</td>'
+            yield f"<tr>{named}{means}{_difference(pairs, measure)}</tr>"
+
+
+def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
+    return {seed: value for seed, value in runs.values(point, name).items() if math.isfinite(value)}
+
+
+def _named(measure: Measure) -> str:
+    arrow = {"lower": "↓", "higher": "↑", "neither": ""}[measure.better]
+    return f"{html.escape(measure.label)} {arrow}"
+
+
+def _difference(pairs: Pairs, measure: Measure) -> str:
+    if measure.better == "neither":
+        return "<td></td><td></td>"
+    gained = pairs.differences() if measure.better == "lower" else -pairs.differences()
+    interval = mean_interval(gained)
+    clear = "better" if interval.above(0) else "worse" if interval.below(0) else "even"
+    limits = f" [{number(interval.low)}, {number(interval.high)}]" if math.isfinite(interval.low) else ""
+    counted = f"{(gained > 0).sum()} / {(gained < 0).sum()}"
+    return f'<td class="wb-{clear}">{number(interval.mean)}{limits}</td><td>{counted}</td>'
+
+
+def number(value: float) -> str:
+    """A number as a table shows it: four digits, thousands set apart.
+
+    >>> number(16113.25), number(0.09123), number(float("nan")), number(0.0), number(float("inf"))
+    ('16,113', '0.09123', '-', '0', 'inf')
+    """
+    if math.isnan(value):
+        return "-"
+    if math.isinf(value) or value == 0:
+        return f"{value:g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"

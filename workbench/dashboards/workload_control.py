@@ -1,0 +1,66 @@
+"""The workload: a regime by name sets the levers of a generator; a file or a trace of one's own can stand instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+
+from workbench.dashboards.controls import Control, control_for
+from workbench.dashboards.controls.control import row
+from workbench.errors import WorkbenchError
+from workbench.levers import Lever
+from workbench.workloads.read import read_workload
+from workbench.workloads.synthetic.regimes import regimes
+from workbench.workloads.workload import Workload
+
+START = "large_uniform"
+"""Requests up to half of the memory: the regime of the source document's figures."""
+
+OWN = "(own)"
+_REGIME = Lever("regime", "text", START, says="a workload with a source; it sets the levers below")
+
+
+class WorkloadControl(Control):
+    """A drop-down of regimes and every lever of the workload; the drop-down says `(own)` once a lever was turned."""
+
+    def __init__(self) -> None:
+        super().__init__(Lever("workload", "spec", regimes()[START].workload, spec=Workload))
+        self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*regimes(), OWN]])
+        self.names.tooltip = _REGIME.says
+        self.names.add_class("wb-pick")
+        self.levers = control_for(self.lever)
+        self.names.observe(self._chosen, "value")
+        self.levers.on_change(self._turned)
+        self.widget = widgets.VBox([row(_REGIME, self.names), self.levers.widget])
+
+    def plain(self) -> Any:
+        return self.levers.plain()
+
+    def refresh(self) -> None:
+        self.levers.refresh()
+
+    def _show(self, value: Workload) -> None:
+        self.levers.show(value)
+        self._name()
+
+    def _chosen(self, _change: object) -> None:
+        if not self._quiet and self.names.value != OWN:
+            self.levers.show(regimes()[self.names.value].workload)
+            self._changed()
+
+    def _turned(self) -> None:
+        self._name()
+        self._changed()
+
+    def _name(self) -> None:
+        """Let the drop-down tell the truth: the regime whose levers these are, or none."""
+        with self._quietly():
+            self.names.value = self._regime()
+
+    def _regime(self) -> str:
+        try:
+            workload = read_workload(self.levers.plain())
+        except WorkbenchError:
+            return OWN
+        return next((name for name, regime in regimes().items() if regime.workload == workload), OWN)
