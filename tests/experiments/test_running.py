@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from workbench.errors import StoreError
+from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.folder import STORE, held
 from workbench.experiments.plan import make_plan
 from workbench.experiments.runner import Silent, run_plan
@@ -211,3 +211,13 @@ def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
     assert told.stdout.count("\n") == 1
     assert rows_in(tmp_path / "r" / STORE) >= 2
     assert len(wb.run(sweep, tmp_path / "r", seeds=4, workers=1).rows) == 4
+
+
+def test_a_worker_with_other_sources_is_refused():
+    from workbench.experiments.sources import check_sources, sources
+    from workbench.experiments.work import work_in_worker
+
+    check_sources(sources())
+    setup = make_plan(read_sweep(SWEEP)).points[0].setup
+    with pytest.raises(WorkbenchError, match="other sources of the workbench"):
+        work_in_worker(setup, [("r", "p", 0)], 10.0, "0" * 16)

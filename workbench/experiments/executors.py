@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 
 from workbench.experiments.chunks import Bundler, Chunk
+from workbench.experiments.sources import sources
 from workbench.experiments.store import Row
 from workbench.experiments.work import failed, work, work_in_worker
 
@@ -64,7 +65,7 @@ def _fill(
 
 
 def _submit(pool: Executor, chunk: Chunk, under_way: UnderWay, limit: float) -> None:
-    under_way[pool.submit(work_in_worker, *chunk, limit)] = (chunk, time.perf_counter())
+    under_way[pool.submit(work_in_worker, *chunk, limit, sources())] = (chunk, time.perf_counter())
 
 
 def _take_finished(under_way: UnderWay, bundler: Bundler) -> Iterator[list[Row]]:

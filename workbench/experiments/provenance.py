@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench.experiments.plan import Plan
 from workbench.experiments.run_id import canonical, digest
+from workbench.experiments.sources import sources
 
 _PACKAGES = ("gpu-policy-workbench", "numba", "numpy", "scipy", "pandas", "optuna")
 
@@ -37,6 +38,7 @@ def environment() -> dict[str, Any]:
         "machine": f"{platform.system()} {platform.machine()}",
         "packages": {name: _version(name) for name in _PACKAGES},
         "commit": _commit(),
+        "sources": sources(),
     }
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.sources import check_sources
 from workbench.experiments.store import Row
 
 Task = tuple[str, str, int]
@@ -23,8 +24,9 @@ def work(setup: Setup, tasks: Sequence[Task]) -> list[Row]:
     return [_row(found, setup, task) for task in tasks]
 
 
-def work_in_worker(setup: Setup, tasks: Sequence[Task], limit_seconds: float) -> list[Row]:
+def work_in_worker(setup: Setup, tasks: Sequence[Task], limit_seconds: float, driver_sources: str) -> list[Row]:
     """The same in a process of its own, which ends itself when one run takes longer than the limit."""
+    check_sources(driver_sources)
     found = mechanism(setup.engine)
     rows = []
     for task in tasks:

@@ -1,0 +1,44 @@
+"""A study that takes a tenth of a second, and a policy that fails."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from workbench.levers import lever
+from workbench.policies.placement import Placement
+from workbench.structures.windows import first_start
+
+SMALL: dict[str, Any] = {
+    "engine": "shared_memory",
+    "machine": {"segments": 32},
+    "workload": {"synthetic": "random_workgroups", "count": 30, "size": {"uniform": [1, 16]}},
+    "policy": {
+        "placement": {
+            "tune": ["first_fit", "worst_fit", {"size_segregated_ends": {"threshold": {"tune": {"most": 16}}}}],
+        },
+        "queue": {"tune": ["fifo_head_only", {"fifo_lookahead": {"k": {"tune": {"least": 1, "most": 4}}}}]},
+    },
+    "baseline": {"placement": "first_fit", "queue": "fifo_head_only"},
+    "seeds": 2,
+    "objectives": ["drain_cycles", "mean_external_fragmentation"],
+    "sampler": {"nsga2": {"population": 6, "seed": 3}},
+    "trials": 20,
+    "holdout_seeds": {"first": 100, "count": 3},
+}
+
+
+def small(**changed: Any) -> dict[str, Any]:
+    """The small study with some keys changed; a key that is None is left out."""
+    said = {**copy.deepcopy(SMALL), **changed}
+    return {key: value for key, value in said.items() if value is not None}
+
+
+class FailsWhenWide(Placement):
+    """Answers a start outside the memory when its lever is above 1; otherwise the first start."""
+
+    shift: int = lever(0, least=0, most=3, says="how far outside")
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:  # type: ignore[misc]
+        start = first_start(free, length, 0)
+        return segments + 5 if params[0] > 1 else start

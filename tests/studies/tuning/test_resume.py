@@ -1,0 +1,169 @@
+"""A study that was killed goes on as if it had not been: the same trials, to the bit, and no finished run again."""
+
+import os
+import signal
+
+import pytest
+
+from tests.studies.tuning.small import small
+from workbench.errors import StoreError
+from workbench.experiments.runner import Silent
+from workbench.studies.tuning import tune
+from workbench.studies.tuning.journal import JOURNAL, STATE, Journal
+
+SAMPLERS = ["nsga2", {"tpe": {"startup": 4}}, {"tpe": {"startup": 4, "together": 3}}, "qmc"]
+
+
+def study(sampler):
+    return small(sampler=sampler if isinstance(sampler, dict) else {sampler: {"seed": 3}})
+
+
+class DiesAt(Silent):
+    """Kills the process when a number of runs have been kept, as hard as can be."""
+
+    def __init__(self, runs):
+        self.left = runs
+
+    def advance(self, row):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Counts(Silent):
+    """Remembers which runs were done."""
+
+    def __init__(self):
+        self.runs = []
+
+    def advance(self, row):
+        self.runs.append(row.id)
+
+
+def in_a_child(body):
+    """Do something in a process of its own; True if it was killed."""
+    child = os.fork()
+    if child == 0:
+        try:
+            body()
+        finally:
+            os._exit(7)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("runs", [1, 5, 11, 17])
+def test_a_killed_study_goes_on_to_the_bit(tmp_path, sampler, runs):
+    whole = tune(study(sampler))
+    assert in_a_child(lambda: tune(study(sampler), tmp_path / "out", progress=DiesAt(runs)))
+    seen = Counts()
+    resumed = tune(study(sampler), tmp_path / "out", progress=seen)
+    assert resumed.trials.equals(whole.trials)
+    assert resumed.pareto.equals(whole.pareto)
+    every = Counts()
+    tune(study(sampler), progress=every)
+    assert len(seen.runs) == len(set(seen.runs)) == len(every.runs) - runs
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("told", [1, 4, 7])
+def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, told):
+    real = Journal.append
+
+    def dying(self, trial):
+        real(self, trial)
+        if trial.number + 1 == told:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def body():
+        monkeypatch.setattr(Journal, "append", dying)
+        tune(study(sampler), tmp_path / "out")
+
+    assert in_a_child(body)
+    assert tune(study(sampler), tmp_path / "out").trials.equals(tune(study(sampler)).trials)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_more_trials_later_are_the_trials_of_one_long_study(tmp_path, sampler):
+    for trials in (4, 9, 20):
+        stepwise = tune(study(sampler), tmp_path / "out", trials)
+    assert stepwise.trials.equals(tune(study(sampler)).trials)
+    assert len(tune(study(sampler), tmp_path / "out", 5).trials) == 20
+
+
+def test_what_a_dead_driver_leaves_in_the_journal_is_mended(tmp_path):
+    tune(small(), tmp_path / "out", 8)
+    journal = tmp_path / "out" / JOURNAL
+    with open(journal, "ab") as torn:
+        torn.write(b'{"op_code": 4, "wor')
+    (tmp_path / "out" / f"{JOURNAL}.lock").symlink_to(journal)
+    assert tune(small(), tmp_path / "out").trials.equals(tune(small()).trials)
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"),
+    [
+        ({"policy": {"placement": {"tune": ["first_fit", "last_fit"]}}}, "search space"),
+        ({"policy": {"placement": {"tune": ["first_fit", "worst_fit"]}}}, "search space"),
+        ({"seeds": 3}, "seeds"),
+        ({"sampler": {"nsga2": {"population": 7, "seed": 3}}}, "sampler"),
+        ({"objectives": ["drain_cycles"]}, "objectives"),
+        ({"workload": "bimodal", "machine": {"segments": 64}}, "workload, search space"),
+    ],
+)
+def test_a_folder_of_another_study_is_refused(tmp_path, changed, what):
+    tune(small(), tmp_path / "out", 2)
+    with pytest.raises(StoreError) as refused:
+        tune(small(**changed), tmp_path / "out")
+    assert str(refused.value) == f"{tmp_path / 'out'} holds a study of another {what}; choose another folder."
+    assert len(tune(small(), tmp_path / "out", 2).trials) == 2
+
+
+def test_a_folder_of_a_sweep_is_refused(tmp_path):
+    import workbench as wb
+
+    wb.run({"engine": "shared_memory", "workload": "bimodal", "seeds": 1}, tmp_path / "out")
+    with pytest.raises(StoreError, match="belongs to the sweep 'sweep', not to 'study study'"):
+        tune(small(), tmp_path / "out", 2)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a pickle", b"cos\nsystem\n(S'echo no'\ntR."])
+def test_a_sampler_that_is_damaged_or_no_sampler_is_refused(tmp_path, content):
+    tune(small(), tmp_path / "out", 8)
+    (tmp_path / "out" / STATE).write_bytes(content)
+    with pytest.raises(StoreError, match="holds no sampler that can go on"):
+        tune(small(), tmp_path / "out")
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_without_the_sampler_the_journal_leads_it_back(tmp_path, sampler):
+    tune(study(sampler), tmp_path / "out", 13)
+    (tmp_path / "out" / STATE).unlink()
+    assert tune(study(sampler), tmp_path / "out").trials.equals(tune(study(sampler)).trials)
+
+
+def test_a_journal_that_lost_trials_is_refused(tmp_path):
+    tune(small(), tmp_path / "out", 12)
+    journal = tmp_path / "out" / JOURNAL
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:6]))
+    with pytest.raises(StoreError, match="the sampler was told 12, and"):
+        tune(small(), tmp_path / "out")
+
+
+def test_a_journal_of_other_trials_is_refused(tmp_path):
+    tune(small(), tmp_path / "out", 3)
+    journal = tmp_path / "out" / JOURNAL
+    text = journal.read_text()
+    assert '"policy.queue":0' in text
+    journal.write_text(text.replace('"policy.queue":0', '"policy.queue":1'))
+    with pytest.raises(StoreError, match="is not what the sampler proposes now"):
+        tune(small(), tmp_path / "out")
+
+
+def test_another_version_of_optuna_is_refused(tmp_path, monkeypatch):
+    import optuna
+
+    tune(small(), tmp_path / "out", 8)
+    monkeypatch.setattr(optuna, "__version__", "5.99")
+    with pytest.raises(StoreError, match=r"was begun with Optuna .*, and this is 5\.99"):
+        tune(small(), tmp_path / "out")

@@ -1,0 +1,83 @@
+"""A study file is checked whole before anything runs."""
+
+import pytest
+
+from tests.studies.tuning.small import small
+from workbench.errors import InputError
+from workbench.studies.tuning import read_study, tune
+
+
+def test_the_shipped_study_is_valid_and_runs(tmp_path):
+    found = tune(
+        "sweeps/tune/placement.yaml",
+        tmp_path / "out",
+        4,
+        set={
+            "sampler.nsga2.population": 2,
+            "seeds": 1,
+            "workload": {"regime": "bimodal", "count": 40},
+            "holdout_seeds": 2,
+        },
+    )
+    assert len(found.trials) == 4
+    assert found.pareto.best.any()
+    assert not found.any_failed
+
+
+def test_the_direction_comes_from_the_measure_unless_the_study_says_it():
+    study = read_study(
+        small(objectives=["drain_cycles", "first_try_rate", {"measure": "wear_cv", "direction": "maximize"}])
+    )
+    assert [one.direction for one in study.objectives] == ["minimize", "maximize", "maximize"]
+
+
+def test_every_argument_of_the_sampler_is_written_down():
+    study = read_study(small(sampler="tpe"))
+    assert study.sampler.plain() == {
+        "seed": 0,
+        "startup": 10,
+        "candidates": 24,
+        "multivariate": True,
+        "grouped": False,
+        "together": 1,
+    }
+
+
+def test_holdout_seeds_are_fresh_by_themselves():
+    assert read_study(small(holdout_seeds=None)).holdout_seeds == list(range(2, 22))
+    assert read_study(small(seeds=[7, 40], holdout_seeds=2)).holdout_seeds == [41, 42]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"sampler": None}, "study: the key sampler is missing (who proposes"),
+        ({"objectives": None}, "study: the key objectives is missing"),
+        ({"sampler": "annealing"}, "study: sampler: unknown sampler 'annealing'; there are nsga2, qmc, random, tpe."),
+        ({"sampler": {"nsga2": {"populaton": 4}}}, "Did you mean population?"),
+        ({"sampler": {"nsga2": {"population": 1}}}, "study: sampler.nsga2.population must be a whole number from 2"),
+        ({"objectives": ["drain_cycle"]}, "study: objectives[0]: unknown measure 'drain_cycle'"),
+        ({"objectives": []}, "study: objectives must be a list of at least one measure. Got []."),
+        ({"objectives": ["wear_cv", "wear_cv"]}, "study: objectives must be different measures."),
+        (
+            {"objectives": [{"measure": "wear_cv", "direction": "down"}]},
+            "objectives[0].direction must be minimize or max",
+        ),
+        ({"objectives": ["low_end_share"]}, "for low_end_share is neither better low nor high. Got None."),
+        ({"objectives": [{"measure": "wear_cv", "goal": 1}]}, "study: objectives[0]: unknown key 'goal'"),
+        ({"trials": 0}, "study: trials must be a whole number from 1 to 1000000. Got 0."),
+        ({"trial": 3}, "study: unknown key 'trial'"),
+        ({"figures": ["pareto"]}, "study: unknown key 'figures'"),
+        ({"holdout_seeds": [1, 5]}, "study: holdout_seeds must be fresh: seed 1 is one that is tuned on."),
+        ({"holdout_seeds": {"frist": 3}}, "holdout_seeds"),
+        ({"engine": "shared"}, "study: unknown engine 'shared'"),
+        ({"baseline": {"placement": "firstfit"}}, "unknown placement policy 'firstfit'"),
+        ({"machine": {"segments": 8}}, "segments"),
+    ],
+)
+def test_what_is_no_study_is_one_sentence_and_writes_nothing(tmp_path, changed, sentence):
+    with pytest.raises(InputError) as refused:
+        tune(small(**changed), tmp_path / "out")
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "out").exists()

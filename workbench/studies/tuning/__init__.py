@@ -1,0 +1,12 @@
+"""Tuning: a study is a sweep whose choices a tuner makes; every evaluation is an ordinary run.
+
+tune(...)         try, keep, and run the best once more on fresh seeds  -> StudyResults
+read_study(...)   check a study file without running it                 -> Study
+"""
+
+from workbench.studies.tuning.front import Front
+from workbench.studies.tuning.results import StudyResults
+from workbench.studies.tuning.study import Objective, Study, read_study
+from workbench.studies.tuning.tune import tune
+
+__all__ = ["Front", "Objective", "Study", "StudyResults", "read_study", "tune"]

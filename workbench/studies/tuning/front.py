@@ -1,0 +1,88 @@
+"""The front of a study as it did on fresh seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.studies.statistics import Interval, PairedComparison, compare, holm, mean_interval
+from workbench.studies.tuning.holdout import not_beaten
+from workbench.studies.tuning.study import Objective, Study
+from workbench.studies.tuning.trial import Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LEVEL = 0.95
+
+
+class Front:
+    """The trials that no other beats on the study's seeds, with their runs on fresh ones."""
+
+    def __init__(self, study: Study, trials: Sequence[Trial], holdout: RunSet) -> None:
+        """`trials` has the first trial of each point of the front; `holdout` has their runs and the baselines'."""
+        self._objectives, self._holdout = study.objectives, holdout
+        by_id = {point.id: point for point in holdout.points}
+        self._tuned = {path.split(".")[1] for t in trials for path in t.proposal.chosen if path.startswith("policy.")}
+        self.trials = list(trials)
+        self.points = [by_id[trial.point] for trial in trials]
+        self.means = [[self.interval(point, one).mean for one in self._objectives] for point in self.points]
+        self.best = self._still_best()
+
+    def table(self) -> pd.DataFrame:
+        """One row a point; `StudyResults.pareto` names the columns."""
+        import pandas as pd
+
+        rows = [self._row(k) for k in range(len(self.points))]
+        tested = {(k, name): row[name] for k, row in enumerate(rows) for name in row if name.endswith("_p_holm")}
+        for (k, name), p_value in holm(tested).items():
+            rows[k][name] = p_value
+        return pd.DataFrame(rows)
+
+    def name(self, point: PlannedPoint) -> str:
+        """The policies that the study chooses between, with the levers that differ from their defaults."""
+        chosen = [policy.short() for slot, policy in point.setup.policies.items() if slot in self._tuned]
+        return ", ".join(chosen) or self._holdout.label(point)
+
+    def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
+        """The mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so."""
+        return mean_interval(list(self._values(point, objective).values()), level=LEVEL)
+
+    def comparison(self, point: PlannedPoint, objective: Objective) -> PairedComparison | None:
+        """A point against its baseline on the hold-out seeds, None where there is no other to be held to."""
+        baseline = self._holdout.baseline_of(point)
+        if baseline is None:
+            return None
+        values = [self._values(one, objective) for one in (baseline, point)]
+        return compare(*values, names=(self.name(baseline), self.name(point)), better=objective.better, level=LEVEL)
+
+    def _values(self, point: PlannedPoint, objective: Objective) -> dict[int, float]:
+        values = self._holdout.values(point, objective.measure.name)
+        return {seed: value for seed, value in values.items() if math.isfinite(value)}
+
+    def _still_best(self) -> list[bool]:
+        known = [k for k, row in enumerate(self.means) if all(math.isfinite(mean) for mean in row)]
+        found = not_beaten([self.means[k] for k in known], [one.direction for one in self._objectives])
+        still = dict(zip(known, found))
+        return [still.get(k, False) for k in range(len(self.means))]
+
+    def _row(self, k: int) -> dict[str, Any]:
+        trial, point = self.trials[k], self.points[k]
+        assert trial.values is not None
+        row: dict[str, Any] = {"trial": trial.number, "policy": self.name(point), "best": self.best[k]}
+        for objective, tuned in zip(self._objectives, trial.values):
+            name, interval = objective.measure.name, self.interval(point, objective)
+            row["n"] = min(row.get("n", interval.n), interval.n)
+            row |= {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
+            row |= {f"{name}_tuned": tuned, **self._against(point, objective)}
+        return row
+
+    def _against(self, point: PlannedPoint, objective: Objective) -> dict[str, float]:
+        found, name = self.comparison(point, objective), objective.measure.name
+        if found is None:
+            return {}
+        ends = {f"{name}_difference_low": found.interval.low, f"{name}_difference_high": found.interval.high}
+        return {f"{name}_difference": found.interval.mean, **ends, f"{name}_p_holm": found.p_value}

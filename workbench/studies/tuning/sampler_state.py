@@ -1,0 +1,71 @@
+"""The sampler between two batches of trials, kept so that a study goes on exactly where it stood.
+
+A seeded sampler that is made anew starts its random numbers again: it repeats trials, and the study differs from one
+that was never interrupted (optuna/optuna#3255).
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import StoreError
+from workbench.experiments.folder import write_whole
+
+_ROOMS = ("optuna.samplers.", "optuna.search_space.", "optuna.distributions", "numpy.random.")
+_NAMES = {
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+    ("collections", "OrderedDict"),
+    ("builtins", "set"),
+    ("builtins", "frozenset"),
+}
+
+
+class SamplerState(NamedTuple):
+    """All that a sampler carries from one batch to the next."""
+
+    optuna: str
+    """The version that wrote it."""
+    told: int
+    """How many trials had been told."""
+    sampler: Any
+    notes: dict[str, Any]
+    """What the sampler wrote into Optuna's study, such as the parents of each generation."""
+
+
+class _Careful(pickle.Unpickler):
+    """Builds samplers and random numbers, and nothing else that a file might name."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if "." in name or not (module.startswith(_ROOMS) or (module, name) in _NAMES):
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of a sampler")
+        return super().find_class(module, name)
+
+
+def write_state(path: Path, state: SamplerState) -> None:
+    """Keep the state, whole or not at all."""
+    write_whole(path, pickle.dumps(tuple(state)))
+
+
+def read_state(path: Path) -> SamplerState | None:
+    """The state that was kept last, None where none was.
+
+    Raises
+    ------
+    StoreError
+        The file is damaged or holds anything but a sampler.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return SamplerState(*_Careful(io.BytesIO(content)).load())
+    except Exception as problem:  # a damaged pickle may raise anything
+        cure = "delete it, and the sampler proposes the trials of the journal again to get where it was"
+        raise StoreError(f"{path} holds no sampler that can go on ({problem}); {cure}.") from None

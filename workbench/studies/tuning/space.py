@@ -1,0 +1,82 @@
+"""A search space is the sweep's mapping with choices in it; a trial draws one mapping from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from workbench.experiments.keep import named
+from workbench.levers import Spec, source_of
+from workbench.studies.tuning.dimension import Dimension
+
+
+class Fixed(NamedTuple):
+    """A value that is not tuned."""
+
+    value: Any
+
+
+class Levers(NamedTuple):
+    """A mapping, some of whose values are tuned."""
+
+    parts: Mapping[str, Node]
+
+
+class OneOf(NamedTuple):
+    """A choice of one policy, whose own levers matter only when it is chosen."""
+
+    dimension: Dimension
+    candidates: Mapping[str, Node]
+
+
+Node = Fixed | Levers | OneOf | Dimension
+Choose = Callable[[Dimension], Any]
+
+
+def draw(node: Node, choose: Choose) -> Any:
+    """What the sweep's mapping says once `choose` has answered every dimension that matters, in order.
+
+    >>> tie = Dimension("tie", "category", 0, 0, None, False, ("low", "high"), "low")
+    >>> draw(Levers({"tie": tie, "width": Fixed(3)}), lambda dimension: "high")
+    {'tie': 'high', 'width': 3}
+    """
+    if isinstance(node, Dimension):
+        return choose(node)
+    if isinstance(node, Levers):
+        return {name: draw(part, choose) for name, part in node.parts.items()}
+    if isinstance(node, OneOf):
+        return draw(node.candidates[choose(node.dimension)], choose)
+    return node.value
+
+
+def dimensions(node: Node) -> Iterator[Dimension]:
+    """Every dimension, those of policies that may not be chosen included."""
+    if isinstance(node, Dimension):
+        yield node
+    elif isinstance(node, OneOf):
+        yield node.dimension
+        for candidate in node.candidates.values():
+            yield from dimensions(candidate)
+    elif isinstance(node, Levers):
+        for part in node.parts.values():
+            yield from dimensions(part)
+
+
+def plain(node: Node) -> Any:
+    """The space in plain types; two studies with the same text search the same space."""
+    if isinstance(node, Dimension):
+        return node.plain()
+    if isinstance(node, Levers):
+        return {name: plain(part) for name, part in node.parts.items()}
+    if isinstance(node, OneOf):
+        return {"one of": {name: plain(candidate) for name, candidate in node.candidates.items()}}
+    return _identified(node.value)
+
+
+def _identified(value: Any) -> Any:
+    """A fixed value; of a class that is not part of this package, its text too."""
+    if isinstance(value, Spec):
+        return value.identity()
+    if isinstance(value, type) and issubclass(value, Spec) and not value.built_in:
+        return {value.name: source_of(value)}
+    return named(value)

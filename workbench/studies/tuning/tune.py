@@ -1,0 +1,159 @@
+"""Tune: try what a study file leaves open, keep every run, and say what is best on seeds that no trial has seen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from workbench.experiments.folder import STORE, held, write_whole
+from workbench.experiments.keep import keep_files, named
+from workbench.experiments.plan import make_plan
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.runner import Progress, Silent, run_plan
+from workbench.experiments.store import Store
+from workbench.studies.tuning.driver import conduct
+from workbench.studies.tuning.evaluate import Evaluator
+from workbench.studies.tuning.holdout import different, front_sweep
+from workbench.studies.tuning.journal import Journal
+from workbench.studies.tuning.results import StudyResults
+from workbench.studies.tuning.space import plain
+from workbench.studies.tuning.study import Study, read_study, read_trials
+from workbench.studies.tuning.trial import Trial, planned, proposed
+from workbench.workloads.read import read_workload
+
+STUDY, TRIALS, FRONT = "study.yaml", "trials.csv", "front.csv"
+
+
+def tune(
+    study: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    trials: int | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    *,
+    set: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
+) -> StudyResults:
+    """Try combinations of policies and levers, then run the best of them on fresh seeds beside the baseline.
+
+    Every evaluation is an ordinary run, kept in the same store under the same name as a sweep would give it. A study
+    that is interrupted, or asked for more trials, goes on exactly as if it had never stopped.
+
+    Parameters
+    ----------
+    study : path or mapping
+        A study file (`sweeps/tune/`): the keys of a sweep with `{tune: ...}` where something is chosen, and
+        `objectives`, `sampler`, `trials`, `holdout_seeds`.
+    out : path, optional
+        A folder that keeps runs, trials and sampler; without one they live in memory.
+    trials : int, optional
+        How many, those that are kept included, instead of what the study says.
+    workers, executor, progress
+        As in `workbench.run`.
+    set : mapping, optional
+        Overrides by dotted path; a value may be a policy, also one defined in a notebook.
+
+    Raises
+    ------
+    InputError
+        The study is not valid; nothing has been run and nothing written.
+    StoreError
+        The folder holds another study or a sweep, or another driver has it.
+
+    Examples
+    --------
+    >>> found = tune({"engine": "shared_memory", "workload": {"regime": "large_uniform", "count": 40}, "seeds": 2,
+    ...               "policy": {"placement": {"tune": ["first_fit", "last_fit", "next_fit"]}},
+    ...               "baseline": {"placement": "first_fit"}, "objectives": ["drain_cycles"],
+    ...               "sampler": {"random": {"seed": 1}}, "trials": 6, "holdout_seeds": 3})
+    >>> len(found.trials), bool(found.pareto.best.any())
+    (6, True)
+    """
+    asked = read_study(study, set)
+    if trials is not None:
+        asked = asked._replace(trials=read_trials(trials))
+    workload = read_workload(asked.sweep.said["workload"], "workload", asked.sweep.where, folder=asked.sweep.folder)
+    identity = _identity(asked, workload)
+    if out is None:
+        store = Store(None)
+        return _tuned(asked, workload, identity, store, None, workers, executor, progress)
+    with held(Path(out)) as folder:
+        store = Store(folder / STORE, f"study {asked.name}")
+        try:
+            found = _tuned(asked, workload, identity, store, folder, workers, executor, progress)
+            _keep(found, folder)
+            return found
+        finally:
+            store.close()
+
+
+def _identity(study: Study, workload: Any) -> dict[str, Any]:
+    """What makes a study the same study; plans its start too, so that mistakes are found before anything runs."""
+    start = proposed(study, lambda dimension: dimension.start)
+    make_plan(front_sweep(study, [start]))
+    setup = planned(study, start, workload).setup.identity()
+    return {
+        "engine": setup["engine"],
+        "engine_revision": study.sweep.mechanism.engine.revision,
+        "workload": setup["workload"],
+        "search_space": plain(study.space),
+        "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],
+        "sampler": {study.sampler.name: study.sampler.plain()},
+        "seeds": study.sweep.seeds,
+    }
+
+
+def _tuned(
+    study: Study,
+    workload: Any,
+    identity: Mapping[str, Any],
+    store: Store,
+    folder: Path | None,
+    workers: int | None,
+    executor: Executor | None,
+    progress: Progress | None,
+) -> StudyResults:
+    began, watch = time.perf_counter(), progress or Silent()
+    journal = Journal(folder, study.name, [objective.direction for objective in study.objectives], identity)
+    evaluator = Evaluator(study, store, workers, executor, watch)
+    trials = max(study.trials, len(journal.trials))
+    watch.begin(trials * len(study.sweep.seeds), len(journal.trials) * len(study.sweep.seeds))
+    try:
+        conducted = conduct(study, journal, evaluator, workload, trials)
+    finally:
+        watch.end()
+    best = different([conducted.trials[number] for number in conducted.front])
+    holdout = _holdout(study, best, store, folder, workers, executor, watch)
+    found = StudyResults(study, conducted.trials, best, holdout, folder)
+    found.seconds, found.tuner_seconds = time.perf_counter() - began, conducted.tuner_seconds
+    return found
+
+
+def _holdout(
+    study: Study,
+    best: list[Trial],
+    store: Store,
+    folder: Path | None,
+    workers: int | None,
+    executor: Executor | None,
+    watch: Progress,
+) -> RunSet | None:
+    if not best:
+        return None
+    plan = make_plan(front_sweep(study, [trial.proposal for trial in best]))
+    seconds = run_plan(plan, store, workers, executor, watch)
+    return gather(plan, store, folder, seconds)
+
+
+def _keep(found: StudyResults, folder: Path) -> None:
+    """Write what belongs beside the store: the study, its trials, its front, and the hold-out sweep with its table."""
+    write_whole(folder / STUDY, yaml.safe_dump(named(found.study.said), sort_keys=False, allow_unicode=True))
+    write_whole(folder / TRIALS, found.trials.to_csv(index=False))
+    if found.holdout is not None:
+        write_whole(folder / FRONT, found.pareto.to_csv(index=False))
+        keep_files(found.holdout, folder)
