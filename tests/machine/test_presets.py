@@ -52,6 +52,7 @@ def test_a_device_name_finds_its_preset_and_no_other():
     assert preset_for_device("Radeon Instinct MI25") == "vega10"
     assert preset_for_device("AMD Instinct MI300X VF") == "mi300x"
     assert preset_for_device("AMD Instinct MI210") is None
+    assert preset_for_device("Radeon Pro V1000") is None
 
 
 def test_what_holds_a_workgroup_counts_the_system_reserve():

@@ -49,5 +49,5 @@ def _rounds(kernel, machine):
 
 
 def _cycles(time_ns, machine):
-    cycles = round(time_ns * (machine["clock_mhz"] / 1000))
+    cycles = round(time_ns * machine["clock_mhz"] / 1000)
     return max(cycles, 1) if time_ns > 0 else cycles

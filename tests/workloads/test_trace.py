@@ -217,6 +217,13 @@ def test_a_trace_that_cannot_serve_is_refused_with_the_cure(levers, machine, say
     assert str(refused.value).startswith(f"{levers['trace']}: {says}")
 
 
+def test_a_workgroup_may_take_the_whole_shared_memory():
+    workload = TraceWorkgroups(trace=str(DATA / "rocprofv3.json"), count=1)
+    assert workload.workgroups(Machine(compute_units=1, segments=33), Streams(1)).length.tolist() == [33]
+    with pytest.raises(InputError, match="33 segments where the machine has 32"):
+        workload.workgroups(Machine(compute_units=1, segments=32), Streams(1))
+
+
 def test_no_preset_is_named_where_none_is_large_enough(place):
     kernel = {"start_ns": 0, "duration_ns": 9, "workgroups": 1, "threads": 64, "shared_bytes": 1 << 20, "vgprs": 8}
     with pytest.raises(InputError, match=r"2048 segments where the machine has 128\. No preset holds as much\."):
