@@ -1,6 +1,7 @@
 """A study that was killed goes on as if it had not been: the same trials, to the bit, and no finished run again."""
 
 import os
+import pickle
 import signal
 
 import pytest
@@ -11,11 +12,16 @@ from workbench.experiments.runner import Silent
 from workbench.studies.tuning import tune
 from workbench.studies.tuning.journal import JOURNAL, STATE, Journal
 
-SAMPLERS = ["nsga2", {"tpe": {"startup": 4}}, {"tpe": {"startup": 4, "together": 3}}, "qmc"]
+SAMPLERS = [
+    {"nsga2": {"population": 6, "seed": 3}},
+    {"tpe": {"startup": 4}},
+    {"tpe": {"startup": 4, "together": 3}},
+    {"qmc": {"together": 4}},
+]
 
 
 def study(sampler):
-    return small(sampler=sampler if isinstance(sampler, dict) else {sampler: {"seed": 3}})
+    return small(sampler=sampler)
 
 
 class DiesAt(Silent):
@@ -127,12 +133,30 @@ def test_a_folder_of_a_sweep_is_refused(tmp_path):
         tune(small(), tmp_path / "out", 2)
 
 
-@pytest.mark.parametrize("content", [b"", b"not a pickle", b"cos\nsystem\n(S'echo no'\ntR."])
-def test_a_sampler_that_is_damaged_or_no_sampler_is_refused(tmp_path, content):
+class Command:
+    """Runs a command of the system when it is unpickled."""
+
+    def __init__(self, command):
+        self.command = command
+
+    def __reduce__(self):
+        return os.system, (self.command,)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a pickle", pickle.dumps(("5.0.0", 0, 1))])
+def test_a_sampler_that_is_damaged_is_refused(tmp_path, content):
     tune(small(), tmp_path / "out", 8)
     (tmp_path / "out" / STATE).write_bytes(content)
     with pytest.raises(StoreError, match="holds no sampler that can go on"):
         tune(small(), tmp_path / "out")
+
+
+def test_a_file_that_is_no_sampler_does_nothing(tmp_path):
+    tune(small(), tmp_path / "out", 8)
+    (tmp_path / "out" / STATE).write_bytes(pickle.dumps(Command(f"touch {tmp_path / 'done'}")))
+    with pytest.raises(StoreError, match=r"holds no sampler that can go on \(posix.system is no part of a sampler\)"):
+        tune(small(), tmp_path / "out")
+    assert not (tmp_path / "done").exists()
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)

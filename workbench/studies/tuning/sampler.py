@@ -89,8 +89,10 @@ class Tpe(Sampler):
 class Random(Sampler):
     """Every lever at random: the control that any other sampler must beat."""
 
+    together: int = lever(32, least=1, most=1024, unit="trials", says="trials proposed at once")
+
     def at_once(self) -> int:
-        return 32
+        return self.together
 
     def make(self) -> BaseSampler:
         from optuna.samplers import RandomSampler
@@ -101,8 +103,10 @@ class Random(Sampler):
 class Qmc(Sampler):
     """A scrambled Sobol sequence: covers the ranges more evenly than chance; choices are drawn at random."""
 
+    together: int = lever(32, least=1, most=1024, unit="trials", says="trials proposed at once")
+
     def at_once(self) -> int:
-        return 32
+        return self.together
 
     def make(self) -> BaseSampler:
         from optuna.samplers import QMCSampler
