@@ -17,6 +17,9 @@ from workbench.strict_yaml import parse_mapping, read_mapping
         ("? [a]\n: 1", "drain.yaml: line 1: a key must be a plain word."),
         ("a: \x00", "drain.yaml: is not YAML"),
         ("a: &b [*b]", "drain.yaml: line 1: found unconstructable recursive node."),
+        ("a: " + "9" * 5000, "drain.yaml: holds a number or a date that cannot be read: Exceeds the limit"),
+        ("a: 2020-13-45", "drain.yaml: holds a number or a date that cannot be read: month must be in 1..12."),
+        ("a: " + "[" * 5000, "drain.yaml: is nested too deeply."),
     ],
 )
 def test_what_is_no_plain_mapping_is_refused(text, says):

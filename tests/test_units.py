@@ -62,3 +62,9 @@ def test_cycles_of_an_array_are_those_of_each(times, clock_mhz):
 @pytest.mark.parametrize(("time_ns", "cycles"), [(0, 0), (0.1, 1), (2.5, 2), (3.5, 4), (1000, 1000), (-3, 0)])
 def test_cycles_at_one_gigahertz(time_ns, cycles):
     assert cycles_from_ns(time_ns, 1000) == cycles
+
+
+def test_a_half_is_rounded_alike_alone_and_in_an_array():
+    """5,750 ns at 1,410 MHz are 8,107.5 cycles exactly; dividing the clock first loses the half."""
+    assert cycles_from_ns(5750, 1410.0) == 8108
+    assert cycles_each(np.array([5750, 11550, 22950]), 1410.0).tolist() == [8108, 16286, 32360]

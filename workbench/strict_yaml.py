@@ -58,6 +58,10 @@ def parse_value(text: str, where: str) -> Any:
         raise InputError(f"{where}: {_line(problem.problem_mark)}is not YAML: {problem.problem}.") from None
     except yaml.YAMLError as problem:
         raise InputError(f"{where}: is not YAML: {' '.join(str(problem).split())}.") from None
+    except ValueError as problem:  # a number of more digits than Python converts, the 13th month
+        raise InputError(f"{where}: holds a number or a date that cannot be read: {problem}.") from None
+    except RecursionError:
+        raise InputError(f"{where}: is nested too deeply.") from None
 
 
 def _line(mark: Any) -> str:

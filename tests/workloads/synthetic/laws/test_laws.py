@@ -270,3 +270,8 @@ def test_a_share_at_its_edges_draws_in_range_without_a_warning(share):
     drawn = law.draw(np.array([0.0, 2.0**-53, 0.5, TOP]))
     assert set(drawn.tolist()) <= {1, 4, 16, 24, 32, 3, 2}
     assert (law.span() == (16, 32)) == (share == 0)
+
+
+def test_a_rank_on_a_step_gives_the_number_above_it():
+    assert Empirical(outcomes=(1, 16), weights=(3, 1)).draw(np.array([0.75 - 2.0**-53, 0.75])).tolist() == [1, 16]
+    assert Uniform(low=1, high=4).draw(np.array([0.5 - 2.0**-53, 0.5])).tolist() == [2, 3]
