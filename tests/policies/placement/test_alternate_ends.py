@@ -1,0 +1,23 @@
+"""Alternate ends against its contract and its slow twin (spec 1, section 7)."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from tests.oracles import placement as slow
+from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_together
+from workbench.policies.placement import AlternateEnds
+from workbench.policies.placement.contract import PlacementContract
+
+
+class TestAlternateEnds(PlacementContract):
+    policy = AlternateEnds()
+
+
+def test_every_state_of_small_memories():
+    compare_on_every_state(AlternateEnds(), slow.AlternateEnds)
+
+
+@given(segments, moves)
+def test_walks_with_its_twin(segments, moves):
+    walk_together(AlternateEnds(), slow.AlternateEnds(segments), moves)
