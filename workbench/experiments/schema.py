@@ -6,7 +6,6 @@ from typing import Any
 
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.sweep import KEYS, REQUIRED
-from workbench.levers import Spec
 from workbench.machine import Machine
 from workbench.policies.policy import policies
 from workbench.workloads.schema import workload_schema
@@ -36,7 +35,7 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
         "machine": varied(Machine.schema()),
         "workload": varied(workload_schema()),
         "policy": chosen,
-        "options": _spec(engine.options),
+        "options": _inside(engine.options.schema()),
         "baseline": chosen,
         "seeds": _seeds(),
         "measures": {"type": "array", "items": {"enum": list(found.measures)}},
@@ -48,21 +47,28 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
 def policy_schema(question: str) -> dict[str, Any]:
     """A policy by its name, or by its name with levers."""
     named = policies(question)
-    one = {name: _spec(cls) for name, cls in named.items()}
+    one = {name: cls.schema() for name, cls in named.items()}
     with_levers = {"type": "object", "minProperties": 1, "maxProperties": 1, "properties": one}
     return {"anyOf": [{"enum": list(named)}, with_levers, {"type": "string", "pattern": r"\.py:"}]}
 
 
 def varied(schema: dict[str, Any]) -> dict[str, Any]:
-    """Something, or a choice of several of it."""
+    """Something, or a choice of several of it; and the same for every part of it, as `vary` may stand at any depth."""
     choices = {"type": "array", "minItems": 1}
     shape = {"type": "object", "required": ["vary"], "additionalProperties": False}
-    return {"anyOf": [schema, {**shape, "properties": {"vary": choices, "zip": {"type": "string"}}}]}
+    return {"anyOf": [_inside(schema), {**shape, "properties": {"vary": choices, "zip": {"type": "string"}}}]}
 
 
-def _spec(cls: type[Spec]) -> dict[str, Any]:
-    schema = cls.schema()
-    return {**schema, "properties": {name: varied(inner) for name, inner in schema["properties"].items()}}
+def _inside(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with a choice allowed for each of its parts."""
+    parts = dict(schema)
+    if "properties" in schema:
+        parts["properties"] = {name: varied(inner) for name, inner in schema["properties"].items()}
+    if "items" in schema:
+        parts["items"] = varied(schema["items"])
+    if "anyOf" in schema:
+        parts["anyOf"] = [_inside(alternative) for alternative in schema["anyOf"]]
+    return parts
 
 
 def _seeds() -> dict[str, Any]:
