@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from workbench.experiments.folder import PROVENANCE, SWEEP, TABLE, write_json, write_whole
+from workbench.experiments.named_files import with_files
 from workbench.experiments.provenance import provenance
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Spec
@@ -24,15 +25,10 @@ def keep_files(runs: RunSet, folder: Path) -> None:
 
 
 def resolved(runs: RunSet) -> dict[str, Any]:
-    """The sweep as it was run, overrides applied, relative paths made absolute, policies by name."""
+    """The sweep as it was run, overrides applied, policies by name, paths of files made absolute."""
     sweep = runs.plan.sweep
-    said = {**named(sweep.said), "seeds": _shortest(sweep.seeds)}
-    workload = said.get("workload")
-    for key in ("file", "trace"):
-        if isinstance(workload, dict) and isinstance(workload.get(key), str):
-            path = sweep.folder / workload[key]
-            workload[key] = str(path.resolve()) if path.is_file() else workload[key]
-    return said
+    said = {**named(sweep.said), "seeds": shortest(sweep.seeds)}
+    return with_files(said, sweep.folder, lambda path: str(path.resolve()))
 
 
 def keep_table(runs: RunSet, folder: Path) -> Path:
@@ -58,6 +54,7 @@ def named(value: Any) -> Any:
     return [named(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
-def _shortest(seeds: list[int]) -> Any:
+def shortest(seeds: list[int]) -> Any:
+    """Seeds as a sweep says them."""
     in_a_row = seeds == list(range(seeds[0], seeds[0] + len(seeds)))
     return {"first": seeds[0], "count": len(seeds)} if in_a_row else seeds

@@ -12,6 +12,7 @@ import yaml
 
 from workbench.experiments.folder import STORE, held, write_whole
 from workbench.experiments.keep import keep_files, named
+from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress, Silent, run_plan
@@ -152,7 +153,8 @@ def _holdout(
 
 def _keep(found: StudyResults, folder: Path) -> None:
     """Write what belongs beside the store: the study, its trials, its front, and the hold-out sweep with its table."""
-    write_whole(folder / STUDY, yaml.safe_dump(named(found.study.said), sort_keys=False, allow_unicode=True))
+    said = with_files(named(found.study.said), found.study.sweep.folder, lambda path: str(path.resolve()))
+    write_whole(folder / STUDY, yaml.safe_dump(said, sort_keys=False, allow_unicode=True))
     write_whole(folder / TRIALS, found.trials.to_csv(index=False))
     if found.holdout is not None:
         write_whole(folder / FRONT, found.pareto.to_csv(index=False))

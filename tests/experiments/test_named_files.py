@@ -1,0 +1,65 @@
+"""Files named in a sweep are found wherever they stand, and nothing else is taken for one."""
+
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from workbench.experiments.named_files import with_files
+
+POLICY = '''
+from workbench.policies.placement import Placement
+from workbench.structures.windows import first_start
+
+
+class Lowest(Placement):
+    """The lowest start; there are no ties."""
+
+    def answer(free, segments, length, params, memory):
+        return first_start(free, length, 0)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "jobs.csv").write_text("arrival,length,duration\n0,3,5\n0,4,5\n")
+    (tmp_path / "mine" / "other.csv").write_text("arrival,length,duration\n0,2,9\n")
+    (tmp_path / "mine" / "lowest.py").write_text(POLICY)
+    return tmp_path / "mine"
+
+
+def test_every_file_is_renamed_and_nothing_else(folder):
+    said = {
+        "question": "lowest.py: is it good?",
+        "machine": "h100",
+        "workload": {
+            "vary": ["bimodal", {"file": "jobs.csv"}, {"trace": "other.csv"}, {"trace": "rocprofv3_mi355x_part1"}]
+        },
+        "policy": {"placement": {"vary": ["first_fit", "lowest.py:Lowest", {"lowest.py:Lowest": {}}]}},
+        "baseline": {"placement": "lowest.py:Lowest"},
+        "measures": ["drain_cycles"],
+    }
+    seen = []
+    renamed = with_files(said, folder, lambda path: seen.append(path) or f"new/{path.name}")
+    assert renamed == {
+        **said,
+        "workload": {
+            "vary": ["bimodal", {"file": "new/jobs.csv"}, {"trace": "new/other.csv"}, said["workload"]["vary"][3]]
+        },
+        "policy": {"placement": {"vary": ["first_fit", "new/lowest.py:Lowest", {"new/lowest.py:Lowest": {}}]}},
+        "baseline": {"placement": "new/lowest.py:Lowest"},
+    }
+    assert {path.name for path in seen} == {"jobs.csv", "other.csv", "lowest.py"}
+
+
+def test_results_open_from_anywhere(folder, tmp_path, monkeypatch):
+    (folder / "sweep.yaml").write_text(
+        "engine: shared_memory\nmachine: {segments: 16}\nworkload: {vary: [{file: jobs.csv}, {file: other.csv}]}\n"
+        "policy: {placement: {vary: [first_fit, 'lowest.py:Lowest']}}\n"
+    )
+    monkeypatch.chdir(folder)
+    table = wb.run("sweep.yaml", tmp_path / "out").table.drop(columns="workload")
+    monkeypatch.chdir("/")
+    assert wb.open_results(tmp_path / "out").table.drop(columns="workload").equals(table)
+    assert Path("/") == Path.cwd()

@@ -1,0 +1,60 @@
+"""The files that a sweep names, workloads and policies of one's own, wherever in it they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench.policies.from_file import is_in_file
+
+Rename = Callable[[Path], str]
+
+
+def with_files(said: Mapping[str, Any], folder: Path, rename: Rename) -> dict[str, Any]:
+    """The same sweep with every file that it names called something else.
+
+    Parameters
+    ----------
+    folder : Path
+        What relative paths in the sweep start from.
+    rename : callable
+        From the path of a file that is there to its new name. The name of a public trace is no file and stays.
+
+    Examples
+    --------
+    >>> said = {"engine": "shared_memory", "workload": {"trace": "rocprofv3_mi355x_part1"}}
+    >>> with_files(said, Path(), str) == said
+    True
+    """
+
+    def new(name: str) -> str:
+        path = next((one for one in (folder / name, Path(name)) if one.is_file()), None)
+        return name if path is None else rename(path)
+
+    readers = {"workload": _workload, "policy": _policies, "baseline": _policies}
+    return {key: readers[key](value, new) if key in readers else value for key, value in said.items()}
+
+
+def _workload(value: Any, new: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _source(key, inner, new) for key, inner in value.items()}
+    return [_workload(inner, new) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _source(key: Any, value: Any, new: Callable[[str], str]) -> Any:
+    return new(value) if key in ("file", "trace") and isinstance(value, str) else _workload(value, new)
+
+
+def _policies(value: Any, new: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {_policy(key, new): _policies(inner, new) for key, inner in value.items()}
+    return [_policies(inner, new) for inner in value] if isinstance(value, (list, tuple)) else _policy(value, new)
+
+
+def _policy(name: Any, new: Callable[[str], str]) -> Any:
+    """`my_fit.py:MyFit` with the file called something else; anything else as it is."""
+    if not isinstance(name, str) or not is_in_file(name):
+        return name
+    file, _, cls = name.partition(":")
+    return f"{new(file)}:{cls}"
