@@ -74,3 +74,12 @@ def test_a_preset_with_levers_of_its_own():
     assert read_machine(machine) is machine
     assert read_machine(machine.plain()) == machine
     assert read_machine({}) == Machine() == preset("patent").machine()
+
+
+def test_the_schema_takes_what_a_sweep_file_may_say():
+    named, levers = Machine.schema()["anyOf"]
+    assert "mi355x" in named["enum"]
+    assert levers["properties"]["preset"] == named
+    assert levers["properties"]["segments"]["maximum"] == 4096
+    assert levers["additionalProperties"] is False
+    assert "required" not in levers

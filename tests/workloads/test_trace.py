@@ -1,6 +1,8 @@
 """One unit's share of a trace: against dealing out workgroups one by one, on real traces, and where it cannot serve."""
 
+import itertools
 import json
+import os
 import pickle
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from workbench.streams import Streams
 from workbench.workloads.read import read_workload
 from workbench.workloads.trace import TraceWorkgroups
 
+SERIAL = itertools.count()
 DATA = Path(__file__).parents[1] / "data" / "traces"
 KERNELS = st.lists(
     st.fixed_dictionaries(
@@ -60,8 +63,9 @@ LEVERS = st.fixed_dictionaries(
 )
 
 
-def kineto(kernels, place):
-    """A Kineto trace of these kernels."""
+def kineto(kernels, folder):
+    """A Kineto trace of these kernels, in a file of its own."""
+    place = folder / f"{next(SERIAL)}.json"
     events = [
         {
             "ph": "X",
@@ -83,17 +87,23 @@ def kineto(kernels, place):
     return str(place)
 
 
+def rewrite(place, contents, second):
+    """Other contents at another time, however coarse the clock of the file system."""
+    place.write_bytes(contents)
+    os.utime(place, (second, second))
+
+
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
-    return tmp_path_factory.mktemp("traces") / "t.json"
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("traces")
 
 
 @settings(deadline=None)
 @given(KERNELS, MACHINES, LEVERS)
-def test_requests_are_what_dealing_out_every_workgroup_gives(place, kernels, levers, spec):
+def test_requests_are_what_dealing_out_every_workgroup_gives(folder, kernels, levers, spec):
     spec["unit"] %= levers["compute_units"]
     expected = requests(kernels, levers, spec)
-    workload = TraceWorkgroups(trace=kineto(kernels, place), **spec)
+    workload = TraceWorkgroups(trace=kineto(kernels, folder), **spec)
     machine = Machine(**levers)
     if not expected:
         with pytest.raises(InputError, match="so there is no request"):
@@ -147,27 +157,27 @@ def test_identity_names_the_contents_and_not_the_path(tmp_path):
     assert str(tmp_path) not in repr(here.identity())
     assert here.but(unit=1).identity() != here.identity()
     before = here.identity()
-    (tmp_path / "a.json").write_bytes(text.replace(b"16896", b"16897"))
+    rewrite(tmp_path / "a.json", text.replace(b"16896", b"16897"), second=1)
     assert here.identity() != before
 
 
 def test_a_trace_that_is_written_anew_is_read_anew(tmp_path):
     place = tmp_path / "t.json"
-    text = (DATA / "rocprofv3.json").read_text()
+    text = (DATA / "rocprofv3.json").read_bytes()
     lengths = []
-    for size in ("16896", "20000"):
-        place.write_text(text.replace("16896", size))
+    for second, size in enumerate((b"16896", b"20000")):
+        rewrite(place, text.replace(b"16896", size), second)
         workload = TraceWorkgroups(trace=str(place), count=1)
         lengths += workload.workgroups(Machine(compute_units=1), Streams(1)).length.tolist()
     assert lengths == [33, 40]
 
 
-def test_a_card_of_several_is_chosen_by_its_number(place):
+def test_a_card_of_several_is_chosen_by_its_number(folder):
     kernels = [
         {"start_ns": 0, "duration_ns": 9, "workgroups": 1, "threads": 64, "shared_bytes": 600, "vgprs": 8, "device": 3},
         {"start_ns": 5, "duration_ns": 9, "workgroups": 1, "threads": 64, "shared_bytes": 100, "vgprs": 8, "device": 1},
     ]
-    trace = kineto(kernels, place)
+    trace = kineto(kernels, folder)
     machine = Machine()
     assert TraceWorkgroups(trace=trace).workgroups(machine, Streams(1)).length.tolist() == [1]
     assert TraceWorkgroups(trace=trace, device=3).workgroups(machine, Streams(1)).length.tolist() == [2]
@@ -175,11 +185,12 @@ def test_a_card_of_several_is_chosen_by_its_number(place):
         TraceWorkgroups(trace=trace, device=2).workgroups(machine, Streams(1))
 
 
-def test_kernels_that_were_not_recorded_whole_are_left_out_only_when_asked(place):
+def test_kernels_that_were_not_recorded_whole_are_left_out_only_when_asked(tmp_path):
     document = json.loads((DATA / "kineto_nvidia.json").read_text())
     for event in document["traceEvents"]:
         if event["name"] == "first\\gemm":
             del event["args"]["grid"]
+    place = tmp_path / "t.json"
     place.write_text(json.dumps(document))
     workload, machine = TraceWorkgroups(trace=str(place)), read_machine("a100")
     with pytest.raises(InputError) as refused:
@@ -224,10 +235,10 @@ def test_a_workgroup_may_take_the_whole_shared_memory():
         workload.workgroups(Machine(compute_units=1, segments=32), Streams(1))
 
 
-def test_no_preset_is_named_where_none_is_large_enough(place):
+def test_no_preset_is_named_where_none_is_large_enough(folder):
     kernel = {"start_ns": 0, "duration_ns": 9, "workgroups": 1, "threads": 64, "shared_bytes": 1 << 20, "vgprs": 8}
     with pytest.raises(InputError, match=r"2048 segments where the machine has 128\. No preset holds as much\."):
-        TraceWorkgroups(trace=kineto([kernel], place)).workgroups(Machine(), Streams(1))
+        TraceWorkgroups(trace=kineto([kernel], folder)).workgroups(Machine(), Streams(1))
 
 
 def test_a_sweep_file_is_told_where_its_mistake_is():

@@ -6,7 +6,7 @@ of a GCN 5 compute unit. Named machines with a source for every figure are in `p
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,6 +61,15 @@ class Machine(Spec):
         from workbench.machine.read import levers_of_preset
 
         return super().read(levers_of_preset(given, path, where), path, where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of what `read` takes: a preset's name, or levers with or without one."""
+        from workbench.machine.preset import preset_names
+
+        named = {"enum": preset_names(), "description": "a preset whose figures stand where no lever is given"}
+        levers = super().schema()
+        return {"anyOf": [named, {**levers, "properties": {"preset": named, **levers["properties"]}}]}
 
     def check(self) -> None:
         if self.reserved_bytes >= self.shared_memory_bytes:

@@ -12,6 +12,9 @@ its parts is a lever or stated here:
   slots, workgroup slots and vector registers), the machine needs ceil(n / (compute_units * r)) rounds, and each
   workgroup lasts the kernel's duration divided by the rounds. `whole`: each lasts the kernel's duration.
 - A kernel of 0 ns (a trace in whole microseconds rounds so) lasts one cycle.
+
+The engine `shared_memory` holds workgroups back by shared memory alone: of a kernel that wave slots or registers hold
+back on the machine, more workgroups run at once in the engine.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 An importer answers for one format, in one file of this folder: it recognises the format by the first bytes of the
 contents and reads the file into tables. A class joins by being defined, here or in a notebook cell.
+
+To add one: write `<format>.py` here with a class that derives from `Importer`; put a trace of a few lines, written by
+hand, into `tests/data/traces` and its corners into `tests/workloads/importers`; list public files of the format in
+`data/catalogue.yaml`. Nothing else names importers. `tests/workloads/importers/test_new_importer.py` does the same.
 """
 
 from __future__ import annotations
