@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test check lab dashboard bench lock clean help
+.PHONY: run test check lab dashboard bench pictures lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -44,6 +44,9 @@ dashboard: $(READY)
 
 bench: $(READY)
 	$(BIN)/workbench bench
+
+pictures: $(READY)
+	$(BIN)/python docs/make_pictures.py
 
 lock:
 	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --all-extras --group dev pyproject.toml -o requirements.lock

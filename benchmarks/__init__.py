@@ -1,8 +1,8 @@
 """Speed, as figures with what they are compared with in the same run.
 
-Every benchmark is a function that returns rows `{name, variant, items, unit, seconds, items_per_second}`. It asserts how
-many events there were, so that no speed comes from doing less. Nothing here is asserted about time: the bars are in the
-README, and a figure counts only beside its reference in one run.
+Every benchmark is a function that returns rows `{name, variant, items, unit, seconds, items_per_second}`. It asserts
+how many events there were, so that no speed comes from doing less. Nothing here is asserted about time: the bars are in
+the README, and a figure counts only beside its reference in one run.
 """
 
 from __future__ import annotations

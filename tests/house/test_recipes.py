@@ -39,6 +39,13 @@ def test_the_recipes_that_are_promised_are_there():
     assert set(CONTRIBUTING) == {"add a policy", "add an engine", "add an importer"}
 
 
+def test_the_policy_of_the_readme_runs(tmp_path):
+    found = recipes((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(found) == {"your own policy"}
+    for kind, text in found["your own policy"]:
+        assert "middle_out(shift=8)" in run_block(kind, text, tmp_path)
+
+
 @pytest.mark.parametrize("name", CONTRIBUTING)
 def test_recipe(name, tmp_path):
     for kind, text in CONTRIBUTING[name]:

@@ -1,0 +1,52 @@
+"""The same runs, compiled and as the plain Python that was written: the same bits, for every policy and lever."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import json, sys
+import workbench as wb
+from workbench.compiled import INTERPRETED
+from workbench.policies.policy import policies
+
+assert INTERPRETED == (sys.argv[1] == "interpreted")
+wb.planned({"engine": "shared_memory", "workload": "large_uniform"})
+every = [{name: {"base": "first_fit"}} if "base" in cls.levers else name for name, cls in policies("placement").items()
+         if cls.built_in]
+size = {"vary": [{"uniform": [1, 8]}, {"uniform": [1, 30]}]}
+sweep = {
+    "engine": "shared_memory",
+    "machine": {"segments": {"vary": [33, 64]}},
+    "workload": {"synthetic": "random_workgroups", "count": 25, "size": size, "duration": {"uniform": [1, 60]},
+                 "arrival": {"vary": ["all_at_once", {"poisson": {"per_kilocycle": 200}}]}},
+    "policy": {"placement": {"vary": every}, "queue": {"vary": ["fifo_head_only", {"fifo_lookahead": {"k": 3}}]}},
+    "seeds": 1,
+}
+results = wb.run(sweep, workers=1)
+rows = {row.id: [row.status, row.error, {k: repr(v) for k, v in row.measures.items()}] for row in results.rows.values()}
+print(json.dumps(rows, sort_keys=True))
+"""
+
+
+def outcome(mode: str) -> dict[str, list[object]]:
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if mode == "interpreted" else "0"}
+    told = subprocess.run(
+        [sys.executable, "-c", PROGRAM, mode], env=environment, capture_output=True, text=True, timeout=500
+    )
+    assert told.returncode == 0, told.stderr[-2000:]
+    found: dict[str, list[object]] = json.loads(told.stdout)
+    return found
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this test starts both modes itself")
+def test_compiled_and_interpreted_runs_are_the_same_to_the_bit():
+    compiled, interpreted = outcome("compiled"), outcome("interpreted")
+    assert len(compiled) > 200
+    assert {row[0] for row in compiled.values()} == {"done"}
+    assert compiled == interpreted
