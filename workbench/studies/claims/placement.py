@@ -51,14 +51,15 @@ def _every_measure(runs: RunSet, regime: str, measures: Sequence[str], most: boo
         comparison = compared(runs, first, other, measure)
         found.append(superior(measure, "better in the mean", comparison))
         found.extend([majority(measure, "better on most seeds", comparison)] if most else [])
-    return every(regime, " and ".join(measures), found)
+    return every(regime, f"{', '.join(measures)}; shown is the weakest", found)
 
 
 def _wear(evidence: Evidence) -> list[Finding]:
     runs = _drain(evidence)
     balanced = [_every_measure(runs, r, ("wear_cv", "wear_gini", "wear_max_over_min"), False) for r in REGIMES]
     halves = [_within(runs, r, "nearest_boundary", "wear_low_over_high", (0.95, 1.05)) for r in REGIMES]
-    return [every(r, "balanced and even between halves", [b, h]) for r, b, h in zip(REGIMES, balanced, halves)]
+    both = "wear_cv, wear_gini, wear_max_over_min, wear_low_over_high; shown is the weakest"
+    return [every(regime, both, [b, h]) for regime, b, h in zip(REGIMES, balanced, halves)]
 
 
 def _within(runs: RunSet, regime: str, placement: str, measure: str, band: tuple[float, float]) -> Finding:

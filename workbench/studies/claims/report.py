@@ -37,12 +37,20 @@ class ClaimReport(NamedTuple):
         """The verdicts with their cases, for reading."""
         lines: list[str] = []
         for verdict in self.verdicts:
-            lines.append(f"{verdict.id}  {verdict.holds.upper():<9} {verdict.statement} (n = {verdict.n})")
-            lines.extend(f"      {case.side:<8} {case.id}: {case.note}" for case in self.cases[verdict.id])
+            adjusted = f", adjusted p = {verdict.p_adjusted:.2g}" if verdict.p_adjusted is not None else ""
+            lines.append(f"{verdict.id}  {verdict.holds.upper():<9} {verdict.statement} (n = {verdict.n}{adjusted})")
+            lines.extend(f"      {case.side:<8} {case.id}: {_figures(case)}" for case in self.cases[verdict.id])
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         return str(self.table.to_html(index=False))
+
+
+def _figures(case: Finding) -> str:
+    if case.interval is None:
+        return case.note
+    tested = f", p = {case.p_value:.2g}" if case.p_value is not None else ""
+    return f"{case.interval}{tested} ({case.statement})"
 
 
 def _verdict_row(verdict: Verdict) -> dict[str, object]:
