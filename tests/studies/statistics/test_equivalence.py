@@ -92,7 +92,8 @@ def test_an_open_end_is_a_test_of_non_inferiority():
     assert equivalent_proportion(3, 100, (-1.0, 0.1)).p_value == pytest.approx(
         scipy.stats.binomtest(3, 100, 0.1, alternative="less").pvalue
     )
-    assert equivalent_proportion(97, 100, (0.9, 2.0)).place == "inside"
+    assert equivalent_proportion(100, 100, (0.9, 2.0)).place == "inside"
+    assert equivalent_proportion(0, 100, (-1.0, 0.1)).place == "inside"
 
 
 def test_equal_values_decide_only_in_numbers():
