@@ -18,7 +18,8 @@ from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.read import read_workload
 
-_VARIED = ("machine", "workload", "policy", "options")
+VARIED = ("machine", "workload", "policy", "options")
+"""The keys of a sweep under which `vary` may stand."""
 
 
 class PlannedPoint(NamedTuple):
@@ -65,7 +66,7 @@ def make_plan(sweep: Sweep) -> Plan:
     InputError
         A setup is not valid, with the path of the offending key; or a workload asks for what its machine cannot give.
     """
-    varied = {key: copy.deepcopy(sweep.said.get(key, {})) for key in _VARIED}
+    varied = {key: copy.deepcopy(sweep.said.get(key, {})) for key in VARIED}
     points: dict[str, PlannedPoint] = {}
     for alternative in expand(varied, "", sweep.where):
         for point in _with_baseline(sweep, alternative.value, alternative.coordinates):

@@ -1,0 +1,103 @@
+"""A batch of notebooks: one a point of a sweep, each output kept under its run's name, finished ones not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.experiments.folder import held, write_json
+from workbench.experiments.notebooks.execute import NotebookRun, execute, finished, output
+from workbench.experiments.notebooks.source import Notebook, read_notebook
+from workbench.experiments.notebooks.tasks import Task, plan_tasks
+from workbench.experiments.provenance import environment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INDEX = "notebooks.json"
+
+
+class NotebookBatch(NamedTuple):
+    """What became of each notebook."""
+
+    folder: Path
+    runs: list[NotebookRun]
+
+    @property
+    def failures(self) -> list[NotebookRun]:
+        """Those that failed, each with the cell that did."""
+        return [run for run in self.runs if run.status == "failed"]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a notebook: run_id, status, one column a parameter, cell, error, seconds, output."""
+        import pandas as pd
+
+        rows = [{"run_id": r.id, "status": r.status, **r.parameters, **_outcome(r)} for r in self.runs]
+        return pd.DataFrame(rows)
+
+
+def run_notebook(
+    notebook: str | Path,
+    sweep: str | Path | Mapping[str, Any] | None = None,
+    set: Mapping[str, Any] | None = None,
+    out: str | Path | None = None,
+    progress: Callable[[NotebookRun], Any] | None = None,
+) -> NotebookBatch:
+    """Run a notebook once, or once for each point of a sweep, with parameters that are checked first.
+
+    Parameters
+    ----------
+    notebook : path
+        A notebook whose defaults stand in a cell tagged "parameters".
+    sweep : path or mapping, optional
+        A sweep, whose varied levers become parameters (see `plan_tasks`), or the notebook's own parameters with `vary`.
+    set : mapping, optional
+        Parameters for every notebook, and overrides of the sweep by dotted path.
+    out : path, optional
+        The folder of the outputs: `results/notebooks/NAME` if left out.
+    progress : callable, optional
+        Is told of each notebook as it ends.
+
+    Raises
+    ------
+    InputError
+        The notebook or the sweep is not valid, or a parameter is none of the notebook's; nothing has been run.
+    StoreError
+        The folder cannot be written, or another batch has it.
+
+    Examples
+    --------
+    >>> run_notebook("no_such.ipynb")
+    Traceback (most recent call last):
+    workbench.errors.InputError: no_such.ipynb: cannot be read (No such file or directory).
+    """
+    found = read_notebook(Path(notebook))
+    tasks = plan_tasks(found, sweep, set or {})
+    folder = Path(out) if out is not None else Path("results", "notebooks", found.path.stem)
+    provenance = {"notebook": found.path.name, "notebook_digest": found.digest, **environment()}
+    runs: list[NotebookRun] = []
+    with held(folder):
+        for task in tasks:
+            runs.append(_kept(folder, task) or execute(found, task, folder, provenance))
+            if progress is not None:
+                progress(runs[-1])
+            _write_index(folder, found, runs)
+    return NotebookBatch(folder, runs)
+
+
+def _kept(folder: Path, task: Task) -> NotebookRun | None:
+    if not finished(folder, task):
+        return None
+    return NotebookRun(task.id, "kept", output(folder, task), task.parameters, 0.0, 0, "")
+
+
+def _write_index(folder: Path, notebook: Notebook, runs: list[NotebookRun]) -> None:
+    """Say which output has which parameters, anew after each notebook."""
+    rows = [{"run_id": r.id, "status": r.status, "parameters": r.parameters, **_outcome(r)} for r in runs]
+    write_json(folder / INDEX, {"notebook": notebook.path.name, "notebook_digest": notebook.digest, "runs": rows})
+
+
+def _outcome(run: NotebookRun) -> dict[str, Any]:
+    return {"cell": run.cell, "error": run.error, "seconds": round(run.seconds, 3), "output": run.output.name}
