@@ -63,6 +63,16 @@ LEVERS = st.fixed_dictionaries(
 )
 
 
+KERNEL = {
+    "start_ns": 0,
+    "duration_ns": 1000,
+    "workgroups": 6,
+    "threads": 64,
+    "shared_bytes": 512,
+    "vgprs": 8,
+}
+
+
 def kineto(kernels, folder):
     """A Kineto trace of these kernels, in a file of its own."""
     place = folder / f"{next(SERIAL)}.json"
@@ -132,6 +142,7 @@ def test_the_facts_say_what_became_of_every_workgroup():
         "kernels": 3,
         "kernels_incomplete": 0,
         "kernels_without_request": 1,
+        "kernels_longer": 0,
         "kernels_of_zero_duration": 0,
         "workgroups_without_request": 5,
         "workgroups_of_all_units": 217,
@@ -146,6 +157,24 @@ def test_the_seed_changes_nothing_and_what_is_given_out_is_ones_own():
     first.length[:] = 77
     assert workload.workgroups(machine, Streams(2)).length.tolist() != first.length.tolist()
     assert not workload.random
+
+
+def test_each_seed_may_take_another_units_share(tmp_path):
+    trace = kineto([{**KERNEL, "start_ns": 1000 * k, "shared_bytes": 512 * (k + 1)} for k in range(6)], tmp_path)
+    machine = Machine(compute_units=4)
+    by_seed = TraceWorkgroups(trace=str(trace), unit=-1)
+    for seed in range(9):
+        ours = by_seed.workgroups(machine, Streams(seed))
+        same = TraceWorkgroups(trace=str(trace), unit=seed % 4).workgroups(machine, Streams(0))
+        assert all(np.array_equal(a, b) for a, b in zip(ours, same, strict=True))
+
+
+def test_kernels_that_last_too_long_are_no_requests_and_are_counted(tmp_path):
+    durations = [1000, 5000, 2000, 90_000]
+    trace = kineto([{**KERNEL, "start_ns": 1000 * k, "duration_ns": d} for k, d in enumerate(durations)], tmp_path)
+    machine, workload = Machine(compute_units=1), TraceWorkgroups(trace=str(trace), longest_us=5.0)
+    assert len(workload.workgroups(machine, Streams(0)).length) == 3 * KERNEL["workgroups"]
+    assert workload.facts(machine)["kernels_longer"] == 1
 
 
 def test_identity_names_the_contents_and_not_the_path(tmp_path):

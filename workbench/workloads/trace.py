@@ -38,13 +38,19 @@ from workbench.workloads.workload import Workgroups, Workload
 
 
 class TraceWorkgroups(Workload):
-    """One compute unit's share of every kernel of a recorded trace; the seed changes nothing."""
+    """One compute unit's share of every kernel of a recorded trace.
+
+    Which unit is a lever, and then the seed changes nothing; or each seed takes another unit's share of the same trace,
+    so that a real trace gives paired runs: with `unit` = -1, seed s takes unit s mod `compute_units`.
+    """
 
     random: ClassVar[bool] = False
 
     trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
     device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
-    unit: int = lever(0, least=0, most=4095, says="the compute unit whose share of each grid is taken")
+    unit: int = lever(
+        0, least=-1, most=4095, says="the compute unit whose share of each grid is taken; -1 = the seed says which"
+    )
     sharing: Literal["continue", "restart"] = lever(
         "continue", says="whether a kernel's first workgroup goes to the unit after the last one's, or to unit 0"
     )
@@ -61,6 +67,13 @@ class TraceWorkgroups(Workload):
         "refuse",
         says="kernels whose grid or shared memory was not recorded: the trace is refused, or they are left out",
     )
+    longest_us: float = lever(
+        0,
+        least=0,
+        most=1e12,
+        unit="microseconds",
+        says="kernels that last longer are no requests, such as collectives that wait for their peers; 0 = all are",
+    )
     most_a_kernel: int = lever(0, least=0, most=1 << 40, unit="workgroups", says="most workgroups a kernel; 0 = all")
     count: int = lever(0, least=0, most=1 << 40, unit="workgroups", says="the first so many workgroups; 0 = all")
 
@@ -69,7 +82,7 @@ class TraceWorkgroups(Workload):
             expected = f"must be below the machine's compute_units ({machine.compute_units})"
             raise wrong_value(where, f"{path or self.name}.unit", expected, self.unit, machine.compute_units - 1)
         try:
-            self._share(machine)
+            self._of_unit(max(self.unit, 0))._share(machine)
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
 
@@ -82,12 +95,13 @@ class TraceWorkgroups(Workload):
             The trace cannot be read or lacks what is needed; a workgroup needs more shared memory than the machine
             has; or nothing asks for shared memory.
         """
-        self.check_machine(machine)
-        return Workgroups(*(column.copy() for column in self._share(machine).workgroups))
+        chosen = self if self.unit >= 0 else self._of_unit(streams.seed % machine.compute_units)
+        chosen.check_machine(machine)
+        return Workgroups(*(column.copy() for column in chosen._share(machine).workgroups))
 
     def facts(self, machine: Any) -> dict[str, int]:
         """How many kernels and workgroups became requests on a machine, and how many did not, and why."""
-        return dict(self._share(machine).facts)
+        return dict(self._of_unit(max(self.unit, 0))._share(machine).facts)
 
     def identity(self) -> dict[str, Any]:
         """The levers, with the trace named by its contents: a file that is moved gives the same runs."""
@@ -98,6 +112,9 @@ class TraceWorkgroups(Workload):
     def short(self, always: Collection[str] = ()) -> str:
         """The levers that differ from their defaults; a file by its name alone."""
         return Workload.short(self.but(trace=Path(self.trace).name), always)
+
+    def _of_unit(self, unit: int) -> TraceWorkgroups:
+        return self if self.unit == unit else self.but(unit=unit)
 
     def _share(self, machine: Any) -> _Share:
         path = trace_file(self.trace)
@@ -121,7 +138,10 @@ def _share(spec: TraceWorkgroups, machine: Any, path: Path, sha256: str) -> _Sha
     kernels, left_out = launches_of(trace, spec.device, skip=spec.incomplete == "skip")
     length = machine.request_segments(kernels.shared_bytes)
     asks = length > 0 if spec.without_shared_memory == "reserve" else kernels.shared_bytes > 0
-    share = share_of_unit(kernels.workgroups, machine.compute_units, spec.unit, spec.sharing == "restart") * asks
+    short = kernels.duration_ns <= spec.longest_us * 1000 if spec.longest_us else np.ones(len(length), bool)
+    share = share_of_unit(kernels.workgroups, machine.compute_units, spec.unit, spec.sharing == "restart") * (
+        asks & short
+    )
     taken = np.minimum(share, spec.most_a_kernel) if spec.most_a_kernel else share
     _refuse_too_big(trace, kernels, machine, np.where(taken > 0, length, 0))
     rows = np.repeat(np.arange(len(taken)), taken)[: spec.count or None]
@@ -134,6 +154,7 @@ def _share(spec: TraceWorkgroups, machine: Any, path: Path, sha256: str) -> _Sha
         "kernels": len(taken),
         "kernels_incomplete": left_out,
         "kernels_without_request": int(np.count_nonzero(~asks)),
+        "kernels_longer": int(np.count_nonzero(~short)),
         "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[asks] == 0)),
         "workgroups_without_request": int(kernels.workgroups[~asks].sum()),
         "workgroups_of_all_units": int(kernels.workgroups[asks].sum()),
