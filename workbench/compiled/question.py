@@ -76,13 +76,14 @@ class Question:
             dispatcher = compiled_answer(answer, self.signature, built_in, checked)
         except numba_errors.NumbaError as problem:
             raise PolicyError(f"{answer.__qualname__} does not compile: {_one_sentence(problem)}") from None
-        result = dispatcher.overloads[self.signature.args]  # type: ignore[attr-defined]
+        result = dispatcher.overloads[self.signature.args]
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name), dispatcher
 
     def _plain_ask(self, answer: Callable[..., int], *arguments: Any) -> int:
         guarded = [_guarded(a, word) for a, word in zip(arguments, self._words, strict=True)]
         try:
-            return int(answer(*guarded) or 0)
+            with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
+                return int(answer(*guarded) or 0)
         except Exception:
             return RAISED
 

@@ -119,7 +119,8 @@ class Placement(Policy, abstract=True):
         """Ask the plain function once, in Python, over words: what to call when a step is to be followed."""
         if length > segments:
             return REFUSED
-        return int(self.function()(words, segments, length, self.parameters(), memory))
+        with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
+            return int(self.function()(words, segments, length, self.parameters(), memory))
 
     def admitted(self, length: int, segments: int) -> int:
         """The segments that a request takes, after refusing one that could never be served (spec 1, E1).
