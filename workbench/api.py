@@ -28,18 +28,17 @@ class Results(RunSet):
 
         return summary(self)
 
-    def figure_data(self, name: str) -> Any:
-        """What a figure draws, as a named tuple of arrays."""
+    def figure_data(self, name: str, **choices: Any) -> Any:
+        """What a figure draws, as a named tuple of arrays; its data function has the choices, such as `measure`."""
         from workbench.figures import figure
 
-        return figure(name).data(self)
+        return figure(name, self.plan.sweep.mechanism.engine.name).choose(self, **choices)
 
-    def figure(self, name: str) -> Figure:
-        """A figure by name, drawn with Matplotlib."""
+    def figure(self, name: str, **choices: Any) -> Figure:
+        """A figure by name, drawn with Matplotlib; a notebook cell shows it."""
         from workbench.figures import figure
 
-        found = figure(name)
-        return found.draw(found.data(self))
+        return figure(name, self.plan.sweep.mechanism.engine.name).draw(self.figure_data(name, **choices))
 
     def export(self, to: str | Path, style: str = "ieee") -> Path:
         """Write a bundle for a paper: tables, figures with their data, numbers as macros, provenance."""

@@ -16,6 +16,7 @@ from workbench.figures.recipe import Recipe
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
+    from workbench.studies.tuning.results import StudyResults
 
 _FILES = (
     "remaining_over_time",
@@ -93,9 +94,16 @@ def draw_all(runs: RunSet, folder: Path) -> list[Path]:
     return saved
 
 
+def draw_front(found: StudyResults, folder: Path) -> list[Path]:
+    """Save the figure of a tuning study as PDF, PNG and CSV; a study of one objective has none."""
+    from workbench.figures import study_front
+
+    return study_front.draw_front(found, folder)
+
+
 def _recipe(name: str) -> Recipe:
     recipe: Recipe = importlib.import_module(f"workbench.figures.{name}").FIGURE
     return recipe
 
 
-__all__ = ["Recipe", "check", "draw_all", "figure", "figures"]
+__all__ = ["Recipe", "check", "draw_all", "draw_front", "figure", "figures"]

@@ -41,8 +41,8 @@ def words_of(path: str, setup: Setup, value: Any) -> str:
     """A lever with its value, as titles and legends say it; nothing where the point has no such lever."""
     if value is None:
         return ""
-    levers = levers_on(path, setup)
-    return " ".join([*(lever.name.replace("_", " ") for lever in levers), str(value)])
+    words = ", ".join(lever.name.replace("_", " ") for lever in levers_on(path, setup))
+    return f"{words} = {value}" if words else str(value)
 
 
 def levers_on(path: str, setup: Setup) -> list[Lever]:

@@ -10,7 +10,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_words
-from workbench.figures.finished import values
+from workbench.figures.finished import undefined, values
 from workbench.figures.panels import Line, panels
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, mean_interval, pair, ratio_interval
@@ -63,6 +63,9 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
     baseline = runs.baseline_of(line.point)
     assert baseline is not None
     ours, theirs = (values(runs, point, measure.name, figure) for point in (line.point, baseline))
+    for point, found in ((line.point, ours), (baseline, theirs)):
+        if not found:
+            raise undefined(runs, point, measure.name, figure)
     if not ours.keys() & theirs.keys():
         raise InputError(f"{figure} needs a seed that both {line.name} and its baseline finished; there is none.")
     pairs = pair(theirs, ours)

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.experiments.run_set import RunSet
 from workbench.figures.compared import Compared, compared, gain_label, measure_of
 from workbench.figures.panels import check_room
-from workbench.figures.recipe import Column, Recipe
+from workbench.figures.recipe import Column, Recipe, on_paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,21 +137,21 @@ def _counts(gained: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.bincount((within - first).astype(np.int64), minlength=len(edges) - 1)
 
 
+@on_paper
 def draw(data: DrainDifference) -> Figure:
     """Bars on both sides of zero, the mean with its interval above them, and the counts in words."""
     from workbench.figures import frame, ink, marks
 
-    with ink.paper():
-        figure, axes = ink.stacked(len(data.panels), 1.6 if len(data.panels) == 1 else 1.15)
-        for one, panel in zip(axes, data.panels, strict=True):
-            top = max(int(panel.counts.max()), panel.tied)
-            marks.histogram(one, data.edges, panel.counts, panel.tied)
-            marks.interval(one, panel.of.mean, 1.15 * top)
-            one.set_ylim(0, 1.3 * top)
-            one.set_xlim(data.edges[0], data.edges[-1])
-            frame.title(one, _heading(panel.of), _in_words(panel, data))
-            frame.whole_numbers(one)
-        frame.name_sides(axes, data.label, "seeds")
+    figure, axes = ink.stacked(len(data.panels), 1.6 if len(data.panels) == 1 else 1.15)
+    for one, panel in zip(axes, data.panels, strict=True):
+        top = max(int(panel.counts.max()), panel.tied)
+        marks.histogram(one, data.edges, panel.counts, panel.tied)
+        marks.interval(one, panel.of.mean, 1.15 * top)
+        one.set_ylim(0, 1.3 * top)
+        one.set_xlim(data.edges[0], data.edges[-1])
+        frame.title(one, _heading(panel.of), _in_words(panel, data))
+        frame.whole_numbers(one)
+    frame.name_sides(axes, data.label, "seeds")
     return figure
 
 

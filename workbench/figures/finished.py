@@ -25,20 +25,22 @@ def records(runs: RunSet, point: PlannedPoint, figure: str, most: int | None = N
 
 
 def values(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> dict[int, float]:
-    """A measure of a point by seed, the runs left out for which it is not defined.
+    """A measure of a point by seed, the runs left out for which it is not defined: perhaps all.
 
     Raises
     ------
     InputError
-        There is no such measure, the point has no finished run, or the measure is defined for none of them.
+        There is no such measure, or the point has no finished run.
     """
     found = runs.values(point, measure)
     if not found:
         raise none_finished(runs, point, figure)
-    defined = {seed: value for seed, value in found.items() if math.isfinite(value)}
-    if not defined:
-        raise InputError(f"{figure} needs {measure}, which is not defined for {runs.label(point)}.")
-    return defined
+    return {seed: value for seed, value in found.items() if math.isfinite(value)}
+
+
+def undefined(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> InputError:
+    """Say that a measure is defined for no run of a point."""
+    return InputError(f"{figure} needs {measure}, which is not defined for {runs.label(point)}.")
 
 
 def none_finished(runs: RunSet, point: PlannedPoint, figure: str) -> InputError:

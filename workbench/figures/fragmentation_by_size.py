@@ -11,10 +11,10 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import axis_label, measure_label
 from workbench.figures.compared import measure_of
-from workbench.figures.finished import values
+from workbench.figures.finished import undefined, values
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
-from workbench.figures.recipe import ANY, Column, Recipe
+from workbench.figures.recipe import ANY, Column, Recipe, on_paper
 from workbench.studies.statistics import mean_interval
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class MeasureByLever(NamedTuple):
     y_label: str
     titles: tuple[str, ...]
     lines: tuple[Trend, ...]
+    without: tuple[str, ...]
+    """Policies for which the measure is not defined."""
 
     def columns(self) -> dict[str, Column]:
         """One row a line and value of the lever."""
@@ -76,7 +78,7 @@ def fragmentation_by_size_data(
     ------
     InputError
         The sweep varies no number, or several and none is named; there are more panels or lines than can be drawn; or
-        a point has no value of the measure.
+        the measure is not defined for any point.
     """
     declared = measure_of(runs, measure)
     path = _lever(runs, lever)
@@ -87,21 +89,32 @@ def fragmentation_by_size_data(
         for place, panel in enumerate(shown)
         for name in dict.fromkeys(line.name for line in panel.lines)
     ]
-    label = axis_label(path, next(point.setup for point in runs.points if point.coordinates.get(path) is not None))
+    lines = tuple(trend for trend in trends if len(trend.x))
+    if not lines:
+        raise undefined(runs, runs.points[0], measure, FIGURE.name)
     return MeasureByLever(
-        path, measure, label, measure_label(declared), tuple(panel.title for panel in shown), tuple(trends)
+        path,
+        measure,
+        axis_label(path, next(point.setup for point in runs.points if point.coordinates.get(path) is not None)),
+        measure_label(declared),
+        tuple(panel.title for panel in shown),
+        lines,
+        tuple(dict.fromkeys(trend.name for trend in trends if not len(trend.x))),
     )
 
 
 def _trend(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) -> Trend:
     """One line; a policy that has no such lever is the same everywhere."""
     by_value: dict[Any, PlannedPoint] = {line.point.coordinates.get(path): line.point for line in lines}
-    everywhere = by_value.get(None)
-    x = sorted(by_value) if everywhere is None else _values(runs, path)
-    points = [by_value[value] if everywhere is None else everywhere for value in x]
-    means = [mean_interval([*values(runs, point, measure, FIGURE.name).values()]) for point in points]
-    name, style, _ = lines[0]
-    return Trend(panel, name, style, np.array(x, float), means_of(means), np.array([one.n for one in means]))
+    if None in by_value:
+        by_value = dict.fromkeys(_values(runs, path), by_value[None])
+    found = {
+        value: mean_interval([*values(runs, by_value[value], measure, FIGURE.name).values()])
+        for value in sorted(by_value)
+    }
+    defined = {value: interval for value, interval in found.items() if interval.n}
+    n = np.array([interval.n for interval in defined.values()], int)
+    return Trend(panel, *lines[0][:2], np.array([*defined], float), means_of(defined.values()), n)
 
 
 def _values(runs: RunSet, path: str) -> list[Any]:
@@ -127,20 +140,21 @@ def _lever(runs: RunSet, wanted: str | None) -> str:
     )
 
 
+@on_paper
 def draw(data: MeasureByLever) -> Figure:
     """Lines with intervals at the values that were run; the axis is logarithmic where they span a factor of eight."""
     from workbench.figures import frame, ink, marks
 
-    with ink.paper():
-        figure, axes = ink.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)
-        for line in data.lines:
-            marks.interval_line(axes[line.panel], line.x, line.means, line.style, line.name)
-        for one, title in zip(axes, data.titles, strict=True):
-            frame.title(one, title)
-        frame.value_axis(axes[-1], np.unique(np.concatenate([line.x for line in data.lines])))
-        note = rests_on(n for line in data.lines for n in line.n.tolist())
-        frame.name_sides(axes, data.x_label, data.y_label, note)
-        frame.legend(figure, axes)
+    figure, axes = ink.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)
+    for line in data.lines:
+        marks.interval_line(axes[line.panel], line.x, line.means, line.style, line.name)
+    for one, title in zip(axes, data.titles, strict=True):
+        frame.title(one, title)
+    frame.value_axis(axes[-1], np.unique(np.concatenate([line.x for line in data.lines])))
+    left_out = f"; not defined: {', '.join(data.without)}" if data.without else ""
+    note = rests_on(n for line in data.lines for n in line.n.tolist()) + left_out
+    frame.name_sides(axes, data.x_label, data.y_label, note)
+    frame.legend(figure, axes)
     return figure
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from workbench.figures.ink import SMALL, Sheet
@@ -82,6 +84,17 @@ def legend(sheet: Sheet, axes: Sequence[Axes]) -> None:
     found = {label: handle for one in axes for handle, label in zip(*one.get_legend_handles_labels())}
     if len(found) < 2:
         return
-    columns = max(1, min(len(found), _SMALL_LINE // (max(map(len, found)) + 7)))
-    sheet.set_figheight(sheet.get_figheight() + 0.14 * -(-len(found) // columns))
-    sheet.legend(found.values(), found.keys(), loc="outside upper center", ncols=columns)
+    _place_key(sheet, list(found.values()), list(found), "outside upper center")
+
+
+def key(sheet: Sheet, names: Mapping[str, str]) -> None:
+    """What short labels stand for, in rows of their own above all panels."""
+    nothing = [Line2D([], [], linestyle="none") for _ in names]
+    labels = [f"{label}  {words(name)}" for label, name in names.items()]
+    _place_key(sheet, nothing, labels, "outside upper center", handlelength=0, handletextpad=0)
+
+
+def _place_key(sheet: Sheet, handles: list[Any], labels: list[str], where: Any, **look: Any) -> None:
+    columns = max(1, min(len(labels), _SMALL_LINE // (max(map(len, labels)) + 7)))
+    sheet.set_figheight(sheet.get_figheight() + 0.14 * -(-len(labels) // columns))
+    sheet.legend(handles, labels, loc=where, ncols=columns, **look)

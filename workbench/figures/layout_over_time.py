@@ -11,7 +11,7 @@ from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import none_finished
 from workbench.figures.panels import check_room, panels
-from workbench.figures.recipe import Column, Recipe
+from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.figures.shades import shades
 from workbench.metrics.shared_memory_pieces import Pieces, pieces
 from workbench.records.shared_memory import drain_cycle
@@ -139,28 +139,28 @@ def _layout(setting: str, name: str, record: Any, first: int, last: int) -> Layo
     kept = Pieces(*(column[seen] for column in found))
     if len(kept.workgroup) > MOST_PIECES:
         raise InputError(
-            f"{FIGURE.name} draws {MOST_PIECES} rectangles a panel; {name} has {len(kept.workgroup)} "
-            f"from cycle {first} to {last}. Choose a shorter span, such as cycles=({first}, {first + (last - first) // 10})."
+            f"{FIGURE.name} draws {MOST_PIECES} rectangles a panel; {name} has {len(kept.workgroup)} from cycle "
+            f"{first} to {last}. Choose a shorter span, such as cycles=({first}, {first + (last - first) // 10})."
         )
     return Layout(setting, name, record.segments, kept, shades(kept), "")
 
 
+@on_paper
 def draw(data: LayoutOverTime) -> Figure:
     """Rectangles on white: what is free stays white."""
     from workbench.figures import frame, ink, marks
 
-    with ink.paper():
-        figure, axes = ink.stacked(len(data.panels), [0.28 if panel.note else 1.25 for panel in data.panels])
-        for one, panel in zip(axes, data.panels, strict=True):
-            at = panel.pieces
-            marks.rectangles(one, (at.begin, at.end), (at.base, at.base + at.length), panel.shade)
-            frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
-            one.set_ylim(0, panel.segments)
-            name = frame.time_axis(one, data.first, data.last, data.last)
-        frame.name_sides(axes, name, "segment", f"seed {data.seed}; white = free")
-        for one, panel in zip(axes, data.panels, strict=True):
-            if panel.note:
-                frame.say_instead(one, panel.note)
+    figure, axes = ink.stacked(len(data.panels), [0.28 if panel.note else 1.25 for panel in data.panels])
+    for one, panel in zip(axes, data.panels, strict=True):
+        at = panel.pieces
+        marks.rectangles(one, (at.begin, at.end), (at.base, at.base + at.length), panel.shade)
+        frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
+        one.set_ylim(0, panel.segments)
+        name = frame.time_axis(one, data.first, data.last, data.last)
+    frame.name_sides(axes, name, "segment", f"seed {data.seed}; white = free")
+    for one, panel in zip(axes, data.panels, strict=True):
+        if panel.note:
+            frame.say_instead(one, panel.note)
     return figure
 
 

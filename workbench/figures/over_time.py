@@ -11,7 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.means import Means, mean_curve, rests_on
 from workbench.figures.panels import Line, check_room, panels
-from workbench.figures.recipe import Column
+from workbench.figures.recipe import Column, on_paper
 from workbench.metrics.shared_memory_series import Steps
 from workbench.records.shared_memory import drain_cycle
 
@@ -93,22 +93,22 @@ def _curves(runs: RunSet, figure: str, panel: int, lines: list[Line], steps_of: 
     ]
 
 
+@on_paper
 def draw(data: OverTime) -> Figure:
     """Lines with their bands; the legend is above the panels, which share the axis of time."""
     from workbench.figures import frame, ink, marks
 
-    with ink.paper():
-        figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
-        for curve in data.curves:
-            marks.step_line(axes[curve.panel], curve.cycle, curve.means, curve.style, _named(curve, data.curves))
-        longest = max(int(curve.cycle[-1]) for curve in data.curves)
-        for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
-            frame.title(one, title)
-            one.set_ylim(bottom=0)
-            last = max(int(curve.cycle[-1]) for curve in data.curves if curve.panel == place)
-            name = frame.time_axis(one, 0, last, longest)
-        frame.name_sides(axes, name, data.quantity, rests_on(curve.n for curve in data.curves))
-        frame.legend(figure, axes)
+    figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
+    for curve in data.curves:
+        marks.step_line(axes[curve.panel], curve.cycle, curve.means, curve.style, _named(curve, data.curves))
+    longest = max(int(curve.cycle[-1]) for curve in data.curves)
+    for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
+        frame.title(one, title)
+        one.set_ylim(bottom=0)
+        last = max(int(curve.cycle[-1]) for curve in data.curves if curve.panel == place)
+        name = frame.time_axis(one, 0, last, longest)
+    frame.name_sides(axes, name, data.quantity, rests_on(curve.n for curve in data.curves))
+    frame.legend(figure, axes)
     return figure
 
 

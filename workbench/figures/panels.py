@@ -62,7 +62,7 @@ def check_room(panels: int, lines: int, figure: str) -> None:
     InputError
         There are too many; the sentence says what to do.
     """
-    cure = "Narrow the sweep with set=, or draw saving_by_policy."
+    cure = "Narrow the sweep with set=" + (", or draw saving_by_policy." if figure != "saving_by_policy" else ".")
     if panels > MOST_PANELS:
         raise InputError(f"{figure} needs {panels} panels for this sweep; a page holds {MOST_PANELS}. {cure}")
     if lines > MOST_LINES:

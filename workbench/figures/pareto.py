@@ -13,13 +13,16 @@ from workbench.figures.axis_words import measure_label
 from workbench.figures.compared import measure_of
 from workbench.figures.finished import values
 from workbench.figures.means import Means, means_of, rests_on
-from workbench.figures.panels import Line, check_room, panels
-from workbench.figures.recipe import ANY, Column, Recipe
+from workbench.figures.panels import Panel, check_room, panels
+from workbench.figures.recipe import ANY, Column, Recipe, on_paper
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import mean_interval
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from workbench.figures.point_names import Names
 
 MOST_NAMES = 16
 """Where there are more points, only those of the front are named, and of those only where nothing is covered."""
@@ -36,6 +39,8 @@ class Cloud(NamedTuple):
     y: Means
     front: np.ndarray
     """bool[points], whether no other point is better in one measure and at least as good in the other."""
+    without: tuple[str, ...] = ()
+    """Points for which one of the measures is not defined."""
 
 
 class Pareto(NamedTuple):
@@ -72,14 +77,17 @@ def pareto_data(runs: RunSet, x: str = "drain_cycles", y: str = "mean_external_f
     Raises
     ------
     InputError
-        A measure is unknown, neither direction of one is better, a point has no value, or there are too many settings.
+        A measure is unknown, neither direction of one is better, no point has both, or there are too many settings.
     """
     measures = measure_of(runs, x), measure_of(runs, y)
     for measure in measures:
         _check_direction(measure)
     shown = panels(runs)
     check_room(len(shown), 1, FIGURE.name)
-    return Pareto(*measures, tuple(_cloud(runs, panel.title, panel.lines, measures) for panel in shown))
+    clouds = tuple(_cloud(runs, panel, measures) for panel in shown)
+    if not any(cloud.names for cloud in clouds):
+        raise InputError(f"{FIGURE.name} needs points for which both {x} and {y} are defined; there is none.")
+    return Pareto(*measures, clouds)
 
 
 def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tuple[Measure, Measure]) -> Pareto:
@@ -94,21 +102,24 @@ def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tupl
         _check_direction(measure)
     unknown = np.full(len(names), np.nan)
     sides = [Means(np.asarray(values, float), unknown, unknown) for values in (x, y)]
-    return Pareto(*measures, (_with_front("", names, np.zeros(len(names), np.int64), sides, measures),))
+    return Pareto(*measures, (cloud_of("", names, np.zeros(len(names), np.int64), sides, measures),))
 
 
-def _cloud(runs: RunSet, setting: str, lines: list[Line], measures: tuple[Measure, Measure]) -> Cloud:
-    found = [
-        [mean_interval([*values(runs, line.point, measure.name, FIGURE.name).values()]) for line in lines]
-        for measure in measures
-    ]
-    n = np.array([interval.n for interval in found[0]])
-    return _with_front(setting, [line.name for line in lines], n, [means_of(side) for side in found], measures)
+def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
+    found = {
+        line.name: [[*values(runs, line.point, measure.name, FIGURE.name).values()] for measure in measures]
+        for line in panel.lines
+    }
+    defined = {name: [mean_interval(side) for side in sides] for name, sides in found.items() if all(sides)}
+    sides = [means_of(intervals) for intervals in zip(*defined.values(), strict=True)] or [means_of([])] * 2
+    cloud = cloud_of(panel.title, [*defined], np.array([x.n for x, _ in defined.values()], int), sides, measures)
+    return cloud._replace(without=tuple(name for name in found if name not in defined))
 
 
-def _with_front(
-    setting: str, names: Sequence[str], n: np.ndarray, sides: list[Means], measures: tuple[Measure, Measure]
+def cloud_of(
+    setting: str, names: Sequence[str], n: np.ndarray, sides: Sequence[Means], measures: Sequence[Measure]
 ) -> Cloud:
+    """A panel of points, with those of its front marked by what is better of each measure."""
     costs = [s.mean if measure.better == "lower" else -s.mean for s, measure in zip(sides, measures, strict=True)]
     return Cloud(setting, tuple(names), n, sides[0], sides[1], on_front(*costs))
 
@@ -131,28 +142,35 @@ def _check_direction(measure: Measure) -> None:
         raise InputError(f"{FIGURE.name} needs measures of which less or more is better; {measure.name} is neither.")
 
 
+@on_paper
 def draw(data: Pareto) -> Figure:
     """Points with intervals; those of the front are filled, joined by the steps that nothing beats, and named."""
     from workbench.figures import frame, ink, marks
-    from workbench.figures.point_names import name_points
+    from workbench.figures.point_names import name_all
 
-    with ink.paper():
-        figure, axes = ink.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
-        for one, panel in zip(axes, data.panels, strict=True):
-            frame.title(one, panel.setting)
-            marks.points(one, panel.x, panel.y, panel.front, small=len(panel.names) > MOST_NAMES)
-            order = np.argsort(panel.x.mean[panel.front], kind="stable")
-            x, y = (side.mean[panel.front][order] for side in (panel.x, panel.y))
-            drawstyle = "steps-post" if data.x.better == "lower" else "steps-pre"
-            one.plot(x, y, drawstyle=drawstyle, color=marks.QUIET, linewidth=0.7, zorder=1)
-        counts = [int(n) for panel in data.panels for n in panel.n]
-        note = rests_on(counts) if any(counts) else ""
-        frame.name_sides(axes, measure_label(data.x), measure_label(data.y), note)
-        for one, panel in zip(axes, data.panels, strict=True):
-            few = len(panel.names) <= MOST_NAMES
-            named = {k: name for k, name in enumerate(panel.names) if few or panel.front[k]}
-            name_points(figure, one, np.column_stack([panel.x.mean, panel.y.mean]), named, every=few)
+    figure, axes = ink.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
+    for one, panel in zip(axes, data.panels, strict=True):
+        frame.title(one, panel.setting)
+        marks.points(one, panel.x, panel.y, panel.front, small=len(panel.names) > MOST_NAMES)
+        one.margins(0.1)
+        order = np.argsort(panel.x.mean[panel.front], kind="stable")
+        x, y = (side.mean[panel.front][order] for side in (panel.x, panel.y))
+        drawstyle = "steps-post" if data.x.better == "lower" else "steps-pre"
+        one.plot(x, y, drawstyle=drawstyle, color=marks.QUIET, linewidth=0.7, zorder=1)
+    counts = [int(n) for panel in data.panels for n in panel.n if n]
+    without = dict.fromkeys(name for panel in data.panels for name in panel.without)
+    note = (rests_on(counts) if counts else "") + (f"; not defined: {', '.join(without)}" if without else "")
+    frame.name_sides(axes, measure_label(data.x), measure_label(data.y), note)
+    name_all(figure, [_names(one, panel) for one, panel in zip(axes, data.panels, strict=True)])
     return figure
+
+
+def _names(axes: Axes, panel: Cloud) -> Names:
+    from workbench.figures.point_names import Names
+
+    few = len(panel.names) <= MOST_NAMES
+    shown = {k: name for k, name in enumerate(panel.names) if few or panel.front[k]}
+    return Names(axes, np.column_stack([panel.x.mean, panel.y.mean]), shown, every=few)
 
 
 FIGURE = Recipe(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
+from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
-from workbench.figures.frame import words
+from workbench.figures.frame import key, words
 from workbench.figures.ink import SMALL, Sheet
 from workbench.figures.marks import QUIET
 
@@ -20,40 +21,71 @@ _FAR = (3.0, 9.0, 16.0, 24.0)
 """Points of print between a point and its name; the nearest that is free."""
 _DOT = 2.5
 """Points of print that a point takes to each side."""
-_TEXT: dict[str, Any] = {"fontsize": SMALL, "path_effects": [withStroke(linewidth=1.5, foreground="white")]}
 _LINE = {"arrowstyle": "-", "color": QUIET, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 0}
 
 
-def name_points(sheet: Sheet, axes: Axes, points: np.ndarray, names: Mapping[int, str], every: bool = True) -> None:
-    """Name some of the points, one after the other, each at the first free place around it.
+class Names(NamedTuple):
+    """What is to be named in a panel."""
 
-    Where no place is free, a name stands where it covers least, or is left out unless `every` one is wanted. Names that
-    stand off have a thin line to their point. The layout of the sheet is settled first.
+    axes: Axes
+    points: np.ndarray
+    """float64[points, 2], in the units of the axes; all are kept clear, named or not."""
+    names: Mapping[int, str]
+    """Of some of the points."""
+    every: bool
+    """Whether all of these must be told, by a number if need be; else a name without a free place is left out."""
 
-    Parameters
-    ----------
-    points : array, shape (points, 2)
-        In the units of the axes; all are kept clear, named or not.
-    """
+
+def name_all(sheet: Sheet, panels: Sequence[Names]) -> None:
+    """Name points; where a name that must be told finds no free place, number all, with a key above the panels."""
+    sheet.draw_without_rendering()  # settles where the panels are
+    texts = [_name(sheet.dpi / 72, panel) for panel in panels]
+    if all(len(written) == len(panel.names) or not panel.every for written, panel in zip(texts, panels, strict=True)):
+        return
+    for text in (text for written in texts for text in written):
+        text.remove()
+    told = dict.fromkeys(name for panel in panels for name in panel.names.values())
+    numbers = {name: str(place + 1) for place, name in enumerate(told)}
+    key(sheet, {number: name for name, number in numbers.items()})
     sheet.draw_without_rendering()
+    for panel in panels:
+        _name(sheet.dpi / 72, panel._replace(names={k: numbers[name] for k, name in panel.names.items()}))
+
+
+def _name(unit: float, panel: Names) -> list[Annotation]:
+    """Write names one after the other, each at the first free place around its point; one without is left out.
+
+    `unit` is the number of dots that a point of print has.
+    """
+    axes, points, names, _ = panel
     dots = axes.transData.transform(points)
-    unit = sheet.dpi / 72
     taken = [_box(dot - _DOT * unit, np.full(2, 2 * _DOT * unit)) for dot in dots]
+    written: list[Annotation] = []
     for k, name in names.items():
-        text = axes.annotate(words(name), tuple(points[k]), (0, 0), textcoords="offset points", **_TEXT)
-        text.set_in_layout(False)
-        size = np.array(text.get_window_extent().size)
-        places = [(far, way, _place(dots[k], size, far * unit, way)) for far in _FAR for way in _WAYS]
-        costs = [_covered(box, taken, axes.bbox) for _, _, box in places]
-        far, way, box = places[int(np.argmin(costs))]
-        if min(costs) > 0 and not every:
-            text.remove()
-            continue
-        text.set_position(tuple((box.min - dots[k]) / unit))
-        taken.append(box)
-        if far > _FAR[0]:
-            end = tuple(np.multiply(way, far))
-            axes.annotate("", tuple(points[k]), end, textcoords="offset points", arrowprops=_LINE).set_in_layout(False)
+        size = _size(axes, name, points[k])
+        places = ((far, _place(dots[k], size, far * unit, way)) for far in _FAR for way in _WAYS)
+        found = next((place for place in places if _is_free(place[1], taken, axes.bbox)), None)
+        if found is not None:
+            far, box = found
+            written.append(_write(axes, name, points[k], (box.min - dots[k]) / unit, far > _FAR[0]))
+            taken.append(box)
+    return written
+
+
+def _write(axes: Axes, name: str, point: np.ndarray, offset: np.ndarray, led: bool) -> Annotation:
+    look: dict[str, Any] = {"fontsize": SMALL, "path_effects": [withStroke(linewidth=1.5, foreground="white")]}
+    line = _LINE if led else None
+    text = axes.annotate(words(name), tuple(point), tuple(offset), textcoords="offset points", arrowprops=line, **look)
+    text.set_in_layout(False)
+    return text
+
+
+def _size(axes: Axes, name: str, point: np.ndarray) -> np.ndarray:
+    """Width and height of a name in dots; one that belonged to a point outside of the panel would have none."""
+    text = _write(axes, name, point, np.zeros(2), False)
+    size = np.array(text.get_window_extent().size)
+    text.remove()
+    return size
 
 
 def _place(dot: np.ndarray, size: np.ndarray, far: float, way: tuple[int, int]) -> Bbox:
@@ -65,9 +97,6 @@ def _box(corner: np.ndarray, size: np.ndarray) -> Bbox:
     return Bbox(np.stack([corner, corner + size]))
 
 
-def _covered(box: Bbox, taken: list[Bbox], inside: Any) -> float:
-    """The area of a box that lies on others, or outside of the panel."""
-    within = Bbox.intersection(box, inside)
-    outside = box.width * box.height - (within.width * within.height if within else 0.0)
-    overlaps = (Bbox.intersection(box, other) for other in taken)
-    return float(outside + sum(one.width * one.height for one in overlaps if one))
+def _is_free(box: Bbox, taken: list[Bbox], panel: Any) -> bool:
+    inside = panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1
+    return bool(inside and not box.count_overlaps(taken))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from workbench.errors import unknown_name
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from workbench.experiments.run_set import RunSet
 
 ANY = "any"
 """The engine of a figure that needs nothing but measures."""
@@ -23,6 +29,25 @@ class Drawn(Protocol):
         """The same as a tidy table: columns of equal length, a unit in the name where there is one."""
 
 
+Data = TypeVar("Data")
+
+
+def on_paper(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
+    """Let a draw function draw in the style of the workbench; Matplotlib is imported when it is first called.
+
+    What it returns raises a WorkbenchError that says what to install where there is no Matplotlib.
+    """
+
+    @functools.wraps(draw)
+    def drawn(data: Data) -> Figure:
+        from workbench.figures import ink
+
+        with ink.paper():
+            return draw(data)
+
+    return drawn
+
+
 class Recipe(NamedTuple):
     """One figure of the workbench."""
 
@@ -35,6 +60,20 @@ class Recipe(NamedTuple):
     """From a `RunSet` to what is drawn; further arguments are choices with defaults."""
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+
+    def choose(self, runs: RunSet, /, **choices: Any) -> Any:
+        """What is drawn, with choices by name, such as `measure` or `seed`.
+
+        Raises
+        ------
+        InputError
+            There is no such choice, or the figure cannot be drawn of these runs.
+        """
+        _, *known = inspect.signature(self.data).parameters
+        for name in choices:
+            if name not in known:
+                raise unknown_name("", f"choice of {self.name}", name, known)
+        return self.data(runs, **choices)
 
     def serves(self, engine: str) -> bool:
         """Whether it can be drawn of runs of an engine."""

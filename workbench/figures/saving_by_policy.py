@@ -11,7 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.compared import Compared, compared, gain_label, measure_of
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import check_room
-from workbench.figures.recipe import ANY, Column, Recipe
+from workbench.figures.recipe import ANY, Column, Recipe, on_paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,17 +76,17 @@ def _savings(found: list[Compared]) -> Savings:
     return Savings(ordered[0].setting, names, percent, np.array([len(one.gained) for one in ordered]))
 
 
+@on_paper
 def draw(data: SavingByPolicy) -> Figure:
     """Dots with intervals, the best on top; hollow where the interval holds zero."""
     from workbench.figures import frame, ink, marks
 
-    with ink.paper():
-        heights = [0.3 + 0.13 * len(panel.names) for panel in data.panels]
-        figure, axes = ink.stacked(len(data.panels), heights, share_x=True)
-        for one, panel in zip(axes, data.panels, strict=True):
-            frame.title(one, panel.setting)
-            marks.dots(one, panel.names, panel.saving)
-        frame.name_sides(axes, data.label, note=rests_on(n for panel in data.panels for n in panel.n.tolist()))
+    heights = [0.3 + 0.13 * len(panel.names) for panel in data.panels]
+    figure, axes = ink.stacked(len(data.panels), heights, share_x=True)
+    for one, panel in zip(axes, data.panels, strict=True):
+        frame.title(one, panel.setting)
+        marks.dots(one, panel.names, panel.saving)
+    frame.name_sides(axes, data.label, note=rests_on(n for panel in data.panels for n in panel.n.tolist()))
     return figure
 
 

@@ -11,7 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.means import Means, mean_curve, rests_on
 from workbench.figures.panels import check_room, panels
-from workbench.figures.recipe import Column, Recipe
+from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.shared_memory_wear import grants_by_segment
 
 if TYPE_CHECKING:
@@ -87,22 +87,22 @@ def _relative(record: Any) -> np.ndarray:
     return wear / max(wear.mean(), 1e-300)
 
 
+@on_paper
 def draw(data: WearBySegment) -> Figure:
     """Lines over the segments; 1 is the mean of the memory."""
     from workbench.figures import frame, ink, marks
 
-    with ink.paper():
-        figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.2)
-        for line in data.lines:
-            marks.step_line(axes[line.panel], np.arange(len(line.means.mean)), line.means, line.style, line.name)
-        for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
-            frame.title(one, title)
-            one.axhline(1, color=marks.QUIET, linewidth=0.6, zorder=0)
-            one.set_ylim(bottom=0)
-            one.set_xlim(0, max((len(line.means.mean) - 1 for line in data.lines if line.panel == place), default=1))
-        left_out = f"; no ranges: {', '.join(data.without)}" if data.without else ""
-        frame.name_sides(axes, "segment", "grants / mean", rests_on(line.n for line in data.lines) + left_out)
-        frame.legend(figure, axes)
+    figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.2)
+    for line in data.lines:
+        marks.step_line(axes[line.panel], np.arange(len(line.means.mean)), line.means, line.style, line.name)
+    for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
+        frame.title(one, title)
+        one.axhline(1, color=marks.QUIET, linewidth=0.6, zorder=0)
+        one.set_ylim(bottom=0)
+        one.set_xlim(0, max((len(line.means.mean) - 1 for line in data.lines if line.panel == place), default=1))
+    left_out = f"; no ranges: {', '.join(data.without)}" if data.without else ""
+    frame.name_sides(axes, "segment", "grants / mean", rests_on(line.n for line in data.lines) + left_out)
+    frame.legend(figure, axes)
     return figure
 
 

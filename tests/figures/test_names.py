@@ -1,0 +1,95 @@
+"""How points, levers and measures are called in figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.figures.stand_ins import runs
+from workbench.engines.engine import Setup
+from workbench.engines.shared_memory import SharedMemoryOptions
+from workbench.figures.axis_words import axis_label, measure_label, words_of
+from workbench.figures.line_names import LineNames
+from workbench.figures.panels import panels
+from workbench.machine import Machine
+from workbench.metrics.shared_memory import MEASURES
+from workbench.policies.placement import FirstFit
+from workbench.policies.queueing import FifoHeadOnly, FifoLookahead, NextCycle
+from workbench.workloads.read import read_workload
+
+SETUP = Setup(
+    "shared_memory",
+    Machine(),
+    read_workload({"synthetic": "random_workgroups", "size": {"uniform": [1, 16]}}),
+    {"placement": FirstFit(), "queue": FifoLookahead(k=2), "retry": NextCycle()},
+    SharedMemoryOptions(),
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("machine.segments", "segments (segments)"),
+        ("workload.count", "count (workgroups)"),
+        ("workload.size.uniform[1]", "size, high (segments)"),
+        ("workload.size.uniform.low", "size, low (segments)"),
+        ("policy.queue.fifo_lookahead.k", "k (workgroups)"),
+        ("options.latency_cycles", "latency cycles (cycles)"),
+        ("workload.of_no_lever", "of no lever"),
+    ],
+)
+def test_axes_of_levers(path, label):
+    assert axis_label(path, SETUP) == label
+
+
+def test_levers_with_values():
+    assert words_of("workload.size.uniform[1]", SETUP, 16) == "size, high = 16"
+    assert words_of("workload", SETUP, "large_uniform") == "large_uniform"
+    assert words_of("machine.segments", SETUP, None) == ""
+
+
+def test_axes_of_measures():
+    assert measure_label(MEASURES["drain_cycles"]) == "drain time (cycles)"
+    assert measure_label(MEASURES["wear_cv"]) == "wear cv"
+    assert measure_label(MEASURES["mean_queue"]) == "mean queue (workgroups)"
+
+
+def queues(*chosen):
+    found = runs({f"size_segregated_ends(threshold={k + 1})": [{}] for k in range(len(chosen))})
+    for point, queue in zip(found.points, chosen, strict=True):
+        point.setup.policies.update(queue=queue, placement=FirstFit())
+    return found
+
+
+def test_a_lever_at_its_default_is_told_where_others_are_not():
+    found = queues(FifoHeadOnly(), FifoLookahead(k=4), FifoLookahead(k=8))
+    names = LineNames(found)
+    assert [names.of(point) for point in found.points] == [
+        "fifo_head_only",
+        "fifo_lookahead(k=4)",
+        "fifo_lookahead(k=8)",
+    ]
+    apart = LineNames(found, apart="policy.queue.fifo_lookahead.k")
+    assert [apart.of(point) for point in found.points] == ["fifo_head_only", "fifo_lookahead", "fifo_lookahead"]
+
+
+def test_where_no_policy_differs_the_first_is_told():
+    found = queues(FifoHeadOnly())
+    assert LineNames(found).of(found.points[0]) == "first_fit"
+
+
+def test_varied_options_are_lines_not_panels():
+    found = runs({"first_fit": [{}], "best_fit": [{}]})
+    for point, order in zip(found.points, ("release_first", "allocate_first"), strict=True):
+        point.coordinates["options.same_cycle_order"] = order
+    (panel,) = panels(found)
+    assert [line.name for line in panel.lines] == [
+        "first_fit, same cycle order = release_first",
+        "best_fit, same cycle order = allocate_first",
+    ]
+
+
+def test_a_choice_within_a_choice_is_told_once():
+    found = runs({"first_fit": [{}]}, segments=[8, 16])
+    for point in found.points:
+        point.coordinates["machine"] = f"segments={point.setup.machine.segments}"
+    assert [panel.title for panel in panels(found)] == ["segments=8", "segments=16"]

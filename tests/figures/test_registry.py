@@ -1,0 +1,98 @@
+"""The list of figures, what imports cost, and drawing all that a sweep names."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import workbench.figures as room
+from tests.figures.stand_ins import record, runs
+from workbench.errors import InputError
+from workbench.figures import check, draw_all, figure, figures
+from workbench.figures.recipe import ANY
+
+RECORD = record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])
+
+
+def test_every_file_with_a_figure_is_listed_and_every_figure_is_whole():
+    folder = Path(room.__file__).parent
+    holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Recipe(" in path.read_text()}
+    assert holding == {recipe.name for recipe in figures()} == set(room._FILES)
+    for recipe in figures():
+        assert recipe.engine in (ANY, "shared_memory") and recipe.says.endswith(".")
+        assert callable(recipe.data) and callable(recipe.draw)
+
+
+def test_figures_of_an_engine():
+    assert {recipe.name for recipe in figures("dispatch")} == {"fragmentation_by_size", "saving_by_policy", "pareto"}
+    with pytest.raises(InputError, match="unknown figure 'wear_by_segment'; there are fragmentation_by_size, pareto"):
+        figure("wear_by_segment", "dispatch")
+
+
+def test_unknown_names_are_refused_with_the_nearest():
+    with pytest.raises(InputError) as refused:
+        check(["drain_difference", "drain_diference"], "shared_memory", "drain.yaml")
+    assert str(refused.value).startswith(
+        "drain.yaml: figures: unknown figure 'drain_diference'; there are drain_difference"
+    )
+    assert str(refused.value).endswith("Did you mean drain_difference?")
+
+
+@pytest.mark.parametrize("name", ["workbench", "workbench.figures", "workbench.figures.drain_difference"])
+def test_matplotlib_is_not_imported_before_something_is_drawn(name):
+    code = f"import {name}, sys; import workbench.figures as f; f.figures(); print('matplotlib' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "False"
+
+
+def test_without_matplotlib_the_data_are_there_and_the_sentence_says_what_to_install():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+from tests.figures.test_registry import RECORD, figure, runs
+from workbench.errors import WorkbenchError
+recipe = figure("wear_by_segment")
+data = recipe.data(runs({"first_fit": [RECORD]}))
+try:
+    recipe.draw(data)
+except WorkbenchError as problem:
+    print(problem)
+"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == (
+        "drawing a figure needs an optional part. Install it with: pip install 'gpu-policy-workbench[figures]'."
+    )
+
+
+def test_choices_go_to_the_data_function_and_unknown_ones_are_refused():
+    found = runs({"first_fit": [RECORD, RECORD]})
+    assert figure("layout_over_time").choose(found, seed=1).seed == 1
+    with pytest.raises(
+        InputError, match=r"unknown choice of layout_over_time 'sed'; there are cycles, seed. Did you mean"
+    ):
+        figure("layout_over_time").choose(found, sed=1)
+    with pytest.raises(InputError, match="unknown choice of free_over_time 'runs'; there are none"):
+        figure("free_over_time").choose(found, runs=1)
+
+
+def test_all_figures_of_a_sweep_are_saved(tmp_path):
+    found = runs({"first_fit": [RECORD], "best_fit": [RECORD]}, named=["free_over_time", "layout_over_time"])
+    saved = draw_all(found, tmp_path)
+    assert [path.name for path in saved] == [
+        f"{name}.{kind}" for name in ("free_over_time", "layout_over_time") for kind in ("pdf", "png", "csv")
+    ]
+    assert all(path.stat().st_size > 100 for path in saved)
+
+
+def test_one_that_cannot_be_drawn_does_not_keep_the_others_back(tmp_path):
+    found = runs({"first_fit": [RECORD]}, named=["drain_difference", "free_over_time", "fragmentation_by_size"])
+    with pytest.raises(InputError) as refused:
+        draw_all(found, tmp_path)
+    assert str(refused.value).startswith("by_hand.yaml: drain_difference compares points with a baseline")
+    assert "fragmentation_by_size needs a varied number" in str(refused.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"free_over_time.{kind}" for kind in ("csv", "pdf", "png")
+    ]
