@@ -38,11 +38,12 @@ def write_policy(question: str, name: str, folder: Path) -> tuple[Path, Path]:
     """
     if question not in TEMPLATES:
         raise unknown_name("", "question", question, TEMPLATES)
-    _check_name(question, name)
+    _check_word(name)
     paths = folder / f"{name}.py", folder / f"test_{name}.py"
     for path in paths:
         if path.exists():
             raise InputError(f"{path} exists already; choose another name, or another folder with --into.")
+    _check_free(question, name)
     folder.mkdir(parents=True, exist_ok=True)
     for path, template in zip(paths, TEMPLATES[question], strict=True):
         text = (Path(__file__).parent / "templates" / template).read_text(encoding="utf-8")
@@ -59,12 +60,15 @@ def class_name(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def _check_name(question: str, name: str) -> None:
+def _check_word(name: str) -> None:
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
+        raise InputError(f"a policy's name must be words in small letters joined by _, such as my_fit. Got {name!r}.")
+
+
+def _check_free(question: str, name: str) -> None:
     from workbench.policies.catalogue import load_all
     from workbench.policies.policy import policies
 
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) or keyword.iskeyword(name):
-        raise InputError(f"a policy's name must be words in small letters joined by _, such as my_fit. Got {name!r}.")
     load_all()
     if name in policies(question):
         raise InputError(f"{name} is already a {question} policy; choose another name.")
