@@ -82,7 +82,7 @@ def test_a_baseline_among_the_points_is_not_run_twice():
         ({"machine": {"segments": 2.5}}, "machine.segments must be a whole number from 2 to 4096. Got 2.5."),
         (
             {"machine": {"segments": 32}},
-            "sweep: random_workgroups.size must draw at most 32 segments, all that the machine has.",
+            "sweep: workload.size must draw at most 32 segments, all that the machine has.",
         ),
         ({"options": {"allocs_per_cycle": 0}}, "options.allocs_per_cycle must be a whole number from 1"),
         ({"measures": ["drain_cicles"]}, "measures: unknown measure 'drain_cicles'; there are"),

@@ -1,4 +1,4 @@
-"""What a user's policy is made of, as one text: part of every run id, so that an edited policy is another policy."""
+"""What a user's class is made of, as one text: part of every run id, so that an edited policy is another policy."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import Any
 
 
 def source_of(cls: type) -> str:
-    """The functions of a class, and every function of the user's own that they call, each by its text.
+    """The functions of a class and every function of the user's own that they call, each by its text; and its settings.
 
     Where no text is kept (an interactive session without history) the compiled form stands for it.
     """
     found: dict[str, FunctionType] = {}
+    settings: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if not _ours(base.__module__):
-            for value in vars(base).values():
+            for name, value in vars(base).items():
                 _collect(value, found)
-    return "\n".join(f"# {name}\n{_text(function)}" for name, function in sorted(found.items()))
+                if not name.startswith("_") and isinstance(value, (str, int, float, bool, tuple)):
+                    settings[name] = repr(value)
+    named = "".join(f"{name} = {value}\n" for name, value in sorted(settings.items()))
+    return named + "\n".join(f"# {name}\n{_text(function)}" for name, function in sorted(found.items()))
 
 
 def _ours(module: str | None) -> bool:
