@@ -28,7 +28,7 @@ def test_the_text_is_the_same_twice_and_has_no_addresses():
         depth: int = lever(4, least=1, says="entries")
 
         def answer(free):
-            return [k for k in range(free)]
+            return [2 * k for k in range(free)]
 
     assert source_of(Ring) == source_of(Ring)
     assert " at 0x" not in source_of(Ring)

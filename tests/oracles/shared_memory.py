@@ -62,22 +62,21 @@ def run(
     next_try = cycle
     released_since_refusal = True
     head_refused = False
+
+    def release(now: int) -> bool:
+        due = [row for end, row in running if end == now]
+        for row in due:
+            running.remove((now, row))
+            out.release[row] = now
+            for k in range(jobs[row][1]):
+                free[out.base[row] + k] = True
+        return bool(due)
+
     while to_come or waiting or running:
-
-        def release() -> None:
-            nonlocal released_since_refusal
-            for end, row in list(running):
-                if end == cycle:
-                    running.remove((end, row))
-                    for k in range(jobs[row][1]):
-                        free[out.base[row] + k] = True
-                    out.release[row] = cycle
-                    released_since_refusal = True
-
         while to_come and jobs[to_come[0]][0] <= cycle:
             waiting.append(to_come.pop(0))
         if release_first:
-            release()
+            released_since_refusal |= release(cycle)
         may_try = (released_since_refusal or not head_refused) if retry == 0 else cycle >= next_try
         if may_try:
             head_refused = False
@@ -101,7 +100,7 @@ def run(
                     break
                 waiting.remove(granted)
         if not release_first:
-            release()
+            released_since_refusal |= release(cycle)
         if head_refused and (waiting and sum(free) >= jobs[waiting[0]][1]):
             out.blocked_cycles += 1
         out.queue.append(len(waiting))

@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="a trace file, or the name of a public trace")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--out", metavar="CSV", help="write arrival, length, duration for a machine")
-    parser.add_argument("--machine", default="patent", metavar="PRESET", help="the machine that --out is for")
+    parser.add_argument("--machine", metavar="PRESET", help="the machine that --out is for (default: the trace's card)")
     parser.add_argument("--set", action="append", default=[], metavar="LEVER=VALUE", help="levers of the conversion")
     parser.add_argument("--fetch", metavar="NAME", help="get a public trace from its repository first")
     parser.add_argument("--list", action="store_true", help="list the public traces and whether they are here")
@@ -50,15 +50,32 @@ def _describe(file: str, as_json: bool) -> int:
 def _write(given: argparse.Namespace, file: str) -> int:
     from workbench.machine import read_machine
     from workbench.workloads.describe import write_columns
-    from workbench.workloads.read import read_workload
+    from workbench.workloads.trace import TraceWorkgroups
 
-    workload = read_workload({"trace": file, **levers_of(given.set)}, "workload", "workbench import")
-    facts = write_columns(workload, read_machine(given.machine, "--machine"), given.out)
+    workload = TraceWorkgroups.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
+    machine = given.machine or _card_of(file)
+    facts = write_columns(workload, read_machine(machine, "--machine"), given.out)
     if given.json:
-        say_json({"out": given.out, **facts})
+        say_json({"out": given.out, "machine": machine, **facts})
     else:
-        print(f"wrote {given.out}: " + ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items()))
+        print(
+            f"wrote {given.out} for {machine}: "
+            + ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
+        )
     return DONE
+
+
+def _card_of(file: str) -> str:
+    """The preset of the card that a trace was recorded on."""
+    from workbench.machine import preset_for_device
+    from workbench.workloads.catalogue import trace_file
+    from workbench.workloads.importers import read_trace
+
+    names = [card.name for card in read_trace(trace_file(file)).cards]
+    found = next((preset for preset in map(preset_for_device, names) if preset), None)
+    if found is None:
+        raise InputError(f"{file} was recorded on {', '.join(names) or 'no card that it names'}; say --machine PRESET.")
+    return found
 
 
 def _list(as_json: bool) -> int:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.run import default_folder
 from workbench.cli.sweep_arguments import levers_of
+
+if TYPE_CHECKING:
+    from workbench.studies.tuning import StudyResults
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +45,7 @@ def run(given: argparse.Namespace) -> int:
     return SOME_FAILED if found.any_failed else DONE
 
 
-def _draw(found: object, folder: Path) -> list[Path]:
+def _draw(found: StudyResults, folder: Path) -> list[Path]:
     from workbench.figures import draw_front
 
     return draw_front(found, folder / "figures")

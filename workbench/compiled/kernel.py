@@ -14,7 +14,8 @@ import numba
 from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.meter import MeteredCompiler
 
-INTERPRETED = bool(numba.config.DISABLE_JIT)
+_config: Any = numba.config
+INTERPRETED = bool(_config.DISABLE_JIT)
 """True when kernels run as plain Python."""
 
 _FOLDER = str(cache_folder())
@@ -57,8 +58,8 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
 
 
 def _compiled(function: _Function, *signature: Any, **options: Any) -> Any:
-    theirs, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _FOLDER
+    theirs, _config.CACHE_DIR = _config.CACHE_DIR, _FOLDER
     try:
         return numba.njit(*signature, nogil=True, **options)(function)
     finally:
-        numba.config.CACHE_DIR = theirs
+        _config.CACHE_DIR = theirs

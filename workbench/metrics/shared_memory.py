@@ -1,7 +1,7 @@
 """The measures of a shared memory: completion, queue, fragmentation, wear (spec 1, section 6).
 
-Time averages of free memory and fragmentation run over the cycles in which a request waits (spec 1, H1.3): a memory that
-empties because nothing is left to do is not fragmented.
+Time averages of free memory and fragmentation run over the cycles in which a request waits (spec 1, H1.3): a memory
+that empties because nothing is left to do is not fragmented.
 """
 
 from __future__ import annotations

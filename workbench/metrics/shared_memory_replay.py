@@ -51,8 +51,8 @@ class Totals(NamedTuple):
     whole: np.ndarray
     """int64[6], named by the constants above: cycles and sums over cycles."""
     real: np.ndarray
-    """float64[2]: sums over the cycles with a waiting request of external fragmentation, and of the distance between the
-    centre of the longest free run and the middle of the memory."""
+    """float64[2]: sums over the cycles with a waiting request of external fragmentation, and of the distance between
+    the centre of the longest free run and the middle of the memory."""
     wear: np.ndarray
     """int64[segments + 1], differences of the number of times that each segment was granted."""
 

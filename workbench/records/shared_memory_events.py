@@ -13,8 +13,8 @@ _GRANT, _RELEASE, _REFUSE, _MOVE = range(4)
 def events(record: SharedMemoryRecord) -> dict[str, np.ndarray]:
     """Every event in its total order (cycle, rank, serial), as columns.
 
-    Within a cycle releases come first (last when grants go first), then moves and grants in the order of the grants, then
-    the refusal of the head. `start` is the first segment; of a refusal it is -1, and `length` is what was asked for.
+    Within a cycle releases come first (last when grants go first), then moves and grants in the order of the grants,
+    then the refusal of the head. `start` is the first segment; of a refusal it is -1, and `length` is what was asked.
 
     Returns
     -------

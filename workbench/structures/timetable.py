@@ -28,8 +28,8 @@ class Timetable(NamedTuple):
     """The arrays of one timetable; each entry carries a whole number."""
 
     counters: np.ndarray
-    """int64[5]: the current cycle, the cycle of the earliest entry, the head of the free list, how many lie in the heap,
-    the next serial number."""
+    """int64[5]: the current cycle, the cycle of the earliest entry, the head of the free list, how many lie in the
+    heap, the next serial number."""
     busy: np.ndarray
     """uint64[16]: which cycles of the wheel hold something."""
     first: np.ndarray

@@ -7,7 +7,7 @@ any placement rule, however clever, could still gain.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -76,7 +76,7 @@ def offline_optimum(
         rows.append(_in_order(queue, starts))
     cost = np.zeros(len(starts) + 1)
     cost[-1] = 1
-    whole = np.ones(len(cost))
+    whole = np.ones(len(cost), np.int64)
     constraints = [LinearConstraint(matrix, low, high) for matrix, low, high in rows if matrix.shape[0]]
     found = milp(cost, constraints=constraints, integrality=whole, bounds=_bounds(len(starts), horizon))
     if found.x is None:
@@ -134,7 +134,7 @@ def _in_order(queue: Workgroups, starts: np.ndarray) -> _Rows:
     return _padded(when[1:] - when[:-1]), 0, np.inf
 
 
-def _bounds(variables: int, horizon: int) -> object:
+def _bounds(variables: int, horizon: int) -> Any:
     from scipy.optimize import Bounds
 
     return Bounds(np.zeros(variables + 1), np.append(np.ones(variables), horizon))
@@ -143,4 +143,4 @@ def _bounds(variables: int, horizon: int) -> object:
 def _schedule(queue: Workgroups, starts: np.ndarray, solution: np.ndarray) -> OfflineOptimum:
     chosen = starts[solution[:-1] > 0.5]
     chosen = chosen[np.argsort(chosen[:, 0])]
-    return OfflineOptimum(int(round(solution[-1])), chosen[:, 1].copy(), chosen[:, 2].copy())
+    return OfflineOptimum(round(solution[-1]), chosen[:, 1].copy(), chosen[:, 2].copy())
