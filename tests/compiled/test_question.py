@@ -156,8 +156,8 @@ def test_compiles_an_answer_once():
 
 
 @compiled_only
-def test_arrays_are_lent_without_their_owner():
-    """An answer that counts references and one that does not leave the same count behind."""
+def test_many_calls_leave_the_arrays_alone():
+    """An array whose references were counted wrongly would be gone by the end."""
     state = np.array([1, 2])
     before = np.array([3, 4], np.uint64)
     for _ in range(100):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.oracles import placement as slow
-from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_together
+from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_far, walk_together
 from workbench.policies.placement import AlternateEnds
 from workbench.policies.placement.contract import PlacementContract
 
@@ -21,3 +21,7 @@ def test_every_state_of_small_memories():
 @given(segments, moves)
 def test_walks_with_its_twin(segments, moves):
     walk_together(AlternateEnds(), slow.AlternateEnds(segments), moves)
+
+
+def test_walks_far_with_its_twin():
+    walk_far(AlternateEnds(), slow.AlternateEnds)

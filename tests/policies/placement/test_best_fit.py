@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.oracles import placement as slow
-from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_together
+from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_far, walk_together
 from workbench.policies.placement import BestFit
 from workbench.policies.placement.contract import PlacementContract
 
@@ -27,6 +27,10 @@ def test_walks_with_its_twin(segments, moves):
     walk_together(BestFit(), slow.BestFit(segments), moves)
 
 
+def test_walks_far_with_its_twin():
+    walk_far(BestFit(), slow.BestFit)
+
+
 def test_every_state_of_small_memories_high():
     compare_on_every_state(BestFit(tie="high"), lambda n: slow.BestFit(n, "high"))
 
@@ -34,3 +38,7 @@ def test_every_state_of_small_memories_high():
 @given(segments, moves)
 def test_walks_with_its_twin_high(segments, moves):
     walk_together(BestFit(tie="high"), slow.BestFit(segments, "high"), moves)
+
+
+def test_walks_far_with_its_twin_high():
+    walk_far(BestFit(tie="high"), lambda n: slow.BestFit(n, "high"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.oracles import placement as slow
-from tests.policies.placement.together import moves, segments, walk_together
+from tests.policies.placement.together import moves, segments, walk_far, walk_together
 from workbench.policies.placement import Buddy
 from workbench.policies.placement.contract import PlacementContract
 
@@ -17,3 +17,7 @@ class TestBuddy(PlacementContract):
 @given(segments, moves)
 def test_walks_with_its_twin(segments, moves):
     walk_together(Buddy(), slow.Buddy(segments), moves)
+
+
+def test_walks_far_with_its_twin():
+    walk_far(Buddy(), slow.Buddy)

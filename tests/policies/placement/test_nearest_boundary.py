@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import placement as slow
-from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_together
+from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_far, walk_together
 from workbench.policies.placement import NearestBoundary
 from workbench.policies.placement.contract import PlacementContract
 
@@ -75,6 +75,11 @@ def test_every_form_on_every_state(form):
 @given(segments, moves, st.sampled_from(RULES))
 def test_walks_with_its_twin(segments, moves, rule):
     walk_together(NearestBoundary(**rule), slow.NearestBoundary(segments, **rule), moves)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_walks_far_with_its_twin(rule):
+    walk_far(NearestBoundary(**rule), lambda n: slow.NearestBoundary(n, **rule))
 
 
 @given(st.integers(2, 200), moves, st.sampled_from(RULES), st.sampled_from(FORMS))

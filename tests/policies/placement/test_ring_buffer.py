@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.oracles import placement as slow
-from tests.policies.placement.together import moves, segments, walk_together
+from tests.policies.placement.together import moves, segments, walk_far, walk_together
 from workbench.policies.placement import RingBuffer
 from workbench.policies.placement.contract import PlacementContract
 
@@ -31,9 +31,17 @@ def test_walks_with_its_twin(segments, moves):
     walk_together(RingBuffer(), slow.RingBuffer(segments), moves)
 
 
+def test_walks_far_with_its_twin():
+    walk_far(RingBuffer(), slow.RingBuffer)
+
+
 @given(segments, moves)
 def test_walks_with_its_twin_kept(segments, moves):
     walk_together(RingBuffer(when_empty="keep"), slow.RingBuffer(segments, "fits", "keep"), moves)
+
+
+def test_walks_far_with_its_twin_kept():
+    walk_far(RingBuffer(when_empty="keep"), lambda n: slow.RingBuffer(n, "fits", "keep"))
 
 
 @given(segments, moves)
@@ -41,6 +49,14 @@ def test_walks_with_its_twin_wrapping(segments, moves):
     walk_together(RingBuffer(at_end="wraps", when_empty="keep"), slow.RingBuffer(segments, "wraps", "keep"), moves)
 
 
+def test_walks_far_with_its_twin_wrapping():
+    walk_far(RingBuffer(at_end="wraps", when_empty="keep"), lambda n: slow.RingBuffer(n, "wraps", "keep"))
+
+
 @given(segments, moves)
 def test_walks_with_its_twin_wrappingrewound(segments, moves):
     walk_together(RingBuffer(at_end="wraps"), slow.RingBuffer(segments, "wraps", "rewind"), moves)
+
+
+def test_walks_far_with_its_twin_wrappingrewound():
+    walk_far(RingBuffer(at_end="wraps"), lambda n: slow.RingBuffer(n, "wraps", "rewind"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.oracles import placement as slow
-from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_together
+from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_far, walk_together
 from workbench.policies.placement import SizeSegregatedEnds
 from workbench.policies.placement.contract import PlacementContract
 
@@ -27,6 +27,10 @@ def test_walks_with_its_twin(segments, moves):
     walk_together(SizeSegregatedEnds(), slow.SizeSegregatedEnds(segments, 16), moves)
 
 
+def test_walks_far_with_its_twin():
+    walk_far(SizeSegregatedEnds(), lambda n: slow.SizeSegregatedEnds(n, 16))
+
+
 def test_every_state_of_small_memories_small():
     compare_on_every_state(SizeSegregatedEnds(threshold=3), lambda n: slow.SizeSegregatedEnds(n, 3))
 
@@ -34,3 +38,7 @@ def test_every_state_of_small_memories_small():
 @given(segments, moves)
 def test_walks_with_its_twin_small(segments, moves):
     walk_together(SizeSegregatedEnds(threshold=3), slow.SizeSegregatedEnds(segments, 3), moves)
+
+
+def test_walks_far_with_its_twin_small():
+    walk_far(SizeSegregatedEnds(threshold=3), lambda n: slow.SizeSegregatedEnds(n, 3))

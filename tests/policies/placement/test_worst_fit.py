@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from tests.oracles import placement as slow
-from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_together
+from tests.policies.placement.together import compare_on_every_state, moves, segments, walk_far, walk_together
 from workbench.policies.placement import WorstFit
 from workbench.policies.placement.contract import PlacementContract
 
@@ -27,6 +27,10 @@ def test_walks_with_its_twin(segments, moves):
     walk_together(WorstFit(), slow.WorstFit(segments), moves)
 
 
+def test_walks_far_with_its_twin():
+    walk_far(WorstFit(), slow.WorstFit)
+
+
 def test_every_state_of_small_memories_high():
     compare_on_every_state(WorstFit(tie="high"), lambda n: slow.WorstFit(n, "high"))
 
@@ -34,3 +38,7 @@ def test_every_state_of_small_memories_high():
 @given(segments, moves)
 def test_walks_with_its_twin_high(segments, moves):
     walk_together(WorstFit(tie="high"), slow.WorstFit(segments, "high"), moves)
+
+
+def test_walks_far_with_its_twin_high():
+    walk_far(WorstFit(tie="high"), lambda n: slow.WorstFit(n, "high"))

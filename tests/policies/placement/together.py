@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import product
 
+import numpy as np
 from hypothesis import strategies as st
 
 from tests.oracles.placement import Twin
@@ -16,8 +17,24 @@ SIZES = [2, 3, 7, 16, 63, 64, 65, 100, 127, 128, 129, 192, 1000, 1824, 4096]
 
 segments = st.sampled_from(SIZES) | st.integers(2, 300)
 lengths = st.integers(1, 8) | st.integers(1, 80) | st.integers(1, 4096)
-moves = st.lists(st.tuples(lengths, st.sampled_from(["take", "try", "give back"]), st.integers(0, 1000)), max_size=80)
+_kinds = st.sampled_from(["take", "take", "try", "give back"])
+moves = st.lists(st.tuples(lengths, _kinds, st.integers(0, 1000)), max_size=80)
 """Each move: ask about a length, then take what is granted or not, or give something back first."""
+
+
+def far_walk(segments: int, seed: int, steps: int = 3000) -> list[tuple[int, str, int]]:
+    """A long walk at high occupancy, mostly of short requests: where lists grow long and rings wrap."""
+    draw = np.random.default_rng(seed)
+    most = draw.choice([max(segments // 12, 1), max(segments // 5, 1), max(segments // 2, 1)], steps)
+    asked = draw.integers(1, most + 1)
+    kinds = draw.choice(["take", "try", "give back"], steps, p=[0.57, 0.03, 0.4])
+    return list(zip(asked.tolist(), kinds.tolist(), draw.integers(0, 1000, steps).tolist(), strict=True))
+
+
+def walk_far(policy: Placement, twin: Callable[[int], Twin]) -> None:
+    """Long walks through memories of several sizes."""
+    for seed, segments in enumerate((16, 40, 65, 128, 300)):
+        walk_together(policy, twin(segments), far_walk(segments, seed))
 
 
 def walk_together(policy: Placement, twin: Twin, moves: Iterable[tuple[int, str, int]]) -> None:

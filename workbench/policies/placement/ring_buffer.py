@@ -16,7 +16,7 @@ WRAPS, KEEP = 1, 1
 TAIL = 0
 """Memory: the segment after the last grant, where the next one begins."""
 WASTED = 1
-"""Memory: how many segments at the end of the memory the last wrap has left unused, until they are reclaimed."""
+"""Memory: how many segments at the end the last wrap has left unused, for as long as segment 0 is occupied."""
 WASTING = 2
 """Memory: what WASTED becomes if the latest answer is granted."""
 
@@ -53,16 +53,13 @@ class RingBuffer(Placement):
     )
 
     def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        tail, wasted = memory[TAIL], memory[WASTED]
-        edge = segments - wasted
-        clear = next_taken(free, tail)
-        if wasted and clear >= edge and is_free(free, 0, 1):
-            wasted, edge = 0, segments
+        tail, wasted = memory[TAIL], 0 if is_free(free, 0, 1) else memory[WASTED]
+        clear, edge = next_taken(free, tail), segments - wasted
         memory[WASTING] = wasted
         if clear < edge or wasted:
             return tail if tail + length <= min(clear, edge) else REFUSED
-        low = min(next_taken(free, 0), tail)
-        if low == tail and params[WHEN_EMPTY] != KEEP:
+        low = min(next_taken(free, 0), tail)  # free segments between the start of the memory and the tail
+        if low == tail and params[WHEN_EMPTY] != KEEP:  # nothing is occupied
             tail = 0
         if tail + length < segments + (params[AT_END] != WRAPS):
             return tail
