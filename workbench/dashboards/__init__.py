@@ -39,7 +39,7 @@ def dashboard(name: str = "shared_memory") -> Widget:
     try:
         shown: Widget = getattr(importlib.import_module(module), cls)()
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in ("anywidget", "plotly"):
+        if (missing.name or "").partition(".")[0] != "anywidget":
             raise
         raise missing_extra("a dashboard", "dashboards") from None
     return shown

@@ -22,7 +22,7 @@ from workbench.dashboards.panels.histogram import HistogramPanel
 from workbench.dashboards.panels.measures_table import measures_table
 from workbench.dashboards.panels.time_panels import TimePanels
 from workbench.dashboards.sidebar import Sidebar
-from workbench.errors import WorkbenchError
+from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.run_set import RunSet
 
@@ -47,7 +47,7 @@ class SharedMemoryDashboard(widgets.HBox):
         self.folded = widgets.Accordion([self.sweep], titles=["This dashboard as a sweep file"])
         self.board = self._board()
         style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
-        right = widgets.VBox([self.status, self.board], layout={"flex": "1 1 0", "min_width": "520px"})
+        right = widgets.VBox([self.status, self.board], layout={"flex": "4 1 480px", "min_width": "0"})
         super().__init__([style, self.sidebar.widget, right])
         self.add_class("wb-dashboard")
         self._runs: PairedRuns | None = None
@@ -105,16 +105,22 @@ class SharedMemoryDashboard(widgets.HBox):
         """Run the next seeds; the histogram and the table show all that have been run, and what is left follows."""
         found = runs.advance(seconds)
         _refuse_failures(found)
-        if runs.same:
-            self.histogram.say("Both policies are the same: there is nothing to compare.")
-        else:
-            self.histogram.show(found, self.sidebar.measure.plain())
+        self._show_differences(runs, found)
         self.table.value = measures_table(found, *runs.points)
         self.board.remove_class("wb-stale")
         left = runs.asked - runs.done
         self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
         if left:
             self._rest.start(rest)
+
+    def _show_differences(self, runs: PairedRuns, found: RunSet) -> None:
+        if runs.same:
+            self.histogram.say("Both policies are the same: there is nothing to compare.")
+            return
+        try:
+            self.histogram.show(found, self.sidebar.measure.plain())
+        except InputError as undefined:
+            self.histogram.say(str(undefined))
 
     @contextmanager
     def _mistakes_said(self) -> Iterator[None]:

@@ -35,7 +35,9 @@ class Sidebar:
         self.seeds = control_for(_SEEDS)
         self.drawn = control_for(_DRAWN)
         self.measure = control_for(_measure(mechanism))
-        self.widget = widgets.VBox(list(self._sections()), layout={"flex": "0 0 350px"})
+        self.widget = widgets.VBox(
+            list(self._sections()), layout={"flex": "1 1 330px", "min_width": "0", "max_width": "400px"}
+        )
         self.widget.add_class("wb-sidebar")
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -94,7 +96,7 @@ _SEEDS = Lever(
     says="both policies meet the same queue at each seed, 0, 1, 2 and so on",
 )
 _DRAWN = Lever(
-    "drawn",
+    "drawn_seed",
     "integer",
     0,
     least=0,

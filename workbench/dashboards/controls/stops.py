@@ -16,6 +16,7 @@ ABOVE_DEFAULT = 1000
 _EACH_UP_TO = 32
 _PER_DOUBLING = 16
 _PER_DECADE = 40
+_MOST_UNEVEN = 400
 
 
 def stops(lever: Lever) -> list[float]:
@@ -34,6 +35,8 @@ def stops(lever: Lever) -> list[float]:
     if lever.least is None or lever.most is None:
         return []
     low, high = lever.least, _end(lever, lever.least, lever.most)
+    if low == high:
+        return [low]
     if lever.scale == "power_of_two":
         return [2**k for k in range(64) if low <= 2**k <= high]
     if lever.kind == "integer":
@@ -62,7 +65,7 @@ def _whole(lever: Lever, low: int, high: int) -> list[float]:
     if (high - low) // step <= MOST_EVEN and lever.scale == "linear":
         return list(range(low, high + 1, step))
     if low < 0:
-        return list(range(low, high + 1, math.ceil((high - low) / MOST_EVEN)))
+        return sorted({*range(low, high, max(step, math.ceil((high - low) / MOST_EVEN))), high})
     found: list[float] = list(range(low, min(high, _EACH_UP_TO) + 1))
     base = _EACH_UP_TO
     while base < high:
@@ -74,13 +77,13 @@ def _whole(lever: Lever, low: int, high: int) -> list[float]:
 def _real(lever: Lever, low: float, high: float) -> list[float]:
     step = lever.step or (high - low) / 100
     if lever.scale == "linear" and (high - low) / step <= MOST_EVEN:
-        return [_tidy(low + k * step) for k in range(math.floor((high - low) / step + 1e-9) + 1)]
+        return sorted({_tidy(low + k * step) for k in range(math.floor((high - low) / step + 1e-9) + 1)})
     if low <= 0:
-        return [_tidy(low + k * (high - low) / MOST_EVEN) for k in range(MOST_EVEN + 1)]
+        return sorted({_tidy(low + k * (high - low) / MOST_EVEN) for k in range(MOST_EVEN + 1)})
     decades = math.log10(high / low)
-    count = max(round(decades * _PER_DECADE), 1)
+    count = min(max(round(decades * _PER_DECADE), 1), _MOST_UNEVEN)
     inner = [float(f"{low * 10 ** (decades * k / count):.3g}") for k in range(1, count)]
-    return [low, *inner, high]
+    return sorted({low, *(value for value in inner if low < value < high), high})
 
 
 def _tidy(value: float) -> float:

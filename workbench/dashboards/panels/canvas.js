@@ -55,7 +55,7 @@ class Sheet {
   }
 
   /** The left side of a panel: its frame, its round numbers, what they count; returns where a value lies. */
-  upward(top, high, most, label, at = roundNumbers(0, most, 3, 1)) {
+  upward(top, high, most, label, at = roundNumbers(0, most, 4, 1)) {
     const { ink } = this, y = (value) => top + high * (1 - value / most);
     for (const value of at) {
       ink.fillStyle = PALE;

@@ -1,6 +1,6 @@
 // How much better a policy is than the baseline, seed by seed: bars on both sides of zero, the mean with its interval.
 
-const HIGH = 170, TOP = 46, FOOT = 46, BARS = { better: "#0072b2", worse: "#e69f00" };
+const HIGH = 150, TOP = 6, FOOT = 46, BARS = { better: "#0072b2", worse: "#e69f00" };
 
 function drawBars(sheet, scene, x, y) {
   const { ink } = sheet, zero = y(0);
@@ -33,9 +33,7 @@ function drawMean(sheet, scene, x) {
 }
 
 function drawHistogram(sheet, scene) {
-  sheet.begin(TOP + HIGH + FOOT);
-  sheet.words(scene.title, LEFT, 14, { bold: true });
-  sheet.words(scene.words, LEFT, 33);
+  sheet.begin(scene.counts.length ? TOP + HIGH + FOOT : 0);
   if (!scene.counts.length) return;
   const y = sheet.upward(TOP, HIGH, scene.most, "seeds");
   const x = sheet.along(TOP + HIGH, [scene.edges[0], scene.edges.at(-1)], scene.label);
@@ -44,15 +42,18 @@ function drawHistogram(sheet, scene) {
 }
 
 function render({ model, el }) {
-  const sheet = new Sheet(el);
+  const result = el.appendChild(document.createElement("div")), sheet = new Sheet(el);
+  result.className = "wb-result";
   const redraw = atNextFrame(() => {
+    if (!model.get("drawn")) return; // the page may be there before the first run
+    result.textContent = model.get("scene").words;
     drawHistogram(sheet, model.get("scene"));
     sheet.canvas.dataset.drawn = model.get("drawn");
   });
   redraw();
   model.on("change:drawn", redraw);
   const watch = new ResizeObserver(redraw);
-  watch.observe(sheet.canvas);
+  watch.observe(result);
   return () => {
     watch.disconnect();
     redraw.cancel();

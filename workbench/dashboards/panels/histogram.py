@@ -9,7 +9,7 @@ from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
 from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, drain_difference_data
 
-_NOTHING: dict[str, Any] = {"title": "", "words": "", "label": "", "edges": [], "counts": []}
+_NOTHING: dict[str, Any] = {"words": "", "label": "", "edges": [], "counts": []}
 
 
 class HistogramPanel(CanvasWidget):
@@ -32,7 +32,6 @@ def histogram_scene(found: DrainDifference) -> dict[str, Any]:
     mean = panel.of.mean
     known = math.isfinite(mean.low)
     return {
-        "title": f"{panel.of.name} against {panel.of.baseline}",
         "words": words(found),
         "label": found.label,
         "edges": found.edges.tolist(),
@@ -53,4 +52,4 @@ def words(found: DrainDifference) -> str:
     limits = f" [{mean.low:,.4g}, {mean.high:,.4g}]" if math.isfinite(mean.low) else ""
     share = f" = {saving:.2%}" if math.isfinite(saving) else ""
     counts = f"{found.better} on {panel.better} seeds, {found.worse} on {panel.worse}, tied on {panel.tied}"
-    return f"mean difference {mean.mean:,.4g}{limits}{unit}{share}; {counts}"
+    return f"{panel.of.name} against {panel.of.baseline}: mean {mean.mean:,.4g}{limits}{unit}{share}; {counts}."

@@ -30,8 +30,7 @@ function valueAt({ cycle, value }, at) {
 class TimePicture {
   constructor(place) {
     this.sheet = new Sheet(place);
-    this.marked = -1;
-    this.cursor = null;
+    Object.assign(this, { marked: -1, cursor: null, span: [0, 1], until: 1, names: [], strips: [], lines: [] });
   }
 
   read(scene) {
@@ -159,7 +158,7 @@ function followPointer(picture, says, redraw, zoom) {
   let from = null;
   const point = (cursor, marked) => {
     Object.assign(picture, { cursor, marked });
-    says.textContent = cursor === null ? HINT : [picture.saysCursor(), marked < 0 ? "" : picture.saysMarked()].join(" ");
+    says.textContent = cursor === null || !picture.lines.length ? HINT : [picture.saysCursor(), marked < 0 ? "" : picture.saysMarked()].join(" ");
     redraw();
   };
   canvas.addEventListener("pointerdown", (event) => { from = event.offsetX; });
@@ -180,10 +179,12 @@ function render({ model, el }) {
   const picture = new TimePicture(el);
   let span = null;
   const redraw = atNextFrame(() => {
+    if (span === null) return; // the page may be there before the first run
     picture.draw(span);
     picture.sheet.canvas.dataset.drawn = model.get("drawn");
   });
   const show = () => {
+    if (!model.get("drawn")) return;
     picture.read(model.get("scene"));
     span = [0, picture.until];
     redraw();
@@ -192,7 +193,7 @@ function render({ model, el }) {
   followPointer(picture, says, redraw, (wanted) => { span = wanted; redraw(); });
   model.on("change:drawn", show);
   const watch = new ResizeObserver(redraw);
-  watch.observe(picture.sheet.canvas);
+  watch.observe(says);
   return () => {
     watch.disconnect();
     redraw.cancel();

@@ -1,0 +1,71 @@
+"""How a test reads and turns the dashboard: by the words that a user sees."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator, Page, expect
+
+FIRST_SECONDS = 240
+"""Until the first picture: a machine that has not run the engine yet compiles it meanwhile."""
+MOVE_SECONDS = 5
+"""Until a picture follows its slider. Generous: how fast it really is, benchmarks/dashboard_latency.py measures."""
+
+
+class Board:
+    """The dashboard of a page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    def wait(self, seconds: float = FIRST_SECONDS) -> None:
+        """Wait until every panel shows something."""
+        expect(self.page.locator("canvas.wb-canvas[data-drawn]")).to_have_count(2, timeout=1000 * seconds)
+        self.page.locator(".wb-table").wait_for(timeout=1000 * seconds)
+        expect(self.status).to_contain_text("paired runs", timeout=1000 * seconds)
+        self.page.wait_for_function(
+            "() => [...document.querySelectorAll('canvas.wb-canvas')].every(c => c.dataset.drawn > 0)"
+        )
+
+    @property
+    def status(self) -> Locator:
+        """The sentence above the panels."""
+        return self.page.locator(".wb-fine, .wb-mistake")
+
+    @property
+    def mistake(self) -> Locator:
+        """The sentence about a mistake; there is none as long as all is well."""
+        return self.page.locator(".wb-mistake")
+
+    def row(self, label: str) -> Locator:
+        """The control with a label; of several, the first."""
+        return self.page.locator(f'.wb-row:has(.wb-label:text-is("{label}"))').first
+
+    def type(self, label: str, value: str) -> None:
+        """Type a number into a control's box."""
+        box = self.row(label).locator("input").last
+        box.fill(value)
+        box.press("Enter")
+
+    def pick(self, label: str, value: str) -> None:
+        """Choose from a control's drop-down."""
+        self.row(label).locator("select").select_option(label=value)
+
+    def slide(self, label: str, key: str = "ArrowRight") -> None:
+        """Move a control's slider by one stop with the keyboard."""
+        self.row(label).locator(".noUi-handle").focus()
+        self.page.keyboard.press(key)
+
+    def cell(self, measure: str, column: int = 1) -> Locator:
+        """A cell of the table of measures."""
+        return self.page.locator(f'.wb-table tr:has(td:first-child:text("{measure}")) td').nth(column)
+
+    def picture(self, place: int) -> str:
+        """What a canvas shows, to be compared: 0 is the histogram, 1 the panels over time."""
+        return str(self.page.locator("canvas.wb-canvas").nth(place).evaluate("canvas => canvas.toDataURL()"))
+
+    def wait_for_another(self, place: int, picture: str) -> None:
+        """Wait until a canvas shows something else."""
+        self.page.wait_for_function(
+            "([place, before]) => document.querySelectorAll('canvas.wb-canvas')[place].toDataURL() !== before",
+            arg=[place, picture],
+            timeout=1000 * MOVE_SECONDS,
+        )

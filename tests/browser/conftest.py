@@ -1,0 +1,58 @@
+"""A real browser: Chromium as Debian packs it, driven by Playwright. Every page keeps what left this host."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+HERE = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
+
+
+def chromium() -> str:
+    """The browser's path; without one these tests fail, because a skipped test would hide that nobody looked."""
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if not found:
+        pytest.fail("browser tests need Chromium: apt-get install chromium, or name one in the variable CHROMIUM.")
+    return found
+
+
+class Visit:
+    """A page and what it asked of other hosts."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.outside: list[str] = []
+        page.on("request", self._note)
+
+    def _note(self, request: Request) -> None:
+        if not request.url.startswith(HERE):
+            self.outside.append(request.url)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Visit]:
+    context = browser.new_context(viewport={"width": 1400, "height": 1200})
+    yield Visit(context.new_page())
+    context.close()

@@ -1,0 +1,48 @@
+"""The servers of these tests leave nothing behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.browser.server import end, free_port, running
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+DEAF = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, 1); time.sleep(99)"])
+print(child.pid, flush=True)
+time.sleep(99)
+"""
+
+
+def test_a_server_that_ignores_the_request_to_end_is_killed_with_its_children():
+    process = subprocess.Popen([sys.executable, "-c", DEAF], stdout=subprocess.PIPE, start_new_session=True)
+    assert process.stdout is not None
+    child_pid = int(process.stdout.readline())
+    end(process, patience=1)
+    assert process.poll() is not None
+    assert not is_alive(child_pid) or _is_zombie(child_pid)
+
+
+def test_a_server_that_does_not_start_fails_with_its_log(tmp_path):
+    server = running(["no_such_module"], free_port(), "/", tmp_path, {})
+    with pytest.raises(pytest.fail.Exception, match="No module named no_such_module"), server:
+        pass
+
+
+def _is_zombie(pid: int) -> bool:
+    with open(f"/proc/{pid}/stat") as stat:
+        return stat.read().rsplit(")", 1)[1].split()[0] == "Z"

@@ -1,0 +1,113 @@
+"""The dashboard as a page of its own, served as `workbench dashboard` serves it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.board import MOVE_SECONDS, Board
+from tests.browser.conftest import Visit
+from tests.browser.server import free_port, running
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = free_port()
+    command = ["workbench", "dashboard", "shared_memory", f"--port={port}", "--no-browser"]
+    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as found:
+        yield found
+
+
+@pytest.fixture
+def board(address: str, visit: Visit) -> Board:
+    visit.page.goto(address, timeout=240_000)
+    shown = Board(visit.page)
+    shown.wait()
+    return shown
+
+
+def test_every_panel_appears_and_nothing_leaves_the_host(board: Board, visit: Visit):
+    assert board.page.locator(".wb-sidebar select").count() >= 10
+    assert board.page.locator(".wb-sidebar .noUi-handle").count() >= 8
+    expect(board.page.locator(".wb-result")).to_contain_text("nearest_boundary against first_fit: mean ")
+    expect(board.mistake).to_have_count(0)
+    assert visit.outside == []
+
+
+def test_a_slider_moves_every_panel(board: Board):
+    before = board.cell("drain").inner_text()
+    pictures = [board.picture(place) for place in (0, 1)]
+    board.slide("segments")
+    for place, picture in enumerate(pictures):
+        board.wait_for_another(place, picture)
+    expect(board.cell("drain")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
+    expect(board.row("segments").locator("input").last).not_to_have_value("128")
+
+
+def test_a_bad_choice_is_a_sentence_and_the_board_recovers(board: Board):
+    board.type("high (segments)", "200")
+    expect(board.mistake).to_contain_text("must draw at most 128 segments", timeout=1000 * MOVE_SECONDS)
+    expect(board.mistake).to_contain_text("Nearest: uniform.high = 128.")
+    expect(board.page.locator(".wb-board.wb-stale")).to_have_count(1)
+    assert "Traceback" not in board.page.content()
+    before = board.picture(1)
+    board.type("high (segments)", "48")
+    expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
+    expect(board.page.locator(".wb-board.wb-stale")).to_have_count(0)
+    board.wait_for_another(1, before)
+
+
+def test_a_choice_brings_its_own_levers(board: Board):
+    assert board.page.locator('.wb-label:text-is("k (workgroups)")').count() == 0
+    board.pick("queue", "fifo lookahead")
+    expect(board.row("k (workgroups)")).to_be_visible(timeout=1000 * MOVE_SECONDS)
+    board.pick("other", "size segregated ends")
+    expect(board.page.locator(".wb-result")).to_contain_text("size_segregated_ends", timeout=1000 * MOVE_SECONDS)
+    expect(board.row("threshold (segments)")).to_be_visible()
+
+
+def test_a_preset_sets_the_segments(board: Board):
+    board.row("preset").locator("select").select_option(index=2)
+    expect(board.page.locator(".wb-note")).not_to_contain_text("128 segments of 512 B", timeout=1000 * MOVE_SECONDS)
+    expect(board.mistake).to_have_count(0)
+
+
+def test_the_pointer_finds_a_workgroup_under_both_policies(board: Board):
+    box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
+    assert box is not None
+    says = board.page.locator(".wb-says")
+    expect(says).to_contain_text("Rest the pointer")
+    for step in range(12):  # one of these places is taken
+        board.page.mouse.move(box["x"] + 100 + 30 * step, box["y"] + 150)
+        if "Workgroup" in says.inner_text():
+            break
+    expect(says).to_contain_text("under first_fit")
+    expect(says).to_contain_text("under nearest_boundary")
+
+
+def test_dragging_zooms_and_a_double_click_shows_all(board: Board):
+    canvas = board.page.locator("canvas.wb-canvas").nth(1)
+    box = canvas.bounding_box()
+    assert box is not None
+    whole = board.picture(1)
+    board.page.mouse.move(box["x"] + 200, box["y"] + 60)
+    board.page.mouse.down()
+    board.page.mouse.move(box["x"] + 400, box["y"] + 60)
+    board.page.mouse.up()
+    board.page.mouse.move(5, 5)
+    board.wait_for_another(1, whole)
+    part = board.picture(1)
+    canvas.dblclick(position={"x": 300, "y": 60})
+    board.page.mouse.move(5, 5)
+    board.wait_for_another(1, part)
+    board.page.wait_for_timeout(200)
+    assert board.picture(1) == whole
+
+
+def test_the_state_can_be_copied_as_a_sweep(board: Board):
+    board.page.locator(".wb-board .jupyter-widget-Collapse-header, .wb-board .p-Collapse-header").first.click()
+    text = board.page.locator(".wb-board textarea")
+    expect(text).to_have_value(re.compile("engine: shared_memory"), timeout=1000 * MOVE_SECONDS)
