@@ -28,7 +28,7 @@ run: $(READY)
 test: check
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
 	$(BIN)/python -m pytest tests/browser
-	NUMBA_DISABLE_JIT=1 WORKBENCH_SMALL=1 $(BIN)/python -m pytest -n 2 tests/interpreted tests/compiled tests/structures tests/policies tests/engines tests/metrics
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 tests/compiled tests/structures tests/policies tests/engines tests/metrics
 
 check: $(READY)
 	$(BIN)/ruff format --check .
