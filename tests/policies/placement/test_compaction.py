@@ -68,3 +68,9 @@ def test_refuses_a_base_without_ranges(base):
 def test_names_the_path_of_a_wrong_base(name):
     with pytest.raises(InputError, match=r"a\.yaml: policy\.placement\.compaction\.base: unknown placement policy"):
         read_policy("placement", {"compaction": {"base": name}}, "policy.placement", "a.yaml")
+
+
+def test_the_schema_of_its_base_names_the_policies():
+    names = Compaction.schema()["properties"]["base"]["anyOf"][0]["enum"]
+    assert {"best_fit", "nearest_boundary", "compaction"} <= set(names)
+    assert BestFit.schema()["properties"]["tie"]["enum"] == ["low", "high"]
