@@ -56,8 +56,13 @@ class ChoiceControl(Control):
         self.widget = widgets.VBox([row(lever, self.names), self.inside])
         self._put_inside()
 
+    @property
+    def chosen(self) -> LeversControl:
+        """The levers of the chosen member."""
+        return self._levers(self.names.value)
+
     def plain(self) -> Any:
-        levers = self._levers(self.names.value).plain()
+        levers = self.chosen.plain()
         return {self.names.value: levers} if levers else self.names.value
 
     def refresh(self) -> None:
@@ -80,7 +85,7 @@ class ChoiceControl(Control):
         self.refresh()
         self.names.value = value.name
         self._put_inside()
-        self._levers(value.name).show(value)
+        self.chosen.show(value)
 
     def _chosen(self, _change: object) -> None:
         if not self._quiet:
@@ -88,8 +93,7 @@ class ChoiceControl(Control):
             self._changed()
 
     def _put_inside(self) -> None:
-        control = self._levers(self.names.value)
-        self.inside.children = [control.widget] if control.controls else []
+        self.inside.children = [self.chosen.widget] if self.chosen.controls else []
         self.names.tooltip = _says(self._known()[self.names.value])
 
     def _levers(self, name: str) -> LeversControl:

@@ -40,7 +40,7 @@ def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
 
 def _named(measure: Measure) -> str:
     arrow = {"lower": "↓", "higher": "↑", "neither": ""}[measure.better]
-    return f"{html.escape(measure.label)} {arrow}"
+    return f"{html.escape(measure.label)} {arrow}".rstrip()
 
 
 def _difference(pairs: Pairs, measure: Measure) -> str:

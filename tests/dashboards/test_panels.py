@@ -1,0 +1,176 @@
+"""What the browser is told to draw, against the records and the rows themselves."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import workbench as wb
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels import time_panels
+from workbench.dashboards.panels.histogram import HistogramPanel, histogram_scene
+from workbench.dashboards.panels.measures_table import measures_table, number
+from workbench.dashboards.panels.time_panels import TimePanels, sampled, time_scene
+from workbench.figures.drain_difference import drain_difference_data
+from workbench.metrics.shared_memory_series import Steps
+
+
+def said(other: str = "nearest_boundary", seeds: int = 6, count: int = 80) -> dict[str, object]:
+    return {
+        "engine": "shared_memory",
+        "workload": {"regime": "large_uniform", "count": count},
+        "policy": {"placement": {"vary": ["first_fit", other]}},
+        "baseline": {"placement": "first_fit"},
+        "seeds": seeds,
+    }
+
+
+def numbers(column: bytes) -> np.ndarray:
+    return np.frombuffer(column, "<f8")
+
+
+def test_a_strip_holds_every_grant_of_the_record():
+    records = PairedRuns(said()).records(0)
+    scene = time_scene(["a", "b"], records)
+    assert (scene["segments"], scene["note"]) == (128, "")
+    assert scene["until"] == max(record.release.max() for record in records)
+    for strip, record in zip(scene["strips"], records, strict=True):
+        expected = [np.arange(80), record.grant, record.release, record.base, record.length]
+        assert numbers(strip["pieces"]).reshape(5, -1).tolist() == np.array(expected).tolist()
+
+
+def test_lines_count_who_waits_and_what_is_free_at_every_cycle():
+    record = PairedRuns(said(count=30)).records(1)[0]
+    waiting, free = (line["curves"][0] for line in time_scene(["a"], [record])["lines"])
+    for cycle in range(int(record.release.max())):
+        holding = (record.grant <= cycle) & (record.release > cycle)
+        assert value_at(waiting, cycle) == ((record.arrival <= cycle) & (record.grant > cycle)).sum()
+        assert value_at(free, cycle) == 128 - record.length[holding].sum()
+
+
+def value_at(curve: dict[str, bytes], cycle: int) -> float:
+    cycles, values = numbers(curve["cycle"]), numbers(curve["value"])
+    return float(values[np.flatnonzero(cycles <= cycle)[-1]])
+
+
+def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(time_panels, "MOST_GRANTS", 40)
+    records = PairedRuns(said()).records(0)
+    scene = time_scene(["a", "b"], records)
+    whole = max(int(record.release.max()) for record in records)
+    assert scene["until"] < whole
+    assert scene["note"] == f", the first {scene['until']:,} of {whole:,}"
+    assert all(len(numbers(strip["pieces"])) // 5 <= 40 for strip in scene["strips"])
+    assert numbers(scene["lines"][0]["curves"][0]["cycle"])[-1] == scene["until"]
+
+
+def test_grants_without_addresses_have_no_strip_but_a_sentence_and_lines():
+    scene = time_scene(["a", "b"], PairedRuns(said("byte_counter")).records(0))
+    assert scene["strips"][1]["pieces"] == b""
+    assert "no addresses" in scene["strips"][1]["says"]
+    assert len(scene["lines"][0]["curves"]) == 2
+
+
+@given(st.lists(st.integers(1, 10_000), unique=True, min_size=1, max_size=60), st.integers(1, 12_000))
+def test_a_sampled_line_passes_through_every_step_while_there_are_few(cycles, until):
+    cycles = np.array(sorted(cycles))
+    steps = Steps(7, cycles, np.arange(len(cycles)))
+    places, values = sampled(steps, until)
+    assert set(cycles[cycles < until]) <= set(places)
+    assert (places[0], places[-1]) == (0, until)
+    assert values.tolist() == steps.at(places).tolist()
+
+
+def test_a_line_of_many_steps_is_sampled(monkeypatch):
+    monkeypatch.setattr(time_panels, "MOST_PLACES", 50)
+    steps = Steps(0, np.arange(1, 1001), np.arange(1, 1001))
+    places, values = sampled(steps, 1000)
+    assert len(places) <= 52
+    assert values.tolist() == places.tolist()
+
+
+def test_a_panel_counts_its_pictures():
+    panel = TimePanels()
+    assert (panel.drawn, panel.scene) == (0, {})
+    panel.show(["a", "b"], PairedRuns(said(count=5)).records(0))
+    assert (panel.drawn, panel.scene["names"]) == (1, ["a", "b"])
+
+
+def test_the_histogram_holds_every_seed_once():
+    runs = PairedRuns(said(seeds=12))
+    scene = histogram_scene(drain_difference_data(runs.advance(60), "drain_cycles"))
+    pairs = [runs.records(seed) for seed in range(12)]
+    gained = [int(a.release.max() - b.release.max()) for a, b in pairs]
+    assert sum(scene["counts"]) + scene["tied"] == 12
+    assert scene["tied"] == gained.count(0)
+    assert scene["mean"] == pytest.approx(np.mean(gained))
+    assert scene["low"] < scene["mean"] < scene["high"]
+    assert f"faster on {sum(g > 0 for g in gained)} seeds, slower on {sum(g < 0 for g in gained)}" in scene["words"]
+
+
+def test_one_seed_has_a_mean_and_no_interval():
+    scene = histogram_scene(drain_difference_data(PairedRuns(said(seeds=1)).advance(60), "drain_cycles"))
+    assert (scene["low"], scene["high"]) == (None, None)
+    assert "[" not in scene["words"]
+
+
+def test_a_histogram_can_say_that_there_is_nothing_to_compare():
+    panel = HistogramPanel()
+    panel.say("nothing")
+    assert (panel.scene["words"], panel.scene["counts"], panel.drawn) == ("nothing", [], 1)
+
+
+def test_the_table_has_the_means_and_differences_of_the_runs():
+    runs = PairedRuns(said())
+    shown = measures_table(runs.advance(60), *runs.points)
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)][1:]
+    found = {html.unescape(row[0]): row[1:] for row in rows}
+    summary = wb.run(said()).summary().set_index(["measure", "policy.placement"])
+    drain = summary.loc["drain_cycles"]
+    expected = drain.loc["nearest_boundary"]
+    limits = f"{number(expected.difference)} [{number(expected.difference_low)}, {number(expected.difference_high)}]"
+    assert found["drain (cycles) ↓"] == [
+        number(drain.loc["first_fit"]["mean"]),
+        number(expected["mean"]),
+        limits,
+        f"{expected.better:.0f} / {expected.worse:.0f}",
+    ]
+    assert "low end share" in found
+    assert found["low end share"][2:] == ["", ""]
+
+
+def test_a_measure_that_one_policy_lacks_is_left_out():
+    runs = PairedRuns(said("byte_counter"))
+    shown = measures_table(runs.advance(60), *runs.points)
+    assert "wear gini" not in shown
+    assert "drain" in shown
+
+
+def test_what_is_better_and_what_is_worse_look_different():
+    runs = PairedRuns(said("random_fit", seeds=10))
+    shown = measures_table(runs.advance(60), *runs.points)
+    assert 'class="wb-worse"' in shown
+    assert measures_table(PairedRuns(said()).advance(60), *PairedRuns(said()).points).count('class="wb-better"') > 3
+
+
+def test_names_are_text_not_markup(own_policy):
+    own_policy("Sly", "return -1").name = "<b>sly</b>"
+    assert number(math.inf) == "inf"
+    runs = PairedRuns(said())
+    shown = measures_table(runs.advance(60), runs.points[0], _renamed(runs.points[1], "<script>"))
+    assert "<script>" not in shown
+
+
+def _renamed(point, name):
+    class Named:
+        def short(self):
+            return name
+
+    policies = {**point.setup.policies, "placement": Named()}
+    return point._replace(setup=point.setup._replace(policies=policies))

@@ -1,0 +1,86 @@
+"""Serving a dashboard: the command, the notebook, the template, what is refused."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from workbench.dashboards import serve
+from workbench.errors import InputError
+
+ROOT = Path(__file__).parent.parent.parent
+TEMPLATE = ROOT / "workbench/dashboards/share/jupyter/voila/templates/offline"
+
+
+def test_voila_listens_on_this_host_alone_with_the_offline_template():
+    command = serve.voila_command(Path("x.ipynb"), 8866, open_browser=False)
+    assert command[:4] == [sys.executable, "-m", "voila", "x.ipynb"]
+    assert {"--Voila.ip=127.0.0.1", "--port=8866", "--template=offline", "--no-browser"} <= set(command)
+    assert "--no-browser" not in serve.voila_command(Path("x.ipynb"), 8866, open_browser=True)
+
+
+def test_the_notebook_is_valid_and_shows_the_dashboard(tmp_path):
+    notebook = nbformat.reads(json.dumps(serve.notebook_of("shared_memory", tmp_path)), 4)
+    nbformat.validate(notebook)
+    (cell,) = notebook.cells
+    assert cell.source.endswith("wb.dashboard('shared_memory')")
+    assert str(tmp_path) in cell.source
+
+
+def test_voila_finds_our_template_in_a_source_tree_and_beside_others(monkeypatch):
+    monkeypatch.setenv("JUPYTER_PATH", "/elsewhere")
+    first, *others = serve.environment()["JUPYTER_PATH"].split(":")
+    assert Path(first, "voila/templates/offline/index.html.j2").is_file()
+    assert others == ["/elsewhere"]
+
+
+def test_the_wheel_carries_the_template_to_where_voila_looks():
+    said = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    shared = said["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    (source,) = (source for source, place in shared.items() if place == "share/jupyter/voila")
+    assert ROOT / source / "templates/offline" == TEMPLATE
+
+
+def test_voila_itself_finds_the_template(monkeypatch):
+    from voila.paths import collect_template_paths
+
+    monkeypatch.setenv("JUPYTER_PATH", serve.environment()["JUPYTER_PATH"])
+    assert str(TEMPLATE) in collect_template_paths(["voila", "nbconvert"], "offline")
+
+
+def test_a_taken_port_is_a_sentence():
+    with socket.socket() as taken:
+        taken.bind((serve.HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=rf"port {port} of .* cannot be used; choose another with --port\."):
+            serve.free_port(port)
+
+
+@pytest.mark.parametrize("port", [-1, 70_000])
+def test_what_is_no_port_is_a_sentence(port):
+    with pytest.raises(InputError, match="cannot be used"):
+        serve.free_port(port)
+
+
+def test_port_0_is_any_free_one():
+    assert serve.free_port(0) > 1024
+
+
+def test_an_unknown_dashboard_is_refused_before_anything_starts(monkeypatch):
+    monkeypatch.setattr(serve.subprocess, "call", lambda *given, **kept: pytest.fail("Voila was started"))
+    with pytest.raises(InputError, match="unknown dashboard 'nothing'"):
+        serve.serve("nothing", port=0, open_browser=False)
+
+
+def test_the_notebook_is_gone_when_voila_has_ended(monkeypatch):
+    seen = []
+    monkeypatch.setattr(serve.subprocess, "call", lambda command, env: seen.append(Path(command[3])) or 7)
+    assert serve.serve("shared_memory", port=0, open_browser=False) == 7
+    assert not seen[0].exists()

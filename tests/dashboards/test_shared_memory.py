@@ -1,0 +1,209 @@
+"""The dashboard whole, without a browser: what the user turns, what the panels are told."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+import time
+
+import pytest
+import yaml
+
+import workbench as wb
+from workbench.dashboards import shared_memory
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.errors import InputError
+
+
+@pytest.fixture
+def shown():
+    made = wb.dashboard("shared_memory")
+    yield made
+    made.close()
+
+
+def status(shown) -> str:
+    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+
+
+def is_stale(shown) -> bool:
+    return "wb-stale" in shown.board._dom_classes
+
+
+def segments(shown):
+    return shown.sidebar.machine.segments.controls["segments"].box
+
+
+def largest(shown):
+    return size(shown)["high"].box
+
+
+def size(shown):
+    return shown.sidebar.workload.levers.chosen.controls["size"].chosen.controls
+
+
+def pictures(shown):
+    return shown.time.scene, shown.histogram.scene, shown.table.value
+
+
+def test_it_opens_with_everything_drawn(shown):
+    assert status(shown) == "20 paired runs."
+    assert (shown.time.drawn, shown.histogram.drawn) == (1, 1)
+    assert "nearest_boundary against first_fit: mean " in shown.histogram.scene["words"]
+    assert "drain (cycles)" in shown.table.value
+
+
+def test_a_turned_lever_changes_every_panel(shown):
+    before = pictures(shown)
+    segments(shown).value = 160
+    assert shown.time.scene["segments"] == 160
+    assert (shown.time.drawn, shown.histogram.drawn) == (2, 2)
+    assert all(a != b for a, b in zip(before, pictures(shown), strict=True))
+
+
+def test_a_request_above_the_memory_is_a_sentence_and_mending_it_recovers(shown):
+    before = shown.time.scene
+    segments(shown).value = 32
+    assert "size must draw at most 32 segments" in status(shown)
+    assert 'class="wb-mistake"' in shown.status.value
+    assert is_stale(shown)
+    assert shown.time.scene == before
+    largest(shown).value = 20
+    assert status(shown) == "20 paired runs."
+    assert not is_stale(shown)
+    assert shown.time.scene["segments"] == 32
+
+
+def test_two_levers_that_do_not_go_together_are_a_sentence(shown):
+    size(shown)["low"].box.value = 90
+    assert "high must be at least low (90)" in status(shown)
+
+
+def test_one_policy_against_itself_has_nothing_to_compare(shown):
+    shown.sidebar.other.names.value = "first_fit"
+    assert status(shown) == "20 paired runs."
+    assert shown.histogram.scene["words"] == "Both policies are the same: there is nothing to compare."
+    assert shown.time.scene["names"] == ["first_fit", "first_fit"]
+
+
+def test_a_measure_that_is_not_defined_is_said_where_it_would_be(shown):
+    shown.sidebar.measure.shown.value = "wear_gini"
+    shown.sidebar.other.names.value = "byte_counter"
+    assert "wear_gini, which is not defined for" in shown.histogram.scene["words"]
+    assert status(shown) == "20 paired runs."
+    assert "byte_counter" in shown.table.value
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("return segments", "which is not the start of a free range"),
+        ("return 1 // (length - length)", "raised ZeroDivisionError"),
+        ("return -1", "refused workgroup 0"),
+    ],
+)
+def test_a_policy_that_breaks_its_contract_is_named(shown, own_policy, body, sentence):
+    own_policy("BadHand", body)
+    shown.sidebar.refresh()
+    shown.sidebar.other.names.value = "bad_hand"
+    assert status(shown).startswith("bad_hand")
+    assert sentence in status(shown)
+    assert is_stale(shown)
+    shown.sidebar.other.names.value = "best_fit"
+    assert not is_stale(shown)
+
+
+def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
+    shown.sidebar.other.names.value = "best_fit"
+    assert shown.sweep.value == ""
+    shown.folded.selected_index = 0
+    said = yaml.safe_load(shown.sweep.value)
+    drain = wb.run(said).summary().set_index(["measure", "policy.placement"]).loc["drain_cycles"]
+    assert drain.loc["best_fit"].difference == pytest.approx(shown.histogram.scene["mean"])
+    segments(shown).value = 200
+    assert yaml.safe_load(shown.sweep.value)["machine"]["segments"] == 200
+
+
+def test_the_seed_that_is_drawn_can_be_chosen(shown):
+    before, rows = shown.time.scene, shown.histogram.scene
+    shown.sidebar.drawn.box.value = 11
+    assert shown.time.scene != before
+    assert shown.histogram.scene == rows
+
+
+def test_what_takes_long_is_coarse_first_and_complete_after_a_rest(monkeypatch):
+    monkeypatch.setattr(shared_memory, "COARSE_SECONDS", 0.0)
+    monkeypatch.setattr(shared_memory, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(shared_memory, "SLICE_SECONDS", 0.0)
+
+    async def watch() -> list[str]:
+        made = wb.dashboard("shared_memory")
+        seen = []
+        for _ in range(400):
+            await asyncio.sleep(0.005)
+            if not seen or seen[-1] != status(made):
+                seen.append(status(made))
+            if seen[-1] == "20 paired runs.":
+                break
+        made.close()
+        return seen
+
+    seen = asyncio.run(watch())
+    assert "1 of 20 paired runs." in seen
+    assert seen[-1] == "20 paired runs."
+
+
+def test_a_new_move_comes_before_the_rest_of_the_last(monkeypatch):
+    monkeypatch.setattr(shared_memory, "COARSE_SECONDS", 0.0)
+    monkeypatch.setattr(shared_memory, "REST_SECONDS", 60.0)
+
+    async def turn() -> str:
+        made = wb.dashboard("shared_memory")
+        await asyncio.sleep(0.01)
+        while status(made).startswith("The first"):
+            await asyncio.sleep(0.01)
+        segments(made).value = 256
+        first = status(made), made.time.scene["segments"]
+        made.close()
+        return first
+
+    assert asyncio.run(turn()) == ("1 of 20 paired runs.", 256)
+
+
+def test_the_first_picture_is_left_to_the_kernel_so_that_the_page_comes_first():
+    async def build() -> tuple[int, str]:
+        made = wb.dashboard("shared_memory")
+        found = made.time.drawn, status(made)
+        made.close()
+        return found
+
+    assert asyncio.run(build()) == (0, "The first run on a machine compiles the engine, which takes some seconds.")
+
+
+def test_a_policy_of_a_cell_appears_when_the_cell_was_run(shown, own_policy):
+    own_policy(
+        "CellHand",
+        "return -1 if length > segments else 0",
+    )
+    shown._watch._after_cell()
+    assert "cell_hand" in [name for _, name in shown.sidebar.other.names.options]
+
+
+def test_forty_runs_of_a_thousand_workgroups_take_a_moment():
+    said = {
+        "engine": "shared_memory",
+        "workload": {"regime": "large_uniform", "count": 1000},
+        "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}},
+        "baseline": {"placement": "first_fit"},
+        "seeds": 20,
+    }
+    PairedRuns(said).advance(60)
+    began = time.perf_counter()
+    PairedRuns(said).advance(60)
+    assert time.perf_counter() - began < 2  # 0.03 s on an idle core; the figure is in benchmarks/dashboard_latency.py
+
+
+def test_an_unknown_dashboard_is_named():
+    with pytest.raises(InputError, match=r"unknown dashboard 'shared'; there are shared_memory\. Did you mean"):
+        wb.dashboard("shared")

@@ -1,0 +1,70 @@
+"""Every notebook is committed without outputs, has parameters that papermill can set, and runs as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import papermill
+import pytest
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parent.parent.parent / "notebooks"
+NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
+
+
+def read(name: str) -> nbformat.NotebookNode:
+    return nbformat.read(FOLDER / name, as_version=4)
+
+
+def executed(name: str) -> nbformat.NotebookNode:
+    """The notebook with its outputs; a cell that fails raises."""
+    notebook = read(name)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    return notebook
+
+
+def printed(notebook: nbformat.NotebookNode, cell_id: str) -> str:
+    (cell,) = (cell for cell in notebook.cells if cell.get("id") == cell_id)
+    return "".join(out.get("text", "") for out in cell.outputs)
+
+
+def test_there_are_notebooks():
+    assert "01_placement.ipynb" in NOTEBOOKS
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_it_is_committed_without_outputs(name):
+    notebook = read(name)
+    nbformat.validate(notebook)
+    assert "widgets" not in notebook.metadata
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            assert (cell.outputs, cell.execution_count) == ([], None)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_its_parameters_are_known_and_each_says_what_it_is(name):
+    found = papermill.inspect_notebook(FOLDER / name)
+    assert {"sweep", "seeds"} <= set(found)
+    assert all(parameter["help"] for parameter in found.values())
+
+
+def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
+    notebook = executed("01_placement.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 6
+    assert "400 runs" in printed(notebook, "run")
+    assert "0 failed" in printed(notebook, "own-run")
+    lines = printed(notebook, "result").splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("nearest_boundary: ")
+    assert "sooner than first_fit, clearly" in lines[0]
+    assert lines[-1].startswith("middle_out: ")
+    assert "later than first_fit, clearly" in lines[-1]
+
+
+def test_a_notebook_that_fails_is_noticed():
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import no_such_module")])
+    with pytest.raises(Exception, match="No module named 'no_such_module'"):
+        NotebookClient(notebook, timeout=60).execute()
