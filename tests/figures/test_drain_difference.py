@@ -102,7 +102,7 @@ def test_ink():
     assert axes.get_title(loc="left") == "best fit against first fit"
     assert axes.texts[0].get_text().splitlines() == [
         "faster on 3 seeds, slower on 1, tied on 1",
-        "mean 1.8 [\N{MINUS SIGN}2.537, 6.137] cycles = 6 %",
+        "mean 1.8 [\N{MINUS SIGN}2.537 to 6.137] cycles = 6 %",
     ]
     better, worse = axes.containers
     assert [bar.get_height() for bar in better] == [1, 1, 1] and [bar.get_height() for bar in worse] == [1, 0]
@@ -141,3 +141,12 @@ def test_a_page_holds_eight_panels():
     given = drains(first_fit=[10], **{f"size_segregated_ends(threshold={k})": [9] for k in range(1, 10)})
     with pytest.raises(InputError, match="needs 9 panels for this sweep; a page holds 8"):
         DRAIN.data(runs(given, baseline="first_fit"))
+
+
+def test_long_differences_are_in_thousands_of_cycles():
+    given = drains(first_fit=[1_000_000, 1_100_000], best_fit=[930_000, 1_025_000])
+    (axes,) = DRAIN.draw(DRAIN.data(runs(given, baseline="first_fit"))).axes
+    assert axes.get_xlabel() == "drain time saved against first fit (thousand cycles)"
+    axes.figure.draw_without_rendering()
+    assert {"0", "75"} < {label.get_text() for label in axes.get_xticklabels()}
+    assert "mean 72,500 [40,730 to 104,300] cycles = 6.9 %" in axes.texts[0].get_text()

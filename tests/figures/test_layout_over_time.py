@@ -60,8 +60,9 @@ def test_a_span_that_is_none_or_holds_too_much():
     many = record([(0, k, k + 1, 0, 8) for k in range(6000)])
     with pytest.raises(InputError, match=r"draws 5000 rectangles a panel; first_fit has 6000.*cycles=\(0, 600\)"):
         LAYOUT.data(runs({"first_fit": [many]}), cycles=(0, 6000))
-    with pytest.raises(InputError, match=r"0 <= from < to. Got \(5, 5\)"):
-        LAYOUT.data(runs({"first_fit": [TWO]}), cycles=(5, 5))
+    for wrong in ((5, 5), (-1, 5), (5,), "ab", 7, (0.5, 2)):
+        with pytest.raises(InputError, match=r"shows cycles=\(from, to\) with 0 <= from < to\. Got "):
+            LAYOUT.data(runs({"first_fit": [TWO]}), cycles=wrong)
 
 
 def test_amounts_without_addresses_say_so():

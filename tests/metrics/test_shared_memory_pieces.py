@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.engines.test_shared_memory import simulate
@@ -50,15 +50,15 @@ def from_pieces(found, segments, cycles):
     return picture
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    rows=jobs,
-    placement=st.sampled_from(
-        [FirstFit(), NearestBoundary(), Compaction(), Compaction(cycles_per_moved_segment=2), PagedMemory()]
-    ),
-    release_first=st.booleans(),
-)
-def test_rectangles_are_the_painted_memory(rows, placement, release_first):
+PLACEMENTS = [FirstFit(), NearestBoundary(), Compaction(), Compaction(cycles_per_moved_segment=2), PagedMemory()]
+
+
+@pytest.mark.parametrize("release_first", [True, False])
+@pytest.mark.parametrize("placement", PLACEMENTS, ids=lambda placement: placement.short())
+@settings(max_examples=30, deadline=None)
+@given(rows=jobs)
+@example(rows=[(0, 1, 1)] * 5)
+def test_rectangles_are_the_painted_memory(placement, release_first, rows):
     order = "release_first" if release_first else "allocate_first"
     record = simulate(sorted(rows), 13, placement, same_cycle_order=order)
     picture, grants = painted(record)

@@ -11,6 +11,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_words
 from workbench.figures.finished import undefined, values
+from workbench.figures.means import LEVEL
 from workbench.figures.panels import Line, panels
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, mean_interval, pair, ratio_interval
@@ -77,7 +78,7 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
         line.style,
         len(runs.seeds) - len(gained),
         gained,
-        mean_interval(gained),
+        mean_interval(gained, level=LEVEL),
         _saving(gained, pairs.baseline),
     )
 
@@ -88,8 +89,8 @@ def _name(baseline: PlannedPoint, lines: list[Line]) -> str:
 
 def _saving(gained: np.ndarray, baseline: np.ndarray) -> Interval:
     if baseline.mean() <= 0:
-        return Interval(np.nan, np.nan, np.nan, 0.95, "none", len(gained))
-    return ratio_interval(gained, baseline)
+        return Interval(np.nan, np.nan, np.nan, LEVEL, "none", len(gained))
+    return ratio_interval(gained, baseline, level=LEVEL)
 
 
 def measure_of(runs: RunSet, name: str) -> Measure:

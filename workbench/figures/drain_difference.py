@@ -160,13 +160,15 @@ def _heading(one: Compared) -> str:
 
 
 def _in_words(panel: Histogram, data: DrainDifference) -> str:
+    from workbench.figures.frame import number
+
     mean, saving = panel.of.mean, panel.of.saving
     counts = f"{data.better} on {panel.better} seeds, {data.worse} on {panel.worse}, tied on {panel.tied}"
     lacking = f", {panel.of.missing} missing" if panel.of.missing else ""
     unit = f" {data.unit}" if data.unit else ""
-    share = f" = {100 * saving.mean:.2g} %" if np.isfinite(saving.mean) else ""
-    limits = f" [{mean.low:.4g}, {mean.high:.4g}]" if np.isfinite(mean.low) else ""
-    return f"{counts}{lacking}\nmean {mean.mean:.4g}{limits}{unit}{share}".replace("-", "\N{MINUS SIGN}")
+    share = f" = {number(100 * saving.mean, 2)} %" if np.isfinite(saving.mean) else ""
+    limits = f" [{number(mean.low)} to {number(mean.high)}]" if np.isfinite(mean.low) else ""
+    return f"{counts}{lacking}\nmean {number(mean.mean)}{limits}{unit}{share}"
 
 
 FIGURE = Recipe(

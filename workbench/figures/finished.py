@@ -10,7 +10,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 
 
-def records(runs: RunSet, point: PlannedPoint, figure: str, most: int | None = None) -> list[Any]:
+def records(runs: RunSet, point: PlannedPoint, figure: str) -> list[Any]:
     """What happened in the finished runs of a point, simulated again, in the order of the seeds.
 
     Raises
@@ -18,7 +18,7 @@ def records(runs: RunSet, point: PlannedPoint, figure: str, most: int | None = N
     InputError
         The point has no finished run.
     """
-    found = runs.records(point, most)
+    found = runs.records(point)
     if not found:
         raise none_finished(runs, point, figure)
     return found

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -37,7 +38,12 @@ def title(axes: Axes, text: str, below: str = "") -> None:
 
 
 def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "") -> None:
-    """Name the vertical axis of every panel and the horizontal one of the last, with a note in small print below."""
+    """Name the vertical axis of every panel and the horizontal one of the last, with a note in small print below.
+
+    Long numbers of cycles are shown in thousands or millions, and the names say so.
+    """
+    below = _in_short_numbers([one.xaxis for one in axes], below)
+    beside = _in_short_numbers([one.yaxis for one in axes], beside)
     for one in axes:
         one.set_ylabel(textwrap.fill(beside, 20 if len(axes) > 1 else 34))
     ticks = max((len(label.get_text()) for one in axes for label in one.get_yticklabels()), default=0)
@@ -47,13 +53,26 @@ def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "
         axes[-1].figure.supxlabel(words(note), fontsize=SMALL, color=_PALE)
 
 
-def time_axis(axes: Axes, first: int, last: int, longest: int) -> str:
-    """Scale the time axis of a panel; return its name: thousands or millions of cycles where any panel needs them."""
-    power, unit = (6, "million ") if longest >= 20_000_000 else (3, "thousand ") if longest >= 20_000 else (0, "")
-    axes.set_xlim(first, max(last, first + 1))
-    axes.xaxis.set_major_locator(MaxNLocator(6))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 10**power:g}"))
-    return f"time ({unit}cycles)"
+def _in_short_numbers(sides: Sequence[Axis], name: str) -> str:
+    longest = max(abs(limit) for side in sides for limit in side.get_view_interval())
+    power, unit = (6, "million") if longest >= 20_000_000 else (3, "thousand") if longest >= 20_000 else (0, "")
+    if not unit or "(cycles)" not in name:
+        return name
+    for side in sides:
+        side.set_major_locator(MaxNLocator(6))
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 10**power:g}"))
+    return name.replace("(cycles)", f"({unit} cycles)")
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number as a sentence shows it, rounded to so many digits.
+
+    >>> number(69_741.3), number(-2.53711), number(1_486.2), number(2_743_812)
+    ('69,740', '−2.537', '1,486', '2,744,000')
+    """
+    rounded = float(f"{value:.{digits}g}")
+    text = f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def value_axis(axes: Axes, x: np.ndarray) -> None:

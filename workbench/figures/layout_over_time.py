@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.errors import InputError, shown
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import none_finished
@@ -88,12 +89,12 @@ def layout_over_time_data(
     InputError
         No seed was finished by all points, the cycles are no span, or too much lies within them.
     """
-    shown = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
-    check_room(len(shown), 1, FIGURE.name)
+    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
+    check_room(len(lines), 1, FIGURE.name)
     chosen = _seed(runs, seed)
-    records = [runs.record(run_id(line.point.id, chosen)) for _, line in shown]
+    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
     first, last = _span(records, cycles)
-    layouts = [_layout(panel, line.name, r, first, last) for (panel, line), r in zip(shown, records, strict=True)]
+    layouts = [_layout(setting, line.name, r, first, last) for (setting, line), r in zip(lines, records, strict=True)]
     return LayoutOverTime(chosen, first, last, tuple(layouts))
 
 
@@ -114,14 +115,19 @@ def _seed(runs: RunSet, wanted: int | None) -> int:
 
 def _span(records: list[Any], cycles: tuple[int, int] | None) -> tuple[int, int]:
     if cycles is not None:
-        first, last = cycles
-        if not 0 <= first < last:
-            raise InputError(f"{FIGURE.name} shows cycles=(from, to) with 0 <= from < to. Got {cycles!r}.")
-        return first, last
-    first = min(
-        int(record.grant.min(initial=0 if not len(record.grant) else drain_cycle(record))) for record in records
-    )
+        return _chosen(cycles)
+    first = min(int(record.grant.min(initial=drain_cycle(record))) for record in records)
     return first, max(first + 1, max(_shown_until(record) for record in records))
+
+
+def _chosen(cycles: Any) -> tuple[int, int]:
+    try:
+        first, last = map(operator.index, cycles)
+    except (TypeError, ValueError):
+        first, last = 0, 0
+    if not 0 <= first < last:
+        raise InputError(f"{FIGURE.name} shows cycles=(from, to) with 0 <= from < to. Got {shown(cycles)}.")
+    return first, last
 
 
 def _shown_until(record: Any) -> int:
@@ -156,8 +162,8 @@ def draw(data: LayoutOverTime) -> Figure:
         marks.rectangles(one, (at.begin, at.end), (at.base, at.base + at.length), panel.shade)
         frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
         one.set_ylim(0, panel.segments)
-        name = frame.time_axis(one, data.first, data.last, data.last)
-    frame.name_sides(axes, name, "segment", f"seed {data.seed}; white = free")
+        one.set_xlim(data.first, data.last)
+    frame.name_sides(axes, "time (cycles)", "segment", f"seed {data.seed}; white = free")
     for one, panel in zip(axes, data.panels, strict=True):
         if panel.note:
             frame.say_instead(one, panel.note)

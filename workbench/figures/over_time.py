@@ -101,13 +101,11 @@ def draw(data: OverTime) -> Figure:
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
     for curve in data.curves:
         marks.step_line(axes[curve.panel], curve.cycle, curve.means, curve.style, _named(curve, data.curves))
-    longest = max(int(curve.cycle[-1]) for curve in data.curves)
     for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
         frame.title(one, title)
         one.set_ylim(bottom=0)
-        last = max(int(curve.cycle[-1]) for curve in data.curves if curve.panel == place)
-        name = frame.time_axis(one, 0, last, longest)
-    frame.name_sides(axes, name, data.quantity, rests_on(curve.n for curve in data.curves))
+        one.set_xlim(0, max(1, *(int(curve.cycle[-1]) for curve in data.curves if curve.panel == place)))
+    frame.name_sides(axes, "time (cycles)", data.quantity, rests_on(curve.n for curve in data.curves))
     frame.legend(figure, axes)
     return figure
 
