@@ -144,15 +144,14 @@ def test_policies_and_presets_list_their_sources(capsys):
 
 
 def test_the_schema_accepts_the_shipped_sweeps_and_refuses_a_typo(capsys):
-    jsonschema = pytest.importorskip("jsonschema", reason="comes with jupyterlab")
+    import jsonschema
     import yaml
 
     assert main(["schema"]) == 0
-    schema = json.loads(capsys.readouterr().out)
+    valid = jsonschema.Draft202012Validator(json.loads(capsys.readouterr().out)).is_valid
     for path in (Path(__file__).parent.parent.parent / "sweeps" / "placement").glob("*.yaml"):
-        jsonschema.validate(yaml.safe_load(path.read_text()), schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"engine": "shared_memory", "workload": "bimodal", "polcy": {}}, schema)
+        assert valid(yaml.safe_load(path.read_text())), path.name
+    assert not valid({"engine": "shared_memory", "workload": "bimodal", "polcy": {}})
 
 
 def test_new_policy_writes_a_policy_and_a_test_that_both_pass(sweep, capsys):

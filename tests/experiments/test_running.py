@@ -78,9 +78,15 @@ class Raises(Placement):
         return segments // (length - length)
 
 
+class PastTheEnd(Placement):
+    def answer(free, segments, length, params, memory):
+        return int(free[segments])
+
+
 @pytest.mark.parametrize(
     ("policy", "sentence"),
     [
+        (PastTheEnd(), r"past_the_end raised IndexError \(.*\) when asked about workgroup 0"),
         (Occupied(), r"occupied answered 0, which is not the start of a free range"),
         (Endless(), r"endless did not end within 1,000,000,000 loop turns when asked about workgroup 0"),
         (Raises(), r"raises raised ZeroDivisionError \(.*\) when asked about workgroup 0 \(\d+ segments\) at cycle 0"),

@@ -1,0 +1,88 @@
+"""The statistics behind tables and macros: one cell a point and measure, and the runs that it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple
+
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.figures.panels import panels
+from workbench.metrics.measure import Measure
+from workbench.studies.statistics import Interval, PairedComparison, holm, mean_interval
+from workbench.studies.summary import LEVEL, comparison
+
+
+class Place(NamedTuple):
+    """A point as tables and macros name it."""
+
+    setting: str
+    """Machine and workload, where the sweep varies them."""
+    name: str
+    """The policies and options that it varies."""
+    point: PlannedPoint
+
+
+class Cell(NamedTuple):
+    """One measure of one point."""
+
+    place: Place
+    measure: Measure
+    mean: Interval
+    against: PairedComparison | None
+    """The paired comparison with the baseline, None for the baseline itself and where neither direction is better."""
+    p_holm: float
+    """Corrected over all comparisons of the bundle; NaN where there is none."""
+    runs: list[str]
+    """The sets of runs behind the mean."""
+    pairs: list[str]
+    """The sets of runs behind the comparison."""
+
+
+class RunSets:
+    """Names the sets of runs that numbers rest on: the same set has one name, however many numbers use it."""
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, tuple[int, ...]], str] = {}
+
+    def name(self, point: PlannedPoint, seeds: Iterable[Hashable]) -> str:
+        """The name of the runs of a point at some seeds."""
+        key = (point.id, tuple(sorted(int(str(seed)) for seed in seeds)))
+        return self._names.setdefault(key, f"runs {len(self._names) + 1}")
+
+    def plain(self) -> dict[str, dict[str, object]]:
+        """Every set: its point and the ids of its runs."""
+        return {
+            name: {"point": point, "runs": [run_id(point, seed) for seed in seeds]}
+            for (point, seeds), name in self._names.items()
+        }
+
+
+def places(runs: RunSet) -> list[Place]:
+    """The points in the order and under the names of the figures."""
+    return [Place(panel.title, line.name, line.point) for panel in panels(runs) for line in panel.lines]
+
+
+def cells(runs: RunSet, sets: RunSets) -> list[Cell]:
+    """Every measure of the sweep at every point; the p-values are corrected together."""
+    measures = [runs.plan.sweep.mechanism.measures[name] for name in runs.plan.sweep.measures]
+    found = [_cell(runs, sets, place, measure) for measure in measures for place in places(runs)]
+    tested = {k: cell.against.p_value for k, cell in enumerate(found) if cell.against is not None}
+    adjusted = holm({k: p for k, p in tested.items() if not math.isnan(p)})
+    return [cell._replace(p_holm=adjusted.get(k, math.nan)) for k, cell in enumerate(found)]
+
+
+def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
+    values = runs.values(place.point, measure.name)
+    finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
+    against, baseline = comparison(runs, place.point, measure.name), runs.baseline_of(place.point)
+    pairs = [sets.name(one, against.seeds) for one in (baseline, place.point) if one is not None] if against else []
+    mean = mean_interval(list(finite.values()), level=LEVEL)
+    return Cell(place, measure, mean, against, math.nan, [sets.name(place.point, finite)], pairs)
+
+
+def half_width(interval: Interval) -> float:
+    """Half the width of an interval, NaN where its limits are unknown."""
+    return (interval.high - interval.low) / 2

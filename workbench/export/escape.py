@@ -1,0 +1,49 @@
+"""Text as TeX sets it letter by letter, with pdfTeX and XeTeX alike."""
+
+from __future__ import annotations
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_\allowbreak{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "-": r"{-}",  # two of them would become a dash
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
+    "µ": r"\textmu{}",
+    "×": r"\texttimes{}",
+    "·": r"\textperiodcentered{}",
+    "−": r"\textminus{}",
+    "≥": r"\ensuremath{\ge}",
+    "≤": r"\ensuremath{\le}",
+}
+_LAST_KNOWN = "\u017f"
+"""Latin letters up to here are in every font of ours."""
+
+
+def escape(text: str) -> str:
+    """A text as TeX source that shows the same text; a letter that TeX's fonts lack is shown by its number.
+
+    >>> escape("best_fit (50 %)"), escape("^2 & more"), escape("配")
+    ('best\\\\_\\\\allowbreak{} fit (50 \\\\%)'.replace('} fit', '}fit'), '\\\\textasciicircum{}2 \\\\& more', '[U+914D]')
+    """
+    return "".join(_SPECIAL.get(letter) or _letter(letter) for letter in " ".join(text.split()))
+
+
+def comment(text: str) -> str:
+    """A text as one line of a TeX comment."""
+    return "% " + " ".join(text.split())
+
+
+def _letter(letter: str) -> str:
+    return letter if letter.isprintable() and letter <= _LAST_KNOWN else f"[U+{ord(letter):04X}]"
