@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
@@ -160,10 +161,17 @@ def _show(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
         return setup.policies[parts[1]].short(always=inner)
     if isinstance(value, Spec):
         return value.short()
+    if isinstance(value, Mapping) and parts == ["workload"]:
+        value = {key: _file_name(inner) if key in ("file", "trace") else inner for key, inner in value.items()}
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, inside),) = value.items()
         return f"{name}({_inside(inside)})" if inside else str(name)
     return _inside(value) if isinstance(value, (Mapping, list)) else value
+
+
+def _file_name(given: Any) -> Any:
+    """A file is shown by its name alone: where it lies says nothing about what was run."""
+    return Path(given).name if isinstance(given, str) else given
 
 
 def _inside(value: Any) -> str:

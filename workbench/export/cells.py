@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
@@ -23,6 +24,11 @@ class Place(NamedTuple):
     name: str
     """The policies and options that it varies."""
     point: PlannedPoint
+
+    @property
+    def words(self) -> str:
+        """The name as papers print it."""
+        return in_words(self.name)
 
 
 class Cell(NamedTuple):
@@ -81,6 +87,15 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
     pairs = [sets.name(one, against.seeds) for one in (baseline, place.point) if one is not None] if against else []
     mean = mean_interval(list(finite.values()), level=LEVEL)
     return Cell(place, measure, mean, against, math.nan, [sets.name(place.point, finite)], pairs)
+
+
+def in_words(name: str) -> str:
+    """A name as papers print it.
+
+    >>> in_words("nearest_boundary(tie=high)")
+    'nearest boundary (tie=high)'
+    """
+    return re.sub(r"(?<=\w)\(", " (", name.replace("_", " "))
 
 
 def half_width(interval: Interval) -> float:

@@ -34,8 +34,8 @@ _LAST_KNOWN = "\u017f"
 def escape(text: str) -> str:
     """A text as TeX source that shows the same text; a letter that TeX's fonts lack is shown by its number.
 
-    >>> escape("best_fit (50 %)"), escape("^2 & more"), escape("配")
-    ('best\\\\_\\\\allowbreak{} fit (50 \\\\%)'.replace('} fit', '}fit'), '\\\\textasciicircum{}2 \\\\& more', '[U+914D]')
+    >>> print(escape("best_fit (50 %)"), escape("^2 & more"), escape("配"))
+    best\\_\\allowbreak{}fit (50 \\%) \\textasciicircum{}2 \\& more [U+914D]
     """
     return "".join(_SPECIAL.get(letter) or _letter(letter) for letter in " ".join(text.split()))
 

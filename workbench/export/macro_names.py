@@ -19,7 +19,9 @@ def letters(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     words = re.findall(r"[A-Za-z]+|\d|[-.](?=\d)|%", plain)
-    return "".join(_DIGITS[int(word)] if word.isdigit() else _SIGNS.get(word) or word[0].upper() + word[1:] for word in words)
+    return "".join(
+        _DIGITS[int(word)] if word.isdigit() else _SIGNS.get(word) or word[0].upper() + word[1:] for word in words
+    )
 
 
 class MacroNames:

@@ -1,0 +1,83 @@
+"""The example of a bundle is set by TeX as it is, and its pages show the tables and the numbers."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from tests.export.small import runs
+
+ODD = "a&b_50%_{größe}~#1^2 $x$ -- 配.csv"
+
+
+def typeset(folder, engine, twice=True, main="main.tex"):
+    """Set a paper and return its text and what TeX said."""
+    for _ in range(1 + twice):
+        command = [engine, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", main]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+        assert done.returncode == 0, done.stdout[-2000:]
+    pdf = str(folder / main.replace(".tex", ".pdf"))
+    shown = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    return " ".join(shown.replace("\u2009", " ").split()), done.stdout
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tex")
+    (folder / ODD).write_text("arrival,length,duration\n" + "".join(f"0,{1 + k % 7},{3 + k % 5}\n" for k in range(60)))
+    workloads = [{"file": str(folder / ODD)}, {"regime": "bimodal", "count": 40}]
+    results = runs(workload={"vary": workloads}, figures=["drain_difference"])
+    return results.export(folder / "paper")
+
+
+@pytest.mark.parametrize("engine", ["pdflatex", "xelatex"])
+@pytest.mark.parametrize("style", ["ieee", "acm"])
+def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
+    results = runs(figures=["drain_difference"])
+    folder = results.export(tmp_path / "paper", style=style)
+    text, said = typeset(folder, engine)
+    assert "Overfull \\hbox" not in said
+    assert "undefined" not in said
+    macros = json.loads((folder / "manifest.json").read_text())["macros"]
+    for name in ("\\wbDrainCyclesMean", "\\wbMeanExternalFragmentationMean"):
+        shown = [m["shown"] for n, m in macros.items() if n.startswith(name) and " \\pm" not in m["shown"]]
+        assert shown
+        for number in shown:
+            assert number.replace("\\,", " ") in text or number.replace("\\,", "") in text
+    assert "nearest boundary (tie=high)" in text
+    assert re.search(r"Table 1:? ?Drain time \(cycles\)|TABLE I", text)
+    assert "Does 100 % of it hold, & for whom?" in text
+    assert "Figure 1" in text or "Fig. 1" in text
+
+
+@pytest.mark.parametrize("engine", ["pdflatex", "xelatex"])
+def test_odd_names_are_shown_letter_by_letter(bundle, engine):
+    text, said = typeset(bundle, engine, twice=False)
+    for part in ("a&b", "50%", "{größe}~#1^2", "$x$", "--", "[U+914D].csv"):
+        assert part in text, (part, text[:1500])
+    assert "Missing character" not in said
+
+
+def test_every_macro_and_every_pgf_can_be_used(tmp_path):
+    bundle = runs(figures=["drain_difference", "saving_by_policy", "pareto"]).export(tmp_path / "paper")
+    macros = json.loads((bundle / "manifest.json").read_text())["macros"]
+    used = "\n\n".join(f"\\texttt{{{name[1:]}}}: {name}" for name in macros)
+    figures = "\n\n".join(f"\\input{{figures/{path.name}}}" for path in sorted((bundle / "figures").glob("*.pgf")))
+    assert figures.count("pgf") == 3
+    (bundle / "every.tex").write_text(
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{pgf}\\input{numbers}\\begin{document}\n"
+        f"{used}\n\n{figures}\n\\end{{document}}\n"
+    )
+    text, _ = typeset(bundle, "pdflatex", twice=False, main="every.tex")
+    counts = [macro for macro in macros.values() if macro["says"].startswith("runs behind")]
+    assert f"wbRuns: {counts[0]['shown']}" in text
+    assert all(name[1:] in text.replace(" ", "") for name in macros)
+
+
+def test_a_table_wider_than_the_column_is_made_smaller(tmp_path):
+    wide = {"fifo_lookahead": {"k": 17}}
+    policy = {"placement": {"vary": ["first_fit", {"nearest_boundary": {"tie": "alternate", "distance": "start_bit"}}]}}
+    results = runs(policy={**policy, "queue": {"vary": ["fifo_head_only", wide]}})
+    _, said = typeset(results.export(tmp_path / "paper"), "pdflatex", twice=False)
+    assert "Overfull \\hbox" not in said

@@ -1,0 +1,70 @@
+"""`manifest.json`: for every number, table and figure of a bundle the runs behind it, and a digest of every file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import InputError
+
+MANIFEST = "manifest.json"
+FORMAT = 1
+"""Raised when older versions of the workbench could not read a bundle any more."""
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file in a folder, by its path in it."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {path.relative_to(folder).as_posix(): _sha256(path) for path in files}
+
+
+def changed(folder: Path, manifest: dict[str, Any]) -> list[str]:
+    """The files of a bundle that are not as they were exported, or not there."""
+    now = digests(folder)
+    return [name for name, digest in manifest["files"].items() if now.get(name) != digest]
+
+
+def write_manifest(folder: Path, content: dict[str, Any]) -> None:
+    """Write the manifest, last of all files; a number that JSON does not know is null."""
+    whole = {"format": FORMAT, **content, "files": digests(folder)}
+    text = json.dumps(_finite(whole), indent=1, sort_keys=False, allow_nan=False, ensure_ascii=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def is_bundle(folder: Path) -> bool:
+    """Whether a folder is a bundle, of whatever format."""
+    try:
+        return "format" in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a bundle.
+
+    Raises
+    ------
+    InputError
+        The folder is no bundle, or was written by a newer version.
+    """
+    if not is_bundle(folder):
+        raise InputError(f"{folder} is no bundle that `workbench export` wrote: it has no {MANIFEST} of one.")
+    content: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    if content["format"] != FORMAT:
+        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads {FORMAT}.")
+    return content
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

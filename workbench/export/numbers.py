@@ -1,0 +1,91 @@
+"""`numbers.tex`: one macro a number, so that no number in a paper is typed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from workbench.experiments.run_set import RunSet
+from workbench.export.cells import Cell, half_width
+from workbench.export.escape import comment
+from workbench.export.macro_names import MacroNames
+from workbench.export.rounding import alone, p_value, to_place, with_interval
+from workbench.export.tables import percent
+
+_HEAD = """\
+% One macro a number. Names are \\wb, the measure, what is told of it, the policy; digits are spelled out. Each line
+% says what the number is and which sets of runs it rests on; manifest.json lists those, and the number in full.
+"""
+
+
+class Macro(NamedTuple):
+    """One number with a name."""
+
+    name: str
+    """Without the backslash."""
+    shown: str
+    """In TeX's mathematics."""
+    value: float
+    """As it was computed."""
+    says: str
+    runs: list[str]
+    """The sets of runs that it rests on."""
+
+
+def macros(runs: RunSet, cells: list[Cell]) -> list[Macro]:
+    """Every number of a bundle: what was run, and each measure of each point."""
+    names = MacroNames()
+    found = [_count(names, "runs", len(runs.rows), "runs behind this bundle")]
+    found.append(_count(names, "seeds", len(runs.seeds), "paired seeds a point"))
+    found.append(_count(names, "points", len(runs.points), "points of the sweep, baselines included"))
+    for cell in cells:
+        found.extend(_of_cell(names, cell))
+    return found
+
+
+def numbers_tex(macros: list[Macro]) -> str:
+    """The file's whole text."""
+    return _HEAD + "".join(f"{_line(macro)}\n" for macro in macros)
+
+
+def _line(macro: Macro) -> str:
+    behind = f" [{', '.join(macro.runs)}]" if macro.runs else ""
+    return f"\\newcommand{{\\{macro.name}}}{{\\ensuremath{{{macro.shown}}}}} {comment(macro.says + behind)}"
+
+
+def _count(names: MacroNames, what: str, count: int, says: str) -> Macro:
+    return Macro(names.new(what), alone(count), count, says, [])
+
+
+def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
+    place, measure = cell.place, cell.measure.name
+    where = ", ".join(part for part in (place.setting, place.name) if part)
+
+    def macro(quantity: str, shown: str, value: float, says: str, runs: list[str]) -> Macro:
+        name = names.new(measure, quantity, place.setting, place.name)
+        return Macro(name, shown, value, f"{measure}, {where}: {says}", runs)
+
+    mean, half = cell.mean, half_width(cell.mean)
+    yield macro("mean", to_place(mean.mean, half), mean.mean, "mean", cell.runs)
+    yield macro("mean interval", with_interval(mean.mean, half), mean.mean, "mean with half width (95 %)", cell.runs)
+    yield macro("count", alone(mean.n), mean.n, "seeds", cell.runs)
+    if cell.against is not None:
+        yield from _compared(cell, macro)
+
+
+def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
+    found = cell.against
+    assert found is not None
+    interval, share, pairs = found.interval, found.saving, cell.pairs
+    half = half_width(interval)
+    to = f"against {found.baseline}"
+    yield macro("difference", to_place(interval.mean, half), interval.mean, f"mean difference {to}", pairs)
+    both = with_interval(interval.mean, half)
+    yield macro("difference interval", both, interval.mean, f"the same with half width (95 %) {to}", pairs)
+    yield macro("difference low", to_place(interval.low, half), interval.low, f"its lower end {to}", pairs)
+    yield macro("difference high", to_place(interval.high, half), interval.high, f"its upper end {to}", pairs)
+    shown = percent(share.mean, half_width(share))
+    yield macro("saving", shown, share.mean, f"difference over the baseline's mean {to}", pairs)
+    yield macro("better", alone(found.wins), found.wins, f"seeds on which it is better {to}", pairs)
+    yield macro("worse", alone(found.losses), found.losses, f"seeds on which it is worse {to}", pairs)
+    yield macro("p", p_value(cell.p_holm), cell.p_holm, f"p of Wilcoxon's test, Holm-corrected, {to}", pairs)

@@ -1,0 +1,58 @@
+"""A folder appears whole or not at all, and takes the place of an earlier one of its kind only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench.errors import StoreError
+
+
+@contextmanager
+def appearing(to: Path, replaceable: Callable[[Path], bool], carry: Callable[[Path, Path], None]) -> Iterator[Path]:
+    """A temporary folder beside the target that takes its name when everything inside went well.
+
+    Parameters
+    ----------
+    replaceable : callable
+        Whether what is there already may be replaced; an empty folder may be.
+    carry : callable
+        Takes the old folder and the new one, and brings over what must not be lost.
+
+    Raises
+    ------
+    StoreError
+        What is there may not be replaced, or nothing can be written there.
+    """
+    if to.exists() and not (to.is_dir() and (not any(to.iterdir()) or replaceable(to))):
+        raise StoreError(f"{to} holds something that is no bundle; choose another folder.")
+    beside = to.with_name(f".{to.name}.{os.getpid()}")
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir()
+        yield beside
+        if to.exists():
+            carry(to, beside)
+        _exchange(beside, to)
+    except OSError as problem:
+        raise StoreError(f"{to} cannot be written: {problem.strerror or problem}.") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _exchange(new: Path, to: Path) -> None:
+    """Put the new folder in place of the old one, which comes back if that fails."""
+    old = to.with_name(f".{to.name}.{os.getpid()}.old")
+    if to.exists():
+        os.rename(to, old)
+    try:
+        os.rename(new, to)
+    except OSError:
+        if old.exists():
+            os.rename(old, to)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,109 @@
+"""One booktabs table a measure: every point with its mean, and its paired difference to the baseline."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from workbench.export.cells import Cell, half_width, in_words
+from workbench.export.escape import comment, escape
+from workbench.export.rounding import UNKNOWN, alone, p_value, to_place, with_interval
+from workbench.export.templates import render
+from workbench.figures.axis_words import measure_label
+from workbench.metrics.measure import Measure
+
+SIGNIFICANT = 0.05
+NOTE = (
+    "Means over n seeds, with the half width of the 95 % interval (Student's t). Differences are to the baseline at "
+    "the same seeds, positive = better; savings are their share of its mean; p of Wilcoxon's signed-rank test, after "
+    f"Holm's correction over all tables; bold: p below {SIGNIFICANT}."
+)
+"""What the columns of every table mean."""
+_ALONE = ("policy", "$n$", "mean")
+_COMPARED = (*_ALONE, "difference", "saving", "$p$")
+
+
+class Table(NamedTuple):
+    """One table file."""
+
+    name: str
+    """Of the measure, and of the file."""
+    caption: str
+    """In TeX."""
+    text: str
+    """The file's whole text."""
+    entries: list[dict[str, Any]]
+    """What the manifest says of it: one entry a row."""
+
+
+def tables(cells: list[Cell]) -> list[Table]:
+    """The tables of a bundle, in the order of the sweep's measures."""
+    groups = itertools.groupby(cells, key=lambda cell: cell.measure)
+    return [_table(measure, list(found)) for measure, found in groups]
+
+
+def _table(measure: Measure, cells: list[Cell]) -> Table:
+    compared = any(cell.against is not None for cell in cells)
+    header = _COMPARED if compared else _ALONE
+    groups = [
+        {"title": escape(in_words(setting)), "rows": [_row(cell, len(header)) for cell in found]}
+        for setting, found in itertools.groupby(cells, key=lambda cell: cell.place.setting)
+    ]
+    text = render(
+        "table.tex",
+        title=comment(f"{measure.name}: {measure.says}")[2:],
+        note=comment(NOTE)[2:],
+        provenance=[comment(line) for line in _provenance(cells)],
+        columns="r" * (len(header) - 1),
+        header=header,
+        groups=groups,
+    )
+    label = measure_label(measure)
+    return Table(measure.name, escape(label[:1].upper() + label[1:]), text, [_entry(cell) for cell in cells])
+
+
+def _provenance(cells: list[Cell]) -> Iterator[str]:
+    yield "Each row rests on sets of runs that manifest.json lists:"
+    for cell in cells:
+        behind = list(dict.fromkeys([*cell.runs, *cell.pairs]))
+        yield f"  {', '.join(part for part in (cell.place.setting, cell.place.name) if part)}: {', '.join(behind)}"
+
+
+def _row(cell: Cell, columns: int) -> list[str]:
+    mean = f"${with_interval(cell.mean.mean, half_width(cell.mean))}$"
+    row = [escape(cell.place.words), str(cell.mean.n), mean, *_differences(cell)]
+    return [*row, *["---"] * (columns - len(row))]
+
+
+def _differences(cell: Cell) -> list[str]:
+    if cell.against is None:
+        return []
+    interval, share = cell.against.interval, cell.against.saving
+    difference = with_interval(interval.mean, half_width(interval))
+    bold = cell.p_holm < SIGNIFICANT
+    return [
+        f"$\\mathbf{{{difference}}}$" if bold else f"${difference}$",
+        f"${percent(share.mean, half_width(share))}$",
+        f"${p_value(cell.p_holm)}$",
+    ]
+
+
+def percent(share: float, half: float) -> str:
+    """A share of one in percent, to the digits that its interval gives meaning to."""
+    text = to_place(100 * share, 100 * half) if half > 0 else alone(100 * share)
+    return text if text == UNKNOWN else f"{text}\\,\\%"
+
+
+def _entry(cell: Cell) -> dict[str, Any]:
+    row: dict[str, Any] = {"setting": cell.place.setting, "policy": cell.place.name, "point": cell.place.point.id}
+    row["mean"] = {**_plain(cell.mean), "runs": cell.runs}
+    if cell.against is not None:
+        row["difference"] = {**_plain(cell.against.interval), "runs": cell.pairs}
+        row["saving"] = {**_plain(cell.against.saving), "runs": cell.pairs}
+        row["p"] = {"value": cell.against.p_value, "holm": cell.p_holm, "runs": cell.pairs}
+    return row
+
+
+def _plain(interval: Any) -> dict[str, Any]:
+    return {"value": interval.mean, "low": interval.low, "high": interval.high, "n": interval.n}
