@@ -67,7 +67,7 @@ def test_every_macro_and_every_pgf_can_be_used(tmp_path):
     assert figures.count("pgf") == 3
     (bundle / "every.tex").write_text(
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{pgf}\\input{numbers}\\begin{document}\n"
-        f"{used}\n\n{figures}\n\\end{{document}}\n"
+        f"\\tiny {used}\n\n{figures}\n\\end{{document}}\n"
     )
     text, _ = typeset(bundle, "pdflatex", twice=False, main="every.tex")
     counts = [macro for macro in macros.values() if macro["says"].startswith("runs behind")]
