@@ -7,6 +7,6 @@ read_study(...)   check a study file without running it                 -> Study
 from workbench.studies.tuning.front import Front
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.study import Objective, Study, read_study
-from workbench.studies.tuning.tune import tune
+from workbench.studies.tuning.tune_study import tune
 
 __all__ = ["Front", "Objective", "Study", "StudyResults", "read_study", "tune"]
