@@ -70,7 +70,7 @@ def run(
     seeds : int, optional
         How many paired seeds, instead of what the sweep says.
     workers : int, optional
-        Processes; left out, many runs go to one process a core, and few stay in this one.
+        Processes; 0 or 1 runs in this process. Left out, one process a core is started when that pays off.
     executor : optional
         Anything that submits as `concurrent.futures` does.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from workbench.cli.main import main
 from workbench.cli.run import default_folder
+from workbench.errors import InputError
 
 SWEEPS = ("sweeps/placement/drain.yaml", "sweeps/placement/six_open_gpus.yaml")
 REAL = "sweeps/placement/mi355x_serving.yaml"
@@ -15,20 +16,31 @@ TRACE = "rocprofv3_mi355x_part1"
 
 def run_all() -> int:
     """Run the sweeps one after the other; the real trace joins where its file can be reached."""
-    from workbench.workloads.catalogue import available
-
-    sweeps = [*SWEEPS, *([REAL] if available(TRACE) else [])]
+    sweeps, missing = list(SWEEPS), _missing()
+    if missing is None:
+        sweeps.append(REAL)
     status = 0
     for sweep in sweeps:
         print(f"\n== {sweep}")
         status = max(status, main(["run", sweep]))
-    if REAL not in sweeps:
-        print(f"\nThe real trace {TRACE} is not here. With a network: workbench import --fetch {TRACE}; then {REAL}.")
+    if missing is not None:
+        print(f"\n{REAL} was left out: {missing}")
     print("\nResults (tables, figures as PDF, PNG and CSV, provenance):")
     for sweep in sweeps:
         print(f"  {default_folder(sweep)}")
     print("Change a sweep file and run it again, or open notebooks/01_placement.ipynb with: make lab")
     return status
+
+
+def _missing() -> str | None:
+    """Why the real trace cannot be run here, None where it can."""
+    from workbench.workloads.catalogue import locate
+
+    try:
+        locate(TRACE)
+    except InputError as reason:
+        return str(reason)
+    return None
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ from workbench.experiments.folder import TABLE
 if TYPE_CHECKING:
     from workbench.api import Results
 
+MOST_ROWS = 40
+"""A longer summary is printed for its first measure alone."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
@@ -83,7 +86,10 @@ def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) 
     if as_json:
         say_json({**_facts(results, folder, figures), "summary": results.summary().to_dict("records")})
         return
-    say_table(results.summary())
+    summary = results.summary()
+    say_table(summary if len(summary) <= MOST_ROWS else summary[summary["measure"] == summary["measure"].iloc[0]])
+    if len(summary) > MOST_ROWS:
+        print(f"(the other measures: workbench results {folder})")
     for row in failures[:5]:
         print(f"failed: seed {row.seed} of point {row.point[:8]}: {row.error}")
     if len(failures) > 5:

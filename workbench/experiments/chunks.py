@@ -46,6 +46,10 @@ class Bundler:
             self._turn.append(point)
         return Chunk(runs[0].point.setup, [(run.id, run.point.id, run.seed) for run in runs])
 
+    def empty(self) -> bool:
+        """Whether all are handed out."""
+        return not self._turn
+
     def took(self, chunk: Chunk, seconds: float) -> None:
         """Learn how long a run of a point takes."""
         self._seconds[chunk.tasks[0][1]] = seconds / len(chunk.tasks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import Protocol
 
@@ -15,8 +15,11 @@ from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Row, Store
 from workbench.experiments.warm import warm_up
 
-FEW = 1500
-"""Up to so many pending runs of built-in policies, starting workers costs more than it saves."""
+TRY_SECONDS = 1.0
+"""How long runs are done in this process before it is decided whether workers pay off."""
+
+WORTH_SECONDS = 8.0
+"""Workers are started when the rest would take so long here: each takes about two seconds to be ready."""
 
 LIMIT_SECONDS = 600.0
 
@@ -62,7 +65,7 @@ def run_plan(
     Parameters
     ----------
     workers : int, optional
-        Processes; 0 or 1 runs in this process. Left out, many runs go to one process a core.
+        Processes; 0 or 1 runs in this process. Left out, one process a core is started when that pays off.
     executor : Executor, optional
         Anything that submits as `concurrent.futures` does, used instead of processes of our own.
     limit_seconds : float
@@ -91,8 +94,24 @@ def _batches(
     bundler = Bundler(pending)
     if executor is not None:
         return in_pool(bundler, lambda: executor, lambda pool: None, 8, limit)
-    count = workers if workers is not None else (cores() if len(pending) > FEW else 1)
-    if count <= 1:
-        return in_process(bundler)
-    make: Callable[[], Executor] = lambda: local_pool(count)  # noqa: E731
-    return in_pool(bundler, make, end_pool, 2 * count, limit)
+    if workers is None:
+        return _as_it_pays(bundler, len(pending), limit)
+    return in_process(bundler) if workers <= 1 else _in_local_pool(bundler, workers, limit)
+
+
+def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[list[Row]]:
+    """Begin here; go on in one process a core when what is left would take long."""
+    began, done = time.perf_counter(), 0
+    for rows in in_process(bundler):
+        yield rows
+        done += len(rows)
+        spent = time.perf_counter() - began
+        if spent > TRY_SECONDS and spent / done * (total - done) > WORTH_SECONDS and cores() > 1:
+            break
+    yield from _in_local_pool(bundler, cores(), limit)
+
+
+def _in_local_pool(bundler: Bundler, workers: int, limit: float) -> Iterator[list[Row]]:
+    if bundler.empty():
+        return iter(())
+    return in_pool(bundler, lambda: local_pool(workers), end_pool, 2 * workers, limit)

@@ -80,9 +80,9 @@ def _real(lever: Lever, low: float, high: float) -> list[float]:
         return sorted({_tidy(low + k * step) for k in range(math.floor((high - low) / step + 1e-9) + 1)})
     if low <= 0:
         return sorted({_tidy(low + k * (high - low) / MOST_EVEN) for k in range(MOST_EVEN + 1)})
-    decades = math.log10(high / low)
+    first, decades = math.log10(low), math.log10(high) - math.log10(low)
     count = min(max(round(decades * _PER_DECADE), 1), _MOST_UNEVEN)
-    inner = [float(f"{low * 10 ** (decades * k / count):.3g}") for k in range(1, count)]
+    inner = [float(f"{10 ** (first + decades * k / count):.3g}") for k in range(1, count)]
     return sorted({low, *(value for value in inner if low < value < high), high})
 
 
