@@ -10,6 +10,10 @@ from pathlib import Path
 from workbench.cli.command import Command
 
 
+QUIET = ("--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url=None")
+"""JupyterLab would ask public hosts for news and updates; a workbench makes no request off the host."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", nargs="?", default=None, help="where to open it (default: notebooks/ if there is one)"
@@ -19,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     folder = given.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
-    return subprocess.call([sys.executable, "-m", "jupyterlab", f"--port={given.port}", folder])
+    return subprocess.call([sys.executable, "-m", "jupyterlab", f"--port={given.port}", *QUIET, folder])
 
 
 COMMAND = Command("lab", "Open JupyterLab on the notebooks.", add_arguments, run)
