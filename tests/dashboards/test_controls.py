@@ -68,6 +68,16 @@ def test_what_is_shown_by_the_program_tells_nobody():
     assert (control.plain(), control.stops[control.slider.value], told.count) == (9, 9, 0)
 
 
+def test_a_name_or_a_policy_that_the_program_shows_tells_nobody():
+    name = control_for(Lever("tie", "choice", "low", choices=("low", "high")))
+    policy = control_for(Lever("queue", "spec", "fifo_head_only", spec=QueuePolicy))
+    told = [heard(name), heard(policy)]
+    name.show("high")
+    policy.show(FifoLookahead(k=2))
+    assert [counter.count for counter in told] == [0, 0]
+    assert (name.plain(), policy.plain()) == ("high", {"fifo_lookahead": {"k": 2}})
+
+
 def test_a_value_between_two_stops_is_kept_exactly():
     control = control_for(Machine.levers["segments"])
     control.box.value = 1824

@@ -114,6 +114,16 @@ def test_a_policy_that_breaks_its_contract_is_named(shown, own_policy, body, sen
     assert not is_stale(shown)
 
 
+def test_a_run_that_fails_at_another_seed_than_the_drawn_one_is_said_too(shown, own_policy, monkeypatch):
+    own_policy("BadHand", "return segments")
+    shown.sidebar.refresh()
+    fine = PairedRuns(shown.sidebar.said()).records(0)
+    monkeypatch.setattr(PairedRuns, "records", lambda runs, seed: fine)
+    shown.sidebar.other.names.value = "bad_hand"
+    assert re.match(r"\d+ of \d+ runs failed; seed 0: bad_hand answered 128, which is not", status(shown))
+    assert is_stale(shown)
+
+
 def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
     shown.sidebar.other.names.value = "best_fit"
     assert shown.sweep.value == ""
@@ -169,6 +179,25 @@ def test_a_new_move_comes_before_the_rest_of_the_last(monkeypatch):
         return first
 
     assert asyncio.run(turn()) == ("1 of 20 paired runs.", 256)
+
+
+def test_the_rest_of_an_earlier_move_does_not_hide_a_mistake(monkeypatch):
+    monkeypatch.setattr(shared_memory, "COARSE_SECONDS", 0.0)
+    monkeypatch.setattr(shared_memory, "REST_SECONDS", 0.05)
+
+    async def err() -> tuple[str, bool]:
+        made = wb.dashboard("shared_memory")
+        while "of 20" not in status(made):
+            await asyncio.sleep(0.005)
+        segments(made).value = 16
+        await asyncio.sleep(0.3)
+        found = status(made), is_stale(made)
+        made.close()
+        return found
+
+    sentence, stale = asyncio.run(err())
+    assert "must draw at most 16 segments" in sentence
+    assert stale
 
 
 def test_the_first_picture_is_left_to_the_kernel_so_that_the_page_comes_first():
