@@ -1,0 +1,45 @@
+"""Every shipped sweep and study runs, and draws the figures that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from tests.public_traces import FOLDER, needs_public_traces
+from workbench.figures import draw_all
+from workbench.strict_yaml import read_mapping
+
+ROOT = Path(__file__).parent.parent.parent
+SWEEPS = sorted((ROOT / "sweeps").glob("[!t]*/*.yaml"))
+STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
+
+
+def case(path: Path):
+    real = "trace" in (read_mapping(path)["workload"] if isinstance(read_mapping(path)["workload"], dict) else {})
+    return pytest.param(path, id=path.stem, marks=[needs_public_traces] if real else [])
+
+
+def test_there_are_sweeps_and_studies():
+    assert len(SWEEPS) >= 6
+    assert STUDIES
+
+
+@pytest.mark.parametrize("path", [case(path) for path in SWEEPS])
+def test_sweep(path, tmp_path, monkeypatch):
+    if FOLDER is not None:
+        monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    results = wb.run(path, tmp_path / "r", seeds=2, workers=1)
+    assert not results.failures
+    assert results.plan.sweep.said["question"].endswith("?")
+    drawn = draw_all(results, tmp_path / "figures")
+    assert {p.stem for p in drawn} == set(results.plan.sweep.figures)
+    assert all(p.stat().st_size > 500 for p in drawn if p.suffix != ".csv")
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_study(path, tmp_path):
+    found = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
+    assert len(found.trials) == 4
+    assert found.pareto["best"].any()
