@@ -59,7 +59,9 @@ def in_a_child(body):
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("runs", [1, 5, 11, 17])
-def test_a_killed_study_goes_on_to_the_bit(tmp_path, sampler, runs):
+@pytest.mark.parametrize("keep_seconds", [0, 1000])
+def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs, keep_seconds):
+    monkeypatch.setattr("workbench.studies.tuning.journal.KEEP_SECONDS", keep_seconds)
     whole = tune(study(sampler))
     assert in_a_child(lambda: tune(study(sampler), tmp_path / "out", progress=DiesAt(runs)))
     seen = Counts()

@@ -56,6 +56,7 @@ def conduct(study: Study, journal: Journal, evaluator: Evaluator, workload: Any,
             told += wanted
             if wanted == study.sampler.at_once():
                 journal.keep(_state(storage, asker, told))
+        journal.close()
         front = sorted(trial.number for trial in asker.best_trials if trial.number < trials)
         done = [_trial(study, frozen) for frozen in journal.trials]
     spent = time.perf_counter() - began - (evaluator.seconds - runs_before)

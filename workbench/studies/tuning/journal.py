@@ -7,20 +7,23 @@ leaves no trial half told or running for ever. `optuna-dashboard study.journal` 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import StoreError, shown
-from workbench.experiments.folder import write_json
+from workbench.experiments.folder import write_json, write_whole
 from workbench.studies.tuning.quiet import quiet
-from workbench.studies.tuning.sampler_state import SamplerState, read_state, write_state
+from workbench.studies.tuning.sampler_state import SamplerState, as_bytes, read_state
 from workbench.studies.tuning.study import Direction
 
 if TYPE_CHECKING:
     import optuna
 
 JOURNAL, STATE, IDENTITY = "study.journal", "sampler.pickle", "study.json"
+KEEP_SECONDS = 1.0
+"""Writing the sampler after every trial would take as long as proposing one."""
 
 
 class Journal:
@@ -37,6 +40,8 @@ class Journal:
             The folder holds another study, or its files are damaged.
         """
         self._folder = folder
+        self._state: bytes | None = None
+        self._written = 0.0
         self.trials: list[optuna.trial.FrozenTrial] = []
         if folder is None:
             return
@@ -55,9 +60,20 @@ class Journal:
             self._study.add_trial(trial)
 
     def keep(self, state: SamplerState) -> None:
-        """Keep the sampler after a whole batch."""
-        if self._folder is not None:
-            write_state(self._folder / STATE, state)
+        """Keep the sampler after a whole batch: now and then at once, the last one when the journal is closed.
+
+        After a death the sampler goes on from an earlier batch: it proposes the trials since then again, whose
+        outcomes the journal has.
+        """
+        self._state = as_bytes(state)
+        if time.perf_counter() - self._written >= KEEP_SECONDS:
+            self.close()
+
+    def close(self) -> None:
+        """Write what is not written yet."""
+        if self._folder is not None and self._state is not None:
+            write_whole(self._folder / STATE, self._state)
+            self._state, self._written = None, time.perf_counter()
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:

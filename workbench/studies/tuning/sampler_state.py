@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import StoreError
-from workbench.experiments.folder import write_whole
 
 _ROOMS = ("optuna.samplers.", "optuna.search_space.", "optuna.distributions", "numpy.random.")
 _NAMES = {
@@ -47,9 +46,9 @@ class _Careful(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def write_state(path: Path, state: SamplerState) -> None:
-    """Keep the state, whole or not at all."""
-    write_whole(path, pickle.dumps(tuple(state)))
+def as_bytes(state: SamplerState) -> bytes:
+    """The state as it is now; the sampler may go on."""
+    return pickle.dumps(tuple(state))
 
 
 def read_state(path: Path) -> SamplerState | None:
