@@ -83,9 +83,26 @@ class PastTheEnd(Placement):
         return int(free[segments])
 
 
+class Imports(Placement):
+    def answer(free, segments, length, params, memory):
+        import math
+
+        return math.floor(-1.0)
+
+
+class SaysNothing(Placement):
+    def answer(free, segments, length, params, memory):
+        pass
+
+
 @pytest.mark.parametrize(
     ("policy", "sentence"),
     [
+        (
+            Imports(),
+            r"Imports.answer does not compile: it imports within the function; import above the class instead.",
+        ),
+        (SaysNothing(), r"SaysNothing.answer does not compile: it must return a whole number on every path."),
         (PastTheEnd(), r"past_the_end raised IndexError \(.*\) when asked about workgroup 0"),
         (Occupied(), r"occupied answered 0, which is not the start of a free range"),
         (Endless(), r"endless did not end within 1,000,000,000 loop turns when asked about workgroup 0"),

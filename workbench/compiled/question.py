@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import errors as numba_errors
 from numba.extending import intrinsic
 
 from workbench.compiled.kernel import INTERPRETED, compiled_answer
@@ -74,7 +73,7 @@ class Question:
         built_in = (answer.__module__ or "").startswith("workbench.")
         try:
             dispatcher = compiled_answer(answer, self.signature, built_in, checked)
-        except numba_errors.NumbaError as problem:
+        except Exception as problem:  # Numba has no common base for what it refuses
             raise PolicyError(f"{answer.__qualname__} does not compile: {_one_sentence(problem)}") from None
         result = dispatcher.overloads[self.signature.args]
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name), dispatcher
@@ -133,9 +132,22 @@ def _guarded(argument: Any, word: str) -> Any:
     return view
 
 
+_NO_NUMBER = "it must return a whole number on every path."
+_KNOWN_PROBLEMS = {
+    "readonly": "it writes to an array that it may only read; only memory may be written.",
+    "read-only": "it writes to an array that it may only read; only memory may be written.",
+    "IMPORT_NAME": "it imports within the function; import above the class instead.",
+    "No conversion from none": _NO_NUMBER,
+    "No conversion from Literal": _NO_NUMBER,
+    "No conversion from unicode": _NO_NUMBER,
+}
+"""A part of Numba's message -> what a person needs to know."""
+
+
 def _one_sentence(problem: Exception) -> str:
     text = str(problem)
-    if "readonly" in text or "read-only" in text:
-        return "it writes to an array that it may only read; only memory may be written."
+    for sign, sentence in _KNOWN_PROBLEMS.items():
+        if sign in text:
+            return sentence
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(("File", "Failed"))]
     return lines[0] if lines else type(problem).__name__
