@@ -1,4 +1,4 @@
-"""The servers of these tests leave nothing behind."""
+"""The servers of these tests leave nothing behind, and a browser that is missing is not passed over."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.browser import conftest
 from tests.browser.server import end, free_port, running
 
 
@@ -41,6 +42,13 @@ def test_a_server_that_does_not_start_fails_with_its_log(tmp_path):
     server = running(["no_such_module"], free_port(), "/", tmp_path, {})
     with pytest.raises(pytest.fail.Exception, match="No module named no_such_module"), server:
         pass
+
+
+def test_without_chromium_the_tests_fail_in_a_sentence(monkeypatch):
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(conftest.shutil, "which", lambda name: None)
+    with pytest.raises(pytest.fail.Exception, match="browser tests need Chromium: apt-get install chromium"):
+        conftest.chromium()
 
 
 def _is_zombie(pid: int) -> bool:
