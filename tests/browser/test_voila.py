@@ -60,6 +60,12 @@ def test_a_bad_choice_is_a_sentence_and_the_board_recovers(board: Board):
     board.wait_for_another(1, before)
 
 
+def test_what_takes_long_is_coarse_first_and_then_complete(board: Board):
+    board.type("count (workgroups)", "200000")
+    expect(board.status).to_contain_text(re.compile(r"\d+ of 20 paired runs"), timeout=1000 * MOVE_SECONDS)
+    expect(board.status).to_have_text("20 paired runs.", timeout=120_000)
+
+
 def test_a_choice_brings_its_own_levers(board: Board):
     assert board.page.locator('.wb-label:text-is("k (workgroups)")').count() == 0
     board.pick("queue", "fifo lookahead")

@@ -127,7 +127,8 @@ class SharedMemoryDashboard(widgets.HBox):
         try:
             yield
         except WorkbenchError as mistake:
-            self.status.value = f'<span class="wb-mistake" role="alert">{html.escape(str(mistake))}</span>'
+            said = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
+            self.status.value = f'<span class="wb-mistake" role="alert">{html.escape(said)}</span>'
             self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:

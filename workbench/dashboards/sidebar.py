@@ -101,7 +101,6 @@ _DRAWN = Lever(
     0,
     least=0,
     most=MOST_SEEDS - 1,
-    unit="seed",
     says="the seed whose runs the strips and lines show",
 )
 

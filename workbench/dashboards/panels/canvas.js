@@ -1,7 +1,7 @@
 // What every panel on a canvas needs: a sharp sheet as wide as its place, round numbers on axes, words.
 
 const INK = "#222222", QUIET = "#767676", PALE = "#e4e4e4";
-const LEFT = 68, RIGHT = 18;
+const LEFT = 84, RIGHT = 30;
 
 const told = (number) => number.toLocaleString("en", { maximumFractionDigits: 3 });
 
@@ -72,13 +72,13 @@ class Sheet {
     return y;
   }
 
-  /** The lower side: round numbers between two ends, and what they are; returns where a value lies. */
-  along(bottom, [from, to], label, finest = 0) {
+  /** The lower side: round numbers between two ends, told in a unit, and what they are; returns where a value lies. */
+  along(bottom, [from, to], label, { finest = 0, unit = 1 } = {}) {
     const x = (value) => LEFT + ((value - from) / (to - from)) * (this.right - LEFT);
     for (const value of roundNumbers(from, to, Math.max(2, this.wide / 120), finest)) {
       this.ink.fillStyle = QUIET;
       this.ink.fillRect(x(value) - 0.5, bottom, 1, 5);
-      this.words(told(value), x(value), bottom + 8, { align: "center", base: "top" });
+      this.words(told(value / unit), x(value), bottom + 8, { align: "center", base: "top" });
     }
     this.words(label, (LEFT + this.right) / 2, bottom + 24, { align: "center", base: "top" });
     return x;

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, script
+from workbench.dashboards.panels.measures_table import number
 from workbench.experiments.run_set import RunSet
 from workbench.figures.drain_difference import DrainDifference, drain_difference_data
 
@@ -49,7 +50,7 @@ def words(found: DrainDifference) -> str:
     (panel,) = found.panels
     mean, saving = panel.of.mean, panel.of.saving.mean
     unit = f" {found.unit}" if found.unit else ""
-    limits = f" [{mean.low:,.4g}, {mean.high:,.4g}]" if math.isfinite(mean.low) else ""
+    limits = f" [{number(mean.low)}, {number(mean.high)}]" if math.isfinite(mean.low) else ""
     share = f" = {saving:.2%}" if math.isfinite(saving) else ""
     counts = f"{found.better} on {panel.better} seeds, {found.worse} on {panel.worse}, tied on {panel.tied}"
-    return f"{panel.of.name} against {panel.of.baseline}: mean {mean.mean:,.4g}{limits}{unit}{share}; {counts}."
+    return f"{panel.of.name} against {panel.of.baseline}: mean {number(mean.mean)}{limits}{unit}{share}; {counts}."

@@ -17,6 +17,11 @@ function readLine(line) {
   return { label: line.label, curves, most: Math.max(1, ...curves.map(({ value }) => value.reduce((a, b) => Math.max(a, b), 0))) };
 }
 
+/** In what a long time is told, and the word for it. */
+function unitOfTime(most) {
+  return most >= 2e7 ? [1e6, "million "] : most >= 2e5 ? [1e3, "thousand "] : [1, ""];
+}
+
 /** The value of a step function at a cycle. */
 function valueAt({ cycle, value }, at) {
   let low = 0, high = cycle.length;
@@ -55,7 +60,8 @@ class TimePicture {
     this.span = span;
     const bottom = this.lineTop(this.lines.length) - GAP;
     this.sheet.begin(bottom + AXIS);
-    this.x = this.sheet.along(bottom, span, `time (cycles)${this.note}`, 1);
+    const [unit, word] = unitOfTime(span[1]);
+    this.x = this.sheet.along(bottom, span, `time (${word}cycles)${this.note}`, { finest: 1, unit });
     this.strips.forEach((strip, place) => this.drawStrip(strip, place));
     this.lines.forEach((line, place) => this.drawLine(line, this.lineTop(place)));
     this.drawCursor(bottom);
