@@ -116,6 +116,21 @@ def test_keeping_events_changes_nothing_and_replays_to_a_legal_history():
     assert held.sum() == 0
 
 
+def test_a_refused_head_is_logged_once_a_cycle_also_when_a_later_request_is_granted():
+    rows = [(0, 10, 4), (0, 10, 4), (0, 4, 2)]
+    record = simulate(rows, 16, queue=FifoLookahead(k=2), events=True)
+    assert record.grant.tolist() == [0, 4, 1]
+    assert record.refusals[:, :2].tolist() == [[1, 1], [2, 1], [3, 1]]
+    assert set(np.flatnonzero(record.refused)) == {1}
+
+
+@pytest.mark.parametrize(("order", "granted"), [("release_first", 5), ("allocate_first", 6)])
+def test_d10_a_release_of_the_same_cycle_is_seen_or_not(order, granted):
+    """N = 8: segments 2-3 are released in the very cycle in which 4 segments are asked for (spec 1, D10)."""
+    rows = [(0, 2, 4), (0, 2, 4), (0, 2, 30), (0, 2, 1), (5, 4, 1)]
+    assert simulate(rows, 8, same_cycle_order=order).grant[4] == granted
+
+
 def test_a_request_that_can_never_fit_is_refused_at_admission():
     with pytest.raises(InputError, match=r"workgroup 1 asks for 17 segments"):
         simulate([(0, 1, 1), (0, 17, 1)])

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,21 @@ def test_a_worker_that_dies_or_hangs_costs_one_run_each_and_the_right_one(monkey
     assert len(rows) == 12
 
 
+class Slow(Counter):
+    """Takes so long over each row that other runs finish meanwhile."""
+
+    def advance(self, row: Row) -> None:
+        time.sleep(0.02)
+        super().advance(row)
+
+
+def test_a_run_that_finishes_while_rows_are_kept_is_not_taken_for_a_dead_worker():
+    with ThreadPoolExecutor(2) as threads:
+        results = wb.run(SWEEP, executor=threads, seeds=12, progress=Slow())
+    assert not results.failures
+    assert results.table.equals(wb.run(SWEEP, seeds=12, workers=1).table)
+
+
 DRIVER = """
 import sys, workbench as wb
 wb.run(sys.argv[1], sys.argv[2], workers=1)
@@ -243,4 +259,4 @@ def test_a_worker_with_other_sources_is_refused():
     check_sources(sources())
     setup = make_plan(read_sweep(SWEEP)).points[0].setup
     with pytest.raises(WorkbenchError, match="other sources of the workbench"):
-        work_in_worker(setup, [("r", "p", 0)], 10.0, "0" * 16)
+        work_in_worker(setup, [("r", "p", 0)], 10.0, ("0" * 16, 0))

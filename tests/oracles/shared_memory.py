@@ -101,7 +101,7 @@ def run(
                 waiting.remove(granted)
         if not release_first:
             released_since_refusal |= release(cycle)
-        if head_refused and (waiting and sum(free) >= jobs[waiting[0]][1]):
+        if waiting and waiting[0] in out.refused and sum(free) >= jobs[waiting[0]][1]:
             out.blocked_cycles += 1
         out.queue.append(len(waiting))
         out.free.append(list(free))

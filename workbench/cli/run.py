@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as pay off)")
-    parser.add_argument("--events", action="store_true", help="write the event log of every run as Parquet")
+    parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 

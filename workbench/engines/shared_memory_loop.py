@@ -25,9 +25,21 @@ NOBODY = -1
 NEEDS_ROOM = -2
 """An answer of the loop itself: fits once live ranges have been moved together."""
 
-HEAD, FREE_SEGMENTS, GRANTS, ATTEMPTS, BLOCKED, MOVES, REFUSALS, BUSY_UNTIL, STATUS, AT_CYCLE, AT_ROW, ANSWER = range(
-    12
-)
+(
+    HEAD,
+    FREE_SEGMENTS,
+    GRANTS,
+    ATTEMPTS,
+    BLOCKED,
+    MOVES,
+    REFUSALS,
+    BUSY_UNTIL,
+    REFUSED_AT,
+    STATUS,
+    AT_CYCLE,
+    AT_ROW,
+    ANSWER,
+) = range(13)
 
 
 class Jobs(NamedTuple):
@@ -56,7 +68,7 @@ class State(NamedTuple):
     """What changes during a run."""
 
     counters: np.ndarray
-    """int64[12], named by the constants above."""
+    """int64[13], named by the constants above."""
     free: np.ndarray
     """uint64[words], the free map."""
     due: Timetable
@@ -82,7 +94,7 @@ class State(NamedTuple):
 @allocating
 def new_state(workgroups: int, rules: Rules, moves: int, refusals: int) -> State:
     """An empty memory and a full queue, with room for so many log rows."""
-    counters = np.zeros(12, np.int64)
+    counters = np.zeros(13, np.int64)
     counters[FREE_SEGMENTS] = rules.segments
     return State(
         counters,
@@ -116,8 +128,7 @@ def simulate(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State) -> 
         elif not rules.release_first:
             _release_due(jobs, rules, policy, state, now)
         following = min(next_due(state.due), attempt)
-        if blocked:
-            _count_blocked(jobs, state, now, following)
+        _count_blocked(jobs, state, now, following)
         now = following
 
 
@@ -155,7 +166,6 @@ def _attempt(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now
         if counters[HEAD] >= jobs.arrival.size or jobs.arrival[counters[HEAD]] > now:
             return False
         if not _grant_one(jobs, rules, policy, state, now):
-            _log_refusal(state, now)
             return True
     return False
 
@@ -173,6 +183,8 @@ def _grant_one(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, n
             _book(jobs, rules, policy, state, row, answer, now)
             return True
         state.refused[row] = True
+        if before == NOBODY:
+            _log_refusal(state, now)
         before, row = row, int(state.after[row])
     return False
 
@@ -275,12 +287,20 @@ def _next_candidate(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
 
 @kernel
 def _count_blocked(jobs: Jobs, state: State, now: int, following: int) -> None:
-    if following != NEVER and state.counters[FREE_SEGMENTS] >= jobs.length[state.counters[HEAD]]:
+    """Count the cycles in which the head waits, refused before, although enough segments are free in total."""
+    head = state.counters[HEAD]
+    if following == NEVER or head >= jobs.arrival.size or not state.refused[head]:
+        return
+    if state.counters[FREE_SEGMENTS] >= jobs.length[head]:
         state.counters[BLOCKED] += following - now
 
 
 @kernel
 def _log_refusal(state: State, now: int) -> None:
+    """Keep that the head was refused, once a cycle however many grants behind it the cycle has."""
+    if state.counters[REFUSED_AT] == now + 1:
+        return
+    state.counters[REFUSED_AT] = now + 1
     at = state.counters[REFUSALS]
     if at < state.refusals.shape[0]:
         state.refusals[at, 0] = now

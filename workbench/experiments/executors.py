@@ -6,6 +6,7 @@ that were under way are run again one run at a time, so the culprit is alone whe
 
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -43,7 +44,8 @@ def in_pool(bundler: Bundler, make: MakePool, end: EndPool, width: int, limit: f
                 return
             wait(under_way, return_when=FIRST_COMPLETED)
             yield from _take_finished(under_way, bundler)
-            if any(future.done() for future in under_way):
+            if any(_broke(future) for future in under_way):
+                yield from _take_finished(under_way, bundler)
                 end(pool)
                 pool = make()
                 yield from _blame(under_way, suspects, limit)
@@ -65,15 +67,17 @@ def _fill(
 
 
 def _submit(pool: Executor, chunk: Chunk, under_way: UnderWay, limit: float) -> None:
-    under_way[pool.submit(work_in_worker, *chunk, limit, sources())] = (chunk, time.perf_counter())
+    under_way[pool.submit(work_in_worker, *chunk, limit, (sources(), os.getpid()))] = (chunk, time.perf_counter())
+
+
+def _broke(future: Future[list[Row]]) -> bool:
+    """Whether a future ended because its pool broke; one that merely ended is not to blame for anything."""
+    return future.done() and isinstance(future.exception(), BrokenExecutor)
 
 
 def _take_finished(under_way: UnderWay, bundler: Bundler) -> Iterator[list[Row]]:
     """The rows of what finished; what a broken pool left undone stays under way."""
-    for future in [future for future in under_way if future.done()]:
-        problem = future.exception()
-        if isinstance(problem, BrokenExecutor):
-            continue
+    for future in [future for future in under_way if future.done() and not _broke(future)]:
         chunk, began = under_way.pop(future)
         bundler.took(chunk, time.perf_counter() - began)
         yield future.result()

@@ -24,9 +24,14 @@ def work(setup: Setup, tasks: Sequence[Task]) -> list[Row]:
     return [_row(found, setup, task) for task in tasks]
 
 
-def work_in_worker(setup: Setup, tasks: Sequence[Task], limit_seconds: float, driver_sources: str) -> list[Row]:
-    """The same in a process of its own, which ends itself when one run takes longer than the limit."""
-    check_sources(driver_sources)
+def work_in_worker(setup: Setup, tasks: Sequence[Task], limit_seconds: float, driver: tuple[str, int]) -> list[Row]:
+    """The same for a driver (its sources and process number), usually in a process of its own.
+
+    That process ends itself when one run takes longer than the limit; a thread of the driver's cannot.
+    """
+    check_sources(driver[0])
+    if os.getpid() == driver[1]:
+        return work(setup, tasks)
     found = mechanism(setup.engine)
     rows = []
     for task in tasks:
