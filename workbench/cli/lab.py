@@ -9,7 +9,6 @@ from pathlib import Path
 
 from workbench.cli.command import Command
 
-
 QUIET = ("--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url=None")
 """JupyterLab would ask public hosts for news and updates; a workbench makes no request off the host."""
 

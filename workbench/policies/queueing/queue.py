@@ -38,8 +38,8 @@ class FifoHeadOnly(QueuePolicy):
 class FifoLookahead(QueuePolicy):
     """Try the head, then up to k requests behind it in order, and grant the first that fits (backfilling).
 
-    After a grant the whole look-ahead is tried again at the next cycle; the retry rule counts from a cycle in which none
-    of it fitted.
+    After a grant the whole look-ahead is tried again at the next cycle; the retry rule counts from a cycle in which
+    none of it fitted.
 
     References
     ----------
