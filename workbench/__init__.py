@@ -24,8 +24,8 @@ _WORDS = {
     "Placement": "workbench.policies.placement",
     "kernel": "workbench.compiled",
     "is_free": "workbench.structures.free_map",
-    "first_start": "workbench.structures.free_map",
-    "last_start": "workbench.structures.free_map",
+    "first_start": "workbench.structures.windows",
+    "last_start": "workbench.structures.windows",
 }
 """The public words and where they live; each is imported when it is first used."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.folder import STORE, SWEEP, held
+from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress, run_plan
@@ -97,6 +98,7 @@ def run(
     with held(Path(out)) as folder:
         store = Store(folder / STORE, plan.sweep.name)
         try:
+            keep_sweep(RunSet(plan, ()), folder)
             seconds = run_plan(plan, store, workers, executor, progress)
             return _kept(_results(gather(plan, store, folder, seconds)))
         finally:
@@ -140,8 +142,6 @@ def _results(runs: RunSet) -> Results:
 
 
 def _kept(results: Results) -> Results:
-    from workbench.experiments.keep import keep_files
-
     assert results.folder is not None
     keep_files(results, results.folder)
     return results

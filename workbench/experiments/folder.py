@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from workbench.errors import StoreError
 
@@ -43,10 +43,17 @@ def held(folder: Path) -> Iterator[Path]:
             lock.seek(0)
             holder = lock.read().strip() or "another process"
             raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.") from None
+        _sign(lock, folder)
+        yield folder
+
+
+def _sign(lock: TextIO, folder: Path) -> None:
+    try:
         lock.truncate(0)
         lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
         lock.flush()
-        yield folder
+    except OSError as problem:
+        raise StoreError(f"{folder}: cannot be used as a results folder: {problem.strerror}.") from None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

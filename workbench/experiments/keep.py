@@ -19,9 +19,14 @@ TABLE_AS_CSV = "results.csv"
 
 def keep_files(runs: RunSet, folder: Path) -> None:
     """Write the files beside the store, each whole or not at all."""
-    write_whole(folder / SWEEP, yaml.safe_dump(resolved(runs), sort_keys=False, allow_unicode=True))
+    keep_sweep(runs, folder)
     write_json(folder / PROVENANCE, provenance(runs.plan, runs.seconds))
     keep_table(runs, folder)
+
+
+def keep_sweep(runs: RunSet, folder: Path) -> None:
+    """Write the sweep as it is run: with it, results can be looked at however the run ends."""
+    write_whole(folder / SWEEP, yaml.safe_dump(resolved(runs), sort_keys=False, allow_unicode=True))
 
 
 def resolved(runs: RunSet) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def enter(found: Mechanism) -> None:
 
 def mechanism(name: str, where: str = "") -> Mechanism:
     """The mechanism of a name; its modules are imported at the first call."""
-    if name not in _MODULES and name not in _ready:
+    if not isinstance(name, str) or name not in mechanisms():
         raise unknown_name(where, "engine", name, mechanisms())
     if name not in _ready:
         engine, metrics, log, rooms = _MODULES[name]

@@ -78,11 +78,22 @@ def make_plan(sweep: Sweep) -> Plan:
 
 
 def _admit(sweep: Sweep, point: PlannedPoint) -> None:
+    _refuse_repeats(sweep, point.setup)
     try:
         sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
     except InputError as wrong:
         chosen = ", ".join(f"{path} = {value}" for path, value in point.coordinates.items())
         raise InputError(at(sweep.where, at(chosen and f"where {chosen}", str(wrong)))) from None
+
+
+def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
+    """Runs that are copies of each other are no sample: intervals over them would say what nobody measured."""
+    most = setup.workload.different_seeds(setup.machine)
+    drawn = any(policy.draws for policy in setup.policies.values())
+    if most is not None and len(sweep.seeds) > most and not drawn:
+        cure = " (unit: -1 lets each seed take another unit's share of a trace)" if most == 1 else ""
+        expected = f"must be at most {most}: this workload has no more different runs{cure}"
+        raise wrong_value(sweep.where, "seeds", expected, len(sweep.seeds), most)
 
 
 def read_setup(sweep: Sweep, said: Mapping[str, Any]) -> Setup:
@@ -121,15 +132,15 @@ def _from_file(sweep: Sweep, given: Any) -> Any:
 def _with_baseline(sweep: Sweep, said: dict[str, Any], coordinates: dict[str, Any]) -> Iterator[PlannedPoint]:
     setup = read_setup(sweep, said)
     baseline = _baseline(sweep, setup)
-    point = PlannedPoint(_id(sweep, setup), setup, _shown(coordinates, setup), None)
     if baseline is None:
-        yield point
+        yield PlannedPoint(_id(sweep, setup), setup, _shown(coordinates, setup), None)
         return
+    named = {f"policy.{slot}": None for slot in sweep.said["baseline"]}
+    point = PlannedPoint(_id(sweep, setup), setup, _shown({**named, **coordinates}, setup), None)
     against = _id(sweep, baseline)
     yield point._replace(baseline=against if against != point.id else None)
     kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
-    named = {f"policy.{slot}": None for slot in sweep.said["baseline"] if f"policy.{slot}" in coordinates}
-    yield PlannedPoint(against, baseline, _shown({**kept, **named}, baseline), None)
+    yield PlannedPoint(against, baseline, _shown({**named, **kept}, baseline), None)
 
 
 def _baseline(sweep: Sweep, setup: Setup) -> Setup | None:

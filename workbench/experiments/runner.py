@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import Protocol
 
+from workbench.errors import wrong_value
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool, in_process
 from workbench.experiments.plan import Plan, PlannedRun
@@ -15,6 +16,7 @@ from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Row, Store
 from workbench.experiments.warm import warm_up
 
+MOST_WORKERS = 256
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""
 
@@ -91,6 +93,8 @@ def run_plan(
 def _batches(
     pending: list[PlannedRun], workers: int | None, executor: Executor | None, limit: float
 ) -> Iterator[list[Row]]:
+    if workers is not None and not 0 <= workers <= MOST_WORKERS:
+        raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
     bundler = Bundler(pending)
     if executor is not None:
         return in_pool(bundler, lambda: executor, lambda pool: None, 8, limit)

@@ -25,6 +25,8 @@ KEYS = {
 }
 REQUIRED = ("engine", "workload")
 MOST_SEED = (1 << 63) - 1
+MOST_SEEDS = 1_000_000
+"""Of one sweep."""
 
 
 class Sweep(NamedTuple):
@@ -125,18 +127,20 @@ def read_seeds(given: object, where: str = "") -> list[int]:
             if key not in ("first", "count"):
                 raise unknown_name(where, "key seeds.", key, ("first", "count"))
         first = _whole(given.get("first", 0), "seeds.first", 0, where)
-        return list(range(first, first + _whole(given.get("count", 1), "seeds.count", 1, where)))
+        return list(range(first, first + _whole(given.get("count", 1), "seeds.count", 1, where, MOST_SEEDS)))
     if isinstance(given, (list, tuple)):
         seeds = [_whole(seed, f"seeds[{k}]", 0, where) for k, seed in enumerate(given)]
         if len(set(seeds)) != len(seeds) or not seeds:
             raise wrong_value(where, "seeds", "must be a list of different whole numbers", given)
         return seeds
-    return list(range(_whole(given, "seeds", 1, where)))
+    return list(range(_whole(given, "seeds", 1, where, MOST_SEEDS)))
 
 
-def _whole(given: object, path: str, least: int, where: str) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not least <= given <= MOST_SEED:
+def _whole(given: object, path: str, least: int, where: str, most: int = MOST_SEED) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or given < least:
         raise wrong_value(where, path, f"must be a whole number of at least {least}", given)
+    if given > most:
+        raise wrong_value(where, path, f"must be at most {most:,}", given, most)
     return given
 
 
@@ -158,6 +162,8 @@ def _strings(said: Mapping[str, Any], key: str, where: str) -> list[str]:
 
 def _names(said: Mapping[str, Any], key: str, what: str, known: Mapping[str, Any], where: str) -> list[str]:
     given = _strings(said, key, where)
+    if len(set(given)) != len(given):
+        raise wrong_value(where, key, f"must name each {what} once", given)
     for name in given:
         if name not in known:
             raise unknown_name(at(where, key), what, name, known)

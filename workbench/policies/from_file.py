@@ -52,7 +52,7 @@ def _module(path: Path, where: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         del sys.modules[name]
         raise InputError(at(where, f"{path.name} does not run: {type(problem).__name__}: {problem}")) from None
     module.__dict__["_stamp"] = path.stat().st_mtime_ns

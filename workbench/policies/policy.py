@@ -22,6 +22,8 @@ class Policy(Spec):
 
     question: ClassVar[str] = ""
     answer: ClassVar[Callable[..., int] | None] = None
+    draws: ClassVar[bool] = False
+    """Whether the policy draws random numbers, so that seeds differ even where the requests do not."""
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -99,6 +99,9 @@ class TraceWorkgroups(Workload):
         chosen.check_machine(machine)
         return Workgroups(*(column.copy() for column in chosen._share(machine).workgroups))
 
+    def different_seeds(self, machine: Any) -> int | None:
+        return int(machine.compute_units) if self.unit < 0 else 1
+
     def facts(self, machine: Any) -> dict[str, int]:
         """How many kernels and workgroups became requests on a machine, and how many did not, and why."""
         return dict(self._of_unit(max(self.unit, 0))._share(machine).facts)

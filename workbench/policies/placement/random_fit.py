@@ -31,6 +31,8 @@ class RandomFit(Placement):
     True
     """
 
+    draws = True
+
     def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
         starts = count_starts(free, length)
         return nth_start(free, length, below(memory, GENERATOR, starts)) if starts else NOWHERE

@@ -24,7 +24,7 @@ def known_claims() -> dict[str, Claim]:
 
 
 def claims(
-    ids: Sequence[str] | None = None,
+    ids: Sequence[str] | str | None = None,
     out: str | Path | None = None,
     *,
     seeds: int = SEEDS,
@@ -53,6 +53,7 @@ def claims(
     [['H1.8', 'yes']]
     """
     known = known_claims()
+    ids = [ids] if isinstance(ids, str) else ids
     for id in ids or ():
         if id not in known:
             raise unknown_name("", "claim", id, known)

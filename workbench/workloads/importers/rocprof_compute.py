@@ -84,7 +84,10 @@ class _Header:
 
 
 def _header(line: str) -> list[str]:
-    return next(csv.reader([line.rstrip("\r\n")]), [])
+    try:
+        return next(csv.reader([line.rstrip("\r\n")]), [])
+    except csv.Error:
+        return []
 
 
 def _header_of(names: Sequence[str], where: str) -> _Header:
