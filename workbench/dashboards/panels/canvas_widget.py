@@ -1,9 +1,9 @@
 """A panel on a canvas: the browser is told what to draw in one message, and says how many pictures it has drawn.
 
 Canvases of our own, because everything changes at every move of a slider. A plotly FigureWidget in their place,
-measured on the same page of Voila on two busy cores: its 5 MB of JavaScript put the first line 12 s behind the first canvas, a
-move took 48 ms longer, and what changed before that script had arrived was lost, because such a figure inside a box is
-told of changes alone and never of its state.
+measured on the same page of Voila on two busy cores: its 5 MB of JavaScript put the first line 12 s behind the first
+canvas, a move took 48 ms longer, and what changed before that script had arrived was lost, because such a figure inside
+a box is told of changes alone and never of its state.
 """
 
 from __future__ import annotations
