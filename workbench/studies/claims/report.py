@@ -54,31 +54,15 @@ def _figures(case: Finding) -> str:
 
 
 def _verdict_row(verdict: Verdict) -> dict[str, object]:
-    interval = verdict.interval
-    return {
-        "id": verdict.id,
-        "statement": verdict.statement,
-        "holds": verdict.holds,
-        "estimate": verdict.estimate,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "p": verdict.p_value,
-        "p_holm": verdict.p_adjusted,
-        "n": verdict.n,
-        "note": verdict.note,
-    }
+    said = {"id": verdict.id, "statement": verdict.statement, "holds": verdict.holds}
+    return {**said, **_numbers(verdict), "p_holm": verdict.p_adjusted, "note": verdict.note}
 
 
 def _case_row(case: Finding) -> dict[str, object]:
-    interval = case.interval
-    return {
-        "case": case.id,
-        "statement": case.statement,
-        "side": case.side,
-        "estimate": case.estimate,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "p": case.p_value,
-        "n": case.n,
-        "note": case.note,
-    }
+    said = {"case": case.id, "statement": case.statement, "side": case.side}
+    return {**said, **_numbers(case), "note": case.note}
+
+
+def _numbers(found: Verdict | Finding) -> dict[str, object]:
+    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+    return {"estimate": found.estimate, "low": low, "high": high, "p": found.p_value, "n": found.n}
