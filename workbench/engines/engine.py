@@ -36,8 +36,15 @@ class Engine(Protocol):
     revision: int
     """Raised whenever the same setup and seed give other results: part of every run id."""
     slots: Mapping[str, str]
-    """The questions that the engine asks, each with the name of its default policy."""
+    """The decisions that the engine asks for, each with the name of its default policy, or of the slot whose policy is
+    taken where none is given."""
     options: type[Spec]
+
+    wants: str
+    """The method of a workload that gives what this engine serves: `workgroups`, `groups`."""
+
+    def asks(self, slot: str) -> str:
+        """The question that the policy of a slot answers."""
 
     def simulate(self, setup: Setup, seed: int, events: bool = False) -> Any:
         """Run once and return the record."""

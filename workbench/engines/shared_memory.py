@@ -66,6 +66,11 @@ class SharedMemory:
         "retry": "next_cycle",
     }
     options: ClassVar[type[Spec]] = SharedMemoryOptions
+    wants: ClassVar[str] = "workgroups"
+
+    def asks(self, slot: str) -> str:
+        """The question that the policy of a slot answers: of the same name."""
+        return slot
 
     def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> SharedMemoryRecord:
         """Run the queue of one seed to its end.

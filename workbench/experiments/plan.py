@@ -114,7 +114,13 @@ def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
         if slot not in slots:
             raise unknown_name(sweep.where, f"key {key}.", slot, slots)
     named = {slot: _from_file(sweep, given.get(slot, default)) for slot, default in slots.items()}
-    return {slot: read_policy(slot, policy, f"{key}.{slot}", sweep.where) for slot, policy in named.items()}
+    same = {slot: policy for slot, policy in named.items() if isinstance(policy, str) and policy in slots}
+    read = {
+        slot: read_policy(sweep.mechanism.engine.asks(slot), policy, f"{key}.{slot}", sweep.where)
+        for slot, policy in named.items()
+        if slot not in same
+    }
+    return {slot: read[same.get(slot, slot)] for slot in slots}
 
 
 def _from_file(sweep: Sweep, given: Any) -> Any:

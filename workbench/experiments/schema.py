@@ -27,7 +27,7 @@ def sweep_schema() -> dict[str, Any]:
 
 def _of_mechanism(found: Mechanism) -> dict[str, Any]:
     engine = found.engine
-    slots = {slot: varied(policy_schema(slot)) for slot in engine.slots}
+    slots = {slot: varied(policy_schema(engine.asks(slot))) for slot in engine.slots}
     chosen = {"type": "object", "additionalProperties": False, "properties": slots}
     parts = {
         "question": {"type": "string"},

@@ -6,7 +6,7 @@ import math
 import numbers
 import operator
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import nearest_name, wrong_value
@@ -61,6 +61,12 @@ def _spec(lv: Lever, value: Any, path: str, where: str) -> Any:
     return lv.spec.read(value, path, where)
 
 
+def _specs(lv: Lever, value: Any, path: str, where: str) -> tuple[Any, ...]:
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
+        raise wrong_value(where, path, "must be a list", value)
+    return tuple(_spec(lv, item, f"{path}[{k}]", where) for k, item in enumerate(value))
+
+
 CHECKS: dict[str, Callable[[Any, Any, str, str], Any]] = {
     "integer": _integer,
     "number": _number,
@@ -70,6 +76,7 @@ CHECKS: dict[str, Callable[[Any, Any, str, str], Any]] = {
     "integers": _many,
     "numbers": _many,
     "spec": _spec,
+    "specs": _specs,
 }
 
 

@@ -45,7 +45,10 @@ def _kind(cls: type, base: type[Spec], name: str) -> tuple[Kind, dict[str, Any]]
         return "spec", {"spec": annotation}
     if annotation in _PLAIN_KINDS:
         return _PLAIN_KINDS[annotation], {}
-    known = "int, float, bool, str, Literal[...], tuple[int, ...], tuple[float, ...] or a Spec"
+    inside = typing.get_args(annotation)
+    if typing.get_origin(annotation) is tuple and isinstance(inside[0], type) and issubclass(inside[0], base):
+        return "specs", {"spec": inside[0]}
+    known = "int, float, bool, str, Literal[...], tuple[int, ...], tuple[float, ...], a Spec or tuple[Spec, ...]"
     raise InputError(f"{cls.__name__}.{name} must be annotated with {known}. Got {annotation!r}.")
 
 

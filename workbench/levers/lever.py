@@ -11,7 +11,7 @@ from workbench.levers.schemas import SCHEMAS
 if TYPE_CHECKING:
     from workbench.levers.spec import Spec
 
-Kind = Literal["integer", "number", "switch", "choice", "text", "integers", "numbers", "spec"]
+Kind = Literal["integer", "number", "switch", "choice", "text", "integers", "numbers", "spec", "specs"]
 Scale = Literal["linear", "log", "power_of_two"]
 
 
@@ -76,10 +76,14 @@ class Lever:
         """The value in plain types, as JSON and YAML hold it; a spec is `{name: levers}`."""
         if self.kind == "spec":
             return {value.name: value.plain()}
+        if self.kind == "specs":
+            return [{item.name: item.plain()} for item in value]
         return list(value) if self.kind in ("integers", "numbers") else value
 
     def shortly(self, value: Any) -> str:
         """The value as figures and tables show it."""
+        if self.kind == "specs":
+            return "[" + ", ".join(item.short() for item in value) + "]"
         return str(value.short()) if self.kind == "spec" else str(value)
 
     def schema(self) -> dict[str, Any]:

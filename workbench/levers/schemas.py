@@ -30,4 +30,5 @@ SCHEMAS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "integers": _many("integer"),
     "numbers": _many("number"),
     "spec": lambda lv: lv.spec.schema(),
+    "specs": lambda lv: {"type": "array", "items": lv.spec.schema()},
 }

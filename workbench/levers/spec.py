@@ -86,8 +86,13 @@ class Spec:
 
         The name, every lever, and the text of what is not part of this package, nested specs included.
         """
-        inside = {n: v.identity() if isinstance(v, Spec) else self.levers[n].plain(v) for n, v in self.values().items()}
+        inside = {n: self._identity_of(n, v) for n, v in self.values().items()}
         return {self.name: inside, **({} if self.built_in else {"source": source_of(type(self))})}
+
+    def _identity_of(self, name: str, value: Any) -> Any:
+        if self.levers[name].kind == "specs":
+            return [item.identity() for item in value]
+        return value.identity() if isinstance(value, Spec) else self.levers[name].plain(value)
 
     def short(self, always: Collection[str] = ()) -> str:
         """The name and the levers that differ from their defaults (or are `always` shown), for figures and tables."""

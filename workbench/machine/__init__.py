@@ -3,11 +3,13 @@
 from workbench.machine.machine import Machine
 from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
 from workbench.machine.read import presets_table, read_machine
+from workbench.machine.resource import Resource
 
 __all__ = [
     "Figure",
     "Machine",
     "Preset",
+    "Resource",
     "preset",
     "preset_for_device",
     "presets",

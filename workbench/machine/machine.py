@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
+from workbench.machine.resource import Resource
 from workbench.units import Count, given_out, segments_for, waves_for
 
 MOST_SEGMENTS = 4096
@@ -55,6 +56,10 @@ class Machine(Spec):
     )
     sgprs_a_wave: int = lever(102, least=0, most=4096, unit="registers", says="most scalar registers of a wave")
 
+    more_resources: tuple[Resource, ...] = lever(
+        (), says="further resources that a dispatcher reserves for workgroups, by declaration"
+    )
+
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
         """The machine that a sweep file describes: a preset's name, levers, or both (see `read_machine`)."""
@@ -70,6 +75,26 @@ class Machine(Spec):
         named = {"enum": preset_names(), "description": "a preset whose figures stand where no lever is given"}
         levers = super().schema()
         return {"anyOf": [named, {**levers, "properties": {"preset": named, **levers["properties"]}}]}
+
+    def resources(self) -> tuple[Resource, ...]:
+        """What a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared and workgroups.
+
+        A module is a compute unit, a unit is one of its SIMDs. Vector registers are counted in granules of a wave,
+        scalar registers in granules of a wave; a resource without blocks is left out.
+
+        >>> [(r.label, r.level, r.blocks) for r in Machine().resources()]  # doctest: +NORMALIZE_WHITESPACE
+        [('vgpr', 'unit', 64), ('sgpr', 'unit', 50), ('waves', 'unit', 10), ('shared', 'module', 128),
+         ('workgroups', 'module', 16)]
+        """
+        of_unit = (
+            ("vgpr", True, self.vgprs_a_unit // (self.simds_a_unit * self.wave_size * self.vgpr_granule)),
+            ("sgpr", True, self.sgprs_a_unit // (self.simds_a_unit * self.sgpr_granule)),
+            ("waves", False, self.waves_a_unit // self.simds_a_unit),
+        )
+        of_module = (("shared", True, self.segments), ("workgroups", False, self.workgroups_a_unit))
+        named = [("unit", *row) for row in of_unit] + [("module", *row) for row in of_module]
+        usual = [Resource(label=n, level=v, contiguous=c, blocks=b) for v, n, c, b in named if b]
+        return (*usual, *self.more_resources)
 
     def check(self) -> None:
         if self.reserved_bytes >= self.shared_memory_bytes:

@@ -32,7 +32,8 @@ MARKS = {
 }
 DOUBTFUL = ("second_hand", "not_verified", "assumption")
 _SHARED = Lever("shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", says="a unit's shared memory")
-_DECLARED = {_SHARED.name: _SHARED, **{name: lv for name, lv in Machine.levers.items() if name != "segments"}}
+_NO_FIGURES = ("segments", "more_resources")
+_DECLARED = {_SHARED.name: _SHARED, **{name: lv for name, lv in Machine.levers.items() if name not in _NO_FIGURES}}
 FIGURES = tuple(_DECLARED)
 
 

@@ -25,6 +25,29 @@ class Workgroups(NamedTuple):
     """int64[workgroups], cycles from its start to its release, at least 1."""
 
 
+class Groups(NamedTuple):
+    """Workgroups to be dispatched: one row a group; rows of a channel are in queue order, arrivals not decreasing."""
+
+    arrival: np.ndarray
+    """int64[groups], the cycle at which each joins the queue of its channel."""
+    channel: np.ndarray
+    """int64[groups], the channel (hardware queue, stream) of each, from 0."""
+    priority: np.ndarray
+    """int64[groups], static priority, 1 = highest."""
+    waves: np.ndarray
+    """int64[groups], waves (warps) of each, at least 1; each takes a wave slot of a unit."""
+    independent: np.ndarray
+    """bool[groups], whether the waves of each may run apart."""
+    duration: np.ndarray
+    """int64[groups], cycles from its dispatch to its release, at least 1."""
+    demand: dict[str, np.ndarray]
+    """int64[groups] by the resource's name: blocks a wave of a unit's resource, blocks a group of a module's; what is
+    not named is not needed."""
+    instructions: np.ndarray
+    """int64[groups, 6]: instructions that a whole group executes of each class (move, load, store, matrix, compare,
+    jump), spread evenly over its life."""
+
+
 class Workload(Spec):
     """The base of every workload."""
 
@@ -33,6 +56,10 @@ class Workload(Spec):
 
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
         """The requests for a machine (`machine.segments`, `machine.granule_bytes`, ...), drawn from named streams."""
+        raise NotImplementedError
+
+    def groups(self, machine: Any, streams: Streams) -> Groups:
+        """The workgroups that are dispatched over all modules of a machine, drawn from named streams."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:

@@ -100,7 +100,7 @@ def _slots(sweep: Sweep, given: Any) -> Iterator[tuple[str, Node]]:
     for slot, chosen in given.items():
         if slot not in slots:
             raise unknown_name(sweep.where, "key policy.", slot, slots)
-        yield slot, _policy(sweep, slot, chosen, f"policy.{slot}")
+        yield slot, _policy(sweep, sweep.mechanism.engine.asks(slot), chosen, f"policy.{slot}")
 
 
 def _policy(sweep: Sweep, question: str, given: Any, path: str) -> Node:

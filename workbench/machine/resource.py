@@ -1,0 +1,22 @@
+"""A resource of a unit or of a module, in blocks: what a dispatcher gives to workgroups and takes back."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from workbench.levers import Spec, lever
+
+
+class Resource(Spec):
+    """One resource: where it lies, whether a grant must be contiguous, how many blocks there are.
+
+    >>> Resource(label="barriers", level="module", contiguous=False, blocks=16).short()
+    'resource(label=barriers, level=module, contiguous=False, blocks=16)'
+    """
+
+    label: str = lever(says="its name, as workloads and logs call it")
+    level: Literal["unit", "module"] = lever(
+        "unit", says="whether each unit has its own and a wave takes of it, or a module has one and a group takes of it"
+    )
+    contiguous: bool = lever(True, says="whether a grant must be one range (spec 3, R4)")
+    blocks: int = lever(128, least=1, most=4096, unit="blocks", says="blocks of each unit, or of each module")

@@ -1,0 +1,104 @@
+"""Which of the modules with room takes the group? (spec 3, Em. 9 and 10)
+
+An answer gives every candidate a score; the highest is taken. It is a plain function
+`answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory)`:
+
+cycle    int64, the cycle of the round
+count    int64, how many candidates there are, at least 1; arrays of candidates may be longer
+modules  readonly int64[], the candidates, increasing
+demand   readonly int64[resources], what the whole group takes of each resource of a module
+free     readonly int64[all modules * resources], free blocks of each module, row by row, summed over its units
+longest  readonly int64[all modules * resources], the longest run that is reported of each contiguous resource, the
+         smallest over the units of a module; of a countable one its free amount, the smallest over the units
+totals   readonly int64[resources], blocks of each resource in an empty module
+recent   readonly float64[all modules * classes], instructions of each class in the module's recent past, as far back
+         as `history_cycles()` says; without it zeros
+heat     readonly float64[all modules], degrees above the ambient, where heat is simulated; else zeros
+scores   float64[], to be filled: the score of each candidate, by its position
+params   readonly float64[parameters]
+memory   int64[memory_size], all that the policy remembers; may be written
+
+Rows of arrays of all modules begin at `modules[k] * resources` (`totals.size`) and `modules[k] * classes` (6). A policy
+that must know which module was taken also defines `chosen(module, modules, params, memory)`, `modules` being the number
+of all modules; it is called after the group's resources are taken.
+The order of resources is that of the machine: by default vgpr, sgpr, waves (of units), shared, workgroups (of modules).
+Classes: move, load, store, matrix, compare, jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, Question
+from workbench.policies.policy import Policy
+
+CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
+"""The instruction classes (spec 3, R78)."""
+
+_SEEN = dict.fromkeys(("modules", "demand", "free", "longest", "totals"), "readonly int64[]")
+_FLOATS = {"recent": "readonly float64[]", "heat": "readonly float64[]", "scores": "float64[]"}
+_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
+SCORE = Question("choice", returns="nothing", cycle="int64", count="int64", **_SEEN, **_FLOATS, **_LEVERS)
+CHOSEN = Question("choice notice", returns="nothing", module="int64", modules="int64", **_LEVERS)
+
+
+class ReadyChoice(NamedTuple):
+    """A score as engines receive it."""
+
+    answer: Any
+    chosen: Any
+    params: np.ndarray
+    memory: np.ndarray
+    history_cycles: int
+    """The length of the sliding window, 0 = none."""
+    halving_cycles: int
+    """The period at which decaying counters are halved, 0 = none."""
+
+
+class Choice(Policy, abstract=True):
+    """The base of every module choice; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "choice"
+    chosen: ClassVar[Callable[..., Any] | None] = None
+
+    def terms(self) -> tuple[tuple[Choice, float], ...]:
+        """The scores that are summed, each with its weight; a single score is taken as it is.
+
+        With several terms each score is first normalised over the candidates: (score - least) / (most - least), 0
+        where all are equal (spec 3, E20). The sum is then formed in the order of the terms.
+        """
+        return ((self, 1.0),)
+
+    def history_cycles(self) -> int:
+        """Over how many of the latest cycles instructions are counted exactly, 0 = not at all."""
+        return 0
+
+    def halving_cycles(self) -> int:
+        """The cycles after which counters of instructions are halved, 0 = no such counters."""
+        return 0
+
+    def needs_heat(self) -> bool:
+        """Whether the policy reads temperatures, so that heat must be simulated."""
+        return False
+
+    def start_memory(self, modules: int, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        return np.zeros(1, np.int64)
+
+    def check_resources(self, names: Sequence[str], path: str = "", where: str = "") -> None:
+        """Refuse levers that do not go with the machine's resources, such as a wrong number of weights."""
+
+    def ready(self, modules: int, seed: int = 0, checked: bool = False) -> ReadyChoice:
+        """The score for one run: compiled functions, parameters, fresh memory."""
+        chosen = type(self).chosen
+        return ReadyChoice(
+            SCORE.ready(self.function(), checked),
+            CHOSEN.ready(chosen, checked) if chosen else NO_ANSWER,
+            self.parameters(),
+            self.start_memory(modules, seed),
+            self.history_cycles(),
+            self.halving_cycles(),
+        )

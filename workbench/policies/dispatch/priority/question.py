@@ -1,0 +1,67 @@
+"""Which waiting group is more urgent? (spec 3, Em. 2)
+
+An answer is a plain function `answer(cycle, priority, levels, waited, params)`:
+
+cycle     int64, the cycle of the round
+priority  int64, the group's static priority, 1 (highest) to `levels`
+levels    int64, how many priorities there are
+waited    int64, cycles since the group arrived
+params    readonly float64[parameters]
+
+It returns the group's rank, a whole number: the lowest rank is served first. It remembers nothing. So that idle cycles
+can be skipped, a second function `holds_until(cycle, levels, params)` returns the first cycle after `cycle` at which
+the order of two groups that wait all the while may differ; one that is not defined means: at the very next cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, Question
+from workbench.policies.policy import Policy
+
+RANK = Question(
+    "priority", cycle="int64", priority="int64", levels="int64", waited="int64", params="readonly float64[]"
+)
+HOLDS = Question("how long an order holds", cycle="int64", levels="int64", params="readonly float64[]")
+FOR_EVER = 1 << 62
+"""What `holds_until` returns when the order never changes."""
+
+
+class ReadyPriority(NamedTuple):
+    """A priority policy as engines receive it."""
+
+    answer: Any
+    holds_until: Any
+    params: np.ndarray
+
+
+class Priority(Policy, abstract=True):
+    """The base of every priority policy; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "priority"
+    holds_until: ClassVar[Callable[..., Any] | None] = None
+
+    def check_levels(self, levels: int, path: str = "", where: str = "") -> None:
+        """Refuse a number of priorities that this policy is not made for."""
+
+    def order(self, cycle: int, levels: int = 4) -> tuple[int, ...]:
+        """The static priorities from the most urgent on, at a cycle, for groups that arrive at that cycle.
+
+        The higher static priority wins a tie.
+        """
+        self.check_levels(levels)
+        answer, params = self.function(), self.parameters()
+        return tuple(sorted(range(1, levels + 1), key=lambda p: (answer(cycle, p, levels, 0, params), p)))
+
+    def ready(self, checked: bool = False) -> ReadyPriority:
+        """The policy for a run."""
+        holds = type(self).holds_until
+        return ReadyPriority(
+            RANK.ready(self.function(), checked),
+            HOLDS.ready(holds, checked) if holds else NO_ANSWER,
+            self.parameters(),
+        )

@@ -1,0 +1,60 @@
+"""Which of the waiting groups is dispatched in this round? (spec 3, Em. 1)
+
+An answer is a plain function `answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory)`:
+
+cycle     int64, the cycle of the round
+count     int64, how many groups wait at the heads of their channels; the arrays may be longer
+channel   readonly int64[], the channel of each, not decreasing
+priority  readonly int64[], the static priority of each, 1 = highest
+rank      readonly int64[], what the priority policy says of each: the lowest is most urgent
+fits      readonly int64[], 1 where at least one module has room for it now, else 0
+waited    readonly int64[], cycles since each arrived
+waves     readonly int64[], waves of each
+params    readonly float64[parameters]
+memory    int64[memory_size], all that the policy remembers
+
+It is asked when at least one group fits, and returns the position (0 to count - 1) of a group that fits, or -1: nothing
+is dispatched in this round. An answer of -1 leaves the memory as it was and depends on ranks and fits alone, so that
+rounds in which nothing changes can be skipped; what a policy remembers, it remembers when it has chosen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.policies.policy import Policy
+
+NOBODY = -1
+"""The answer that says: dispatch nothing in this round."""
+
+_EACH = dict.fromkeys(("channel", "priority", "rank", "fits", "waited", "waves"), "readonly int64[]")
+SELECT = Question("selection", cycle="int64", count="int64", **_EACH, params="readonly float64[]", memory="int64[]")
+
+
+class ReadySelection(NamedTuple):
+    """A selection policy as engines receive it."""
+
+    answer: Any
+    params: np.ndarray
+    memory: np.ndarray
+
+
+class Selection(Policy, abstract=True):
+    """The base of every selection policy; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "selection"
+
+    def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        return np.zeros(1, np.int64)
+
+    def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
+        """Refuse channels or priorities that this policy's levers do not go with."""
+
+    def ready(self, channels: int, levels: int, seed: int = 0, checked: bool = False) -> ReadySelection:
+        """The policy for one run: compiled function, parameters, fresh memory."""
+        memory = self.start_memory(channels, levels, seed)
+        return ReadySelection(SELECT.ready(self.function(), checked), self.parameters(), memory)

@@ -1,0 +1,79 @@
+"""What becomes of a group that has been stuck for many rounds? (spec 3, Em. 3)
+
+A round fails when a group waits and nothing is dispatched; a dispatch sets the count of failed rounds back. Once the
+count exceeds `patience()`, the policy is asked about each group at a channel's head, in the order of the channels, by
+its plain function `answer(waves, independent, priority, levels, params)`:
+
+waves        int64, waves of the group
+independent  int64, 1 where its waves may run apart, 0 where they belong together
+priority     int64, its static priority
+levels       int64, how many priorities there are
+params       readonly float64[parameters]
+
+It returns into how many sub-groups the group is split, from 2 to `waves`; 0 or 1 leaves it whole. The sub-groups take
+the group's place at the head of its channel one after another, waves shared out evenly, the first ones with one more.
+When nothing is split, the count stays where it is and a later group at a head is asked about at once (spec 3, E11).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.policies.policy import Policy
+
+PARTS = Question(
+    "stuck", waves="int64", independent="int64", priority="int64", levels="int64", params="readonly float64[]"
+)
+FOR_EVER = 1 << 62
+"""The patience of a policy that is never asked."""
+
+SubPriority = Literal["inherit", "lowest", "below_all"]
+"""The priority of a sub-group: its group's; the lowest level; a level below the lowest that no window raises."""
+
+
+class ReadyStuck(NamedTuple):
+    """A policy for stuck groups as engines receive it."""
+
+    answer: Any
+    params: np.ndarray
+    patience: int
+    look_ahead: int
+    sub_priority: int
+    """0 inherit, 1 lowest, 2 below all."""
+    divides_shared: int
+
+
+class Stuck(Policy, abstract=True):
+    """The base of every policy for stuck groups; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "stuck"
+
+    def patience(self) -> int:
+        """The failed rounds in a row that must be exceeded before the policy is asked."""
+        return FOR_EVER
+
+    def look_ahead(self) -> int:
+        """How many groups behind the head of each channel may be dispatched while the head does not fit."""
+        return 0
+
+    def sub_priority(self) -> SubPriority:
+        """The priority of a sub-group."""
+        return "inherit"
+
+    def divides_shared(self) -> bool:
+        """Whether a sub-group asks for its share of its group's module resources, rounded up, instead of all."""
+        return False
+
+    def ready(self, checked: bool = False) -> ReadyStuck:
+        """The policy for a run."""
+        return ReadyStuck(
+            PARTS.ready(self.function(), checked),
+            self.parameters(),
+            self.patience(),
+            self.look_ahead(),
+            ("inherit", "lowest", "below_all").index(self.sub_priority()),
+            int(self.divides_shared()),
+        )

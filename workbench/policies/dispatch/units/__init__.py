@@ -1,0 +1,1 @@
+"""How are a group's waves shared out over the units of a module? (spec 3, Em. 8)"""

@@ -1,0 +1,87 @@
+"""How are a group's waves shared out over the units of a module? (spec 3, Em. 8)
+
+An answer is a plain function `answer(waves, units, pointer, taken, counts, params)`:
+
+waves    int64, waves of the group, at least 1
+units    int64, units of the module
+pointer  int64, what the module stores for this policy (where the rotation stands, or a random generator's state)
+taken    readonly int64[units], waves that run on each unit now
+counts   int64[units], to be filled: the waves that each unit is given, `waves` in all
+params   readonly float64[parameters]
+
+It returns the module's new pointer. The module stores it only if the group is dispatched to it; the answer itself
+remembers nothing, and gives the same counts whenever it is asked the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.errors import wrong_value
+from workbench.policies.policy import Policy
+
+UNITS = Question(
+    "units",
+    waves="int64",
+    units="int64",
+    pointer="int64",
+    taken="readonly int64[]",
+    counts="int64[]",
+    params="readonly float64[]",
+)
+
+
+class ReadyUnits(NamedTuple):
+    """A policy for units as engines receive it."""
+
+    answer: Any
+    params: np.ndarray
+
+
+class Units(Policy, abstract=True):
+    """The base of every policy that shares waves out over units; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "units"
+
+    def first_pointer(self, module: int, seed: int) -> int:
+        """What a module stores before its first group."""
+        return 0
+
+    def split(
+        self, waves: int, units: int, at: int | None = None, taken: tuple[int, ...] = (), most: int | None = None
+    ) -> tuple[list[int], int]:
+        """The waves that each unit is given, and the new pointer.
+
+        Parameters
+        ----------
+        waves, units : int
+            Waves of the group (0 is no group: nothing is given and the pointer stays) and units of the module.
+        at : int, optional
+            The module's pointer; as at the start if None.
+        taken : tuple of int
+            Waves that run on each unit now; none if empty.
+        most : int, optional
+            Waves that a module can hold, units times the waves of a unit; a larger group is refused.
+
+        Raises
+        ------
+        InputError
+            The group has a negative number of waves, or more than `most` (spec 3, E24).
+        """
+        if waves < 0 or (most is not None and waves > most):
+            upper = "" if most is None else f" to {most}, all that a module holds"
+            raise wrong_value("", "waves", f"must be from 0{upper}" if upper else "must be at least 0", waves)
+        pointer = self.first_pointer(0, 0) if at is None else at
+        counts = np.zeros(units, np.int64)
+        if waves == 0:
+            return counts.tolist(), pointer
+        running = np.array(taken or [0] * units, np.int64)
+        after = int(self.function()(waves, units, pointer, running, counts, self.parameters()))
+        return counts.tolist(), after
+
+    def ready(self, checked: bool = False) -> ReadyUnits:
+        """The policy for a run."""
+        return ReadyUnits(UNITS.ready(self.function(), checked), self.parameters())

@@ -1,0 +1,87 @@
+"""What happened in a dispatcher: enough to replay every event, and nothing that can be derived from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from workbench.machine.heat import Heat
+    from workbench.machine.power import Power
+
+
+class DispatchRecord(NamedTuple):
+    """One run of the engine `dispatch`: the groups as they were asked for, one row a dispatch, and totals of the run.
+
+    A group that was split has one dispatch a sub-group; every other group has one.
+    """
+
+    modules: int
+    units: int
+    """Units of a module."""
+    levels: int
+    """Static priorities; sub-groups may have one more (`below_all`)."""
+    channels: int
+    resources: tuple[str, ...]
+    """The resources' names: those of units first."""
+    of_unit: np.ndarray
+    """bool[resources], whether each unit has its own."""
+    contiguous: np.ndarray
+    """bool[resources]."""
+    blocks: np.ndarray
+    """int64[resources], blocks of each unit, or of each module."""
+    arrival: np.ndarray
+    """int64[groups], the cycle at which each joined its channel's queue."""
+    channel: np.ndarray
+    """int64[groups]."""
+    priority: np.ndarray
+    """int64[groups], static priority, 1 = highest."""
+    waves: np.ndarray
+    """int64[groups]."""
+    duration: np.ndarray
+    """int64[groups], cycles from a dispatch to its release."""
+    demand: np.ndarray
+    """int64[groups, resources]: blocks a wave of a unit's resource, blocks a group of a module's."""
+    instructions: np.ndarray
+    """int64[groups, 6], of each class, over the whole group."""
+    group: np.ndarray
+    """int32[dispatches], the group of each, in the order of the dispatches."""
+    cycle: np.ndarray
+    """int64[dispatches], when; the release is `duration[group]` later."""
+    module: np.ndarray
+    """int32[dispatches]."""
+    sent: np.ndarray
+    """int32[dispatches, units], waves on each unit of the module."""
+    level: np.ndarray
+    """int32[dispatches], the static priority under which it was dispatched; that of a sub-group may differ."""
+    shared_out: np.ndarray
+    """bool[dispatches], whether a sub-group asked for its share of the module's resources instead of all."""
+    rounds: int
+    """Rounds in which a group waited."""
+    failed_rounds: int
+    """Rounds in which a group waited and nothing was dispatched."""
+    head_rounds: int
+    """Sum over the rounds of the groups that waited at heads of channels."""
+    over_promised: int
+    """Dispatches that failed at allocation: a report was stale, or the placement refused what it promised."""
+    refused_by_fragmentation: int
+    """Sum over the rounds of heads that fit no module, although in some module every unit's (and the module's) free
+    blocks would be enough in total."""
+    placement_searches: int
+    """Questions to placement policies."""
+    pieces: int
+    """Separate ranges given; more than the searches that succeeded where grants are scattered."""
+    splits: np.ndarray
+    """int64[splits, 3]: cycle, group, parts."""
+    takes: np.ndarray
+    """int64[takes, 5]: dispatch, unit (-1 = the module's own), resource, start (-1 = countable), amount; empty unless
+    events were asked for."""
+    clock_mhz: float
+    power: Power | None
+    """The power model, None where power is not simulated."""
+    heat: Heat | None
+    """The thermal model, None where heat is not simulated."""
+    failures: np.ndarray
+    """int64[failures, 2]: first cycle and how many rounds failed in a row without a change; empty unless events were
+    asked for."""
