@@ -46,6 +46,10 @@ class Groups(NamedTuple):
     instructions: np.ndarray
     """int64[groups, 6]: instructions that a whole group executes of each class (move, load, store, matrix, compare,
     jump), spread evenly over its life."""
+    channels: int = 0
+    """How many channels there are; 0 = as many as come."""
+    levels: int = 0
+    """How many static priorities there are; 0 = as many as come."""
 
 
 class Workload(Spec):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel
+from workbench.compiled import kernel, routine
 from workbench.engines.dispatch.entries import behind, group_of, link
-from workbench.engines.dispatch.fitting import forget_verdicts, judge_all, move_verdicts
-from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.fitting import forget_verdicts, move_verdicts
+from workbench.engines.dispatch.shape import Columns, Rules
 from workbench.engines.dispatch.state import NEVER, NEXT_ARRIVAL, NONE, WAITING, State
 
 
-@kernel
-def put_forward(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> bool:
+@routine
+def put_forward(columns: Columns, rules: Rules, state: State, now: int) -> bool:
     """Let every channel put its arrived groups forward, as many as it may; True where there is a new one."""
     changed = False
     state.counters[NEXT_ARRIVAL] = NEVER
@@ -26,7 +26,7 @@ def put_forward(shape: Shape, columns: Columns, rules: Rules, policies: Policies
             state.upcoming[channel] = behind(columns, state, entry)
             state.counters[WAITING] += state.offered[channel] == 0
             state.offered[channel] += 1
-            judge_all(shape, columns, rules, policies, state, offer, offer + 1, NONE, now)
+            state.is_new[offer] = True
             changed = True
     return changed
 
@@ -38,7 +38,9 @@ def take_off(columns: Columns, rules: Rules, state: State, offer: int) -> None:
     start = channel * rules.offers
     last = start + state.offered[channel] - 1
     if offer > start:
-        link(columns, state, state.offer[offer - 1], state.offer[offer + 1] if offer < last else state.upcoming[channel])
+        link(
+            columns, state, state.offer[offer - 1], state.offer[offer + 1] if offer < last else state.upcoming[channel]
+        )
     for place in range(offer, last):
         state.offer[place] = state.offer[place + 1]
         move_verdicts(state, place + 1, place)

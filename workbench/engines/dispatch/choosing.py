@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.compiled import RAISED, kernel
+from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.dispatch.bits import members
 from workbench.engines.dispatch.entries import fail, group_of, needs
 from workbench.engines.dispatch.past import remember, warm_up
@@ -19,10 +19,8 @@ ask_score = SCORE.ask
 ABOUT_CHOICE = 5
 
 
-@kernel
-def choose(
-    shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int
-) -> int:
+@routine
+def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int) -> int:
     """The module that takes an offer, of those that it fits."""
     count = members(state.fits[offer], state.candidates)
     entry = state.offer[offer]
@@ -35,7 +33,7 @@ def choose(
     for k in range(count):
         sums[k] = 0.0
     for term in range(policies.terms.weights.size):
-        _score(shape, columns, rules, policies, state, term, count, now, group_of(columns, state, entry))
+        _score(shape, columns, policies, state, term, count, now, group_of(columns, state, entry))
         if several:
             _normalise(state.scores[0], count)
         for k in range(count):
@@ -52,7 +50,7 @@ def _look_at(shape: Shape, state: State, module: int) -> None:
         least = shape.blocks[h]
         for k in range(first, first + copies):
             if shape.first_map[h] < 0:
-                least = min(least, state.count[h, k])
+                least = min(least, state.free_count[h, k])
             else:
                 least = min(least, state.report[shape.first_map[h] + k])
         state.longest[module * shape.blocks.size + h] = least
@@ -62,7 +60,6 @@ def _look_at(shape: Shape, state: State, module: int) -> None:
 def _score(
     shape: Shape,
     columns: Columns,
-    rules: Rules,
     policies: Policies,
     state: State,
     term: int,
@@ -73,7 +70,7 @@ def _score(
     terms, scores = policies.terms, state.scores[0]
     if terms.history[term] or terms.halving[term]:
         for k in range(count):
-            remember(columns, rules, policies, state, term, state.candidates[k], now)
+            remember(columns, policies, state, term, state.candidates[k], now)
     status = ask_score(
         terms.answers[term],
         now,
@@ -90,7 +87,7 @@ def _score(
         state.term_memory[term][: terms.sizes[term, 1]],
     )
     if status == RAISED:
-        fail(state, RAISED_IN, now, group, status, ABOUT_CHOICE)
+        fail(state, RAISED_IN, now, group, term, ABOUT_CHOICE)
     for k in range(count):
         if math.isnan(scores[k]) or (math.isinf(scores[k]) and terms.weights.size > 1):
             fail(state, WRONG_ANSWER, now, group, state.candidates[k], ABOUT_CHOICE)

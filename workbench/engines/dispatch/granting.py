@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel
+from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
 from workbench.engines.dispatch.entries import fail, group_of, of_module
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
@@ -24,6 +26,7 @@ from workbench.structures.free_map import count_free, is_free, mark_free, mark_t
 place = PLACE.ask
 tell = TOLD.ask
 ABOUT_PLACEMENT, ABOUT_SHARED_PLACEMENT = 6, 7
+MOST = 1 << 40
 OWN = -1
 """The unit of a module's own resource in the log."""
 
@@ -42,7 +45,7 @@ def _ask(
     if answer == REFUSED:
         return REFUSED
     if answer == RAISED:
-        fail(state, RAISED_IN, now, group, answer, about)
+        fail(state, RAISED_IN, now, group, row, about)
         return REFUSED
     if answer < 0 or answer > blocks - amount or not is_free(words, answer, amount):
         fail(state, WRONG_ANSWER, now, group, answer, about)
@@ -54,7 +57,7 @@ def _ask(
 def _tell(
     shape: Shape,
     policy: ReadyPlacement,
-    told: int,
+    told: Any,
     state: State,
     resource: int,
     row: int,
@@ -66,7 +69,7 @@ def _tell(
     status = tell(told, words, blocks, start, amount, policy.params, state.memory[row][: policy.memory.size])
     if status == RAISED:
         about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
-        fail(state, RAISED_IN, now, NONE, status, about)
+        fail(state, RAISED_IN, now, NONE, NONE, about)
 
 
 @kernel
@@ -174,14 +177,8 @@ def _log(state: State, unit: int, resource: int, start: int, amount: int) -> Non
     state.counters[TAKES] += 1
 
 
-@kernel
-def ranges(shape: Shape, columns: Columns, rules: Rules, group: int, resource: int, unit_waves: int) -> int:
-    """How many ranges the waves of a unit hold of a contiguous resource: one, or one a wave."""
-    return unit_waves if rules.a_block_a_wave else min(unit_waves, 1)
-
-
-@kernel
-def walk(
+@routine
+def move_ranges(
     shape: Shape,
     columns: Columns,
     rules: Rules,
@@ -191,61 +188,54 @@ def walk(
     module: int,
     slot: int,
     takes: bool,
-    most: int,
     now: int,
-) -> int:
-    """Take (or give back) the first `most` ranges of an entry, whose waves are in `counts`; return how many it was.
+) -> bool:
+    """Take every range of an entry, whose waves are in `counts`, or give them back; False if not all could be taken.
 
-    Units in increasing order, in each its contiguous resources in order, then those of the module.
+    Units in increasing order, in each its contiguous resources in order, then those of the module. At the first refusal
+    what has been taken is given back in the same order.
     """
-    group, place_at = group_of(columns, state, entry), 0
-    for position in range(shape.units * shape.of_unit + shape.blocks.size - shape.of_unit):
-        of_unit = position < shape.units * shape.of_unit
-        unit = position // shape.of_unit if of_unit else OWN
-        resource = position % shape.of_unit if of_unit else position - (shape.units - 1) * shape.of_unit
-        if shape.first_map[resource] < 0:
+    group, units, of_unit = group_of(columns, state, entry), shape.units, shape.of_unit
+    place_at, most, done, position, wave = 0, MOST, True, 0, 0
+    last = units * of_unit + shape.blocks.size - of_unit
+    while position < last and place_at < most:
+        in_unit = position < units * of_unit
+        unit = position // of_unit if in_unit else OWN
+        resource = position % of_unit if in_unit else position - (units - 1) * of_unit
+        amount = 0
+        if shape.first_map[resource] >= 0:
+            amount = _amount(shape, columns, rules, state, entry, group, resource, unit)
+        ranges = state.counts[unit] if in_unit and rules.a_block_a_wave else 1
+        if amount == 0 or wave == ranges:
+            position, wave = position + 1, 0
             continue
-        row = shape.first_map[resource] + (module * shape.units + unit if of_unit else module)
-        amount = columns.demand[group, resource] if of_unit else of_module(columns, state, entry, resource)
-        times = 1
-        if of_unit:
-            times = ranges(shape, columns, rules, group, resource, state.counts[unit])
-            amount *= 1 if rules.a_block_a_wave else state.counts[unit]
-        if amount == 0:
-            continue
-        amount = shape.footprint[resource, amount]
-        for _ in range(times):
-            if place_at == most:
-                return place_at
-            if takes:
-                start = _take(shape, policies, state, resource, row, amount, slot, now, group)
-                if start == REFUSED:
-                    return place_at
-                state.held[slot, place_at] = start
-            else:
-                _give(shape, policies, state, resource, row, state.held[slot, place_at], amount, slot, now)
-            place_at += 1
-    return place_at
+        row = shape.first_map[resource] + (module * units + unit if in_unit else module)
+        if takes:
+            start = _take(shape, policies, state, resource, row, amount, slot, now, group)
+            if start == REFUSED:
+                takes, done, most, place_at, position, wave = False, False, place_at, 0, 0, 0
+                continue
+            state.held[slot, place_at] = start
+        else:
+            _give(shape, policies, state, resource, row, state.held[slot, place_at], amount, slot, now)
+        place_at, wave = place_at + 1, wave + 1
+    return done
 
 
 @kernel
-def wanted_ranges(
-    shape: Shape, columns: Columns, rules: Rules, state: State, entry: int
+def _amount(
+    shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, group: int, resource: int, unit: int
 ) -> int:
-    """How many ranges an entry holds, its waves being in `counts`."""
-    group, total = group_of(columns, state, entry), 0
-    for h in range(shape.blocks.size):
-        if shape.first_map[h] < 0:
-            continue
-        if h >= shape.of_unit:
-            total += of_module(columns, state, entry, h) > 0
-        elif columns.demand[group, h] > 0:
-            for t in range(shape.units):
-                total += ranges(shape, columns, rules, group, h, state.counts[t])
-    return total
+    """Blocks of one range of a contiguous resource; 0 = none is needed."""
+    if unit == OWN:
+        return shape.footprint[resource, of_module(columns, state, entry, resource)]
+    waves = state.counts[unit]
+    if rules.a_block_a_wave:
+        return shape.footprint[resource, columns.demand[group, resource]] if waves else 0
+    return shape.footprint[resource, columns.demand[group, resource] * waves]
 
 
-@kernel
+@routine
 def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, slot: int) -> None:
     """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
     group, place_at = group_of(columns, state, entry), 0
@@ -258,8 +248,7 @@ def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry:
             if shape.first_map[h] < 0:
                 _log(state, t, h, NONE, asked * waves)
                 continue
-            times = ranges(shape, columns, rules, group, h, waves)
-            for _ in range(times):
+            for _ in range(waves if rules.a_block_a_wave else 1):
                 amount = shape.footprint[h, asked if rules.a_block_a_wave else asked * waves]
                 _log(state, t, h, state.held[slot, place_at], amount)
                 place_at += 1
@@ -286,12 +275,12 @@ def count_resources(
             asked = columns.demand[group, h]
             for t in range(shape.units):
                 amount = _booked(shape, rules, h, asked, state.counts[t])
-                state.count[h, module * shape.units + t] += sign * amount
+                state.free_count[h, module * shape.units + t] += sign * amount
                 taken += amount
         else:
             asked = of_module(columns, state, entry, h)
             taken = asked if shape.first_map[h] < 0 else shape.footprint[h, asked]
-            state.count[h, module] += sign * taken
+            state.free_count[h, module] += sign * taken
         state.total[module * resources + h] += sign * taken
         state.total_by[h, module] += sign * taken
 

@@ -1,18 +1,24 @@
 """The compiled loop of the engine `dispatch`: time, rounds, and the cycles that can be skipped (spec 3, section 8).
 
 At a cycle, in this order: what is due is given back; late reports are renewed; groups that have arrived are put
-forward; a round, if it is its turn and a group waits. After a round in which nothing was dispatched nothing changes
+forward; a round, if it is its turn and a group waits. What is large (taking and giving back, verdicts, choice) is
+called in one place alone, for kernels are inlined. After a round in which nothing was dispatched nothing changes
 until something is given back, arrives, is renewed, changes its priority or is split: the failed rounds in between are
 counted, not played.
 """
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, RAISED, kernel, lend, routine
 from workbench.engines.dispatch.channels import put_forward
+from workbench.engines.dispatch.choosing import choose
 from workbench.engines.dispatch.entries import fail
+from workbench.engines.dispatch.fitting import settle
+from workbench.engines.dispatch.granting import take_slot
 from workbench.engines.dispatch.reports import first_reports, next_renewal, renew_in_turn
-from workbench.engines.dispatch.selecting import NOTHING_FITS, select
+from workbench.engines.dispatch.selecting import NOTHING_FITS, REFUSED, select
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
     FAILED,
@@ -32,33 +38,62 @@ from workbench.engines.dispatch.state import (
     WAITING,
     State,
 )
-from workbench.engines.dispatch.stepping import dispatch, release_due, split_stuck
+from workbench.engines.dispatch.stepping import exchange, split_stuck
 from workbench.policies.dispatch.priority.question import HOLDS
-from workbench.structures.timetable import next_due
+from workbench.structures.timetable import next_due, take
 
 ask_holds = HOLDS.ask
 ABOUT_PRIORITY, ABOUT_ALL = 1, 8
-DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER = 1, 2, 3, 4
+DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
 """What a round came to: a group was dispatched; none fits; the selection policy let none go; a report promised too
 much."""
+BEFORE, DURING, ENDED, AFTER = range(4)
+"""Where a cycle stands: before its round, in it, at its end, past it."""
 
 
 @kernel
 def simulate(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
     """Run until every channel is empty and everything is given back, or until a policy breaks its contract."""
-    counters, now, stale, came_to = state.counters, 0, True, FITS_NOWHERE
+    _run(lend(shape), lend(columns), lend(rules), lend(policies), lend(state))
+
+
+@routine
+def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
+    counters, now, stale, came_to = state.counters, np.int64(0), True, FITS_NOWHERE
     first_reports(shape, policies, state)
     while now != NEVER and counters[STATUS] == FINE:
-        renew_in_turn(shape, columns, rules, policies, state, now - 1, now)
-        stale = release_due(shape, columns, rules, policies, state, now) or stale
-        stale = renew_in_turn(shape, columns, rules, policies, state, now, now) or stale
-        stale = put_forward(shape, columns, rules, policies, state, now) or stale
-        if counters[WAITING] > 0 and now % rules.round_cycles == 0:
-            came_to = _round(shape, columns, rules, policies, state, now)
-            stale = came_to == DISPATCHED or came_to == OVER
-            if came_to != DISPATCHED and _lose_patience(columns, rules, policies, state, now):
-                put_forward(shape, columns, rules, policies, state, now)
-                stale = True
+        renew_in_turn(shape, policies, state, now - 1)
+        phase, sent = BEFORE, 0
+        while counters[STATUS] == FINE:
+            offer = NONE
+            if next_due(state.due) == now:
+                stale, slot = True, take(state.due, now)
+                module = int(state.module[state.slot_dispatch[slot, 0]])
+            else:
+                if phase == ENDED:
+                    split = _end_round(columns, rules, policies, state, sent, now)
+                    stale, phase = split or came_to in (DISPATCHED, OVER_PROMISE), AFTER
+                stale = renew_in_turn(shape, policies, state, now) or stale
+                stale = put_forward(columns, rules, state, now) or stale
+                if phase == AFTER or (phase == BEFORE and not _is_turn(rules, state, now)):
+                    break
+                settle(shape, columns, rules, policies, state, now)
+                if phase == BEFORE:
+                    phase = DURING
+                    _count_round(rules, state)
+                offer = NOTHING_FITS
+                if counters[WAITING] > 0 and sent < rules.dispatches_a_round:
+                    offer = select(columns, rules, policies, state, now)
+                if offer < 0:
+                    phase = ENDED
+                    came_to = DISPATCHED if sent > 0 else NOT_SELECTED if offer == REFUSED else FITS_NOWHERE
+                    continue
+                module, slot = choose(shape, columns, rules, policies, state, offer, now), take_slot(state)
+            done = exchange(shape, columns, rules, policies, state, offer, module, slot, now)
+            if offer != NONE:
+                sent += int(done)
+                phase = DURING if done else ENDED
+                came_to = DISPATCHED if sent > 0 else OVER_PROMISE
         following = _next_cycle(shape, rules, policies, state, came_to, stale, now)
         _skip(rules, policies, state, now, following)
         if following == NEVER and counters[WAITING] > 0:
@@ -67,34 +102,34 @@ def simulate(shape: Shape, columns: Columns, rules: Rules, policies: Policies, s
 
 
 @kernel
-def _round(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> int:
-    """One round: up to so many dispatches, until one does not come about."""
-    counters, outcome = state.counters, FITS_NOWHERE
+def _is_turn(rules: Rules, state: State, now: int) -> bool:
+    """Is there a round in this cycle?"""
+    return state.counters[WAITING] > 0 and now % rules.round_cycles == 0
+
+
+@kernel
+def _count_round(rules: Rules, state: State) -> None:
+    counters = state.counters
     counters[ROUNDS] += 1
     counters[HEAD_ROUNDS] += counters[WAITING]
     counters[STUCK_HEADS] = _fragmented(rules, state)
     counters[FRAGMENTED] += counters[STUCK_HEADS]
-    for k in range(rules.dispatches_a_round):
-        if counters[WAITING] == 0:
-            break
-        offer = select(columns, rules, policies, state, now)
-        if offer < 0:
-            if k == 0:
-                outcome = FITS_NOWHERE if offer == NOTHING_FITS else NOT_SELECTED
-            break
-        if not dispatch(shape, columns, rules, policies, state, offer, now):
-            if k == 0:
-                outcome = OVER
-            break
-        outcome = DISPATCHED
-        put_forward(shape, columns, rules, policies, state, now)
-    if outcome == DISPATCHED:
+
+
+@kernel
+def _end_round(columns: Columns, rules: Rules, policies: Policies, state: State, sent: int, now: int) -> bool:
+    """Count a round in which nothing was dispatched, and split what has been stuck too long; True if anything was."""
+    counters, patience = state.counters, policies.stuck.patience
+    if sent > 0:
         counters[FAILS] = 0
-    else:
-        counters[FAILED] += 1
-        counters[FAILS] += counters[FAILS] <= policies.stuck.patience
-        _log_failure(state, now)
-    return outcome
+        return False
+    counters[FAILED] += 1
+    counters[FAILS] += int(counters[FAILS] <= patience)
+    _log_failure(state, now)
+    if counters[FAILS] <= patience or not split_stuck(columns, rules, policies, state, now):
+        return False
+    counters[FAILS] = 0
+    return True
 
 
 @kernel
@@ -105,16 +140,6 @@ def _fragmented(rules: Rules, state: State) -> int:
         offer = channel * rules.offers
         heads += state.offered[channel] > 0 and state.fitting[offer] == 0 and state.enoughs[offer] > 0
     return heads
-
-
-@kernel
-def _lose_patience(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> bool:
-    if state.counters[FAILS] <= policies.stuck.patience:
-        return False
-    if not split_stuck(columns, rules, policies, state, now):
-        return False
-    state.counters[FAILS] = 0
-    return True
 
 
 @kernel
@@ -178,5 +203,3 @@ def _log_failure(state: State, now: int) -> None:
     if at < state.failures.shape[0]:
         state.failures[at, 0], state.failures[at, 1] = now, 1
     state.counters[FAILURES] += 1
-
-

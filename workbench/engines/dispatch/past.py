@@ -7,7 +7,7 @@ module form a list, which the far end of a window follows.
 
 from __future__ import annotations
 
-from workbench.compiled import kernel
+from workbench.compiled import kernel, routine
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import HEATED_UNTIL, NONE, State
 
@@ -17,7 +17,7 @@ SCALE = float(1 << SCALE_BITS)
 
 
 @kernel
-def rate_of(columns: Columns, rules: Rules, state: State, dispatch: int, s: int) -> int:
+def rate_of(columns: Columns, state: State, dispatch: int, s: int) -> int:
     """Instructions of class s a cycle of a dispatch, in 2**-20."""
     group = int(state.group[dispatch])
     sent = 0
@@ -60,9 +60,7 @@ def _halve_until(period: int, state: State, term: int, module: int, now: int) ->
 
 
 @kernel
-def change_rate(
-    columns: Columns, rules: Rules, policies: Policies, state: State, dispatch: int, ends: int, now: int
-) -> None:
+def change_rate(columns: Columns, policies: Policies, state: State, dispatch: int, ends: int, now: int) -> None:
     """A dispatch starts (`ends` = 0) or ends (1): its module's rate changes from this cycle on."""
     module, event = int(state.module[dispatch]), 2 * dispatch + ends
     _issue_until(state, module, now)
@@ -72,7 +70,7 @@ def change_rate(
         elif policies.terms.history[term] and state.old_event[term, module] == NONE:
             state.old_event[term, module] = event
     for s in range(CLASSES):
-        rate = rate_of(columns, rules, state, dispatch, s)
+        rate = rate_of(columns, state, dispatch, s)
         state.rate[module, s] += -rate if ends else rate
     if state.event_last[module] != NONE:
         state.event_next[state.event_last[module]] = event
@@ -80,8 +78,8 @@ def change_rate(
     state.event_last[module] = event
 
 
-@kernel
-def _follow(columns: Columns, rules: Rules, state: State, term: int, module: int, until: int) -> None:
+@routine
+def _follow(columns: Columns, state: State, term: int, module: int, until: int) -> None:
     """Move the far end of a window up to a cycle, through the changes that leave it."""
     event = state.old_event[term, module]
     while event != NONE:
@@ -91,7 +89,7 @@ def _follow(columns: Columns, rules: Rules, state: State, term: int, module: int
             break
         _run_old(state, term, module, at)
         for s in range(CLASSES):
-            rate = rate_of(columns, rules, state, dispatch, s)
+            rate = rate_of(columns, state, dispatch, s)
             state.old_rate[term, module, s] += -rate if event & 1 else rate
         event = int(state.event_next[event])
     state.old_event[term, module] = event
@@ -107,14 +105,12 @@ def _run_old(state: State, term: int, module: int, until: int) -> None:
 
 
 @kernel
-def remember(
-    columns: Columns, rules: Rules, policies: Policies, state: State, term: int, module: int, now: int
-) -> None:
+def remember(columns: Columns, policies: Policies, state: State, term: int, module: int, now: int) -> None:
     """Write down what a term may know of a module's past: instructions of each class."""
     window, period = policies.terms.history[term], policies.terms.halving[term]
     if window:
         _issue_until(state, module, now)
-        _follow(columns, rules, state, term, module, max(now - window, 0))
+        _follow(columns, state, term, module, max(now - window, 0))
         for s in range(CLASSES):
             state.recent[module * CLASSES + s] = (state.issued[module, s] - state.old_issued[term, module, s]) / SCALE
     elif period:
@@ -123,7 +119,7 @@ def remember(
             state.recent[module * CLASSES + s] = state.decayed[term, module, s] / SCALE
 
 
-@kernel
+@routine
 def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
     """Let heat follow the power of every thermal step that has ended."""
     warmth, step = policies.warmth, rules.heat_cycles

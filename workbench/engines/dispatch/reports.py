@@ -6,10 +6,10 @@ what was true before.
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel
+from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.dispatch.entries import fail
-from workbench.engines.dispatch.fitting import judge_all, lift_bans
-from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape, Turns
+from workbench.engines.dispatch.fitting import module_changed
+from workbench.engines.dispatch.shape import Policies, Shape, Turns
 from workbench.engines.dispatch.state import (
     NEVER,
     NONE,
@@ -35,7 +35,7 @@ def probed(shape: Shape, policies: Policies, state: State, resource: int, row: i
     blocks = shape.blocks[resource]
     found = ask_probe(policies.probe.answer, words, blocks, policies.probe.params)
     if found == RAISED:
-        fail(state, RAISED_IN, now, NONE, found, ABOUT_PROBE)
+        fail(state, RAISED_IN, now, NONE, row, ABOUT_PROBE)
         return 0
     if found < 0 or found > blocks:
         fail(state, WRONG_ANSWER, now, NONE, found, ABOUT_PROBE)
@@ -89,17 +89,14 @@ def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> in
 
 @kernel
 def _is_late(shape: Shape, state: State, resource: int) -> bool:
-    first = shape.first_map[resource]
+    first, late = shape.first_map[resource], False
     for row in range(first, first + shape.modules * shape.units):
-        if state.report[row] != state.fresh[row]:
-            return True
-    return False
+        late |= state.report[row] != state.fresh[row]
+    return late
 
 
-@kernel
-def renew_in_turn(
-    shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, until: int, now: int
-) -> bool:
+@routine
+def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) -> bool:
     """Renew the late reports whose period came in the cycles up to `until`; True where a report changed."""
     turns, since = policies.turns, state.counters[RENEWED_UNTIL]
     if turns.periods == 0 or until < since:
@@ -116,8 +113,7 @@ def renew_in_turn(
             continue
         for m in range(shape.modules):
             if _renew_module(shape, state, h, m):
-                lift_bans(state, m)
-                judge_all(shape, columns, rules, policies, state, 0, state.offer.size, m, now)
+                module_changed(state, m)
                 changed = True
     state.counters[UNRENEWED] = int(late)
     return changed

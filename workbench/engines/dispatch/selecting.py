@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel
+from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.dispatch.entries import fail, group_of, level_of, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import NONE, RAISED_IN, WRONG_ANSWER, State
@@ -17,7 +17,9 @@ NOTHING_FITS, REFUSED, BROKEN = -1, -2, -3
 
 
 @kernel
-def _put_down(columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, at: int, now: int) -> None:
+def _put_down(
+    columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, at: int, now: int
+) -> None:
     """Write down what a channel puts forward: its first offer that fits, else its head."""
     offer = channel * rules.offers
     for behind in range(state.offered[channel]):
@@ -30,7 +32,7 @@ def _put_down(columns: Columns, rules: Rules, policies: Policies, state: State, 
     level = level_of(columns, state, entry)
     rank = ask_rank(policies.priority.answer, now, level, rules.levels, waited, policies.priority.params)
     if rank == RAISED:
-        fail(state, RAISED_IN, now, group, rank, ABOUT_PRIORITY)
+        fail(state, RAISED_IN, now, group, level, ABOUT_PRIORITY)
     seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, level, rank
     seen[FITS, at] = int(state.fitting[offer] > 0)
     seen[WAITED, at], seen[WAVES, at] = waited, waves_of(columns, state, entry)
@@ -45,7 +47,7 @@ def _anything_fits(rules: Rules, state: State) -> bool:
     return False
 
 
-@kernel
+@routine
 def select(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> int:
     """The offer to dispatch; NOTHING_FITS, or REFUSED where the selection policy dispatches nothing."""
     if not _anything_fits(rules, state):

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import allocating
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.structures.free_map import all_free
 from workbench.structures.timetable import NEVER, Timetable, new_timetable
@@ -33,13 +32,14 @@ from workbench.structures.timetable import NEVER, Timetable, new_timetable
     TAKES,
     FAILURES,
     RUNNING,
+    CHANGED,
     HEATED_UNTIL,
     STATUS,
     AT_CYCLE,
     AT_GROUP,
     ANSWER,
     ABOUT,
-) = range(27)
+) = range(28)
 
 FINE, RAISED_IN, WRONG_ANSWER, STARVED = 0, 1, 2, 3
 NONE = -1
@@ -49,7 +49,7 @@ class State(NamedTuple):
     """What changes during a run."""
 
     counters: np.ndarray
-    """int64[27], named by the constants above."""
+    """int64[28], named by the constants above."""
     due: Timetable
     """The releases to come; each entry carries a slot."""
     # Modules
@@ -59,7 +59,7 @@ class State(NamedTuple):
     """int32[maps, most blocks], the slot that holds each block of a scattered resource; no rows without one."""
     memory: np.ndarray
     """int64[maps, most slots], what the placement policies remember of each map."""
-    count: np.ndarray
+    free_count: np.ndarray
     """int64[resources, modules * units], free blocks of each unit (or of each module, in the first columns)."""
     fresh: np.ndarray
     """int64[maps], what the probe says of each map as it is."""
@@ -90,6 +90,12 @@ class State(NamedTuple):
     """int64[channels * offers], how many they are."""
     banned: np.ndarray
     """uint64[channels * offers, words], the modules that refused it at allocation and have not changed since."""
+    is_new: np.ndarray
+    """bool[channels * offers], offers that have not been judged yet."""
+    changed: np.ndarray
+    """int64[modules], the modules that changed since verdicts were renewed."""
+    is_changed: np.ndarray
+    """bool[modules]."""
     part: np.ndarray
     """int64[parts, 5]: group, waves, level, divided, entry behind it; one row a sub-group."""
     # Dispatches, one row each
@@ -135,6 +141,8 @@ class State(NamedTuple):
     """int64[units]."""
     need: np.ndarray
     """int64[resources], what a whole entry takes of a module."""
+    judged: np.ndarray
+    """int64[modules]."""
     open: np.ndarray
     """bool[modules]."""
     entry: np.ndarray
@@ -175,46 +183,32 @@ class Room(NamedTuple):
     failures: int
 
 
-@allocating
 def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, room: Room) -> State:
     """Empty modules and full channels."""
-    groups, channels = columns.arrival.size, rules.channels
+    channels = rules.channels
     modules, units, resources = shape.modules, shape.units, shape.blocks.size
     offers, words = channels * rules.offers, (modules + 63) // 64
     terms = policies.terms.weights.size
     past = modules if room.history else 0
-    counters = np.zeros(27, np.int64)
+    counters = np.zeros(28, np.int64)
     counters[NEXT_ARRIVAL] = counters[LAST_MODULE] = NONE
     counters[FAILS] = rules.fail_init
-    free = np.zeros((room.maps, room.most_words), np.uint64)
-    fresh = np.zeros(room.maps, np.int64)
-    count = np.zeros((resources, modules * units), np.int64)
-    total = np.zeros(modules * resources, np.int64)
-    total_by = np.zeros((resources, modules), np.int64)
-    any_scattered = 0
-    for h in range(resources):
-        copies = modules * units if h < shape.of_unit else modules
-        count[h, :copies] = shape.blocks[h]
-        total_by[h, :] = shape.totals[h]
-        any_scattered += shape.scattered[h]
-        if shape.first_map[h] >= 0:
-            whole = all_free(shape.blocks[h])
-            for k in range(copies):
-                free[shape.first_map[h] + k, : whole.size] = whole
-        for m in range(modules):
-            total[m * resources + h] = shape.totals[h]
+    free = _free_maps(shape, room)
+    any_scattered = bool(shape.scattered.any())
+    free_count = np.repeat(shape.blocks[:, None], modules * units, axis=1)
+    total_by = np.repeat(shape.totals[:, None], modules, axis=1)
     slot_link = np.arange(1, room.slots + 2)
     slot_link[room.slots] = 0  # the head of the list
     return State(
         counters,
         new_timetable(room.slots + 1),
         free,
-        np.full((room.maps if any_scattered else 0, room.most_blocks), NONE).astype(np.int32),
+        np.full((room.maps if any_scattered else 0, room.most_blocks), NONE, np.int32),
         np.zeros((room.maps, room.memory), np.int64),
-        count,
-        fresh,
+        free_count,
         np.zeros(room.maps, np.int64),
-        total,
+        np.zeros(room.maps, np.int64),
+        np.tile(shape.totals, modules),
         total_by,
         np.zeros((modules, units), np.int64),
         np.zeros(modules, np.int64),
@@ -226,6 +220,9 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros((offers, words), np.uint64),
         np.zeros(offers, np.int64),
         np.zeros((offers, words), np.uint64),
+        np.zeros(offers, np.bool_),
+        np.zeros(modules, np.int64),
+        np.zeros(modules, np.bool_),
         np.empty((room.parts, 5), np.int64),
         np.empty(room.dispatches, np.int32),
         np.empty(room.dispatches, np.int64),
@@ -251,6 +248,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros((past, 6), np.int64),
         np.zeros(units, np.int64),
         np.zeros(resources, np.int64),
+        np.zeros(modules, np.int64),
         np.zeros(modules, np.bool_),
         np.zeros((7, channels), np.int64),
         np.zeros(modules, np.int64),
@@ -263,6 +261,16 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros((room.takes, 5), np.int64),
         np.zeros((room.failures, 2), np.int64),
     )
+
+
+def _free_maps(shape: Shape, room: Room) -> np.ndarray:
+    free = np.zeros((room.maps, room.most_words), np.uint64)
+    for h in range(shape.blocks.size):
+        if shape.first_map[h] >= 0:
+            copies = shape.modules * (shape.units if h < shape.of_unit else 1)
+            first = shape.first_map[h]
+            free[first : first + copies, : shape.words[h]] = all_free(int(shape.blocks[h]))
+    return free
 
 
 __all__ = ["FINE", "NEVER", "NONE", "RAISED_IN", "STARVED", "WRONG_ANSWER", "Room", "State", "new_state"]

@@ -1,11 +1,10 @@
-"""The steps of a cycle: give back what is due, dispatch one group, split what has been stuck."""
+"""The steps of a cycle: a group takes its resources or gives them back; a group that has been stuck is split."""
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel
+from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
 from workbench.engines.dispatch.bits import change
 from workbench.engines.dispatch.channels import call_back, take_off
-from workbench.engines.dispatch.choosing import choose
 from workbench.engines.dispatch.entries import (
     BEHIND,
     DIVIDED,
@@ -18,14 +17,12 @@ from workbench.engines.dispatch.entries import (
     level_of,
     waves_of,
 )
-from workbench.engines.dispatch.fitting import judge_all, lift_bans, shared_out
+from workbench.engines.dispatch.fitting import module_changed, shared_out
 from workbench.engines.dispatch.granting import (
     count_resources,
     free_slot,
     log_takes,
-    take_slot,
-    walk,
-    wanted_ranges,
+    move_ranges,
 )
 from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
@@ -45,7 +42,7 @@ from workbench.engines.dispatch.state import (
 )
 from workbench.policies.dispatch.choice.question import CHOSEN
 from workbench.policies.dispatch.stuck.question import PARTS as PARTS_QUESTION
-from workbench.structures.timetable import next_due, put, take
+from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask
 tell_chosen = CHOSEN.ask
@@ -54,84 +51,66 @@ INHERIT, LOWEST_LEVEL = 0, 1
 """Codes of a sub-group's priority."""
 
 
-@kernel
-def release_due(
-    shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, now: int
-) -> bool:
-    """Give back everything that is due; True if anything was."""
-    if next_due(state.due) != now:
-        return False
-    while next_due(state.due) == now:
-        slot = take(state.due, now)
-        _release(shape, columns, rules, policies, state, slot, now)
-    return True
-
-
-@kernel
-def _release(
-    shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, slot: int, now: int
-) -> None:
-    dispatch, entry = state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1]
-    module = int(state.module[dispatch])
-    for t in range(shape.units):
-        state.counts[t] = state.sent[dispatch, t]
-        state.resident[module, t] -= state.counts[t]
-    walk(shape, columns, rules, policies, state, entry, module, slot, False, 1 << 40, now)
-    count_resources(shape, columns, rules, state, entry, module, 1)
-    free_slot(state, slot)
-    if rules.history:
-        if rules.heat_cycles:
-            warm_up(rules, policies, state, now)
-        change_rate(columns, rules, policies, state, dispatch, 1, now)
-    _module_changed(shape, columns, rules, policies, state, entry, module, False, now)
-
-
-@kernel
-def _module_changed(
+@routine
+def exchange(
     shape: Shape,
     columns: Columns,
     rules: Rules,
     policies: Policies,
     state: State,
-    entry: int,
+    offer: int,
     module: int,
-    taken: bool,
+    slot: int,
     now: int,
-) -> None:
-    """Renew the reports of the maps that an entry took from or gave back to, and the verdicts on the module."""
-    group = group_of(columns, state, entry)
-    for h in range(shape.blocks.size):
-        if shape.first_map[h] < 0 or columns.demand[group, h] == 0:
-            continue
-        if h >= shape.of_unit:
-            renew(shape, policies, state, h, shape.first_map[h] + module, taken, now)
-            continue
-        for t in range(shape.units):
-            if state.counts[t] > 0:
-                renew(shape, policies, state, h, shape.first_map[h] + module * shape.units + t, taken, now)
-    lift_bans(state, module)
-    judge_all(shape, columns, rules, policies, state, 0, state.offer.size, module, now)
-
-
-@kernel
-def dispatch(
-    shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int
 ) -> bool:
-    """Send an offer to the module that is chosen for it; False if its resources could not all be taken."""
-    module = choose(shape, columns, rules, policies, state, offer, now)
-    entry, slot = state.offer[offer], take_slot(state)
-    pointer = shared_out(shape, columns, policies, state, entry, module, now)
-    wanted = wanted_ranges(shape, columns, rules, state, entry)
-    taken = walk(shape, columns, rules, policies, state, entry, module, slot, True, 1 << 40, now)
-    if taken < wanted:
-        walk(shape, columns, rules, policies, state, entry, module, slot, False, taken, now)
+    """An offer takes its resources of a module; or, with `offer` = NONE, the group in a slot gives its back.
+
+    False if not all could be taken; then nothing is.
+    """
+    takes, pointer, row = offer != NONE, 0, state.counters[DISPATCHES]
+    if takes:
+        entry = state.offer[offer]
+        pointer = shared_out(shape, columns, policies, state, entry, module, now)
+    else:
+        row, entry = state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1]
+        for t in range(shape.units):
+            state.counts[t] = state.sent[row, t]
+    if not move_ranges(shape, columns, rules, policies, state, entry, module, slot, takes, now):
         free_slot(state, slot)
         _refuse(state, offer, module)
         return False
-    _book(shape, columns, rules, policies, state, entry, module, slot, pointer, now)
-    take_off(columns, rules, state, offer)
-    _module_changed(shape, columns, rules, policies, state, entry, module, True, now)
+    count_resources(shape, columns, rules, state, entry, module, -1 if takes else 1)
+    _renew_reports(shape, columns, policies, state, entry, module, takes, now)
+    if takes:
+        log_takes(shape, columns, rules, state, entry, slot)
+        _book(shape, columns, policies, state, entry, module, slot, pointer, now)
+        take_off(columns, rules, state, offer)
+    else:
+        free_slot(state, slot)
+    for t in range(shape.units):
+        state.resident[module, t] += state.counts[t] if takes else -state.counts[t]
+    if rules.history:
+        if rules.heat_cycles:
+            warm_up(rules, policies, state, now)
+        change_rate(columns, policies, state, row, int(not takes), now)
+    module_changed(state, module)
     return True
+
+
+@kernel
+def _renew_reports(
+    shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, taken: bool, now: int
+) -> None:
+    """Renew the reports of the maps that an entry took from or gave back to."""
+    group, units = group_of(columns, state, entry), shape.units
+    for position in range(units * shape.of_unit + shape.blocks.size - shape.of_unit):
+        in_unit = position < units * shape.of_unit
+        unit = position // shape.of_unit if in_unit else 0
+        h = position % shape.of_unit if in_unit else position - (units - 1) * shape.of_unit
+        if shape.first_map[h] < 0 or columns.demand[group, h] == 0 or (in_unit and state.counts[unit] == 0):
+            continue
+        row = shape.first_map[h] + (module * units + unit if in_unit else module)
+        renew(shape, policies, state, h, row, taken, now)
 
 
 @kernel
@@ -146,7 +125,6 @@ def _refuse(state: State, offer: int, module: int) -> None:
 def _book(
     shape: Shape,
     columns: Columns,
-    rules: Rules,
     policies: Policies,
     state: State,
     entry: int,
@@ -156,19 +134,14 @@ def _book(
     now: int,
 ) -> None:
     group, row = group_of(columns, state, entry), state.counters[DISPATCHES]
-    log_takes(shape, columns, rules, state, entry, slot)
-    count_resources(shape, columns, rules, state, entry, module, -1)
     state.pointer[module] = pointer
     state.group[row], state.cycle[row], state.module[row] = group, now, module
     state.level[row] = level_of(columns, state, entry)
     state.shared_out[row] = divided(columns, state, entry)
     for t in range(shape.units):
         state.sent[row, t] = state.counts[t]
-        state.resident[module, t] += state.counts[t]
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
     put(state.due, now + columns.duration[group], slot)
-    if rules.history:
-        change_rate(columns, rules, policies, state, row, 0, now)
     state.counters[LAST_MODULE] = module
     state.counters[DISPATCHES] += 1
     _tell_terms(shape, policies, state, module, now)
@@ -183,10 +156,10 @@ def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now
         params = terms.params[term][: terms.sizes[term, 0]]
         memory = state.term_memory[term][: terms.sizes[term, 1]]
         if tell_chosen(terms.chosen[term], module, shape.modules, params, memory) == RAISED:
-            fail(state, RAISED_IN, now, NONE, RAISED, ABOUT_CHOICE)
+            fail(state, RAISED_IN, now, NONE, NONE, ABOUT_CHOICE)
 
 
-@kernel
+@routine
 def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> bool:
     """Ask about every waiting head, in the order of the channels; True if any was split (spec 3, R25-R28, E12)."""
     anything = False
@@ -204,7 +177,7 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
             policies.stuck.params,
         )
         if parts == RAISED:
-            fail(state, RAISED_IN, now, group, parts, ABOUT_STUCK)
+            fail(state, RAISED_IN, now, group, NONE, ABOUT_STUCK)
         elif parts < 0 or parts > max(waves, 1) or (parts >= 2 and not columns.independent[group]):
             fail(state, WRONG_ANSWER, now, group, parts, ABOUT_STUCK)
         elif parts >= 2:
@@ -232,4 +205,3 @@ def _split(
     if at < state.splits.shape[0]:
         state.splits[at, 0], state.splits[at, 1], state.splits[at, 2] = now, group, parts
     state.counters[SPLITS] += 1
-
