@@ -115,7 +115,7 @@ class Netlist:
         return sum(row.second.size * row.out.size for row in self.rows if row.kind == TABLE)
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Every wire for given inputs: bool[wires, states] from bool[inputs, states]; registers pass on what they hold."""
+        """Every wire, bool[wires, states], for bool[inputs, states]; registers pass on what they hold."""
         found = np.zeros((self._wires, states.shape[1]), bool)
         found[ONE], found[self.inputs] = True, states
         for row in self.rows:
