@@ -39,13 +39,15 @@ def test_every_state_of_small_resources(blocks, groups):
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form.values()))
 def test_every_form_on_every_state(form):
     for groups in (1, 2, 4):
-        compare_on_every_state(GroupedRun(groups=groups, **form), lambda free: slow.grouped_run(free, groups), 8)
+        probe = GroupedRun(groups=groups, **form)
+        compare_on_every_state(probe, lambda free, z=groups: slow.grouped_run(free, z), 8)
 
 
 @st.composite
 def cut_maps(draw, most=4096):
-    groups, size = draw(st.integers(1, 130)), draw(st.integers(2, 70))
-    return groups, draw(free_maps(st.just(groups * min(size, most // groups))))
+    groups = draw(st.integers(1, min(130, most // 2)))
+    size = draw(st.integers(2, min(70, most // groups)))
+    return groups, draw(free_maps(st.just(groups * size)))
 
 
 @given(cut_maps())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,7 +75,7 @@ def test_every_wire_of_every_form(free, lengths, form):
 def test_r47_the_step_rule_as_it_is_written(lengths):
     """k(w+1) - k(w) >= k(w) - k(w-1) for interior w, increasing, with k = 0 (E14)."""
     ks = [n - 1 for n in lengths]
-    rule = all(b > a for a, b in zip(ks, ks[1:])) and ks[0] == 0
+    rule = all(b > a for a, b in pairwise(ks)) and ks[0] == 0
     rule = rule and all(c - b >= b - a for a, b, c in zip(ks, ks[1:], ks[2:]))
     assert (wrong_lengths(lengths) == "") == rule
     assert wrong_lengths(stepped([1, *lengths])) == ""
@@ -115,7 +117,7 @@ def test_r48_excluded_first_then_sampled():
 @given(legal(300))
 def test_doubling_forms_every_vector_from_one_of_at_least_half(lengths):
     formed = [0, *halves(lengths)]
-    assert set(length - 1 for length in lengths) <= set(formed)
+    assert {length - 1 for length in lengths} <= set(formed)
     assert all(any(k <= 2 * h + 1 for h in formed[:at]) for at, k in enumerate(formed) if at)
 
 

@@ -14,8 +14,11 @@ from workbench.structures.free_map import packed
 SIZES = [2, 3, 7, 16, 63, 64, 65, 100, 127, 128, 129, 192, 1000, 1824, 4096]
 
 
+blocks_of_any_size = st.sampled_from(SIZES) | st.integers(2, 300)
+
+
 @st.composite
-def free_maps(draw, sizes=st.sampled_from(SIZES) | st.integers(2, 300)):
+def free_maps(draw, sizes=blocks_of_any_size):
     """A list of bools: single blocks or long ranges, free or occupied by turns."""
     blocks = draw(sizes)
     lengths = draw(st.lists(st.integers(1, 4) | st.integers(1, 80) | st.integers(1, blocks), min_size=1, max_size=40))

@@ -21,7 +21,7 @@ import yaml
 
 from workbench.errors import InputError
 from workbench.levers import Lever
-from workbench.policies.placement.free_map_text import as_text
+from workbench.policies.placement.free_map_text import as_text, bits_text
 from workbench.policies.policy import read_policy
 from workbench.policies.probes.asking import admitted, compiled, digest, longest, plain, states
 from workbench.policies.probes.checking import check
@@ -88,7 +88,7 @@ class ProbeContract:
         for blocks in self._sizes():
             for free in states(blocks, 6):
                 bits = unpacked(free, blocks) != inverted
-                text = "".join("01"[bit] for bit in bits)
+                text = bits_text(bits)
                 report = self.probe.ask(free, blocks)
                 assert self.probe.longest(text) == self.probe.longest(bits) == report, text
 

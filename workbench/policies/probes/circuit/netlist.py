@@ -62,8 +62,8 @@ class Netlist:
 
     def not_(self, a: Any) -> np.ndarray:
         """The inverse of a vector."""
-        a = np.atleast_1d(np.asarray(a, np.int32))
-        made, real = 1 - a, a > ONE
+        a = np.asarray(a, np.int32)
+        made, real = np.array(1 - a), a > ONE
         made[real] = self._made(NOT, a[real], a[real])
         return made
 

@@ -43,7 +43,7 @@ def build(blocks: int, lengths: Sequence[int], form: Form, groups: int = 0) -> G
 
 
 def decoded(net: Netlist, bits: np.ndarray, numbers: Sequence[int], form: Form) -> np.ndarray:
-    """S[0] to that of the longest length; a chain by doubling shifts its own vectors and needs only S[0]."""
+    """The number of the last 1 of a thermometer code, 0 without a 1: from a table, or by a scan from above."""
     width = max(numbers).bit_length()
     if form.decode == "lut":
         return net.table(bits, [0, *numbers], width)
