@@ -1,1 +1,58 @@
 """How are workgroups dispatched? (spec 3, Em. 1-3 and 8-10)"""
+
+from workbench.policies.dispatch.priority import (
+    Ageing,
+    EarliestDeadline,
+    NoPriority,
+    Priority,
+    PriorityWindows,
+    StaticPriority,
+)
+from workbench.policies.dispatch.selection import (
+    ChannelRoundRobin,
+    DeficitRoundRobin,
+    Head,
+    Lottery,
+    LowestChannel,
+    MultilevelFeedback,
+    OldestFirst,
+    PlainRandom,
+    Rounds,
+    SameChannel,
+    Selection,
+    ServedMarks,
+    StrictBlocking,
+    StrictPriority,
+    Stride,
+    WeightedRoundRobin,
+)
+from workbench.policies.dispatch.stuck import Backfill, NeverSplit, SplitWhenStuck, Stuck
+
+__all__ = [
+    "Ageing",
+    "Backfill",
+    "ChannelRoundRobin",
+    "DeficitRoundRobin",
+    "EarliestDeadline",
+    "Head",
+    "Lottery",
+    "LowestChannel",
+    "MultilevelFeedback",
+    "NeverSplit",
+    "NoPriority",
+    "OldestFirst",
+    "PlainRandom",
+    "Priority",
+    "PriorityWindows",
+    "Rounds",
+    "SameChannel",
+    "Selection",
+    "ServedMarks",
+    "SplitWhenStuck",
+    "StaticPriority",
+    "StrictBlocking",
+    "StrictPriority",
+    "Stride",
+    "Stuck",
+    "WeightedRoundRobin",
+]

@@ -45,18 +45,7 @@ class StrictBlocking(Selection):
         "oldest", says="which of several of the most urgent rank that fit is taken: longest waiting, lowest channel"
     )
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         limit = top_rank(count, rank)
         if params[EQUALS]:
             return first_candidate(count, rank, fits, limit)
