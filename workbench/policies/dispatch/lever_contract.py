@@ -19,16 +19,16 @@ _FRESH = """
 import pickle, sys
 from importlib import import_module
 policy = pickle.load(sys.stdin.buffer)
-print(import_module(sys.argv[1]).digest(policy, compiled=False))
+print(import_module(sys.argv[1]).digest(policy, False, *map(int, sys.argv[2:])))
 """
 
 
-def in_a_fresh_process(policy: Policy, module: str) -> str:
-    """What a module's `digest(policy, compiled)` says in a new process that runs plain Python."""
+def in_a_fresh_process(policy: Policy, module: str, *more: int) -> str:
+    """What a module's `digest(policy, compiled, *more)` says in a new process that runs plain Python."""
     import cloudpickle
 
     child = subprocess.run(
-        [sys.executable, "-c", _FRESH, module],
+        [sys.executable, "-c", _FRESH, module, *map(str, more)],
         input=cloudpickle.dumps(policy),
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
