@@ -1,1 +1,7 @@
 """How are workgroups dispatched? (spec 3, Em. 1-3 and 8-10)"""
+
+from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit, SplitTable, Units
+
+_OF_UNITS = ["LeastLoaded", "NoRotation", "RandomRotation", "RotatedSplit", "SplitTable", "Units"]
+
+__all__ = _OF_UNITS
