@@ -2,6 +2,11 @@
 
 from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit, SplitTable, Units
 
-_OF_UNITS = ["LeastLoaded", "NoRotation", "RandomRotation", "RotatedSplit", "SplitTable", "Units"]
-
-__all__ = _OF_UNITS
+__all__ = [
+    "LeastLoaded",
+    "NoRotation",
+    "RandomRotation",
+    "RotatedSplit",
+    "SplitTable",
+    "Units",
+]
