@@ -27,6 +27,7 @@ from workbench.policies.dispatch.selection import (
     WeightedRoundRobin,
 )
 from workbench.policies.dispatch.stuck import Backfill, NeverSplit, SplitWhenStuck, Stuck
+from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit, SplitTable, Units
 
 __all__ = [
     "Ageing",
@@ -35,24 +36,30 @@ __all__ = [
     "DeficitRoundRobin",
     "EarliestDeadline",
     "Head",
+    "LeastLoaded",
     "Lottery",
     "LowestChannel",
     "MultilevelFeedback",
     "NeverSplit",
     "NoPriority",
+    "NoRotation",
     "OldestFirst",
     "PlainRandom",
     "Priority",
     "PriorityWindows",
+    "RandomRotation",
+    "RotatedSplit",
     "Rounds",
     "SameChannel",
     "Selection",
     "ServedMarks",
+    "SplitTable",
     "SplitWhenStuck",
     "StaticPriority",
     "StrictBlocking",
     "StrictPriority",
     "Stride",
     "Stuck",
+    "Units",
     "WeightedRoundRobin",
 ]

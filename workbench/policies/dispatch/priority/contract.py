@@ -10,14 +10,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from workbench.policies.dispatch.lever_contract import LeverContract, in_a_fresh_process
 from workbench.policies.dispatch.priority.checking import FAR, LEVELS, Speaker, check, digest, questions, too_late
 from workbench.policies.dispatch.priority.question import Priority
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 
 __all__ = ["PriorityContract", "check"]
 
+_FRESH = """
+import pickle, sys
+policy = pickle.load(sys.stdin.buffer)
+from workbench.policies.dispatch.priority.checking import digest
+print(digest(policy, False))
+"""
 
-class PriorityContract(LeverContract):
+
+class PriorityContract(ValueContract):
     """Tests that every priority policy passes; a subclass names the policy."""
 
     policy: ClassVar[Priority]
@@ -60,4 +67,4 @@ class PriorityContract(LeverContract):
         assert speaker.params.tolist() == before == self.policy.parameters().tolist(), "wrote to its parameters"
 
     def test_ranks_the_same_in_a_fresh_interpreted_process(self) -> None:
-        assert in_a_fresh_process(self.policy, digest.__module__) == digest(self.policy, compiled=True)
+        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == digest(self.policy, True)

@@ -13,15 +13,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.policies.dispatch.lever_contract import LeverContract, in_a_fresh_process
 from workbench.policies.dispatch.selection.checking import check
 from workbench.policies.dispatch.selection.question import NOBODY, Selection
 from workbench.policies.dispatch.selection.walk import Asked, CompiledSpeaker, PlainSpeaker, digest, walk
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 
 __all__ = ["SelectionContract", "check"]
 
+_FRESH = """
+import pickle, sys
+policy = pickle.load(sys.stdin.buffer)
+from workbench.policies.dispatch.selection.walk import digest
+print(digest(policy, False, {channels}))
+"""
 
-class SelectionContract(LeverContract):
+
+class SelectionContract(ValueContract):
     """Tests that every selection policy passes; a subclass names the policy."""
 
     policy: ClassVar[Selection]
@@ -82,8 +89,9 @@ class SelectionContract(LeverContract):
             assert first.tolist() == second.tolist(), "the same seed gives the same memory"
 
     def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
-        told = in_a_fresh_process(self.policy, digest.__module__, self.channels[-1])
-        assert told == digest(self.policy, True, self.channels[-1])
+        channels = self.channels[-1]
+        told = told_by_a_fresh_interpreted_process(self.policy, _FRESH.format(channels=channels))
+        assert told == digest(self.policy, True, channels)
 
     def _walks(self) -> Iterator[Asked]:
         for channels in self.channels:

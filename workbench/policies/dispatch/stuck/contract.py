@@ -10,14 +10,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from workbench.policies.dispatch.lever_contract import LeverContract, in_a_fresh_process
 from workbench.policies.dispatch.stuck.checking import Asked, Speaker, allowed, check, digest, questions
 from workbench.policies.dispatch.stuck.question import FOR_EVER, Stuck
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 
 __all__ = ["StuckContract", "check"]
 
+_FRESH = """
+import pickle, sys
+policy = pickle.load(sys.stdin.buffer)
+from workbench.policies.dispatch.stuck.checking import digest
+print(digest(policy, False))
+"""
 
-class StuckContract(LeverContract):
+
+class StuckContract(ValueContract):
     """Tests that every policy for stuck groups passes; a subclass names the policy."""
 
     policy: ClassVar[Stuck]
@@ -58,4 +65,4 @@ class StuckContract(LeverContract):
         assert speaker.params.tolist() == before == self.policy.parameters().tolist(), "wrote to its parameters"
 
     def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
-        assert in_a_fresh_process(self.policy, digest.__module__) == digest(self.policy, compiled=True)
+        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == digest(self.policy, True)
