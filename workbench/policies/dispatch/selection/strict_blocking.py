@@ -24,7 +24,7 @@ def top_rank(count: int, rank: Any) -> int:
 class StrictBlocking(Selection):
     """Take a group of the most urgent rank that waits; when none of that rank fits, nobody.
 
-    Of several of that rank that fit, the one that has waited longest is taken, then the lowest channel; or the lowest
+    Of several equal ones that fit, the one that has waited longest is taken, then the lowest channel; or the lowest
     channel at once, if the lever says so.
 
     References

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -95,22 +96,28 @@ class PlainSpeaker:
             return RAISED
 
 
-def rounds(channels: int, levels: int, steps: int, seed: int = 0) -> Iterator[Round]:
+@cache
+def rounds(channels: int, levels: int, steps: int, seed: int = 0) -> tuple[Round, ...]:
     """Rounds at rising cycles, each with some channels waiting, of which at least one has a group that fits.
 
     Ranks follow the static priorities, or lie close together, or are negative. Now and then only one channel waits.
     """
-    draw, cycle = Streams(seed)["rounds"], 0
+    draw, cycle, found = Streams(seed)["rounds"], 0, []
     for _ in range(steps):
-        waiting = int(draw.integers(1, channels + 1))
-        channel = np.sort(draw.choice(channels, waiting, replace=False))
-        priority = draw.integers(1, levels + 2, waiting)
-        rank = priority if draw.random() < 0.5 else draw.integers(-2, 2, waiting)
-        fits = draw.random(waiting) < draw.choice([0.2, 0.6, 1.0])
-        fits[int(draw.integers(waiting))] = True
-        columns = (channel, priority, rank, fits, draw.integers(0, 50, waiting), draw.integers(1, 17, waiting))
-        yield Round(cycle, waiting, *(_longer(column, draw) for column in columns))
+        found.append(_round(draw, cycle, channels, levels))
         cycle += int(draw.integers(0, 40))
+    return tuple(found)
+
+
+def _round(draw: np.random.Generator, cycle: int, channels: int, levels: int) -> Round:
+    waiting = int(draw.integers(1, channels + 1))
+    channel = np.sort(draw.permutation(channels)[:waiting])
+    priority = draw.integers(1, levels + 2, waiting)
+    rank = priority if draw.random() < 0.5 else draw.integers(-2, 2, waiting)
+    fits = draw.random(waiting) < (0.2, 0.6, 1.0)[int(draw.integers(3))]
+    fits[int(draw.integers(waiting))] = True
+    columns = (channel, priority, rank, fits, draw.integers(0, 50, waiting), draw.integers(1, 17, waiting))
+    return Round(cycle, waiting, *(_longer(column, draw) for column in columns))
 
 
 def _longer(column: np.ndarray, draw: np.random.Generator) -> np.ndarray:
