@@ -22,8 +22,7 @@ class TestChannelRoundRobinOfAll(SelectionContract):
     policy = ChannelRoundRobin(among="all_that_fit")
 
 
-@pytest.mark.parametrize("among", AMONG)
-@given(walk=walks)
+@given(st.sampled_from(AMONG), walks)
 def test_walks_with_its_twin(among, walk):
     walk_together(ChannelRoundRobin(among=among), lambda: twins.ChannelRoundRobin(among), prepared(walk))
 

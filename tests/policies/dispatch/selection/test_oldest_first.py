@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import prepared, walk_far, walk_together, walks
@@ -21,8 +22,7 @@ class TestOldestOfAll(SelectionContract):
     policy = OldestFirst(among="all_that_fit")
 
 
-@pytest.mark.parametrize("among", AMONG)
-@given(walk=walks)
+@given(st.sampled_from(AMONG), walks)
 def test_walks_with_its_twin(among, walk):
     walk_together(OldestFirst(among=among), lambda: twins.OldestFirst(among), prepared(walk))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from tests.oracles import dispatch_selection as twins
@@ -19,8 +20,7 @@ class TestPlainRandom(SelectionContract):
     policy = PlainRandom()
 
 
-@pytest.mark.parametrize("among", AMONG)
-@given(walk=walks)
+@given(st.sampled_from(AMONG), walks)
 def test_walks_with_its_twin(among, walk):
     policy = PlainRandom(among=among)
     walk_together(policy, lambda: twins.PlainRandom(dice(policy), among), prepared(walk))

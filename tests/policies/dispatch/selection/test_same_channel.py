@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import prepared, walk_far, walk_together, walks
@@ -19,8 +20,7 @@ class TestSameChannelThatBlocks(SelectionContract):
     policy = SameChannel(blocks=True)
 
 
-@pytest.mark.parametrize("blocks", [False, True])
-@given(walk=walks)
+@given(st.booleans(), walks)
 def test_walks_with_its_twin(blocks, walk):
     walk_together(SameChannel(blocks=blocks), lambda: twins.SameChannel(blocks), prepared(walk))
 

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import dice, prepared, walk_far, walk_together, walks
@@ -23,13 +24,12 @@ class TestServedMarksWithEveryLeverTheOtherWay(SelectionContract):
     policy = ServedMarks(mark_on_single=True, clear_scope="all_channels", pick="lowest")
 
 
-@pytest.mark.parametrize(("single", "scope"), LEVERS)
-@given(walk=walks)
-def test_walks_with_its_twin(single, scope, walk):
-    policy = ServedMarks(mark_on_single=single, clear_scope=scope)
-    walk_together(policy, lambda: twins.ServedMarks(dice(policy), single, scope), prepared(walk))
-    lowest = policy.but(pick="lowest")
-    walk_together(lowest, lambda: twins.ServedMarks(None, single, scope), prepared(walk))
+@given(st.sampled_from(LEVERS), st.sampled_from(["random", "lowest"]), walks)
+def test_walks_with_its_twin(levers, pick, walk):
+    single, scope = levers
+    policy = ServedMarks(mark_on_single=single, clear_scope=scope, pick=pick)
+    chance = (lambda: dice(policy)) if pick == "random" else (lambda: None)
+    walk_together(policy, lambda: twins.ServedMarks(chance(), single, scope), prepared(walk))
 
 
 @pytest.mark.parametrize(("single", "scope"), LEVERS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import prepared, walk_far, walk_together, walks
@@ -23,8 +24,7 @@ class TestStrictBlockingLowest(SelectionContract):
     channels = (2, 3, 8, 64)
 
 
-@pytest.mark.parametrize("equals", EQUALS)
-@given(walk=walks)
+@given(st.sampled_from(EQUALS), walks)
 def test_walks_with_its_twin(equals, walk):
     walk_together(StrictBlocking(equals=equals), lambda: twins.StrictBlocking(equals), prepared(walk))
 
