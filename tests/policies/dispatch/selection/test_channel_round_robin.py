@@ -18,10 +18,6 @@ class TestChannelRoundRobin(SelectionContract):
     policy = ChannelRoundRobin()
 
 
-class TestChannelRoundRobinOfAll(SelectionContract):
-    policy = ChannelRoundRobin(among="all_that_fit")
-
-
 @given(st.sampled_from(AMONG), walks)
 def test_walks_with_its_twin(among, walk):
     walk_together(ChannelRoundRobin(among=among), lambda: twins.ChannelRoundRobin(among), prepared(walk))

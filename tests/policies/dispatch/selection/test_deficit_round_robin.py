@@ -18,10 +18,6 @@ class TestDeficitRoundRobin(SelectionContract):
     policy = DeficitRoundRobin()
 
 
-class TestSmallQuantum(SelectionContract):
-    policy = DeficitRoundRobin(quantum=3, among="all_that_fit")
-
-
 @given(st.sampled_from(AMONG), st.integers(1, 20), walks)
 def test_walks_with_its_twin(among, quantum, walk):
     policy = DeficitRoundRobin(quantum=quantum, among=among)

@@ -15,10 +15,6 @@ AMONG = ["best_rank", "all_that_fit"]
 
 
 class TestMultilevelFeedback(SelectionContract):
-    policy = MultilevelFeedback()
-
-
-class TestQuickQueues(SelectionContract):
     policy = MultilevelFeedback(queues=2, quantum=5, boost_cycles=300, among="all_that_fit")
 
 

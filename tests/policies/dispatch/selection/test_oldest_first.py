@@ -18,10 +18,6 @@ class TestOldestFirst(SelectionContract):
     policy = OldestFirst()
 
 
-class TestOldestOfAll(SelectionContract):
-    policy = OldestFirst(among="all_that_fit")
-
-
 @given(st.sampled_from(AMONG), walks)
 def test_walks_with_its_twin(among, walk):
     walk_together(OldestFirst(among=among), lambda: twins.OldestFirst(among), prepared(walk))

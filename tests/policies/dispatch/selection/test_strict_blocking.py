@@ -19,11 +19,6 @@ class TestStrictBlocking(SelectionContract):
     channels = (2, 3, 8, 64)
 
 
-class TestStrictBlockingLowest(SelectionContract):
-    policy = StrictBlocking(equals="lowest")
-    channels = (2, 3, 8, 64)
-
-
 @given(st.sampled_from(EQUALS), walks)
 def test_walks_with_its_twin(equals, walk):
     walk_together(StrictBlocking(equals=equals), lambda: twins.StrictBlocking(equals), prepared(walk))
