@@ -14,6 +14,8 @@ USUAL = ("vgpr", "sgpr", "waves", "shared", "workgroups")
 INSTRUCTIONS = 6
 _SHOWN = ("free", "longest", "recent", "heat", "demand", "totals", "names", "modules", "cycle")
 
+_Columns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
 
 class Scene(NamedTuple):
     """What a choice is shown, as arrays; rows of all modules lie one behind another."""
@@ -28,7 +30,7 @@ class Scene(NamedTuple):
     heat: np.ndarray
     names: tuple[str, ...]
 
-    def columns(self) -> tuple[np.ndarray, ...]:
+    def columns(self) -> _Columns:
         """The arrays in the order of the question, from `modules` to `heat`."""
         return self.modules, self.demand, self.free, self.longest, self.totals, self.recent, self.heat
 

@@ -12,7 +12,7 @@ from workbench.policies.dispatch.choice.most_residual import MostResidual
 from workbench.policies.dispatch.choice.question import Choice
 from workbench.policies.dispatch.choice.weights import check_weights
 
-_OF_THE_DOCUMENT = tuple(cls() for cls in (MostResidual, LeastRecentEnergy))
+_PROPOSALS: tuple[type[Choice], ...] = (MostResidual, LeastRecentEnergy)
 
 
 class WeightedChoice(Choice):
@@ -36,7 +36,7 @@ class WeightedChoice(Choice):
     [0.5, 1.5, 1.0]
     """
 
-    choices: tuple[Choice, ...] = lever(_OF_THE_DOCUMENT, says="the scores that are summed")
+    choices: tuple[Choice, ...] = lever(tuple(cls() for cls in _PROPOSALS), says="the scores that are summed")
     weights: tuple[float, ...] = lever((0.5, 0.5), least=0, most=1e12, says="weight of each of the choices")
 
     def check(self) -> None:
