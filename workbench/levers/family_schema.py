@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.workloads.family import Family
+    from workbench.levers.family import Family
 
 
 def family_schema(cls: type[Family], without: Collection[str] = ()) -> dict[str, Any]:
