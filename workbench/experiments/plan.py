@@ -91,7 +91,8 @@ def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
     most = setup.workload.different_seeds(setup.machine)
     drawn = any(policy.draws for policy in setup.policies.values())
     if most is not None and len(sweep.seeds) > most and not drawn:
-        cure = " (unit: -1 lets each seed take another unit's share of a trace)" if most == 1 else ""
+        more = setup.workload.more_seeds
+        cure = f" ({more})" if most == 1 and more else ""
         expected = f"must be at most {most}: this workload has no more different runs{cure}"
         raise wrong_value(sweep.where, "seeds", expected, len(sweep.seeds), most)
 

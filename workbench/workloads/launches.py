@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +37,8 @@ class Launches(NamedTuple):
     """int64[rows], of a wave; likewise."""
     stream: np.ndarray | None
     """int64[rows], the stream that each was launched on; likewise."""
+    queue: np.ndarray | None
+    """int64[rows], the hardware queue that it went through; likewise."""
 
 
 def launches_of(
@@ -45,6 +47,7 @@ def launches_of(
     skip: bool = False,
     needed: Sequence[str] = OF_REQUESTS,
     become: str = "workgroups",
+    cures: Mapping[str, str] = {},
 ) -> tuple[Launches, int]:
     """The launches of a card, and how many were left out because something that is needed was not recorded.
 
@@ -60,6 +63,8 @@ def launches_of(
         What makes a launch complete: its grid, and what else; a grid is always needed.
     become : str
         What the kernels are to become, for the message.
+    cures : mapping
+        What helps where a column is missing, for the message; said if it helps with all that is missing.
 
     Raises
     ------
@@ -74,8 +79,10 @@ def launches_of(
         known &= np.zeros(len(rows), bool) if column is None else column[rows] != MISSING
     lasting = table.duration_ns[rows].any()
     if not known.any() or not lasting or not (skip or known.all()):
-        cure = "; `incomplete: skip` leaves those out" if known.any() and lasting else ""
-        raise InputError(f"{trace.path}: cannot become {become}: {'; '.join(trace.missing(needed))}{cure}.")
+        help_with = {cures.get(field, "") for field in needed if table.lacking(field)}
+        skip_them = ["`incomplete: skip` leaves those out"] if known.any() and lasting else []
+        said = [*trace.missing(needed), *skip_them, *(help_with if lasting and "" not in help_with else [])]
+        raise InputError(f"{trace.path}: cannot become {become}: {'; '.join(said)}.")
     kept = table.take(rows[known])
     assert kept.workgroups is not None
     shared = np.zeros(kept.rows, np.int64) if kept.shared_bytes is None else np.maximum(kept.shared_bytes, 0)
@@ -90,6 +97,7 @@ def launches_of(
         registers=kept.registers(),
         scalar_registers=kept.sgprs,
         stream=kept.stream,
+        queue=kept.queue,
     )
     return launches, int(np.count_nonzero(~known))
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,8 @@ class TraceWorkgroups(Recorded):
     Which unit is a lever, and then the seed changes nothing; or each seed takes another unit's share of the same trace,
     so that a real trace gives paired runs: with `unit` = -1, seed s takes unit s mod `compute_units`.
     """
+
+    more_seeds: ClassVar[str] = "unit: -1 lets each seed take another unit's share of a trace"
 
     unit: int = lever(
         0, least=-1, most=4095, says="the compute unit whose share of each grid is taken; -1 = the seed says which"

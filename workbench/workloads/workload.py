@@ -52,6 +52,11 @@ class Groups(NamedTuple):
     """int64[groups, 6]: instructions that a whole group executes of each class (move, load, store, matrix, compare,
     jump), spread evenly over its life."""
 
+    def take(self, rows: np.ndarray) -> Groups:
+        """Some rows only, in this order."""
+        demand = {label: blocks[rows] for label, blocks in self.demand.items()}
+        return Groups(demand=demand, **{name: c[rows] for name, c in self._asdict().items() if name != "demand"})
+
     def repeated(self, times: np.ndarray) -> Groups:
         """Every row as often as told, one after the other: int64[rows] times.
 
@@ -70,6 +75,8 @@ class Workload(Spec):
 
     random: ClassVar[bool] = True
     """Whether the seed changes what comes; a trace comes as it was recorded."""
+    more_seeds: ClassVar[str] = ""
+    """Which lever would let further seeds give different requests, for the message about seeds that repeat runs."""
 
     @classmethod
     def gives(cls, wanted: str) -> bool:
