@@ -101,7 +101,7 @@ def read_setup(sweep: Sweep, said: Mapping[str, Any]) -> Setup:
     """The checked setup of one alternative."""
     engine, where = sweep.mechanism.engine, sweep.where
     machine = read_machine(said.get("machine") or {}, "machine", where)
-    workload = read_workload(said["workload"], "workload", where, folder=sweep.folder)
+    workload = read_workload(said["workload"], "workload", where, sweep.folder, engine.wants)
     workload.check_machine(machine, "workload", where)
     options: Spec = read_spec(engine.options, said.get("options") or {}, "options", where)
     return Setup(engine.name, machine, workload, _policies(sweep, said.get("policy") or {}, "policy"), options)

@@ -82,6 +82,17 @@ class GroupFile(CsvFile):
         return Groups(demand={label: held.demand[label].copy() for label in labels}, **columns)
 
 
+def group_columns(groups: Groups) -> dict[str, np.ndarray]:
+    """Groups as the columns of a group file, in its order; classes of which nothing is executed are left out."""
+    nothing = np.zeros(len(groups.arrival), np.int64)
+    usual = {name: groups.demand.get(_DEMANDS[name], nothing) for name in GroupRow.levers if name in _DEMANDS}
+    own = {name: getattr(groups, name) for name in GroupRow.levers if name not in _DEMANDS}
+    counts = zip(INSTRUCTION_CLASSES, groups.instructions.T, strict=True)
+    executed = {f"instr_{which}": column for which, column in counts if column.any()}
+    further = {column_of(label): blocks for label, blocks in groups.demand.items() if label not in COLUMNS}
+    return {**own, "independent": groups.independent.astype(np.int64), **usual, **executed, **further}
+
+
 class Content(NamedTuple):
     """What a group file holds."""
 

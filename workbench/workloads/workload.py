@@ -13,6 +13,8 @@ import numpy as np
 from workbench.levers import Spec
 from workbench.streams import Streams
 
+KINDS = ("workgroups", "groups")
+"""What engines may want: the methods of a workload that give requests."""
 MOST_CHANNELS = 64
 MOST_PRIORITIES = 8
 INSTRUCTION_CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
