@@ -87,12 +87,12 @@ class InstructionMix(Instructions):
         return sum(mix.weight > 0 for mix in self.mixes) > 1
 
     def counts(self, waves: np.ndarray, duration: np.ndarray, size_ranks: np.ndarray, streams: Streams) -> np.ndarray:
-        rates = np.array([mix.rates() for mix in self.mixes]) / CYCLES_PER_KILOCYCLE
+        rates = np.array([mix.rates() for mix in self.mixes])
         chosen = self._chosen(len(waves), streams)
         wave_cycles = (waves * duration).astype(float)
         found = np.empty((len(waves), len(INSTRUCTION_CLASSES)), np.int64)
         for which in range(len(INSTRUCTION_CLASSES)):
-            found[:, which] = np.rint(wave_cycles * rates[chosen, which])
+            found[:, which] = np.rint(wave_cycles * rates[chosen, which] / CYCLES_PER_KILOCYCLE)
         return _checked(found, duration, self.name)
 
     def _chosen(self, count: int, streams: Streams) -> np.ndarray:
