@@ -97,12 +97,14 @@ def trace(
 
 
 def check_together(sizes: Sequence[int], width: int) -> None:
-    """Refuse resources that do not fit into the probe side by side.
+    """Refuse resources that do not fit into the probe side by side, and none at all.
 
     >>> check_together([128, 64], 128)
     Traceback (most recent call last):
     workbench.errors.InputError: shared_run.width must be at least the 192 blocks of one period. Got 128. Nearest: 192.
     """
+    if not sizes:
+        raise wrong_value("", "a period", "must have at least one free map", [])
     if sum(sizes) > width:
         blocks = sum(sizes)
         raise wrong_value("", "shared_run.width", f"must be at least the {blocks} blocks of one period", width, blocks)
