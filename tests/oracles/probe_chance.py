@@ -1,4 +1,4 @@
-"""Slow, obvious twins of the chances: every state written out, and whole-number arithmetic. Nothing here comes from us."""
+"""Slow, obvious twins of the chances: all states written out, whole numbers; nothing is from the workbench."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def refused(blocks: int, free: Fraction, report, demand: int) -> Fraction:
 
 
 def no_run(cells: int, run: int, free: Fraction) -> Fraction:
-    """The chance that no `run` cells in a row are free: a walk along the row that keeps how many are free at its end."""
+    """The chance that no `run` cells in a row are free, by a walk that keeps how many are free at its end."""
     ending = [Fraction(1)] + [Fraction(0)] * (run - 1)
     for _ in range(cells):
         ending = [(1 - free) * sum(ending)] + [free * one for one in ending[:-1]]

@@ -1,4 +1,4 @@
-"""A slow, obvious twin of the shared probe, from the sentences of spec 3, R51-R59. Nothing here comes from the workbench.
+"""A slow, obvious twin of the shared probe, from the sentences of spec 3, R51-R59; nothing is from the workbench.
 
 Each resource is shifted by itself, so there is no border for a bit to cross and no mask: what the masks must achieve.
 """

@@ -58,7 +58,9 @@ def test_v20_masks_of_left_shifts():
 
 @pytest.mark.parametrize("direction", ["right", "left"])
 def test_first_crossings_need_one_zero_a_position(direction):
-    every, first = ([set(zeros(shift_mask([64, 48], 128, by, direction, form))) for by in range(65)] for form in WORKING)
+    every, first = (
+        [set(zeros(shift_mask([64, 48], 128, by, direction, form))) for by in range(65)] for form in WORKING
+    )
     assert [zero for by in range(65) for zero in sorted(first[by])] == (
         list(range(63, -1, -1)) if direction == "right" else list(range(64, 128))
     )
@@ -117,9 +119,7 @@ def test_r56_every_resource_as_if_alone(states, spare, chosen):
 @given(resources, st.booleans(), st.booleans())
 def test_r56_the_whole_chain_of_every_resource(states, left, taken_is_one):
     width = sum(map(len, states))
-    wires = trace(
-        states, width, direction="left" if left else "right", encoding="free0" if taken_is_one else "free1"
-    )
+    wires = trace(states, width, direction="left" if left else "right", encoding="free0" if taken_is_one else "free1")
     first = 0
     for state in states:
         for by, expected in enumerate(twin.chain(state, left)):
@@ -140,7 +140,7 @@ def test_every_state_of_two_small_resources():
 def test_something_to_load_and_room_for_it():
     with pytest.raises(InputError, match=r"^a period must have at least one free map. Got \[\]\.$"):
         trace([])
-    with pytest.raises(InputError, match="must be at least the 176 blocks of one period. Got 128. Nearest: 176."):
+    with pytest.raises(InputError, match=r"must be at least the 176 blocks of one period\. Got 128\. Nearest: 176\."):
         trace(["1" * 128, "1" * 48])
 
 

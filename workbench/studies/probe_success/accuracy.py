@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.policies.probes import ExactRun
 from workbench.policies.probes.question import Probe
 from workbench.studies.probe_success.chain import Setting, failure
 
@@ -12,6 +11,7 @@ from workbench.studies.probe_success.chain import Setting, failure
 def mean_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: B008
     """The expected report of a unit, in blocks: the sum over all demands of the chance that the report reaches them.
 
+    >>> from workbench.policies.probes import ExactRun
     >>> round(mean_report(ExactRun(), Setting(blocks=3)), 12)           # runs 0, 1 x 4, 2 x 2, 3 of the 8 states
     1.375
     """
@@ -21,10 +21,11 @@ def mean_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: B
 def under_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: B008
     """By how many blocks the report falls short of the longest run, on average.
 
+    >>> from workbench.policies.probes import ExactRun
     >>> under_report(ExactRun())
     0.0
     """
-    return mean_report(ExactRun(), setting) - mean_report(probe, setting)
+    return mean_report(_exact(), setting) - mean_report(probe, setting)
 
 
 def lost_dispatches(probe: Probe, demands: Sequence[int], setting: Setting = Setting()) -> float:  # noqa: B008
@@ -34,8 +35,12 @@ def lost_dispatches(probe: Probe, demands: Sequence[int], setting: Setting = Set
     >>> round(lost_dispatches(GroupedRun(groups=32), [5]), 3)
     0.998
     """
-    lost = [_refused(probe, demand, setting) - _refused(ExactRun(), demand, setting) for demand in demands]
+    lost = [_refused(probe, demand, setting) - _refused(_exact(), demand, setting) for demand in demands]
     return sum(lost) / len(lost)
+
+
+def _exact() -> Probe:
+    return Probe.read("exact_run")
 
 
 def _refused(probe: Probe, demand: int, setting: Setting) -> float:

@@ -34,10 +34,19 @@ class Setting(NamedTuple):
         if not 0 < self.free < 1:
             raise wrong_value("", "free", "must be a probability above 0 and below 1", self.free)
         for name in ("blocks", "units", "modules"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not hasattr(value, "__index__") or value < 1:
-                raise wrong_value("", name, "must be a whole number of at least 1", value, 1)
+            check_count(name, getattr(self, name))
         return self
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse what is no number of things.
+
+    >>> check_count("units", 0)
+    Traceback (most recent call last):
+    workbench.errors.InputError: units must be a whole number of at least 1. Got 0. Nearest: 1.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
+        raise wrong_value("", name, "must be a whole number of at least 1", value, 1)
 
 
 class Failure(NamedTuple):
@@ -49,6 +58,18 @@ class Failure(NamedTuple):
     """Some unit of the module does."""
     machine: Chance
     """Some unit of every module does: the group waits."""
+
+
+def check_demand(demand: object, blocks: int) -> None:
+    """Refuse a demand that no state of the resource could serve.
+
+    >>> check_demand(0, 128)
+    Traceback (most recent call last):
+    workbench.errors.InputError: demand must be a whole number from 1 to 128. Got 0.
+    """
+    whole = hasattr(demand, "__index__") and not isinstance(demand, bool)
+    if not whole or not 1 <= demand.__index__() <= blocks:  # type: ignore[attr-defined]
+        raise wrong_value("", "demand", f"must be a whole number from 1 to {blocks}", demand)
 
 
 def failure(probe: Probe, demand: int, setting: Setting = Setting()) -> Failure:  # noqa: B008
@@ -66,7 +87,8 @@ def failure(probe: Probe, demand: int, setting: Setting = Setting()) -> Failure:
     Raises
     ------
     InputError
-        The probe's rule is not known, it cannot be built for the resource, or there is no such machine.
+        The probe's rule is not known, it cannot be built for the resource, there is no such machine, or the demand is
+        not from 1 to its blocks.
 
     References
     ----------
@@ -82,6 +104,7 @@ def failure(probe: Probe, demand: int, setting: Setting = Setting()) -> Failure:
     -607
     """
     blocks, free, units, modules = setting.checked()
+    check_demand(demand, blocks)
     cell_blocks, run = cell_run(probe, demand, blocks)
     unit = no_run(blocks // cell_blocks, run, cell_blocks * math.log(free)) if run is not None else Chance.of(1.0)
     module = unit.every(units)

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.errors import wrong_value
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.reports import reports
 from workbench.streams import Streams
 from workbench.structures.free_map import WORD
-from workbench.studies.probe_success.chain import Setting
+from workbench.studies.probe_success.chain import Setting, check_count, check_demand
 from workbench.studies.statistics import Interval, proportion_interval
 
 _BLOCKS_AT_ONCE = 4_000_000
@@ -56,7 +55,8 @@ def simulated(
     Raises
     ------
     InputError
-        There is no such machine, the probe cannot be built for the resource, or fewer than one machine is asked for.
+        There is no such machine, the probe cannot be built for the resource, a demand is not from 1 to its blocks, or
+        fewer than one machine is asked for.
 
     References
     ----------
@@ -71,8 +71,9 @@ def simulated(
     """
     setting = setting.checked()
     probe.check_blocks(setting.blocks)
-    if machines < 1:
-        raise wrong_value("", "machines", "must be a whole number of at least 1", machines, 1)
+    check_count("machines", machines)
+    for demand in demands:
+        check_demand(demand, setting.blocks)
     drawn = [reports(probe, states, setting.blocks) for states in _states(setting, machines, seed)]
     found = np.concatenate(drawn).reshape(machines, setting.modules, setting.units)
     return [_shares(found < demand, level) for demand in demands]
@@ -100,6 +101,7 @@ def packed_rows(bits: np.ndarray) -> np.ndarray:
 
 def _shares(refused: np.ndarray, level: float) -> Simulated:
     """From bool[machines, modules, units]."""
-    module = refused.any(axis=2)
-    levels = (refused, module, module.all(axis=1))
+    module = np.any(refused, axis=2)
+    machine = np.all(module, axis=1)
+    levels = (refused, module, machine)
     return Simulated(*(proportion_interval(int(one.sum()), one.size, level=level) for one in levels))

@@ -41,7 +41,9 @@ def test_equals_whole_numbers_of_any_size(cells, run, free):
 def test_a_long_row_keeps_its_digits():
     assert no_run(4096, 1, math.log(0.5)).log_failure == pytest.approx(-4096 * math.log(2), rel=1e-11)
     assert no_run(4096, 4096, math.log(0.5)).log_success == pytest.approx(-4096 * math.log(2), rel=1e-11)
-    assert no_run(4096, 9, math.log(0.5)).failure == pytest.approx(float(twin.no_run(4096, 9, Fraction(1, 2))), rel=1e-9)
+    assert no_run(4096, 9, math.log(0.5)).failure == pytest.approx(
+        float(twin.no_run(4096, 9, Fraction(1, 2))), rel=1e-9
+    )
 
 
 @given(st.fractions(0, 1, max_denominator=10**6), st.integers(1, 8), st.integers(1, 20))
