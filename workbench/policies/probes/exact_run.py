@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
+from workbench.levers import lever
 from workbench.policies.probes.shift_probe import ShiftProbe
 from workbench.policies.probes.word_parallel import longest_free_run
 
@@ -30,6 +31,10 @@ class ExactRun(ShiftProbe):
     >>> cost.and_gates, cost.or_gates, cost.cycles
     (8128, 8128, 1)
     """
+
+    timing: Literal["comb_1cycle", "pipe_3cycle"] = lever(
+        "comb_1cycle", says="shift, chain and reduction in one cycle, or in one cycle each"
+    )
 
     def answer(free: Any, blocks: int, params: Any) -> int:
         return longest_free_run(free)

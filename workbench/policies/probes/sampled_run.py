@@ -53,6 +53,9 @@ class SampledRun(ShiftProbe):
     workbench.errors.InputError: sampled_run.run_lengths must begin with 1. Got (2, 4, 8). Nearest: (1, 2, 4, 8).
     """
 
+    timing: Literal["comb_1cycle", "pipe_3cycle"] = lever(
+        "comb_1cycle", says="shift, chain and reduction in one cycle, or in one cycle each"
+    )
     chain: Literal["running", "doubling"] = lever(
         "doubling", says="how ANDs are formed: one shift after another, or each length from one of half of it"
     )

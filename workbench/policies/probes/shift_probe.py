@@ -31,12 +31,11 @@ class ShiftProbe(Probe, abstract=True):
     direction: Literal["right", "left"] = lever("right", says="which way the state is shifted; right is upwards")
     encoding: Literal["free1", "free0"] = lever("free1", says="whether a 1 in the state is free or occupied")
     decode: Literal["lut", "scan"] = lever("lut", says="how the longest run is read: from a table, or by a scan")
-    timing: Literal["comb_1cycle", "pipe_3cycle"] = lever(
-        "comb_1cycle", says="shift, chain and reduction in one cycle, or in one cycle each"
-    )
     chain: Literal["running", "doubling"] = lever(
         "running", says="how ANDs are formed: one shift after another, or each length from one of half of it"
     )
+    timing: str
+    """How many cycles a report takes; the forms that there are differ between the probes."""
 
     @creates_arrays
     def circuit(free: Any, blocks: int, params: Any) -> int:

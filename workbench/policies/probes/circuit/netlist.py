@@ -62,8 +62,8 @@ class Netlist:
 
     def not_(self, a: Any) -> np.ndarray:
         """The inverse of a vector."""
-        a = np.atleast_1d(np.asarray(a, np.int32))
-        made, real = 1 - a, a > ONE
+        a = np.asarray(a, np.int32)
+        made, real = np.array(1 - a), a > ONE
         made[real] = self._made(NOT, a[real], a[real])
         return made
 
@@ -115,7 +115,7 @@ class Netlist:
         return sum(row.second.size * row.out.size for row in self.rows if row.kind == TABLE)
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Every wire for given inputs: bool[wires, states] from bool[inputs, states]; registers pass on what they hold."""
+        """Every wire, bool[wires, states], for bool[inputs, states]; registers pass on what they hold."""
         found = np.zeros((self._wires, states.shape[1]), bool)
         found[ONE], found[self.inputs] = True, states
         for row in self.rows:

@@ -13,11 +13,11 @@ def build(blocks: int) -> GateList:
     """Every cycle one after another, so that the whole can be evaluated; the same hardware serves them all."""
     net, width = Netlist(blocks), blocks.bit_length()
     run = longest = np.full(width, ZERO, np.int32)
-    for k, block in enumerate(net.inputs):
+    for k in range(blocks):
         if k:
             run, longest = net.held(run), net.held(longest)
             net.next_cycle()
-        run, longest = step(net, block, run, longest)
+        run, longest = step(net, net.inputs[k : k + 1], run, longest)
     return GateList(net, longest, reused=True)
 
 
@@ -25,7 +25,7 @@ def one_step(blocks: int) -> Netlist:
     """The hardware itself: the gates of a cycle, and the registers of the run, of the longest and of the state."""
     width = blocks.bit_length()
     net = Netlist(1 + 2 * width)
-    run, longest = step(net, net.inputs[0], net.inputs[1 : 1 + width], net.inputs[1 + width :])
+    run, longest = step(net, net.inputs[:1], net.inputs[1 : 1 + width], net.inputs[1 + width :])
     net.held(run), net.held(longest), net.held(net.inputs[0].repeat(blocks))
     return net
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -17,7 +18,7 @@ class Form(NamedTuple):
     direction: Literal["right", "left"]
     encoding: Literal["free1", "free0"]
     decode: Literal["lut", "scan"]
-    timing: Literal["comb_1cycle", "pipe_3cycle", "pipe_3cycle_shared_hw"]
+    timing: str
     chain: Literal["running", "doubling"]
 
 
@@ -37,11 +38,12 @@ def build(blocks: int, lengths: Sequence[int], form: Form, groups: int = 0) -> G
     reduce = net.any_of if form.encoding == "free1" else net.not_all_of
     bits = np.concatenate([reduce(vector) for vector in kept])
     net.part = DECODE
-    return GateList(net, decoded(net, bits, [n * size for n in lengths], form), form.timing == "pipe_3cycle_shared_hw")
+    report = decoded(net, bits, [n * size for n in lengths], form)
+    return GateList(net, report, reused=form.timing == "pipe_3cycle_shared_hw")
 
 
 def decoded(net: Netlist, bits: np.ndarray, numbers: Sequence[int], form: Form) -> np.ndarray:
-    """The number that belongs to the last 1 of a thermometer code, 0 without a 1: by a table or by a scan from above."""
+    """The number of the last 1 of a thermometer code, 0 without a 1: from a table, or by a scan from above."""
     width = max(numbers).bit_length()
     if form.decode == "lut":
         return net.table(bits, [0, *numbers], width)
@@ -89,15 +91,15 @@ def _chained(net: Netlist, shifted: dict[int, np.ndarray], form: Form) -> dict[i
 def _doubled(net: Netlist, state: np.ndarray, lengths: Sequence[int], form: Form) -> dict[int, np.ndarray]:
     """SA[k + d] = SA[k] AND SA[k] shifted by d, legal for d <= k + 1: from the shortest vector that reaches."""
     combine = net.and_ if form.encoding == "free1" else net.or_
-    found = {0: state}
-    for k in halves(lengths):
-        base = min(h for h in found if 2 * h + 1 >= k)
+    found, formed = {0: state}, [0, *halves(lengths)]
+    for k in formed[1:]:
+        base = formed[bisect_left(formed, k // 2)]
         found[k] = combine(found[base], moved(found[base], k - base, form))
     return found
 
 
 def halves(lengths: Sequence[int]) -> list[int]:
-    """Every k > 0 whose vector is formed by doubling, in order: those of the lengths, and what a wide step needs between.
+    """Every k > 0 whose vector is formed by doubling, in order: those of the lengths and, for wide steps, some between.
 
     >>> halves([1, 2, 8])
     [1, 3, 7]

@@ -14,7 +14,7 @@ from workbench.compiled import allocating, kernel
 from workbench.policies.placement.circuit.masks import bitmap
 
 DIRECTION, ENCODING, DECODE, GROUPS, LENGTHS = range(5)
-"""The parameters of every probe by shifting: three forms, the groups (0 = none), then the sampled lengths (none = all)."""
+"""The parameters of a probe by shifting: three forms, the groups (0 = none), then the sampled lengths (none = all)."""
 
 LEFT, FREE0, LUT = 1, 1, 0
 
@@ -34,7 +34,7 @@ def grouped(state: np.ndarray, groups: int, occupied: bool) -> np.ndarray:
 
 @allocating
 def shifts(state: np.ndarray, direction: int, occupied: bool) -> np.ndarray:
-    """S: bool[N, N], row i the state moved by i, the vacated positions occupied (R31, E15); right is toward block N-1."""
+    """S: bool[N, N], row i the state moved by i, toward block N - 1 for right, occupied blocks coming in (R31, E15)."""
     found = np.empty((state.size, state.size), np.bool_)
     for i in range(state.size):
         by = -i if direction == LEFT else i
