@@ -12,6 +12,7 @@ from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.placement.circuit.masks import bitmap
 from workbench.policies.placement.free_map_text import Bits, as_bits
+from workbench.policies.probes.exact_run import ExactRun
 from workbench.policies.probes.question import Probe, Schedule
 from workbench.policies.probes.shared.chain import prefixes
 from workbench.policies.probes.shared.cost import SharedCost, shared_cost
@@ -66,7 +67,7 @@ class SharedRun(Probe):
     stale: Literal["keep", "forget"] = lever(
         "keep", says="what an old report counts for once an allocation took from the resource: itself, or nothing"
     )
-    alone: Probe = lever("exact_run", says="the probe that this one is used as in a period with one resource")
+    alone: Probe = lever(Probe.read(ExactRun), says="the probe that this one is used as in a period with one resource")
     direction: Literal["right", "left"] = lever("right", says="where the word is shifted to; right is toward bit 0")
     encoding: Literal["free1", "free0"] = lever("free1", says="whether a 1 in the state is free or occupied")
     decode: Literal["lut", "scan"] = lever("lut", says="how the longest run is read: from a table, or by a scan")
@@ -165,10 +166,12 @@ class SharedRun(Probe):
         return trace(self._states(free), self.width, *forms)
 
     def gate_list(self, blocks: int) -> GateList | None:
-        """The part of the probe that a resource of so many blocks uses; `sharing_cost` counts the whole."""
+        """The part of the probe that a resource uses, the whole is in `sharing_cost`; None with the wrong padding."""
         self.check_blocks(blocks)
+        if not self.never_more():
+            return None
         forms = {name: getattr(self, name) for name in ("direction", "encoding", "decode")}
-        return Probe.read({"exact_run": forms}).gate_list(blocks)
+        return Probe.read({ExactRun.name: forms}).gate_list(blocks)
 
     def sharing_cost(self, blocks: Sequence[int]) -> SharedCost:
         """The gates of this probe and of those that it replaces, for the resources of a unit.

@@ -47,7 +47,7 @@ def cell_run(probe: Probe, demand: int, blocks: int) -> CellRun:
         return CellRun(size, -(-demand // size))
     if isinstance(probe, SampledRun):
         return CellRun(1, _least(probe.lengths(blocks), demand))
-    if probe.exact(blocks):
+    if probe.exact(blocks) and probe.never_more():
         return CellRun(1, demand)
     raise _unknown(probe)
 
