@@ -8,6 +8,7 @@
 from workbench.studies.probe_success.accuracy import lost_dispatches, mean_report, under_report
 from workbench.studies.probe_success.chain import Failure, Setting, failure
 from workbench.studies.probe_success.chance import Chance
+from workbench.studies.probe_success.octaves import octave_lengths
 from workbench.studies.probe_success.run_chance import no_run
 from workbench.studies.probe_success.simulate import Simulated, simulated
 from workbench.studies.probe_success.table import table
@@ -21,6 +22,7 @@ __all__ = [
     "lost_dispatches",
     "mean_report",
     "no_run",
+    "octave_lengths",
     "simulated",
     "table",
     "under_report",
