@@ -9,9 +9,10 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.errors import InputError
+from workbench.policies.placement.free_map_text import as_text
 from workbench.policies.probes.question import PROBE, Probe
 from workbench.streams import Streams
-from workbench.structures.free_map import packed, unpacked
+from workbench.structures.free_map import packed
 
 Asker = Callable[[np.ndarray, int], int]
 """Takes a free map in words and its blocks, returns the report; `RAISED` where there was an exception."""
@@ -62,12 +63,8 @@ def admitted(probe: Probe, sizes: Iterable[int]) -> list[int]:
 
 
 def longest(free: np.ndarray, blocks: int) -> int:
-    """The longest run of free blocks, counted block by block."""
-    best = run = 0
-    for bit in unpacked(free, blocks).tolist():
-        run = run + 1 if bit else 0
-        best = max(best, run)
-    return best
+    """The longest run of free blocks, as the longest piece of the text between occupied blocks."""
+    return max(len(piece) for piece in as_text(free, blocks).split("0"))
 
 
 def digest(probe: Probe, asker: Callable[[Probe], Asker]) -> str:

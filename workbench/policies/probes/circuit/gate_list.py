@@ -33,7 +33,7 @@ class GateList(NamedTuple):
             ands,
             ors,
             inverters,
-            net.count(AND, OR, NAND, NOT, part=DECODE),
+            sum(net.count(AND, OR, NAND, NOT, part=DECODE)),
             net.table_bits(),
             registers,
             depth=sum(depths),
@@ -43,13 +43,11 @@ class GateList(NamedTuple):
         )
 
     def _most(self, *kinds: int) -> int:
-        return max(self._by_cycle(*kinds)) if self.reused else self.netlist.count(*kinds)
-
-    def _by_cycle(self, *kinds: int) -> list[int]:
-        return [self.netlist.count(*kinds, cycle=k) for k in range(len(self.netlist.depths))]
+        counted = self.netlist.count(*kinds)
+        return max(counted) if self.reused else sum(counted)
 
     def _selectors(self) -> int:
         """Two-way selectors: one before each input that takes another wire in another cycle."""
         again = [(2, AND, NAND), (2, OR), (1, NOT), (1, REGISTER)]
-        used = [(inputs, self._by_cycle(*kinds)) for inputs, *kinds in again]
+        used = [(inputs, self.netlist.count(*kinds)) for inputs, *kinds in again]
         return sum(inputs * (sum(cycles) - max(cycles)) for inputs, cycles in used)
