@@ -42,7 +42,8 @@ class DispatchRecord(NamedTuple):
     duration: np.ndarray
     """int64[groups], cycles from a dispatch to its release."""
     demand: np.ndarray
-    """int64[groups, resources]: blocks a wave of a unit's resource, blocks a group of a module's."""
+    """int64[groups, resources]: blocks a wave of a unit's resource (1 of `waves`), blocks a group of a module's (1 of
+    `workgroups`)."""
     instructions: np.ndarray
     """int64[groups, 6], of each class, over the whole group."""
     group: np.ndarray
@@ -57,6 +58,13 @@ class DispatchRecord(NamedTuple):
     """int32[dispatches], the static priority under which it was dispatched; that of a sub-group may differ."""
     shared_out: np.ndarray
     """bool[dispatches], whether a sub-group asked for its share of the module's resources instead of all."""
+    refused: np.ndarray
+    """int64[groups], rounds in which each (or a part of it) stood at its channel's head and nothing of that channel
+    fitted any module."""
+    round_cycles: int
+    """Cycles from one round to the next."""
+    history_cycles: int
+    """How many of the latest cycles the choice of a module looks back over, 0 = none."""
     rounds: int
     """Rounds in which a group waited."""
     failed_rounds: int
