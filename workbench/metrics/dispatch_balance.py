@@ -88,10 +88,35 @@ def cv(values: np.ndarray) -> float:
 
 
 def _cv_over_time(record: DispatchRecord, resource: int, used: int, cycles: int) -> float:
+    """Root of the variance over the modules, averaged over time, over the mean of modules and time."""
     if not used:
         return math.nan
     ends = releases(record)
     held = np.zeros(record.modules, np.int64)
-    squares = _squares(rows(record), ends, np.argsort(ends, kind="stable"), resource, held)
-    mean = used / (record.modules * cycles)
-    return math.sqrt(max(squares / cycles - mean_of_squared_means(record, resource), 0.0)) / mean
+    squares = _variance(rows(record), ends, np.argsort(ends, kind="stable"), resource, held)
+    return math.sqrt(squares / cycles) * record.modules * cycles / used
+
+
+@kernel
+def _variance(rows: Rows, ends: np.ndarray, order: np.ndarray, resource: int, held: np.ndarray) -> float:
+    """The sum over all cycles of the variance over the modules of the blocks that are held."""
+    begun = ended = now = 0
+    whole = squares = 0
+    total = 0.0
+    while ended < order.size:
+        following = ends[order[ended]]
+        if begun < order.size and rows.cycle[begun] < following:
+            following = rows.cycle[begun]
+        total += (following - now) * float(held.size * squares - whole * whole)
+        now = following
+        if ends[order[ended]] == now:
+            dispatch, sign = order[ended], -1
+            ended += 1
+        else:
+            dispatch, sign = begun, 1
+            begun += 1
+        module, change = rows.module[dispatch], sign * taken(rows, dispatch, resource)
+        squares += change * (2 * held[module] + change)
+        whole += change
+        held[module] += change
+    return total / (float(held.size) * held.size)

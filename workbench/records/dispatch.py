@@ -59,8 +59,7 @@ class DispatchRecord(NamedTuple):
     shared_out: np.ndarray
     """bool[dispatches], whether a sub-group asked for its share of the module's resources instead of all."""
     refused: np.ndarray
-    """int64[groups], rounds in which each (or a part of it) stood at its channel's head and nothing of that channel
-    fitted any module."""
+    """int64[groups], rounds in which each, or a part of it, stood at its channel's head and fitted no module."""
     round_cycles: int
     """Cycles from one round to the next."""
     history_cycles: int
