@@ -24,23 +24,52 @@ AT_ONCE = 1 << 18
 _NEXT, _ENDED, _WINDOW = range(3)
 
 
+class Course(NamedTuple):
+    """What the modules execute when: everything that windows of any length are made of."""
+
+    rates: np.ndarray
+    """int64[dispatches, 6], 2^-20 instructions of each class that each executes in a cycle."""
+    module: np.ndarray
+    begins: np.ndarray
+    """int64[dispatches], cycles, not decreasing."""
+    ends: np.ndarray
+    """int64[dispatches], cycles, not decreasing."""
+    order: np.ndarray
+    """int64[dispatches], which dispatch ends at each of these."""
+
+
 class Flow(NamedTuple):
     """Where the pass stands."""
 
     rate: np.ndarray
     """int64[modules, 6], 2^-20 instructions of each class that a module executes in a cycle."""
     count: np.ndarray
-    """int64[modules, 6], those since the window began, up to `since`."""
-    since: np.ndarray
-    """int64[modules], the cycle up to which each module's are counted."""
+    """int64[modules, 6], those of the window less what a whole window at the present rate would have."""
     at: np.ndarray
     """int64[3]: the next dispatch, how many were released, the next window."""
 
 
-def windows(record: DispatchRecord, cycles: int) -> Iterator[np.ndarray]:
+def course(record: DispatchRecord) -> Course:
+    """The rates of every dispatch, and when they begin and end.
+
+    A dispatch executes its waves' share of its group's instructions, the same number of each class in every cycle.
+    """
+    rates = np.zeros((len(record.group), CLASSES), np.int64)
+    _set_rates(rows(record), record.instructions, rates)
+    ends = releases(record)
+    order = np.argsort(ends, kind="stable")
+    return Course(rates, record.module, record.cycle, ends[order], order)
+
+
+def windows(record: DispatchRecord, cycles: int, along: Course | None = None) -> Iterator[np.ndarray]:
     """The energy that instructions cost each module in windows of so many cycles, from cycle 0 on.
 
     The last window is the one in which the last group is released; it may reach beyond that.
+
+    Parameters
+    ----------
+    along : Course, optional
+        That of the record, where it is at hand.
 
     Yields
     ------
@@ -49,97 +78,68 @@ def windows(record: DispatchRecord, cycles: int) -> Iterator[np.ndarray]:
     """
     assert record.power is not None
     energies = record.power.energies_pj() / FIXED
-    ends = releases(record)
-    order = np.argsort(ends, kind="stable")
-    flow = Flow(
-        np.zeros((record.modules, CLASSES), np.int64),
-        np.zeros((record.modules, CLASSES), np.int64),
-        np.zeros(record.modules, np.int64),
-        np.zeros(3, np.int64),
-    )
+    along = course(record) if along is None else along
+    counts = [np.zeros((record.modules, CLASSES), np.int64) for _ in range(2)]
+    flow = Flow(*counts, np.zeros(3, np.int64))
     left = -(-makespan(record) // cycles)
     most = max(AT_ONCE // record.modules, 1)
     while left > 0:
         chunk = np.zeros((min(left, most), record.modules))
-        _fill(rows(record), record.instructions, ends, order, flow, cycles, energies, chunk)
+        _fill(along, flow, cycles, energies, chunk)
         yield chunk
         left -= len(chunk)
 
 
-def total_pj(record: DispatchRecord) -> float:
+def total_pj(record: DispatchRecord, along: Course) -> float:
     """The energy of all instructions of a run, picojoules."""
     assert record.power is not None
-    counts = np.zeros(CLASSES, np.int64)
-    _count(rows(record), record.instructions, counts)
+    counts = (along.rates * record.duration[record.group][:, None]).sum(axis=0)
     return float((counts * (record.power.energies_pj() / FIXED)).sum())
 
 
 @kernel
-def rate_of(rows: Rows, instructions: np.ndarray, dispatch: int, cls: int) -> int:
-    """What a dispatch executes of a class in a cycle, in 2^-20 instructions: its waves' share, to the nearest."""
-    group = rows.group[dispatch]
-    share = instructions[group, cls] * waves_of(rows, dispatch) // rows.waves[group]
-    return (share * FIXED + rows.duration[group] // 2) // rows.duration[group]
-
-
-@kernel
-def _count(rows: Rows, instructions: np.ndarray, counts: np.ndarray) -> None:
+def _set_rates(rows: Rows, instructions: np.ndarray, rates: np.ndarray) -> None:
     for dispatch in range(rows.group.size):
+        group = rows.group[dispatch]
+        part, waves, cycles = waves_of(rows, dispatch), rows.waves[group], rows.duration[group]
         for cls in range(CLASSES):
-            counts[cls] += rate_of(rows, instructions, dispatch, cls) * rows.duration[rows.group[dispatch]]
+            share = instructions[group, cls]
+            if part < waves:
+                share = share * part // waves
+            rates[dispatch, cls] = (share * FIXED + cycles // 2) // cycles
 
 
 @kernel
-def _fill(
-    rows: Rows,
-    instructions: np.ndarray,
-    ends: np.ndarray,
-    order: np.ndarray,
-    flow: Flow,
-    cycles: int,
-    energies: np.ndarray,
-    chunk: np.ndarray,
-) -> None:
+def _fill(along: Course, flow: Flow, cycles: int, energies: np.ndarray, chunk: np.ndarray) -> None:
     at = flow.at
     for window in range(chunk.shape[0]):
         beyond = (at[_WINDOW] + 1) * cycles
-        while at[_ENDED] < order.size and ends[order[at[_ENDED]]] < beyond:
-            begins = at[_NEXT] < order.size and rows.cycle[at[_NEXT]] < ends[order[at[_ENDED]]]
-            if begins:
-                _change(rows, instructions, flow, at[_NEXT], rows.cycle[at[_NEXT]], 1)
-                at[_NEXT] += 1
-            else:
-                _change(rows, instructions, flow, order[at[_ENDED]], ends[order[at[_ENDED]]], -1)
-                at[_ENDED] += 1
-        while at[_NEXT] < order.size and rows.cycle[at[_NEXT]] < beyond:
-            _change(rows, instructions, flow, at[_NEXT], rows.cycle[at[_NEXT]], 1)
+        while at[_NEXT] < along.begins.size and along.begins[at[_NEXT]] < beyond:
+            _change(along, flow, at[_NEXT], beyond - along.begins[at[_NEXT]] - cycles, 1)
             at[_NEXT] += 1
-        for module in range(flow.since.size):
-            chunk[window, module] = _spent(flow, module, beyond, energies)
+        while at[_ENDED] < along.ends.size and along.ends[at[_ENDED]] < beyond:
+            _change(along, flow, along.order[at[_ENDED]], beyond - along.ends[at[_ENDED]] - cycles, -1)
+            at[_ENDED] += 1
+        for module in range(flow.rate.shape[0]):
+            chunk[window, module] = _spent(flow, module, cycles, energies)
         at[_WINDOW] += 1
 
 
 @kernel
-def _change(rows: Rows, instructions: np.ndarray, flow: Flow, dispatch: int, cycle: int, sign: int) -> None:
-    module = rows.module[dispatch]
-    _bring_to(flow, module, cycle)
+def _change(along: Course, flow: Flow, dispatch: int, late: int, sign: int) -> None:
+    """Change a module's rate; `late` is how many cycles of the window have passed, as a negative number."""
+    module = along.module[dispatch]
     for cls in range(CLASSES):
-        flow.rate[module, cls] += sign * rate_of(rows, instructions, dispatch, cls)
+        rate = sign * along.rates[dispatch, cls]
+        flow.rate[module, cls] += rate
+        flow.count[module, cls] += rate * late
 
 
 @kernel
-def _bring_to(flow: Flow, module: int, cycle: int) -> None:
-    for cls in range(CLASSES):
-        flow.count[module, cls] += flow.rate[module, cls] * (cycle - flow.since[module])
-    flow.since[module] = cycle
-
-
-@kernel
-def _spent(flow: Flow, module: int, cycle: int, energies: np.ndarray) -> float:
+def _spent(flow: Flow, module: int, cycles: int, energies: np.ndarray) -> float:
     """The energy of a window that ends, after which counting starts at 0."""
-    _bring_to(flow, module, cycle)
     total = 0.0
     for cls in range(CLASSES):
-        total += flow.count[module, cls] * energies[cls]
+        total += (flow.count[module, cls] + flow.rate[module, cls] * cycles) * energies[cls]
         flow.count[module, cls] = 0
     return total

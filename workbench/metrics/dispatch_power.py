@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.metrics.dispatch_energy import total_pj, windows
+from workbench.metrics.dispatch_energy import Course, course, total_pj, windows
 from workbench.metrics.dispatch_rows import makespan
 from workbench.records.dispatch import DispatchRecord
 from workbench.units import seconds, watts
@@ -29,7 +29,9 @@ def power_measures(record: DispatchRecord) -> dict[str, float]:
     """Energy, evenness of power, temperatures, foresight; NaN where power or heat is not simulated."""
     if not has_power(record) or not makespan(record):
         return dict.fromkeys((*_POWER, *_HEAT, "energy_prediction"), math.nan)
-    return {**_power(record), **_heat(record), "energy_prediction": energy_prediction(record)}
+    along = course(record)
+    foresight = energy_prediction(record, along)
+    return {**_power(record, along), **_heat(record, along), "energy_prediction": foresight}
 
 
 def has_power(record: DispatchRecord) -> bool:
@@ -47,7 +49,7 @@ def window_cycles(record: DispatchRecord) -> int:
     return record.heat.cycles() if record.heat is not None and has_heat(record) else WINDOW_CYCLES
 
 
-def power_windows(record: DispatchRecord) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def power_windows(record: DispatchRecord, along: Course | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The power of each module in each window, chunk by chunk.
 
     Yields
@@ -59,37 +61,37 @@ def power_windows(record: DispatchRecord) -> Iterator[tuple[np.ndarray, np.ndarr
     """
     assert record.power is not None
     cycles, end, begin = window_cycles(record), makespan(record), 0
-    for spent in windows(record, cycles):
+    for spent in windows(record, cycles, along):
         starts = begin + cycles * np.arange(len(spent))
         lengths = np.minimum(end - starts, cycles).astype(float)
         yield lengths, record.power.idle() + watts(spent / lengths[:, None], record.clock_mhz)
         begin = int(starts[-1]) + cycles
 
 
-def _power(record: DispatchRecord) -> dict[str, float]:
+def _power(record: DispatchRecord, along: Course) -> dict[str, float]:
     whole = squares = peak = 0.0
-    for lengths, power in power_windows(record):
+    for lengths, power in power_windows(record, along):
         whole += float((lengths * power.mean(axis=1)).sum())
         squares += float((lengths * power.var(axis=1)).sum())
         peak = max(peak, float(power.max()))
     cycles = makespan(record)
     mean = whole / cycles
     return {
-        "energy_joules": energy_joules(record),
+        "energy_joules": energy_joules(record, along),
         "power_mean_watts": mean,
         "power_cv": math.sqrt(squares / cycles) / mean if mean else math.nan,
         "power_peak_over_mean": peak / mean if mean else math.nan,
     }
 
 
-def energy_joules(record: DispatchRecord) -> float:
+def energy_joules(record: DispatchRecord, along: Course | None = None) -> float:
     """What all modules spend from cycle 0 to the last release: idle power and all instructions."""
     assert record.power is not None
     idle = record.power.idle() * record.modules * seconds(makespan(record), record.clock_mhz)
-    return idle + PICO * total_pj(record)
+    return idle + PICO * total_pj(record, course(record) if along is None else along)
 
 
-def temperatures(record: DispatchRecord) -> Iterator[np.ndarray]:
+def temperatures(record: DispatchRecord, along: Course | None = None) -> Iterator[np.ndarray]:
     """Each module's degrees above the ambient at the end of each step, chunk by chunk: float64[steps, modules].
 
     All modules start at the ambient; in the last step they are idle after the last release.
@@ -98,7 +100,7 @@ def temperatures(record: DispatchRecord) -> Iterator[np.ndarray]:
     cycles = record.heat.cycles()
     keeps, gains = record.heat.matrices(record.modules, record.clock_mhz)
     heat, before = np.zeros(record.modules), np.zeros(record.modules)
-    for spent in windows(record, cycles):
+    for spent in windows(record, cycles, along):
         power = record.power.idle() + watts(spent / cycles, record.clock_mhz)
         _warm(keeps, gains, heat, before, power)
         yield power
@@ -119,18 +121,18 @@ def _warm(keeps: np.ndarray, gains: np.ndarray, heat: np.ndarray, before: np.nda
             power[step, module] = heat[module]
 
 
-def _heat(record: DispatchRecord) -> dict[str, float]:
+def _heat(record: DispatchRecord, along: Course) -> dict[str, float]:
     if not has_heat(record):
         return dict.fromkeys(_HEAT, math.nan)
     steps, spread, peak = 0, 0.0, 0.0
-    for heat in temperatures(record):
+    for heat in temperatures(record, along):
         steps += len(heat)
         spread += float(np.ptp(heat, axis=1).sum())
         peak = max(peak, float(heat.max()))
     return {"temperature_spread_k": spread / steps, "temperature_peak_k": peak}
 
 
-def energy_prediction(record: DispatchRecord) -> float:
+def energy_prediction(record: DispatchRecord, along: Course | None = None) -> float:
     """How well a module's energy in one window of the choice's history foretells that in the next (H3.16).
 
     It is the correlation over modules and pairs of whole windows that follow each other, of the instructions' energy
@@ -141,7 +143,7 @@ def energy_prediction(record: DispatchRecord) -> float:
         return math.nan
     whole = makespan(record) // record.history_cycles
     last, sums = np.zeros((0, record.modules)), np.zeros(3)
-    for spent in windows(record, record.history_cycles):
+    for spent in windows(record, record.history_cycles, along):
         joined = np.concatenate([last, _apart(spent[:whole])])
         past, coming = joined[:-1], joined[1:]
         sums += [(past * coming).sum(), (past**2).sum(), (coming**2).sum()]
