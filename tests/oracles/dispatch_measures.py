@@ -5,6 +5,7 @@ Written from the sentences of spec 3 (R3, R68, R75, R76, E23, section 6) and of 
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -244,7 +245,7 @@ def energy_prediction(record: Any) -> float:
         of_module = [math.fsum(spent[c][m] for c in range(begin, begin + nx)) for m in modules]
         mean = sum(of_module) / record.modules
         sums.append([0.0 if math.isclose(e, mean, rel_tol=1e-9) else e - mean for e in of_module])
-    pairs = [(a, b) for past, coming in zip(sums[:-1], sums[1:], strict=True)
-             for a, b in zip(past, coming, strict=True)]  # fmt: skip
+    both = itertools.pairwise(sums)
+    pairs = [(a, b) for past, coming in both for a, b in zip(past, coming, strict=True)]
     scale = math.sqrt(sum(a * a for a, _ in pairs) * sum(b * b for _, b in pairs))
     return sum(a * b for a, b in pairs) / scale if scale else math.nan

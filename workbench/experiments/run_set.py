@@ -68,11 +68,12 @@ class RunSet:
         return pd.DataFrame(columns)
 
     def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
-        """One measure of a point by seed, failed runs left out."""
+        """One measure of a point by seed, failed runs left out; NaN where a run has no such part as it is about."""
         if measure not in self.plan.sweep.mechanism.measures:
             raise unknown_name("", "measure", measure, self.plan.sweep.mechanism.measures)
         found = ((seed, self.rows.get(run_id(point.id, seed))) for seed in self.seeds)
-        return {seed: row.measures[measure] for seed, row in found if row is not None and row.status == "done"}
+        done = {seed: row.measures for seed, row in found if row is not None and row.status == "done"}
+        return {seed: measures.get(measure, math.nan) for seed, measures in done.items()}
 
     def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
         """The point that another is compared with."""
