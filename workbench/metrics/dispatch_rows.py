@@ -43,6 +43,20 @@ def makespan(record: DispatchRecord) -> int:
     return int(releases(record).max(initial=0))
 
 
+def amounts(record: DispatchRecord) -> np.ndarray:
+    """The blocks of each resource that each dispatch asked for: int64[dispatches, resources]."""
+    found = np.zeros((len(record.group), len(record.resources)), np.int64)
+    _set_amounts(rows(record), found)
+    return found
+
+
+@kernel
+def _set_amounts(rows: Rows, found: np.ndarray) -> None:
+    for dispatch in range(found.shape[0]):
+        for resource in range(found.shape[1]):
+            found[dispatch, resource] = taken(rows, dispatch, resource)
+
+
 @kernel
 def waves_of(rows: Rows, dispatch: int) -> int:
     """The waves of a dispatch."""
