@@ -57,6 +57,29 @@ def spread(sent: np.ndarray, module: int) -> int:
     return most - least
 
 
+def spread_after(record: DispatchRecord) -> np.ndarray:
+    """The units' spread after a module's 1st, 2nd, 3rd ... dispatch, averaged over the modules: float64[rounds].
+
+    It ends where the module with the fewest dispatches does (spec 3, H3.13).
+    """
+    fewest = int(np.bincount(record.module, minlength=record.modules).min())
+    sums = np.zeros(fewest, np.int64)
+    counts = np.zeros(record.modules, np.int64)
+    _follow(rows(record), np.zeros((record.modules, record.units), np.int64), counts, sums)
+    return sums / record.modules
+
+
+@kernel
+def _follow(rows: Rows, sent: np.ndarray, counts: np.ndarray, sums: np.ndarray) -> None:
+    for dispatch in range(rows.group.size):
+        module = rows.module[dispatch]
+        for unit in range(sent.shape[1]):
+            sent[module, unit] += rows.sent[dispatch, unit]
+        if counts[module] < sums.size:
+            sums[counts[module]] += spread(sent, module)
+        counts[module] += 1
+
+
 def balance_measures(record: DispatchRecord) -> dict[str, float]:
     """Utilisation by resource and of the busiest one, its evenness over the modules, and the units' spread.
 

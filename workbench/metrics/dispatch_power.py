@@ -84,6 +84,14 @@ def _power(record: DispatchRecord, along: Course) -> dict[str, float]:
     }
 
 
+def module_power(record: DispatchRecord) -> np.ndarray:
+    """The power of each module, averaged over the run: float64[modules], watts."""
+    whole = np.zeros(record.modules)
+    for lengths, power in power_windows(record):
+        whole += (lengths[:, None] * power).sum(axis=0)
+    return whole / makespan(record)
+
+
 def energy_joules(record: DispatchRecord, along: Course | None = None) -> float:
     """What all modules spend from cycle 0 to the last release: idle power and all instructions."""
     assert record.power is not None
