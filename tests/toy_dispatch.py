@@ -29,7 +29,7 @@ class _Toy:
         return [*range(self.units)] if OF_UNIT[resource] else [-1]
 
     def groups(self, count: int, channels: int, levels: int, horizon: int) -> None:
-        draw = self.draw
+        draw, self.levels = self.draw, levels
         self.arrival = np.sort(draw.integers(0, horizon, count))
         self.channel = draw.integers(0, channels, count)
         self.priority = draw.integers(1, levels + 1, count)
@@ -108,7 +108,8 @@ class _Toy:
         if in_a_row > 2 and waves > 1:
             halves = [waves - waves // 2, waves // 2]
             shared = bool(self.draw.integers(2))
-            waiting[0][:1] = [(group, half, level + int(self.draw.integers(2)), shared) for half in halves]
+            below = min(level + int(self.draw.integers(2)), self.levels + 1)
+            waiting[0][:1] = [(group, half, below, shared) for half in halves]
             self.splits.append((cycle, group, 2))
 
     def round(self, cycle: int, waiting: list[list[tuple[int, int, int, bool]]]) -> int | None:

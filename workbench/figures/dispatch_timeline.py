@@ -180,7 +180,7 @@ def _slots(record: Any, lane: np.ndarray) -> int:
 
 @on_paper
 def draw(data: DispatchTimeline) -> Figure:
-    """A band a module, a strip a unit, a row a wave slot: what is idle stays white."""
+    """A band a module, a strip a unit, a row a wave slot: what is idle stays white, as is a dispatch's first edge."""
     from workbench.figures import frame, ink, marks
 
     kinds = data.kinds()
@@ -190,6 +190,7 @@ def draw(data: DispatchTimeline) -> Figure:
     for one, panel in zip(axes, data.panels, strict=True):
         row = ((panel.module - data.modules[0]) * panel.units + panel.unit) * panel.slots + panel.slot
         marks.rectangles(one, (panel.begin, panel.end), (row, row + panel.waves), panel.kind - kinds[0], colours)
+        one.vlines(panel.begin, row, row + panel.waves, color="white", linewidth=0.3)
         frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
         _lines(one, panel, count, data.modules[0])
         one.set_xlim(*data.cycles)

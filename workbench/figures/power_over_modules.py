@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+MOST_DOTS = 32
+"""Modules; more dots touch."""
+
+
 class ModulePower(NamedTuple):
     """One line."""
 
@@ -79,25 +83,22 @@ def without_power(figure: str, name: str) -> InputError:
 
 @on_paper
 def draw(data: PowerOverModules) -> Figure:
-    """A step a module."""
+    """A dot with its interval a module; where there are many modules, a step."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.2)
     for line in data.lines:
-        marks.step_line(axes[line.panel], *_closed(line.watts), line.style, line.name)
+        modules = np.arange(len(line.watts.mean))
+        mark = marks.interval_line if len(modules) <= MOST_DOTS else marks.step_line
+        mark(axes[line.panel], modules, line.watts, line.style, line.name)
     for place, (one, title) in enumerate(zip(axes, data.titles, strict=True)):
         frame.title(one, title)
         one.set_ylim(bottom=0)
+        frame.whole_numbers(one.xaxis, 8)
         one.set_xlim(-0.5, max(len(line.watts.mean) for line in data.lines if line.panel == place) - 0.5)
     frame.name_sides(axes, "module", "power (W)", rests_on(line.n for line in data.lines))
     frame.legend(figure, axes)
     return figure
-
-
-def _closed(watts: Means) -> tuple[np.ndarray, Means]:
-    """Steps that have the same width for every module, the last one too."""
-    modules = np.arange(len(watts.mean) + 1) - 0.5
-    return modules, Means(*(np.append(column, column[-1]) for column in watts))
 
 
 FIGURE = Recipe(

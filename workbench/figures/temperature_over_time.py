@@ -101,7 +101,7 @@ def draw(data: TemperatureOverTime) -> Figure:
         one.set_xlim(0, max(int(other.cycle[-1]) for other in data.panels) or 1)
         one.set_ylim(*_limits(data))
     note = f"seed {data.seed}; mean of the modules, from the coolest to the hottest"
-    frame.name_sides(axes, "time (cycles)", "temperature (degrees C)", note)
+    frame.name_sides(axes, "time (cycles)", "temperature (°C)", note)
     return figure
 
 

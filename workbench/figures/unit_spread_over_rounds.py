@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 A_DOUBLING = 4
 """Places that are drawn from a number of dispatches to twice as many."""
+_TICKS = [digit * 10**power for power in range(12) for digit in (1, 3)]
 
 
 class Spread(NamedTuple):
@@ -100,8 +101,11 @@ def draw(data: UnitSpread) -> Figure:
         frame.title(one, title)
         one.set_yscale("symlog", linthresh=1, base=10)
         one.set_ylim(0, max(1.5 * most, 2))
+        one.set_yticks([0, *(tick for tick in _TICKS if tick <= max(1.5 * most, 2))], minor=False)
+        one.yaxis.minorticks_off()
         one.set_xscale("log", base=2)
         one.set_xlim(1, max(2, *(int(line.rounds[-1]) for line in data.lines)))
+        frame.plain_numbers(one)
     note = rests_on(line.n for line in data.lines)
     frame.name_sides(axes, "dispatches to a module", "spread over its units (waves)", note)
     frame.legend(figure, axes)
