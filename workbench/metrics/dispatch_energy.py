@@ -43,7 +43,7 @@ class Flow(NamedTuple):
 
     rate: np.ndarray
     """int64[modules, 6], 2^-20 instructions of each class that a module executes in a cycle."""
-    count: np.ndarray
+    counts: np.ndarray
     """int64[modules, 6], those of the window less what a whole window at the present rate would have."""
     at: np.ndarray
     """int64[3]: the next dispatch, how many were released, the next window."""
@@ -79,8 +79,8 @@ def windows(record: DispatchRecord, cycles: int, along: Course | None = None) ->
     assert record.power is not None
     energies = record.power.energies_pj() / FIXED
     along = course(record) if along is None else along
-    counts = [np.zeros((record.modules, CLASSES), np.int64) for _ in range(2)]
-    flow = Flow(*counts, np.zeros(3, np.int64))
+    of_each = np.zeros((record.modules, CLASSES), np.int64)
+    flow = Flow(of_each, of_each.copy(), np.zeros(3, np.int64))
     left = -(-makespan(record) // cycles)
     most = max(AT_ONCE // record.modules, 1)
     while left > 0:
@@ -132,7 +132,7 @@ def _change(along: Course, flow: Flow, dispatch: int, late: int, sign: int) -> N
     for cls in range(CLASSES):
         rate = sign * along.rates[dispatch, cls]
         flow.rate[module, cls] += rate
-        flow.count[module, cls] += rate * late
+        flow.counts[module, cls] += rate * late
 
 
 @kernel
@@ -140,6 +140,6 @@ def _spent(flow: Flow, module: int, cycles: int, energies: np.ndarray) -> float:
     """The energy of a window that ends, after which counting starts at 0."""
     total = 0.0
     for cls in range(CLASSES):
-        total += (flow.count[module, cls] + flow.rate[module, cls] * cycles) * energies[cls]
-        flow.count[module, cls] = 0
+        total += (flow.counts[module, cls] + flow.rate[module, cls] * cycles) * energies[cls]
+        flow.counts[module, cls] = 0
     return total
