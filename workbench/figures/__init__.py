@@ -28,6 +28,11 @@ _FILES = (
     "fragmentation_by_size",
     "saving_by_policy",
     "pareto",
+    "dispatch_timeline",
+    "waits_by_priority",
+    "unit_spread_over_rounds",
+    "power_over_modules",
+    "temperature_over_time",
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 
