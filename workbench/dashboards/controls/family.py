@@ -10,9 +10,8 @@ import ipywidgets as widgets
 
 from workbench.dashboards.controls.control import Control, row
 from workbench.dashboards.controls.levers import LeversControl
-from workbench.levers import Lever, Spec
+from workbench.levers import Family, Lever, Spec
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.family import Family
 from workbench.workloads.file import WorkgroupFile
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.trace import TraceWorkgroups

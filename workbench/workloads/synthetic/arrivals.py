@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.levers import lever
+from workbench.levers import Family, lever
 from workbench.streams import Streams
-from workbench.workloads.family import Family
 from workbench.workloads.synthetic.logarithm import waiting
 
 CYCLES_PER_KILOCYCLE = 1000

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.workloads.family import Family
+from workbench.levers import Family
 
 LARGEST = 10**10
 """The largest number that a law may draw; ten million of them still add up in 63 bits."""

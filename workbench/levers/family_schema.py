@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.workloads.family import Family
+    from workbench.levers.family import Family
 
 
 def family_schema(cls: type[Family], without: str = "") -> dict[str, Any]:
