@@ -54,13 +54,13 @@ def test_a_placement_serves_every_contiguous_resource():
     assert record.takes.tolist() == [
         [0, 0, 0, 0, 6],
         [0, 0, 1, 0, 4],
-        [0, -1, 3, 0, 4],
         [0, 0, 2, -1, 2],
+        [0, -1, 3, 0, 4],
         [0, -1, 4, -1, 1],
         [1, 0, 0, 6, 6],
         [1, 0, 1, 4, 4],
-        [1, -1, 3, 4, 4],
         [1, 0, 2, -1, 2],
+        [1, -1, 3, 4, 4],
         [1, -1, 4, -1, 1],
     ]
 
@@ -148,11 +148,11 @@ def test_e19_ties_between_modules(tie, modules):
     assert found == (modules if tie == "rotating" else [0] * 6)
 
 
-@pytest.mark.parametrize(("forget", "promised"), [(False, 1), (True, 0)])
-def test_e18_a_stale_report_over_promises_and_is_caught(forget, promised):
+@pytest.mark.parametrize(("stale", "promised"), [("keep", 1), ("forget", 0)])
+def test_e18_a_stale_report_over_promises_and_is_caught(stale, promised):
     """Vector registers are probed in even cycles: at cycle 1 the report still says 16 unless it was forgotten."""
     rows = [vgpr(16, duration=20), vgpr(16, channel=1)]
-    record = happened(Case(rows, policies={"probe": SharedRun(width=16, forget=forget)}))
+    record = happened(Case(rows, policies={"probe": SharedRun(width=16, stale=stale)}))
     assert record.over_promised == promised
     assert record.cycle.tolist() == [0, 20]
     assert record.placement_searches == 2 + promised

@@ -38,10 +38,14 @@ class Dispatcher:
         options: dict[str, Any],
         seed: Callable[[str], int],
     ):
-        self.resources, self.groups, self.policies, self.options = resources, groups, policies, options
+        self.resources, self.policies, self.options = resources, policies, options
         self.channels = max(groups["channel"], default=0) + 1
         self.levels = max(groups["priority"], default=1)
         per_wave = options["blocks_on_a_unit"] == "per_wave"
+        slowed = {id(policies[slot]): policies[slot] for slot in ("placement", "shared_placement")}
+        for policy in slowed.values():
+            groups = {**groups, "duration": [int(policy.lasting(cycles)) for cycles in groups["duration"]]}
+        self.groups = groups
         self.modules = [Module(resources, units, policies, per_wave) for _ in range(modules)]
         self.remember(seed)
         self.queues: list[list[Offer]] = [[] for _ in range(self.channels)]
@@ -61,12 +65,15 @@ class Dispatcher:
         policies, modules = self.policies, len(self.modules)
         self.selection_memory = policies["selection"].start_memory(self.channels, self.levels, seed("selection"))
         terms = policies["choice"].terms()
-        self.terms = [(term, weight, term.start_memory(modules, seed("choice"))) for term, weight in terms]
+        self.terms = [
+            (term, weight, term.start_memory(modules, seed(f"choice/{k}"))) for k, (term, weight) in enumerate(terms)
+        ]
         for number, module in enumerate(self.modules):
             module.pointer = policies["units"].first_pointer(number, seed("units"))
-            for key, blocks in module.maps.items():
-                slot = "shared_placement" if key[0] == OWN else "placement"
-                module.memories[key] = module.policy(key).start_memory(len(blocks), seed(slot))
+            for (unit, r), blocks in module.maps.items():
+                copy = number if unit == OWN else number * module.units + unit
+                own_seed = seed(f"placement/{self.resources[r].name}/{copy if module.policy((unit, r)).draws else 0}")
+                module.memories[unit, r] = module.policy((unit, r)).start_memory(len(blocks), own_seed)
         periods = [term.halving_cycles() for term, _, _ in self.terms if term.halving_cycles()]
         self.pasts = [Past(halved={period: [0] * 6 for period in periods}) for _ in self.modules]
         self.tie_word = max(seed("module_tie"), 1)

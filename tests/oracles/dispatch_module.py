@@ -67,7 +67,7 @@ class Module:
         self.searches = self.pieces = 0
 
     def policy(self, key: tuple[int, int]) -> Any:
-        return self.policies["shared_placement" if key[0] == OWN else "placement"]
+        return self.policies["shared_placement" if self.resources[key[1]].name == "shared" else "placement"]
 
     def probed(self, key: tuple[int, int]) -> int:
         if self.policy(key).layout == "scattered":
@@ -122,7 +122,7 @@ class Module:
     # Taking and giving back ------------------------------------------------------------------------------------------
 
     def take(self, offer: Offer) -> list[Piece]:
-        """All or nothing; contiguous resources first, and countable ones after them."""
+        """All or nothing: ranges are asked for first, amounts are booked when all of them were given."""
         pieces: list[Piece] = []
         wanted = self.grants(offer)
         try:
@@ -138,7 +138,7 @@ class Module:
             if key in self.amounts:
                 self.amounts[key] -= sum(lengths)
                 pieces.append(Piece(*key, -1, sum(lengths)))
-        return pieces
+        return sorted(pieces, key=lambda piece: self.keys.index((piece.unit, piece.resource)))
 
     def taken_range(self, key: tuple[int, int], length: int) -> list[Piece]:
         policy, blocks, memory = self.policy(key), self.maps[key], self.memories[key]
