@@ -13,13 +13,17 @@ from tests.oracles import dispatch_questions as ask
 from tests.oracles.dispatch_module import OWN, Module, NotFree, Offer, Piece, Refused, Resource
 from tests.oracles.dispatch_past import Past, rates
 
-__all__ = ["Dispatcher", "NotFree", "Resource", "run"]
+__all__ = ["Dispatcher", "NotFree", "Resource", "Stuck"]
 
 WORD = 2**64
 
 
+PATIENCE = 500
+"""Cycles without anything running, arriving or being dispatched after which nothing ever will be."""
+
+
 class Stuck(Exception):
-    """Nothing can ever change again, although a group waits."""
+    """A group waits for ever."""
 
 
 class Dispatcher:
@@ -89,7 +93,7 @@ class Dispatcher:
 
     # One cycle -------------------------------------------------------------------------------------------------------
 
-    def walk(self, most_cycles: int) -> None:
+    def walk(self) -> None:
         round_cycles = self.options["round_cycles"] * self.policies["probe"].round_cycles()
         while any(self.queues) or self.running:
             self.give_back()
@@ -99,8 +103,12 @@ class Dispatcher:
             for number, past in enumerate(self.pasts):
                 past.executed(self.now, [life["rates"] for life in self.running if life["module"] == number])
             self.now += 1
-            if self.now > most_cycles:
+            if self.now > self.last_change() + PATIENCE:
                 raise Stuck(f"{sum(map(len, self.queues))} groups wait at cycle {self.now}")
+
+    def last_change(self) -> int:
+        """The last cycle in which something arrives or ends, as far as is known now."""
+        return max([*self.groups["arrival"], *(dispatch["end"] for dispatch in self.dispatches)])
 
     def give_back(self) -> None:
         """1. Everything due now, in the order of dispatch."""
@@ -332,9 +340,3 @@ class Dispatcher:
             "failures": self.failures,
         }
 
-
-def run(*arguments: Any, most_cycles: int = 20_000, **more: Any) -> dict[str, Any]:
-    """Walk every cycle to the end and return what happened; more cycles than `most_cycles` mean that it hangs."""
-    dispatcher = Dispatcher(*arguments, **more)
-    dispatcher.walk(most_cycles)
-    return dispatcher.record()

@@ -115,9 +115,9 @@ class Module:
         return True
 
     def enough_in_total(self, offer: Offer) -> bool:
-        """Whether the free blocks would do if they lay together."""
-        free = {**self.amounts, **{key: blocks.count(True) for key, blocks in self.maps.items()}}
-        return all(free[key] >= sum(lengths) for key, lengths in self.grants(offer))
+        """Whether the module's free blocks, all units together, are as many as the offer needs of every resource."""
+        kinds = enumerate(self.resources)
+        return all(self.free_of(r) >= offer.need[r] * (offer.waves if kind.of_unit else 1) for r, kind in kinds)
 
     # Taking and giving back ------------------------------------------------------------------------------------------
 
