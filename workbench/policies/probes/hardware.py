@@ -16,6 +16,9 @@ REGISTER_LEVELS = 3
 REFERENCE_LEVELS = 20
 """Gate levels of the cycle that `relative_clock` is relative to: a modelling assumption."""
 
+SELECTOR_GATES, SELECTOR_LEVELS = 3, 2
+"""Gates of a two-way selector (two ANDs and an OR, the inverter of its control shared), and its gate levels."""
+
 
 class ProbeCost(NamedTuple):
     """The hardware of one probe of one resource."""
@@ -38,11 +41,13 @@ class ProbeCost(NamedTuple):
     """Cycles from the state to the report."""
     period: int
     """Gate levels of a cycle: those of the slowest one, and a register's."""
+    selectors: int = 0
+    """Two-way selectors of one bit, where one set of hardware serves several cycles; three gates each."""
 
     @property
     def gates(self) -> int:
-        """All gates, those of the decoding included."""
-        return self.and_gates + self.or_gates + self.inverters + self.decode_gates
+        """All gates, those of the decoding and of selectors included."""
+        return self.and_gates + self.or_gates + self.inverters + self.decode_gates + SELECTOR_GATES * self.selectors
 
     @property
     def latency(self) -> int:

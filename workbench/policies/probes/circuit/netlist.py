@@ -6,7 +6,6 @@ come out of the count, not out of a formula, and the same list is evaluated to p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +39,7 @@ class Netlist:
     >>> a, b = circuit.inputs
     >>> either = circuit.or_([a, ONE, b], [b, a, b])
     >>> circuit.count(OR), bool(either[1] == ONE), bool(either[2] == b)
-    (1, True, True)
+    ([1], True, True)
     """
 
     def __init__(self, inputs: int) -> None:
@@ -62,8 +61,8 @@ class Netlist:
 
     def not_(self, a: Any) -> np.ndarray:
         """The inverse of a vector."""
-        a = np.atleast_1d(np.asarray(a, np.int32))
-        made, real = 1 - a, a > ONE
+        a = np.asarray(a, np.int32)
+        made, real = np.array(1 - a), a > ONE
         made[real] = self._made(NOT, a[real], a[real])
         return made
 
@@ -106,24 +105,25 @@ class Netlist:
         """Say that what follows happens a cycle later."""
         self.depths.append(0)
 
-    def count(self, *kinds: int, part: int = SEARCH, cycle: int | None = None) -> int:
-        """How many gates of some kinds a part has, in one cycle or in all."""
-        return sum(row.out.size for row in self._those(kinds, part) if cycle is None or row.cycle == cycle)
+    def count(self, *kinds: int, part: int = SEARCH) -> list[int]:
+        """How many gates of some kinds a part has, cycle by cycle."""
+        found = [0] * len(self.depths)
+        for row in self.rows:
+            if row.kind in kinds and row.part == part:
+                found[row.cycle] += row.out.size
+        return found
 
     def table_bits(self) -> int:
         """Bits of all tables."""
         return sum(row.second.size * row.out.size for row in self.rows if row.kind == TABLE)
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Every wire for given inputs: bool[wires, states] from bool[inputs, states]; registers pass on what they hold."""
+        """Every wire, bool[wires, states], for bool[inputs, states]; registers pass on what they hold."""
         found = np.zeros((self._wires, states.shape[1]), bool)
         found[ONE], found[self.inputs] = True, states
         for row in self.rows:
             found[row.out] = _output(row, found)
         return found
-
-    def _those(self, kinds: tuple[int, ...], part: int) -> Iterator[Row]:
-        return (row for row in self.rows if row.kind in kinds and row.part == part)
 
     def _tree(self, gate: Any, wires: Any, neutral: int) -> np.ndarray:
         left = np.asarray(wires, np.int32)
