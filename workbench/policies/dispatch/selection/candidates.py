@@ -37,6 +37,26 @@ def first_candidate(count: int, rank: np.ndarray, fits: np.ndarray, limit: int) 
 
 
 @kernel
+def how_many(count: int, rank: np.ndarray, fits: np.ndarray, limit: int) -> int:
+    """The number of candidates."""
+    found = 0
+    for k in range(count):
+        found += is_candidate(k, rank, fits, limit)
+    return found
+
+
+@kernel
+def nth_candidate(n: int, count: int, rank: np.ndarray, fits: np.ndarray, limit: int) -> int:
+    """The position of one of the candidates, counted from 0; `NOBODY` when there are not so many."""
+    for k in range(count):
+        if is_candidate(k, rank, fits, limit):
+            if n == 0:
+                return k
+            n -= 1
+    return NOBODY
+
+
+@kernel
 def oldest_candidate(count: int, rank: np.ndarray, fits: np.ndarray, waited: np.ndarray, limit: int) -> int:
     """The position of the candidate that has waited longest, the lowest channel at a tie; `NOBODY` without one."""
     found = NOBODY

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
@@ -30,18 +28,7 @@ class ChannelRoundRobin(ByChannel):
     (0, 1, 3, 0)
     """
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         chosen = next_candidate(memory[LAST], count, channel, rank, fits, rank_limit(count, rank, fits, params))
         if chosen != NOBODY:
             memory[LAST] = channel[chosen]

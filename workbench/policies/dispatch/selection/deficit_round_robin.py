@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import kernel
@@ -55,18 +53,7 @@ class DeficitRoundRobin(ByChannel):
 
     quantum: int = lever(16, least=1, most=1 << 20, scale="log", unit="waves", says="what a visit adds")
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         limit, quantum, last = rank_limit(count, rank, fits, params), int(params[QUANTUM]), memory[LAST]
         chosen = candidate_of(last, count, channel, rank, fits, limit)
         if chosen == NOBODY or memory[FIRST + last] < waves[chosen]:

@@ -14,12 +14,19 @@ from workbench.policies.dispatch.selection.question import NOBODY
 
 QUEUES, QUANTUM, BOOST = 1, 2, 3
 LAST, PERIOD, FIRST = 0, 1, 2
-"""Memory: the channel served last, the period of the last boost, then a queue and the waves used there a channel."""
+"""Memory: the channel served last, how many boosts it has seen, then a queue and the waves used there a channel."""
 
 
 @kernel
-def boost(period: int, memory: np.ndarray) -> None:
-    """Put every channel into the first queue, with nothing used, when a new period has begun."""
+def boosts(cycle: Any, params: np.ndarray) -> int:
+    """How many boosts there have been."""
+    every = int(params[BOOST])
+    return cycle // every if every else 0
+
+
+@kernel
+def catch_up(period: int, memory: np.ndarray) -> None:
+    """Put every channel into the first queue, with nothing used, when there was another boost."""
     if memory[PERIOD] != period:
         memory[PERIOD] = period
         for slot in range(FIRST, memory.size):
@@ -61,24 +68,12 @@ class MultilevelFeedback(ByChannel):
         64, least=1, most=1 << 30, scale="log", unit="waves", says="what a channel may use up in the first queue"
     )
     boost_cycles: int = lever(
-        65536, least=0, most=1 << 40, unit="cycles", says="from one boost to the next, counted from cycle 0; 0 = never"
+        65536, least=0, most=1 << 30, unit="cycles", says="from one boost to the next, counted from cycle 0; 0 = never"
     )
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         limit, chosen, lowest = rank_limit(count, rank, fits, params), NOBODY, 0
-        every = int(params[BOOST])
-        period = cycle // every if every else 0
+        period = boosts(cycle, params)
         for lap in range(2):  # the channels behind the last one, then the others
             for k in range(count):
                 if (channel[k] > memory[LAST]) == (lap == 0) and is_candidate(k, rank, fits, limit):
@@ -86,7 +81,7 @@ class MultilevelFeedback(ByChannel):
                     if chosen == NOBODY or queue < lowest:
                         chosen, lowest = k, queue
         if chosen != NOBODY:
-            boost(period, memory)
+            catch_up(period, memory)
             charge(channel[chosen], waves[chosen], params, memory)
             memory[LAST] = channel[chosen]
         return chosen

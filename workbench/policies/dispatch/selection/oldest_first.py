@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import oldest_candidate
 
@@ -23,16 +21,5 @@ class OldestFirst(ByChannel):
     1
     """
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         return oldest_candidate(count, rank, fits, waited, rank_limit(count, rank, fits, params))

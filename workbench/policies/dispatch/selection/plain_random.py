@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
-from workbench.policies.dispatch.selection.candidates import is_candidate
-from workbench.policies.dispatch.selection.question import NOBODY
+from workbench.policies.dispatch.selection.candidates import how_many, nth_candidate
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -31,28 +28,11 @@ class PlainRandom(ByChannel):
 
     draws = True
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
-        limit, candidates = rank_limit(count, rank, fits, params), 0
-        for k in range(count):
-            candidates += is_candidate(k, rank, fits, limit)
-        left = below(memory, GENERATOR, candidates) if candidates else 0
-        for k in range(count):
-            if is_candidate(k, rank, fits, limit):
-                if left == 0:
-                    return k
-                left -= 1
-        return NOBODY
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
+        limit = rank_limit(count, rank, fits, params)
+        candidates = how_many(count, rank, fits, limit)
+        drawn = below(memory, GENERATOR, candidates) if candidates else 0
+        return nth_candidate(drawn, count, rank, fits, limit)
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `plain_random` of the seed: int64[1]."""

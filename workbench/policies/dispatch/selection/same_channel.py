@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.levers import lever
@@ -37,18 +35,7 @@ class SameChannel(Selection):
 
     blocks: bool = lever(False, says="whether nobody else is served while its group does not fit")
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         at = seek(0, memory[LAST], count, channel)
         waits = at < count and channel[at] == memory[LAST]
         if waits and (fits[at] or params[BLOCKS]):

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from workbench.levers import lever
-from workbench.policies.dispatch.selection.candidates import best_rank, is_candidate
-from workbench.policies.dispatch.selection.marks import (
-    FIRST,
-    GENERATOR,
-    LEVELS,
-    clear_candidates,
-    clear_channels,
-    slot,
-    turn,
-    unmarked,
-)
-from workbench.policies.dispatch.selection.question import NOBODY, Selection
+from workbench.policies.dispatch.selection.candidates import best_rank, first_candidate, how_many, nth_candidate
+from workbench.policies.dispatch.selection.marks import FIRST, LEVELS, clear_others, mark, nth_unmarked, unmarked
+from workbench.policies.dispatch.selection.question import Selection
 from workbench.streams import Streams
+from workbench.structures.xorshift import below
 
 MARK_ON_SINGLE, CLEAR_SCOPE, PICK = 0, 1, 2
+AT_RANDOM, ALL_CHANNELS = 0, 1
+GENERATOR = 0
+"""Memory: the state of the random generator, never 0; the marks follow."""
 
 
 class ServedMarks(Selection):
@@ -50,36 +45,24 @@ class ServedMarks(Selection):
     )
     pick: Literal["random", "lowest"] = lever("random", says="which of equal channels is taken")
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
-        limit, equals = best_rank(count, rank, fits), 0
-        for k in range(count):
-            equals += is_candidate(k, rank, fits, limit)
-        if equals == 0:
-            return NOBODY
-        fresh = unmarked(count, channel, priority, rank, fits, limit, memory) if equals > 1 else 0
-        left, chosen = turn(fresh if fresh else equals, params[PICK] == 0, memory), NOBODY
-        for k in range(count):
-            if is_candidate(k, rank, fits, limit) and not (fresh and memory[slot(channel[k], priority[k], memory)]):
-                if left == 0:
-                    chosen = k
-                left -= 1
-        if equals > 1 and not fresh and params[CLEAR_SCOPE]:
-            clear_channels(chosen, count, channel, priority, rank, fits, limit, memory)
-        elif equals > 1 and not fresh:
-            clear_candidates(chosen, count, channel, priority, rank, fits, limit, memory)
-        if fresh or (equals == 1 and params[MARK_ON_SINGLE]):
-            memory[slot(channel[chosen], priority[chosen], memory)] = 1
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
+        limit = best_rank(count, rank, fits)
+        equals = how_many(count, rank, fits, limit)
+        if equals < 2:
+            chosen = first_candidate(count, rank, fits, limit)
+            if equals and params[MARK_ON_SINGLE]:
+                memory[mark(channel[chosen], priority[chosen], memory)] = 1
+            return chosen
+        fresh = unmarked(count, channel, priority, rank, fits, limit, memory)
+        if fresh:
+            turn = below(memory, GENERATOR, fresh) if params[PICK] == AT_RANDOM else 0
+            chosen = nth_unmarked(turn, count, channel, priority, rank, fits, limit, memory)
+            memory[mark(channel[chosen], priority[chosen], memory)] = 1
+            return chosen
+        turn = below(memory, GENERATOR, equals) if params[PICK] == AT_RANDOM else 0
+        chosen = nth_candidate(turn, count, rank, fits, limit)
+        everywhere = params[CLEAR_SCOPE] == ALL_CHANNELS
+        clear_others(chosen, everywhere, count, channel, priority, rank, fits, limit, memory)
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

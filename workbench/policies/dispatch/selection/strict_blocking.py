@@ -24,7 +24,7 @@ def top_rank(count: int, rank: Any) -> int:
 class StrictBlocking(Selection):
     """Take a group of the most urgent rank that waits; when none of that rank fits, nobody.
 
-    Of several of that rank that fit, the one that has waited longest is taken, then the lowest channel; or the lowest
+    Of several equal ones that fit, the one that has waited longest is taken, then the lowest channel; or the lowest
     channel at once, if the lever says so.
 
     References
@@ -45,18 +45,7 @@ class StrictBlocking(Selection):
         "oldest", says="which of several of the most urgent rank that fit is taken: longest waiting, lowest channel"
     )
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         limit = top_rank(count, rank)
         if params[EQUALS]:
             return first_candidate(count, rank, fits, limit)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.selection.candidates import best_rank, first_candidate
 from workbench.policies.dispatch.selection.question import Selection
 
@@ -25,16 +23,5 @@ class StrictPriority(Selection):
     2
     """
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         return first_candidate(count, rank, fits, best_rank(count, rank, fits))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import kernel
@@ -50,18 +48,7 @@ class Stride(ByChannel):
         (), least=1, most=1 << 20, unit="tickets", says="how many tickets each channel has; none = one each"
     )
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         limit, chosen = rank_limit(count, rank, fits, params), NOBODY
         for k in range(count):
             if is_candidate(k, rank, fits, limit) and (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.levers import lever
@@ -38,18 +36,7 @@ class WeightedRoundRobin(ByChannel):
         (), least=1, most=1 << 20, unit="groups", says="how many groups a turn each channel has; none = one each"
     )
 
-    def answer(
-        cycle: Any,
-        count: int,
-        channel: Any,
-        priority: Any,
-        rank: Any,
-        fits: Any,
-        waited: Any,
-        waves: Any,
-        params: Any,
-        memory: Any,
-    ) -> int:
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
         limit, left = rank_limit(count, rank, fits, params), memory[LEFT]
         chosen = candidate_of(memory[LAST], count, channel, rank, fits, limit) if left else NOBODY
         if chosen == NOBODY:
