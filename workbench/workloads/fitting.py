@@ -16,6 +16,8 @@ from workbench.errors import InputError, at
 
 COLUMNS = {"vgpr": "vgpr_blocks", "sgpr": "sgpr_blocks", "shared": "shared_segments", "waves": "waves"}
 """What workload files and levers call the demand of a resource, by its label; of others it is `<label>_blocks`."""
+ALWAYS_ONE = ("waves", "workgroups")
+"""What each wave takes one of, and each group one of, whatever else it takes."""
 
 
 def column_of(label: str) -> str:
@@ -55,7 +57,7 @@ def machine_resources(machine: Any, where: str = "") -> tuple[Any, ...]:
 
 
 def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarray]) -> Misfit | None:
-    """The first group that no empty module has room for; of its resources the first as the machine orders them.
+    """The first group that no empty module has room for, and the first resource; wave slots before all others.
 
     Parameters
     ----------
@@ -87,12 +89,12 @@ def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarra
         row = int(np.argmax(taken > resource.blocks))
         if taken.reshape(-1)[row] > resource.blocks:
             found.append(_misfit(machine, resource, row, int(waves[row]), np.broadcast_to(asked, waves.shape)))
-    return min(found, key=lambda misfit: misfit.row, default=None)
+    return min(found, key=lambda misfit: (misfit.row, misfit.label != "waves"), default=None)
 
 
 def _asked(label: str, demand: Mapping[str, np.ndarray]) -> np.ndarray | int | None:
     """Blocks a wave or a group: a wave takes one wave slot, a group one workgroup slot, whatever else it takes."""
-    return 1 if label in ("waves", "workgroups") else demand.get(label)
+    return 1 if label in ALWAYS_ONE else demand.get(label)
 
 
 def _misfit(machine: Any, resource: Any, row: int, waves: int, asked: np.ndarray) -> Misfit:
