@@ -8,6 +8,7 @@ from workbench.policies.probes.hardware import ProbeCost
 from workbench.policies.probes.prefix_suffix_tree import PrefixSuffixTree
 from workbench.policies.probes.question import Probe
 from workbench.policies.probes.sampled_run import SampledRun
+from workbench.policies.probes.shared_run import SharedRun
 from workbench.policies.probes.shift_doubling import ShiftDoubling
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "Probe",
     "ProbeCost",
     "SampledRun",
+    "SharedRun",
     "ShiftDoubling",
 ]

@@ -104,6 +104,10 @@ class Probe(Policy, abstract=True):
         """When each resource of a unit is looked at; None = all of them in every round."""
         return None
 
+    def serving(self, blocks: Sequence[int]) -> tuple[Probe, ...]:
+        """The probe that reports each resource of a unit: this one, unless it gives way to another (spec 3, R55)."""
+        return (self,) * len(blocks)
+
     def never_more(self) -> bool:
         """Whether a report never exceeds the longest run; every probe of this room keeps to it."""
         return True

@@ -1,42 +1,61 @@
-"""What must a row of blocks hold for a probe to report enough? A run of free cells, for every probe of known rule."""
+"""What must a resource hold for a probe to report enough? A run of free cells, for every probe of known rule."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from workbench.errors import InputError
+from workbench.policies.probes import GroupedRun, GroupedSampledRun, SampledRun
+from workbench.policies.probes.question import Probe
 
 
 class CellRun(NamedTuple):
-    """A run of wholly free cells, each cell so many blocks in a row from block 0 on."""
+    """A run of wholly free cells, each cell so many blocks in a row, cut from block 0 on."""
 
     cell_blocks: int
-    """1 where a run may start at any block, the group's size where only whole groups count."""
+    """1 where a run may start at any block; the size of a group where only whole groups count."""
     run: int | None
     """Cells that must be free in a row; None where no state is enough."""
 
 
-def exact(demand: int) -> CellRun:
-    """Of a probe that reports the longest run.
+def cell_run(probe: Probe, demand: int, blocks: int) -> CellRun:
+    """The run of cells with which a probe reports at least the demand, and without which it reports less.
 
-    >>> exact(5)
-    CellRun(cell_blocks=1, run=5)
+    Raises
+    ------
+    InputError
+        The probe cannot be built for the resource, or its rule is not known here.
+
+    References
+    ----------
+    spec 3, R42 (groups), R46 (samples), R50 (both).
+
+    Examples
+    --------
+    >>> cell_run(GroupedRun(groups=32), 5, 128), cell_run(SampledRun(run_lengths=(1, 2, 4, 8)), 5, 128)
+    (CellRun(cell_blocks=4, run=2), CellRun(cell_blocks=1, run=8))
     """
-    return CellRun(1, demand)
+    probe.check_blocks(blocks)
+    if not probe.built_in:
+        raise _unknown(probe)
+    if isinstance(probe, GroupedSampledRun):
+        size = blocks // probe.groups
+        return CellRun(size, _least(probe.lengths(probe.groups), -(-demand // size)))
+    if isinstance(probe, GroupedRun):
+        size = blocks // probe.groups
+        return CellRun(size, -(-demand // size))
+    if isinstance(probe, SampledRun):
+        return CellRun(1, _least(probe.lengths(blocks), demand))
+    if probe.exact(blocks) and probe.never_more():
+        return CellRun(1, demand)
+    raise _unknown(probe)
 
 
-def grouped(demand: int, blocks: int, groups: int) -> CellRun:
-    """Of a probe that sees whole groups alone: as many groups as hold the demand (spec 3, R42).
-
-    >>> grouped(5, 128, 32)
-    CellRun(cell_blocks=4, run=2)
-    """
-    size = blocks // groups
-    return CellRun(size, -(-demand // size))
+def _unknown(probe: Probe) -> InputError:
+    return InputError(f"the rule of {probe.short()} is not known here; simulated() asks it about random states.")
 
 
-def sampled(demand: int, run_lengths: tuple[int, ...]) -> CellRun:
-    """Of a probe that tells some run lengths apart: the least of them that is enough (spec 3, R46).
-
-    >>> sampled(5, (1, 2, 4, 6)), sampled(7, (1, 2, 4, 6))
-    (CellRun(cell_blocks=1, run=6), CellRun(cell_blocks=1, run=None))
-    """
-    return CellRun(1, min((length for length in run_lengths if length >= demand), default=None))
+def _least(lengths: Sequence[int], wanted: int) -> int | None:
+    """The least length that is enough."""
+    return min((length for length in lengths if length >= wanted), default=None)

@@ -1,7 +1,7 @@
 """The chance that something fails, and that it succeeds: both as logarithms, so that neither loses its digits.
 
-Of a failure of 1e-63 the success is 1 to every digit that a float has, and of a success of 1e-63 the failure; so each is
-computed from numbers of its own size. Logarithms also hold what is below the least float, as 1e-606.
+Of a failure of 1e-63 the success is 1 to every digit that a float has, and of a success of 1e-63 the failure; so each
+is computed from numbers of its own size. Logarithms also hold what is below the least float, as 1e-606.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Chance(NamedTuple):
 
     @classmethod
     def of_smaller(cls, log_failure: float, log_success: float) -> Chance:
-        """From both, each as exact as a float of its size: the smaller one is kept, the larger one is its complement."""
+        """From both, each to the digits of its size: the smaller one is kept, the larger one is its complement."""
         if log_failure < log_success:
             return cls(log_failure, log_of_complement(log_failure))
         return cls(log_of_complement(log_success), log_success)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from workbench.studies.probe_success.chance import Chance, log_of_complement
 
 
+@functools.lru_cache(4096)
 def no_run(cells: int, run: int, log_free: float) -> Chance:
     """The chance that no `run` consecutive cells of a row are free, each free by itself with the same probability.
 

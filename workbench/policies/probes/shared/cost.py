@@ -1,8 +1,8 @@
 """What sharing saves: one probe for several resources in turn, against a probe for each (spec 3, H3.12).
 
 Counted on generated gate lists by the rules of `hardware.py`. The document counts the chain alone, 8,128 AND gates
-instead of 11,272; the masks are gates too. Those of every shift, as it has them, cost more than the sharing saves; those
-of the first crossings give the same reports and cost next to nothing.
+instead of 11,272; the masks are gates too. Those of every shift, as it has them, cost more than sharing saves; those of
+the first crossings give the same reports and cost next to nothing.
 """
 
 from __future__ import annotations

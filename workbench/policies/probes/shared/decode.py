@@ -6,8 +6,6 @@ import numpy as np
 
 from workbench.compiled import allocating, kernel
 
-SCAN, LUT = 0, 1
-
 
 @kernel
 def scanned(found: np.ndarray) -> int:

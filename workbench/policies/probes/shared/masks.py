@@ -1,8 +1,8 @@
 """Masks that keep a shifted word's bits within their resource (spec 3, R56, R58; V18-V20).
 
 A mask is all ones but for the positions that a shift vacates: there a bit of the neighbour would come in. In `free1` a
-mask is AND-ed with the shifted word, in `free0` its complement is OR-ed. The outermost field needs none: the shift itself
-brings "occupied" in at the end of the word.
+mask is AND-ed with the shifted word, in `free0` its complement is OR-ed. The outermost field needs none: the shift
+itself brings "occupied" in at the end of the word.
 """
 
 from __future__ import annotations

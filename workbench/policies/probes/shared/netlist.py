@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,9 @@ def shared_netlist(period: Sequence[int], blocks: Sequence[int], width: int, mas
     word = _loaded(circuit, [np.concatenate([states[k] for k in inside]) for inside in in_period], states[-1], width)
     passing = _mask_wires(circuit, starts, width, FORMS.index(masks), states[-1])
     bits = _reduced(circuit, word, passing, starts)
-    where = {k: (int(one[at]), int(one[at + 1])) for one, inside in zip(starts, in_period) for at, k in enumerate(inside)}
+    where = {
+        k: (int(one[at]), int(one[at + 1])) for one, inside in zip(starts, in_period) for at, k in enumerate(inside)
+    }
     return SharedNetlist(circuit, tuple(bits[where[k]][: blocks[k]] for k in range(len(blocks))))
 
 
@@ -57,9 +60,7 @@ def _loaded(circuit: Netlist, words: list[np.ndarray], now: np.ndarray, width: i
     return word
 
 
-def _mask_wires(
-    circuit: Netlist, starts: list[np.ndarray], width: int, form: int, now: np.ndarray
-) -> np.ndarray:
+def _mask_wires(circuit: Netlist, starts: list[np.ndarray], width: int, form: int, now: np.ndarray) -> np.ndarray:
     """The mask of every shift as wires, int32[width, width]: 1 in the periods in which the bit may pass."""
     circuit.part = MASKS
     passes = sum(
@@ -84,12 +85,12 @@ def _reduced(
     """SAR of every field of every period, int32[width] each; fields are made of parts that they share (R59)."""
     cuts = sorted({int(cut) for one in starts for cut in one})
     found: dict[tuple[int, int], list[int]] = {
-        (int(first), int(end)): [] for one in starts for first, end in zip(one, one[1:])
+        (int(first), int(end)): [] for one in starts for first, end in pairwise(one)
     }
     circuit.part, row = SEARCH, word
     for by in range(word.size):
         row = _next(circuit, row, word, passing[by], by) if by else row
-        parts = {first: circuit.any_of(row[first:end]) for first, end in zip(cuts, cuts[1:])}
+        parts = {first: circuit.any_of(row[first:end]) for first, end in pairwise(cuts)}
         for (first, end), wires in found.items():
             inside = [parts[cut] for cut in cuts if first <= cut < end]
             wires.append(int(circuit.any_of(np.concatenate(inside))[0]))

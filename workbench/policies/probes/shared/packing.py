@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.errors import wrong_value
+
 
 def pack(blocks: Sequence[int], width: int) -> np.ndarray:
     """The period of each resource by first-fit decreasing: int64[resources], periods numbered from 0.
@@ -31,11 +33,32 @@ def pack(blocks: Sequence[int], width: int) -> np.ndarray:
     """
     period, room = np.zeros(len(blocks), np.int64), list[int]()
     for resource in sorted(range(len(blocks)), key=lambda k: -blocks[k]):
-        fitting = (k for k, left in enumerate(room) if left >= blocks[resource])
-        period[resource] = chosen = next(fitting, len(room))
-        room[chosen:] = room[chosen:] or [width]
+        fitting = (p for p, left in enumerate(room) if left >= blocks[resource])
+        chosen = next(fitting, len(room))
+        if chosen == len(room):
+            room.append(width)
         room[chosen] -= blocks[resource]
+        period[resource] = chosen
     return period
+
+
+def given(periods: Sequence[int], blocks: Sequence[int], width: int) -> np.ndarray:
+    """The period of each resource as somebody chose it: int64[resources].
+
+    Raises
+    ------
+    InputError
+        Another number of resources is named, a period has none, or one has more blocks than the probe is wide.
+
+    Examples
+    --------
+    >>> given([1, 0, 0], [128, 64, 48], 128).tolist()
+    [1, 0, 0]
+    """
+    wrong = _what_is_wrong(periods, blocks, width)
+    if wrong:
+        raise wrong_value("", "shared_run.periods", wrong, list(periods), pack(blocks, width).tolist())
+    return np.array(periods, np.int64)
 
 
 def loads(period: Sequence[int], blocks: Sequence[int]) -> list[int]:
@@ -48,3 +71,15 @@ def loads(period: Sequence[int], blocks: Sequence[int]) -> list[int]:
     for when, size in zip(period, blocks, strict=True):
         total[when] += size
     return total
+
+
+def _what_is_wrong(periods: Sequence[int], blocks: Sequence[int], width: int) -> str:
+    """In words that follow the lever's name; empty where nothing is."""
+    if len(periods) != len(blocks):
+        return f"must name a period for each of the {len(blocks)} resources"
+    for when, together in enumerate(loads(periods, blocks)):
+        if when not in periods:
+            return f"must give every period a resource; {when} has none"
+        if together > width:
+            return f"must put at most {width} blocks into a period; {when} has {together}"
+    return ""

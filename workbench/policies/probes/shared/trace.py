@@ -44,7 +44,6 @@ class SharedTrace(NamedTuple):
 def trace(
     free: Sequence[Bits],
     width: int = 128,
-    *,
     direction: Direction = "right",
     encoding: Encoding = "free1",
     masks: Masks = "every_shift",
@@ -55,7 +54,7 @@ def trace(
     Parameters
     ----------
     free : sequence of str or bool arrays
-        A free map a resource, segment 0 first, 1 = free in either encoding; the first lies at bit 0.
+        A free map a resource, block 0 first, 1 = free in either encoding; the first resource lies at bit 0.
     width : int
         Blocks that the probe looks at.
     direction, encoding, masks, padding
@@ -83,12 +82,14 @@ def trace(
     word = loaded(np.concatenate(states), width, taken_is_one)
     rows = prefixes(word, starts, direction == "left", taken_is_one, form)
     found = [sequence(rows, int(first), size, taken_is_one) for first, size in zip(starts, sizes)]
+    low_half, high_half = half_sequences(rows, taken_is_one)
     codes = [padded(one, width, padding == "occupied" and taken_is_one) for one in found]
     return SharedTrace(
         as_number(word),
         tuple(as_number(mask(starts, by, direction == "left", form)) for by in range(width)),
         tuple(as_number(row) for row in rows),
-        *(bits_text(half) for half in half_sequences(rows, taken_is_one)),
+        bits_text(low_half),
+        bits_text(high_half),
         tuple(bits_text(one) for one in found),
         tuple(bits_text(code) for code in codes),
         tuple(scanned(one) for one in found),
@@ -97,12 +98,14 @@ def trace(
 
 
 def check_together(sizes: Sequence[int], width: int) -> None:
-    """Refuse resources that do not fit into the probe side by side.
+    """Refuse resources that do not fit into the probe side by side, and none at all.
 
     >>> check_together([128, 64], 128)
     Traceback (most recent call last):
     workbench.errors.InputError: shared_run.width must be at least the 192 blocks of one period. Got 128. Nearest: 192.
     """
+    if not sizes:
+        raise wrong_value("", "a period", "must have at least one free map", [])
     if sum(sizes) > width:
         blocks = sum(sizes)
         raise wrong_value("", "shared_run.width", f"must be at least the {blocks} blocks of one period", width, blocks)
