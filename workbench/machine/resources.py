@@ -27,7 +27,7 @@ class _Cut(NamedTuple):
 
 
 def resources_of(machine: Machine) -> tuple[Resource, ...]:
-    """The resources of a machine: of units vgpr, sgpr and waves, of modules shared and workgroups, then its own.
+    """The resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups and its own.
 
     Raises
     ------
@@ -43,7 +43,8 @@ def resources_of(machine: Machine) -> tuple[Resource, ...]:
     of_unit = [_of_unit(machine, cut) for cut in cuts if getattr(machine, cut.lever)]
     shared = Resource(label="shared", level="module", contiguous=True, blocks=machine.segments)
     slots = Resource(label="workgroups", level="module", contiguous=False, blocks=machine.workgroups_a_unit)
-    return (*of_unit, shared, slots, *machine.more_resources)
+    every = (*of_unit, shared, slots, *machine.more_resources)
+    return tuple(sorted(every, key=lambda resource: resource.level == "module"))
 
 
 def _of_unit(machine: Machine, cut: _Cut) -> Resource:

@@ -46,8 +46,20 @@ from workbench.policies.dispatch.selection import (
     Stride,
     WeightedRoundRobin,
 )
-from workbench.policies.dispatch.stuck import Backfill, NeverSplit, SplitWhenStuck, Stuck
-from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit, SplitTable, Units
+from workbench.policies.dispatch.stuck import (
+    Backfill,
+    NeverSplit,
+    SplitWhenStuck,
+    Stuck,
+)
+from workbench.policies.dispatch.units import (
+    LeastLoaded,
+    NoRotation,
+    RandomRotation,
+    RotatedSplit,
+    SplitTable,
+    Units,
+)
 
 __all__ = [
     "Ageing",
