@@ -53,27 +53,58 @@ from workbench.policies.placement import (
 )
 from workbench.policies.probes import ExactRun, SharedRun
 
-PLACEMENTS = [FirstFit(), LastFit(), NextFit(), BestFit(), WorstFit(), RandomFit(), NearestBoundary(), PagedMemory(),
-    NearestBoundary(tie="alternate"), AlternateEnds(), SizeSegregatedEnds(), SegregatedFit(), UnsortedFreeList()]
+PLACEMENTS = [
+    FirstFit(),
+    LastFit(),
+    NextFit(),
+    BestFit(),
+    WorstFit(),
+    RandomFit(),
+    NearestBoundary(),
+    PagedMemory(),
+    NearestBoundary(tie="alternate"),
+    AlternateEnds(),
+    SizeSegregatedEnds(),
+    SegregatedFit(),
+    UnsortedFreeList(),
+]
 PRIORITIES = [StaticPriority(), NoPriority(), Ageing(), EarliestDeadline(), PriorityWindows(shortest=2)]
-SELECTIONS = [ServedMarks(), ServedMarks(clear_scope="all_channels"), ChannelRoundRobin(), DeficitRoundRobin(), Lottery(), LowestChannel(),
-  MultilevelFeedback(), OldestFirst(), PlainRandom(), SameChannel(), StrictBlocking(), StrictPriority(), Stride(), WeightedRoundRobin()]
+SELECTIONS = [
+    ServedMarks(),
+    ServedMarks(clear_scope="all_channels"),
+    ChannelRoundRobin(),
+    DeficitRoundRobin(),
+    Lottery(),
+    LowestChannel(),
+    MultilevelFeedback(),
+    OldestFirst(),
+    PlainRandom(),
+    SameChannel(),
+    StrictBlocking(),
+    StrictPriority(),
+    Stride(),
+    WeightedRoundRobin(),
+]
 PROBES = [ExactRun()]
 STUCK = [NeverSplit(), SplitWhenStuck()]
 UNITS = [RotatedSplit()]
 CHOICES = [MostResidual(), LeastRecentEnergy(nx=4), WeightedChoice()]
 
+
 def any_policies(machine: dict[str, Any], levels: int) -> Any:
-    return st.fixed_dictionaries({
-        "probe": st.sampled_from(PROBES),
-        "placement": st.sampled_from(PLACEMENTS),
-        "shared_placement": st.sampled_from(PLACEMENTS),
-        "priority": st.sampled_from(PRIORITIES),
-        "selection": st.sampled_from(SELECTIONS),
-        "stuck": st.sampled_from(STUCK),
-        "units": st.sampled_from(UNITS),
-        "choice": st.sampled_from(CHOICES),
-    })
+    return st.fixed_dictionaries(
+        {
+            "probe": st.sampled_from(PROBES),
+            "placement": st.sampled_from(PLACEMENTS),
+            "shared_placement": st.sampled_from(PLACEMENTS),
+            "priority": st.sampled_from(PRIORITIES),
+            "selection": st.sampled_from(SELECTIONS),
+            "stuck": st.sampled_from(STUCK),
+            "units": st.sampled_from(UNITS),
+            "choice": st.sampled_from(CHOICES),
+        }
+    )
+
 
 @settings(max_examples=200)
 @given(cases(any_policies))
