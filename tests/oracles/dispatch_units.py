@@ -54,8 +54,10 @@ def least_loaded(waves: int, taken: list[int]) -> list[int]:
 
 
 def drawn(state: int, count: int) -> tuple[int, int]:
-    """A number below `count` and the generator's next state: Marsaglia's xorshift (13, 7, 17), the upper bits of a word,
-    drawn again while too large."""
+    """A number below `count`, and the generator's next state: the upper bits of a word, drawn again while too large.
+
+    The generator is Marsaglia's xorshift of 64 bits with the triple (13, 7, 17).
+    """
     if count == 1:
         return 0, state
     bits = (count - 1).bit_length()
