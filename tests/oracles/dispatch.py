@@ -68,7 +68,7 @@ class Dispatcher:
         """The memories of the policies at the start of the run."""
         policies, modules = self.policies, len(self.modules)
         self.selection_memory = policies["selection"].start_memory(self.channels, self.levels, seed("selection"))
-        terms = policies["choice"].terms()
+        terms = policies["choice"].bound([resource.label for resource in self.resources]).terms()
         self.terms = [
             (term, weight, term.start_memory(modules, seed(f"choice/{k}"))) for k, (term, weight) in enumerate(terms)
         ]
