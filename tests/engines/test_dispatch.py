@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines.dispatch_cases import Case, assert_same
-from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
+from tests.engines.dispatch_laws import assert_lawful
 from tests.engines.dispatch_strategies import cases
 from workbench.policies.dispatch import (
     Ageing,
@@ -51,7 +50,7 @@ from workbench.policies.placement import (
     UnsortedFreeList,
     WorstFit,
 )
-from workbench.policies.probes import ExactRun, SharedRun
+from workbench.policies.probes import ExactRun
 
 PLACEMENTS = [
     FirstFit(),

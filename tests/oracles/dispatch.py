@@ -68,7 +68,7 @@ class Dispatcher:
         """The memories of the policies at the start of the run."""
         policies, modules = self.policies, len(self.modules)
         self.selection_memory = policies["selection"].start_memory(self.channels, self.levels, seed("selection"))
-        terms = policies["choice"].bound([resource.label for resource in self.resources]).terms()
+        terms = policies["choice"].bound([resource.name for resource in self.resources]).terms()
         self.terms = [
             (term, weight, term.start_memory(modules, seed(f"choice/{k}"))) for k, (term, weight) in enumerate(terms)
         ]
@@ -94,7 +94,7 @@ class Dispatcher:
     # One cycle -------------------------------------------------------------------------------------------------------
 
     def walk(self) -> None:
-        round_cycles = self.options["round_cycles"] * self.policies["probe"].round_cycles()
+        round_cycles = self.options["round_cycles"] * self.policies["probe"].round_cycles(self.probed_blocks())
         while any(self.queues) or self.running:
             self.give_back()
             self.renew_reports()
@@ -127,9 +127,11 @@ class Dispatcher:
                 if self.is_probed_now(key):
                     module.renew(key)
 
+    def probed_blocks(self) -> list[int]:
+        return [resource.blocks for resource in self.resources if resource.of_unit and resource.contiguous]
+
     def schedule(self) -> Any:
-        blocks = [resource.blocks for resource in self.resources if resource.of_unit and resource.contiguous]
-        return self.policies["probe"].schedule(blocks)
+        return self.policies["probe"].schedule(self.probed_blocks()) if self.probed_blocks() else None
 
     def is_probed_now(self, key: tuple[int, int]) -> bool:
         schedule = self.schedule()
@@ -339,4 +341,3 @@ class Dispatcher:
             "takes": [[k, p.unit, p.resource, p.start, p.amount] for k, d in enumerate(each) for p in d["pieces"]],
             "failures": self.failures,
         }
-

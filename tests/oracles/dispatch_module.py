@@ -72,7 +72,14 @@ class Module:
     def probed(self, key: tuple[int, int]) -> int:
         if self.policy(key).layout == "scattered":
             return self.maps[key].count(True)
-        return ask.longest_run(self.policies["probe"], self.maps[key])
+        return ask.longest_run(self.probe(key), self.maps[key])
+
+    def probe(self, key: tuple[int, int]) -> Any:
+        """The contiguous resources of a unit share a probe, which may name another for each; a module has its own."""
+        shared = [r for r, kind in enumerate(self.resources) if kind.of_unit and kind.contiguous]
+        if key[0] == OWN:
+            return self.policies["probe"].of_module()
+        return self.policies["probe"].serving([self.resources[r].blocks for r in shared])[shared.index(key[1])]
 
     def renew(self, key: tuple[int, int]) -> None:
         """The report is what the probe says now; one that differs changes the module."""
