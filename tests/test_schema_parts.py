@@ -53,11 +53,8 @@ def test_no_long_part_is_written_twice(schema):
 
     def walk(part):
         texts.append(json.dumps(part, sort_keys=True))
-        for inner in [
-            *part.get("properties", {}).values(),
-            *part.get("anyOf", []),
-            *[part["items"]][: "items" in part],
-        ]:
+        items = [part["items"]] if "items" in part else []
+        for inner in [*part.get("properties", {}).values(), *part.get("anyOf", []), *items]:
             walk(inner)
 
     short = written_once(pair)

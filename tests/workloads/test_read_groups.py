@@ -135,7 +135,7 @@ FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_f
         (
             {"synthetic": "random_group"},
             "groups",
-            "workload.synthetic: unknown generator 'random_group'; there are random_groups. Did you mean random_groups?",
+            "workload.synthetic: unknown generator 'random_group'; there are random_groups. Did you mean",
         ),
     ],
     ids=lambda given: str(given)[:60],

@@ -25,27 +25,30 @@ def written_once(schema: dict[str, Any]) -> dict[str, Any]:
     """
     numbers: dict[str, int] = {}
     parts: list[_Part] = []
+    uses: Counter[int] = Counter()
+    sizes: list[int] = []
 
     def number_of(part: _Part) -> _Part:
         """A part as a number alone, its own parts likewise; equal parts have the same."""
         inner = _each_part(part, number_of)
-        number = numbers.setdefault(json.dumps(inner, sort_keys=True), len(parts))
-        if number == len(parts):
+        text = json.dumps(inner, sort_keys=True)
+        if text not in numbers:
+            numbers[text] = len(parts)
             parts.append(inner)
-        return {"$part": number}
+            own = [held["$part"] for held in _parts_of(inner)]
+            uses.update(own)
+            sizes.append(len(text) + sum(sizes[number] for number in own))
+        return {"$part": numbers[text]}
 
     root = number_of(schema)["$part"]
-    uses: Counter[int] = Counter()
-    for part in parts:
-        _each_part(part, lambda inner: uses.update([inner["$part"]]) or inner)
-    named = {n: part for n, part in enumerate(parts) if uses[n] > 1 and len(json.dumps(part)) >= _WORTH_A_NAME}
+    named = [number for number in range(len(parts)) if uses[number] > 1 and sizes[number] >= _WORTH_A_NAME]
     names = {number: f"part_{place}" for place, number in enumerate(named, 1)}
 
     def written(inner: _Part) -> _Part:
         number = inner["$part"]
         return {"$ref": f"#/$defs/{names[number]}"} if number in names else _each_part(parts[number], written)
 
-    defined = {names[number]: _each_part(part, written) for number, part in named.items()}
+    defined = {name: _each_part(parts[number], written) for number, name in names.items()}
     return {**_each_part(parts[root], written), **({"$defs": defined} if defined else {})}
 
 
@@ -58,4 +61,11 @@ def _each_part(schema: _Part, change: Callable[[_Part], _Part]) -> _Part:
         found["items"] = change(found["items"])
     if "anyOf" in found:
         found["anyOf"] = [change(inner) for inner in found["anyOf"]]
+    return found
+
+
+def _parts_of(schema: _Part) -> list[_Part]:
+    """Every schema directly inside a schema."""
+    found: list[_Part] = []
+    _each_part(schema, lambda inner: found.append(inner) or inner)
     return found
