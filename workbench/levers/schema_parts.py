@@ -67,5 +67,10 @@ def _each_part(schema: _Part, change: Callable[[_Part], _Part]) -> _Part:
 def _parts_of(schema: _Part) -> list[_Part]:
     """Every schema directly inside a schema."""
     found: list[_Part] = []
-    _each_part(schema, lambda inner: found.append(inner) or inner)
+
+    def keep(inner: _Part) -> _Part:
+        found.append(inner)
+        return inner
+
+    _each_part(schema, keep)
     return found
