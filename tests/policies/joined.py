@@ -1,4 +1,4 @@
-"""Who has joined a contract: read from the text of a test file, so that a file which is not collected counts for nothing."""
+"""Who has joined a contract: read from the text of a test file, as a class that is not there cannot tell."""
 
 from __future__ import annotations
 

@@ -1,5 +1,25 @@
 """How are workgroups dispatched? (spec 3, Em. 1-3 and 8-10)"""
 
+from workbench.policies.dispatch.choice import (
+    BestFitModule,
+    Choice,
+    CoolestFirst,
+    DominantResource,
+    DotProduct,
+    FirstModule,
+    InstructionCalibrator,
+    LeastDecayedEnergy,
+    LeastRecentEnergy,
+    LeastWaves,
+    MostResidual,
+    RandomModule,
+    RecentCounts,
+    ResourceCalibrator,
+    RoundRobin,
+    TwoChoices,
+    WeightedChoice,
+    WorstFitModule,
+)
 from workbench.policies.dispatch.priority import (
     Ageing,
     EarliestDeadline,
@@ -26,19 +46,42 @@ from workbench.policies.dispatch.selection import (
     Stride,
     WeightedRoundRobin,
 )
-from workbench.policies.dispatch.stuck import Backfill, NeverSplit, SplitWhenStuck, Stuck
-from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit, SplitTable, Units
+from workbench.policies.dispatch.stuck import (
+    Backfill,
+    NeverSplit,
+    SplitWhenStuck,
+    Stuck,
+)
+from workbench.policies.dispatch.units import (
+    LeastLoaded,
+    NoRotation,
+    RandomRotation,
+    RotatedSplit,
+    SplitTable,
+    Units,
+)
 
 __all__ = [
     "Ageing",
     "Backfill",
+    "BestFitModule",
     "ChannelRoundRobin",
+    "Choice",
+    "CoolestFirst",
     "DeficitRoundRobin",
+    "DominantResource",
+    "DotProduct",
     "EarliestDeadline",
+    "FirstModule",
     "Head",
+    "InstructionCalibrator",
+    "LeastDecayedEnergy",
     "LeastLoaded",
+    "LeastRecentEnergy",
+    "LeastWaves",
     "Lottery",
     "LowestChannel",
+    "MostResidual",
     "MultilevelFeedback",
     "NeverSplit",
     "NoPriority",
@@ -47,8 +90,12 @@ __all__ = [
     "PlainRandom",
     "Priority",
     "PriorityWindows",
+    "RandomModule",
     "RandomRotation",
+    "RecentCounts",
+    "ResourceCalibrator",
     "RotatedSplit",
+    "RoundRobin",
     "Rounds",
     "SameChannel",
     "Selection",
@@ -60,6 +107,9 @@ __all__ = [
     "StrictPriority",
     "Stride",
     "Stuck",
+    "TwoChoices",
     "Units",
+    "WeightedChoice",
     "WeightedRoundRobin",
+    "WorstFitModule",
 ]

@@ -64,7 +64,7 @@ def walk(policy: Units, ask: Ask, units: int, steps: int, seed: int = 0) -> Iter
     draw = Streams(seed)["walk"]
     pointer, running = policy.first_pointer(units, SEED), list[np.ndarray]()
     for _ in range(steps):
-        taken = np.sum(running, axis=0, dtype=np.int64) if running else np.zeros(units, np.int64)
+        taken: np.ndarray = sum(running, np.zeros(units, np.int64))
         waves = int(draw.integers(1, int(draw.choice([2, units + 1, WAVES_A_UNIT * units])) + 1))
         counts = np.full(units, -7, np.int64)
         after = ask(waves, units, pointer, taken, counts)
