@@ -68,12 +68,12 @@ def test_energy_is_conserved(heat, modules, data):
     keeps, gains = heat.matrices(modules, CLOCK)
     powers = np.array(data.draw(st.lists(st.lists(st.floats(0, 100), min_size=modules, max_size=modules), max_size=6)))
     tau = heat.resistance_k_per_w * heat.capacity_j_per_k
-    kept = np.exp(-seconds(heat.step_cycles, CLOCK) / tau)
+    decay = seconds(heat.step_cycles, CLOCK) / tau
     warm, total = np.zeros(modules), 0.0
     for power in powers:
         warm = keeps @ warm + gains @ power
-        total = kept * total + heat.resistance_k_per_w * (1 - kept) * power.sum()
-    assert warm.sum() == pytest.approx(total, rel=1e-6, abs=1e-12)
+        total = np.exp(-decay) * total - heat.resistance_k_per_w * np.expm1(-decay) * power.sum()
+    assert warm.sum() == pytest.approx(total, rel=1e-9, abs=1e-12)
 
 
 def test_two_half_steps_are_a_step():

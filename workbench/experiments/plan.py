@@ -91,7 +91,8 @@ def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
     most = setup.workload.different_seeds(setup.machine)
     drawn = any(policy.draws for policy in setup.policies.values())
     if most is not None and len(sweep.seeds) > most and not drawn:
-        cure = " (unit: -1 lets each seed take another unit's share of a trace)" if most == 1 else ""
+        more = setup.workload.more_seeds
+        cure = f" ({more})" if most == 1 and more else ""
         expected = f"must be at most {most}: this workload has no more different runs{cure}"
         raise wrong_value(sweep.where, "seeds", expected, len(sweep.seeds), most)
 
@@ -100,7 +101,7 @@ def read_setup(sweep: Sweep, said: Mapping[str, Any]) -> Setup:
     """The checked setup of one alternative."""
     engine, where = sweep.mechanism.engine, sweep.where
     machine = read_machine(said.get("machine") or {}, "machine", where)
-    workload = read_workload(said["workload"], "workload", where, folder=sweep.folder)
+    workload = read_workload(said["workload"], "workload", where, sweep.folder, engine.wants)
     workload.check_machine(machine, "workload", where)
     options: Spec = read_spec(engine.options, said.get("options") or {}, "options", where)
     return Setup(engine.name, machine, workload, _policies(sweep, said.get("policy") or {}, "policy"), options)

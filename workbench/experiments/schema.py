@@ -35,7 +35,7 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
         "question": {"type": "string"},
         "engine": {"const": engine.name},
         "machine": varied(Machine.schema()),
-        "workload": varied(workload_schema()),
+        "workload": varied(workload_schema(engine.wants)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),
         "baseline": chosen,

@@ -65,7 +65,7 @@ class Correlated(Law):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema, where the law inside is any but this one."""
-        inside = {**family_schema(Law, without=cls.name), "description": cls.levers["law"].says}
+        inside = {**family_schema(Law, without=[cls.name]), "description": cls.levers["law"].says}
         levers = {"law": inside, "rank_correlation": cls.levers["rank_correlation"].schema()}
         return {"type": "object", "additionalProperties": False, "properties": levers}
 

@@ -53,6 +53,12 @@ class Law(Family, noun="law", example="{uniform: [1, 32]}", bare="constant"):
         """The ranks at which durations are drawn: a stream of their own, whatever the ranks of the sizes were."""
         return own
 
+    def check_least(self, path: str) -> None:
+        """Refuse a law that may draw 0 where at least 1 is needed; `path` names the lever that holds it."""
+        low, _ = self.span()
+        if low < 1:
+            raise InputError(f"{path} must draw at least 1. Got {self.short()}, which may draw {low}.")
+
     def draw(self, ranks: np.ndarray) -> np.ndarray:
         """The numbers at some ranks; what a law that is not built in answers is checked.
 

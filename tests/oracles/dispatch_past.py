@@ -1,0 +1,36 @@
+"""What each module executed, cycle by cycle, in units of 2^-20 instructions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+CLASSES = 6
+ONE = 2**20
+
+
+def rates(instructions: list[int], waves: int, of_waves: int, duration: int) -> list[int]:
+    """Instructions of each class in each cycle of a life: a part's share is spread evenly, to the nearest 2^-20."""
+    return [(count * waves // of_waves * ONE + duration // 2) // duration for count in instructions]
+
+
+@dataclass
+class Past:
+    """One module's past: all its cycles, and counters that are halved now and then."""
+
+    cycles: list[list[int]] = field(default_factory=list)
+    halved: dict[int, list[int]] = field(default_factory=dict)
+
+    def executed(self, cycle: int, running: list[list[int]]) -> None:
+        """The instructions of one cycle; counters of a period are halved in its multiples before they are added."""
+        now = [sum(rate[s] for rate in running) for s in range(CLASSES)]
+        self.cycles.append(now)
+        for period, counters in self.halved.items():
+            before = [c // 2 for c in counters] if cycle % period == 0 else counters
+            self.halved[period] = [c + n for c, n in zip(before, now, strict=True)]
+
+    def recent(self, history_cycles: int, halving_cycles: int) -> list[float]:
+        """Instructions of each class in the last so many cycles, or the counters of the period."""
+        if halving_cycles:
+            return [c / ONE for c in self.halved.get(halving_cycles, [0] * CLASSES)]
+        window = self.cycles[-history_cycles:] if history_cycles else []
+        return [sum(cycle[s] for cycle in window) / ONE for s in range(CLASSES)]
