@@ -68,7 +68,7 @@ class Dispatcher:
         """The memories of the policies at the start of the run."""
         policies, modules = self.policies, len(self.modules)
         self.selection_memory = policies["selection"].start_memory(self.channels, self.levels, seed("selection"))
-        terms = policies["choice"].terms()
+        terms = policies["choice"].bound([resource.name for resource in self.resources]).terms()
         self.terms = [
             (term, weight, term.start_memory(modules, seed(f"choice/{k}"))) for k, (term, weight) in enumerate(terms)
         ]
@@ -80,6 +80,7 @@ class Dispatcher:
                 module.memories[unit, r] = module.policy((unit, r)).start_memory(len(blocks), own_seed)
         periods = [term.halving_cycles() for term, _, _ in self.terms if term.halving_cycles()]
         self.pasts = [Past(halved={period: [0] * 6 for period in periods}) for _ in self.modules]
+        self.warmth = self.options["warmth"]
         self.tie_word = max(seed("module_tie"), 1)
         self.last_module = -1
 
@@ -94,10 +95,13 @@ class Dispatcher:
     # One cycle -------------------------------------------------------------------------------------------------------
 
     def walk(self) -> None:
-        round_cycles = self.options["round_cycles"] * self.policies["probe"].round_cycles()
+        probed = [resource.blocks for resource in self.resources if resource.contiguous]
+        round_cycles = self.options["round_cycles"] * self.policies["probe"].round_cycles(probed)
         while any(self.queues) or self.running:
             self.give_back()
             self.renew_reports()
+            if self.warmth and self.now and self.now % self.warmth.step_cycles == 0:
+                self.warmth.step(self.pasts)
             if self.now % round_cycles == 0 and any(map(self.waiting, range(self.channels))):
                 self.round()
             for number, past in enumerate(self.pasts):
@@ -255,7 +259,7 @@ class Dispatcher:
             "longest": [[module.longest_of(r) for r in every] for module in self.modules],
             "totals": size,
             "recent": [past.recent(term.history_cycles(), term.halving_cycles()) for past in self.pasts],
-            "heat": [0.0] * len(self.modules),
+            "heat": self.warmth.heat if self.warmth else [0.0] * len(self.modules),
         }
 
     def one_of(self, equals: list[int]) -> int:

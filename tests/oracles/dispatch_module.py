@@ -59,6 +59,7 @@ class Module:
         self.keys += [(OWN, r) for r, kind in enumerate(resources) if not kind.of_unit]
         self.maps = {key: [True] * resources[key[1]].blocks for key in self.keys if resources[key[1]].contiguous}
         self.amounts = {key: resources[key[1]].blocks for key in self.keys if not resources[key[1]].contiguous}
+        self.looked_at: dict[tuple[int, int], list[bool]] = {}
         self.reports = {key: self.probed(key) for key in self.maps}
         self.memories: dict[tuple[int, int], Any] = {}
         self.pointer = 0
@@ -72,10 +73,21 @@ class Module:
     def probed(self, key: tuple[int, int]) -> int:
         if self.policy(key).layout == "scattered":
             return self.maps[key].count(True)
-        return ask.longest_run(self.policies["probe"], self.maps[key])
+        return ask.longest_run(self.probe(key), self.maps[key])
+
+    def probe(self, key: tuple[int, int]) -> Any:
+        """One probe serves a unit's resources, or lets another one serve some of them; a module's has its own."""
+        of_units = [r for r, kind in enumerate(self.resources) if kind.of_unit and kind.contiguous]
+        if key[0] == OWN:
+            return self.policies["probe"]
+        serving = self.policies["probe"].serving([self.resources[r].blocks for r in of_units])
+        return serving[of_units.index(key[1])]
 
     def renew(self, key: tuple[int, int]) -> None:
         """The report is what the probe says now; one that differs changes the module."""
+        if self.maps[key] == self.looked_at.get(key):
+            return
+        self.looked_at[key] = list(self.maps[key])
         now = self.probed(key)
         if now != self.reports[key]:
             self.reports[key] = now
