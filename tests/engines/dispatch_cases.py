@@ -114,10 +114,6 @@ class Case:
         every = {**usual, **self.policies}
         return {**every, "shared_placement": every.get("shared_placement", every["placement"])}
 
-    def round_cycles(self) -> int:
-        blocks = [r.blocks for r in self.machine().resources() if r.contiguous]
-        return int(self.options.get("round_cycles", 1) * self.chosen()["probe"].round_cycles(blocks))
-
     def setup(self) -> Setup:
         machine = self.machine()
         names = tuple(r.label for r in machine.resources() if r.label not in ("waves", "workgroups"))
@@ -159,16 +155,11 @@ class Case:
         return dispatcher.record()
 
 
-def failed_cycles(record: DispatchRecord, round_cycles: int) -> list[int]:
-    """Every failed round: the log keeps the first of a row in which nothing changed."""
-    return [first + k * round_cycles for first, count in record.failures.tolist() for k in range(count)]
-
-
-def plain(record: DispatchRecord, round_cycles: int) -> dict[str, Any]:
-    """The engine's record as the twin writes it."""
+def plain(record: DispatchRecord) -> dict[str, Any]:
+    """The engine's record as the twin writes it; every failed round, of which the log keeps the first of a row."""
     out = {n: v.tolist() if isinstance(v, np.ndarray) else v for n, v in record._asdict().items()}
-    out["resources"] = list(record.resources)
-    return {**out, "failures": failed_cycles(record, round_cycles)}
+    failures = [first + k * record.round_cycles for first, count in record.failures.tolist() for k in range(count)]
+    return {**out, "resources": list(record.resources), "failures": failures}
 
 
 def assert_same(case: Case) -> DispatchRecord | None:
@@ -179,7 +170,7 @@ def assert_same(case: Case) -> DispatchRecord | None:
             case.engine()
         return None
     record = case.engine()
-    found = plain(record, case.round_cycles())
+    found = plain(record)
     differing = {name: (found[name], told) for name, told in expected.items() if found[name] != told}
     assert not differing, differing
     return record

@@ -61,6 +61,7 @@ class Dispatcher:
         self.running: list[dict[str, Any]] = []
         self.dispatches: list[dict[str, Any]] = []
         self.rounds = self.head_rounds = self.over_promised = self.refused_by_fragmentation = 0
+        self.refused = [0] * len(groups["channel"])
         self.failures: list[int] = []
         self.splits: list[list[int]] = []
 
@@ -95,8 +96,7 @@ class Dispatcher:
     # One cycle -------------------------------------------------------------------------------------------------------
 
     def walk(self) -> None:
-        probed = [resource.blocks for resource in self.resources if resource.contiguous]
-        round_cycles = self.options["round_cycles"] * self.policies["probe"].round_cycles(probed)
+        round_cycles = self.round_cycles()
         while any(self.queues) or self.running:
             self.give_back()
             self.renew_reports()
@@ -113,6 +113,11 @@ class Dispatcher:
     def last_change(self) -> int:
         """The last cycle in which something arrives or ends, as far as is known now."""
         return max([*self.groups["arrival"], *(dispatch["end"] for dispatch in self.dispatches)])
+
+    def round_cycles(self) -> int:
+        """A round takes as long as the reports that it waits for."""
+        probed = [resource.blocks for resource in self.resources if resource.contiguous]
+        return int(self.options["round_cycles"] * self.policies["probe"].round_cycles(probed))
 
     def give_back(self) -> None:
         """1. Everything due now, in the order of dispatch."""
@@ -154,6 +159,7 @@ class Dispatcher:
         self.head_rounds += len(heads)
         for head in heads:
             fits_nowhere = not any(module.fits(head) for module in self.modules)
+            self.refused[head.group] += fits_nowhere
             self.refused_by_fragmentation += fits_nowhere and any(m.enough_in_total(head) for m in self.modules)
         made = 0
         while made < self.options["dispatches_a_round"] and self.attempt():
@@ -332,6 +338,9 @@ class Dispatcher:
             "sent": [d["sent"] for d in each],
             "level": [d["offer"].level for d in each],
             "shared_out": [d["offer"].shared_out for d in each],
+            "refused": self.refused,
+            "round_cycles": self.round_cycles(),
+            "history_cycles": max(term.history_cycles() for term, _, _ in self.terms),
             "rounds": self.rounds,
             "failed_rounds": len(self.failures),
             "head_rounds": self.head_rounds,

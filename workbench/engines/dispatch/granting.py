@@ -41,7 +41,7 @@ def _ask(
     about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
     if shape.scattered[resource]:
         return next_free(words, 0) if count_free(words) >= amount else REFUSED
-    answer = place(policy.answer, words, blocks, amount, policy.params, state.memory[row][: policy.memory.size])
+    answer = place(policy.answer, words, blocks, amount, policy.params, state.memory[row][: shape.remembers[resource]])
     if answer == REFUSED:
         return REFUSED
     if answer == RAISED:
@@ -66,7 +66,7 @@ def _tell(
     now: int,
 ) -> None:
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
-    status = tell(told, words, blocks, start, amount, policy.params, state.memory[row][: policy.memory.size])
+    status = tell(told, words, blocks, start, amount, policy.params, state.memory[row][: shape.remembers[resource]])
     if status == RAISED:
         about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
         fail(state, RAISED_IN, now, NONE, NONE, about)

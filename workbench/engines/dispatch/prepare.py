@@ -47,6 +47,7 @@ def shape_of(setup: Setup, resources: tuple[Resource, ...]) -> Shape:
         words=-(-blocks // 64),
         scattered=np.array([r.contiguous and _layout(setup, r) == "scattered" for r in resources]),
         own_placement=np.array([r.label == "shared" for r in resources]),
+        remembers=np.array([placement_of(setup, r).start_memory(r.blocks, 0).size for r in resources]),
         footprint=np.array([_footprint(setup, r, int(blocks.max())) for r in resources]),
         totals=np.array([r.blocks * (units if r.level == "unit" else 1) for r in resources]),
     )

@@ -35,6 +35,8 @@ class Shape(NamedTuple):
     """bool[resources], whether a grant may be any free blocks."""
     own_placement: np.ndarray
     """bool[resources], whether the resource is served by the placement policy of shared memory."""
+    remembers: np.ndarray
+    """int64[resources], slots of memory that the placement policy keeps of each free map."""
     footprint: np.ndarray
     """int64[resources, most blocks + 2], blocks that a request of each size takes; the last size, one more than any
     resource has, and those above a resource's own take more than any report says."""
