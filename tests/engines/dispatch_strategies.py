@@ -80,6 +80,7 @@ def cases(draw: Any, most: int = 14) -> Case:
     rounded, levels, channels = draw(st.booleans()), draw(st.integers(1, 4)), draw(st.integers(1, 4))
     machine = draw(machines(rounded))
     given = draw(st.lists(rows(machine, levels, channels), min_size=1, max_size=most))
-    chosen = {slot: draw(st.sampled_from(found + (ROUND.get(slot, []) if rounded else []))) for slot, found in
-              EVERY.items()}
+    chosen = {
+        slot: draw(st.sampled_from(found + (ROUND.get(slot, []) if rounded else []))) for slot, found in EVERY.items()
+    }
     return Case(in_queue_order(given), **machine, policies=chosen, options=draw(OPTIONS), seed=draw(st.integers(0, 9)))
