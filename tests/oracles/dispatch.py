@@ -230,7 +230,7 @@ class Dispatcher:
             if key in module.maps and (schedule is None or key[0] == OWN):
                 module.renew(key)
             elif key in module.maps and schedule.forget:
-                module.reports[key] = 0
+                module.forget(key)
 
     def book(self, offer: Offer, number: int, sent: list[int], pieces: list[Piece]) -> None:
         g = self.groups

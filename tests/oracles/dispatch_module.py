@@ -86,12 +86,17 @@ class Module:
     def renew(self, key: tuple[int, int]) -> None:
         """The report is what the probe says now; one that differs changes the module."""
         if self.maps[key] == self.looked_at.get(key):
-            return
+            return  # a probe says the same of the same map
         self.looked_at[key] = list(self.maps[key])
         now = self.probed(key)
         if now != self.reports[key]:
             self.reports[key] = now
             self.refused = []
+
+    def forget(self, key: tuple[int, int]) -> None:
+        """Until it is renewed, the report promises nothing."""
+        self.reports[key] = 0
+        self.looked_at.pop(key, None)
 
     # What fits -------------------------------------------------------------------------------------------------------
 
