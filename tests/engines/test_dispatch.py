@@ -17,6 +17,7 @@ from workbench.engines.dispatch import Dispatch
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
 from workbench.policies.catalogue import load_all
+from workbench.policies.dispatch import FirstModule
 from workbench.policies.policy import policies
 
 MOVES_LIVE_RANGES = "compaction"
@@ -63,7 +64,8 @@ def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     case = crowded(len(policy.short()), policies={slot: policy}, options={"module_tie": "rotating"})
     record = assert_same(case)
     assert record is not None
-    assert record.failed_rounds > 10, "nobody was ever stuck: the case tests nothing"
+    waited = record.cycle > record.arrival[record.group]
+    assert waited.sum() > 10, "hardly anybody waits: the case tests nothing"
     assert_lawful(case, record)
 
 
@@ -81,9 +83,11 @@ def test_temperatures_are_those_of_the_steps_that_have_ended(step: int) -> None:
     """A small heat capacity, so that a module cools down and warms up many times in a run."""
     heat = RcHeat(step_cycles=step, capacity_j_per_k=1e-9)
     case = crowded(5, policies={"choice": WARM}, options={"heat": heat, "power": ClassPower()})
+    case.modules = 6
     record = assert_same(case)
     assert record is not None
-    without = crowded(5, policies={"choice": EVERY["choice"][0]}).engine()
+    case.policies = {"choice": FirstModule()}
+    without = case.engine()
     assert record.module.tolist() != without.module.tolist(), "no temperature made a difference"
 
 

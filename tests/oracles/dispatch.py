@@ -46,8 +46,7 @@ class Dispatcher:
         self.channels = max(groups["channel"], default=0) + 1
         self.levels = max(groups["priority"], default=1)
         per_wave = options["blocks_on_a_unit"] == "per_wave"
-        slowed = {id(policies[slot]): policies[slot] for slot in ("placement", "shared_placement")}
-        for policy in slowed.values():
+        for policy in dict.fromkeys(policies[slot] for slot in ("placement", "shared_placement")):
             groups = {**groups, "duration": [int(policy.lasting(cycles)) for cycles in groups["duration"]]}
         self.groups = groups
         self.modules = [Module(resources, units, policies, per_wave) for _ in range(modules)]
