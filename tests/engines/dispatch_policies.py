@@ -180,6 +180,7 @@ ROUND: dict[str, list[Any]] = {
         GroupedSampledRun(groups=2),
         SampledRun(),
         SampledRun(run_lengths=(1, 2, 4, 8, 16)),
+        SharedRun(width=16, alone=GroupedRun(groups=2)),
     ],
     "placement": [Buddy()],
     "shared_placement": [Buddy()],

@@ -115,8 +115,7 @@ class Dispatcher:
 
     def round_cycles(self) -> int:
         """A round takes as long as the reports that it waits for."""
-        probed = [resource.blocks for resource in self.resources if resource.contiguous]
-        return int(self.options["round_cycles"] * self.policies["probe"].round_cycles(probed))
+        return int(self.options["round_cycles"] * self.policies["probe"].round_cycles(self.probed_blocks()))
 
     def give_back(self) -> None:
         """1. Everything due now, in the order of dispatch."""
@@ -135,9 +134,11 @@ class Dispatcher:
                 if self.is_probed_now(key):
                     module.renew(key)
 
+    def probed_blocks(self) -> list[int]:
+        return [resource.blocks for resource in self.resources if resource.of_unit and resource.contiguous]
+
     def schedule(self) -> Any:
-        blocks = [resource.blocks for resource in self.resources if resource.of_unit and resource.contiguous]
-        return self.policies["probe"].schedule(blocks)
+        return self.policies["probe"].schedule(self.probed_blocks()) if self.probed_blocks() else None
 
     def is_probed_now(self, key: tuple[int, int]) -> bool:
         schedule = self.schedule()

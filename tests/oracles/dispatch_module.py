@@ -87,12 +87,11 @@ class Module:
         return ask.longest_run(self.probe(key), self.maps[key])
 
     def probe(self, key: tuple[int, int]) -> Any:
-        """One probe serves a unit's resources, or lets another one serve some of them; a module's has its own."""
-        of_units = [r for r, kind in enumerate(self.resources) if kind.of_unit and kind.contiguous]
+        """The contiguous resources of a unit share a probe, which may name another for each; a module has its own."""
+        shared = [r for r, kind in enumerate(self.resources) if kind.of_unit and kind.contiguous]
         if key[0] == OWN:
-            return self.policies["probe"]
-        serving = self.policies["probe"].serving([self.resources[r].blocks for r in of_units])
-        return serving[of_units.index(key[1])]
+            return self.policies["probe"].of_module()
+        return self.policies["probe"].serving([self.resources[r].blocks for r in shared])[shared.index(key[1])]
 
     def renew(self, key: tuple[int, int]) -> None:
         """The report is what the probe says now; one that differs changes the module."""

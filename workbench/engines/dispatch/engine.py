@@ -119,6 +119,9 @@ class Dispatch:
 
 def _read(setup: Setup, seed: int, checked: bool) -> Run:
     streams, resources = Streams(seed), setup.machine.resources()
+    choice: Any = setup.policies["choice"]
+    bound = choice.bound([resource.label for resource in resources])
+    setup = setup._replace(policies={**setup.policies, "choice": bound})
     groups = setup.workload.groups(setup.machine, streams)
     check_policies(setup, groups, resources)
     shape, history = shape_of(setup, resources), needs_history(setup)

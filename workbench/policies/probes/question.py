@@ -108,6 +108,10 @@ class Probe(Policy, abstract=True):
         """The probe that reports each resource of a unit: this one, unless it gives way to another (spec 3, R55)."""
         return (self,) * len(blocks)
 
+    def of_module(self) -> Probe:
+        """The probe of a module's own resource, which no unit's probe serves: this one, unless it gives way."""
+        return self
+
     def never_more(self) -> bool:
         """Whether a report never exceeds the longest run; every probe of this room keeps to it."""
         return True
