@@ -70,10 +70,15 @@ class Groups(NamedTuple):
         """
         if len(times) == times.sum() and times.min(initial=1) == 1:
             return self
-        columns = {
-            name: np.repeat(column, times, axis=0) for name, column in self._asdict().items() if name != "demand"
+        columns: dict[str, Any] = {
+            name: np.repeat(column, times, axis=0) for name, column in self._asdict().items() if name in _COLUMNS
         }
-        return Groups(demand={label: np.repeat(blocks, times) for label, blocks in self.demand.items()}, **columns)
+        return self._replace(
+            demand={label: np.repeat(blocks, times) for label, blocks in self.demand.items()}, **columns
+        )
+
+
+_COLUMNS = ("arrival", "channel", "priority", "waves", "independent", "duration", "instructions")
 
 
 class Workload(Spec):
