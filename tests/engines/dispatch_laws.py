@@ -82,10 +82,14 @@ def keeps_the_order_of_channels(record: DispatchRecord) -> None:
 
 def counts_every_waiting_cycle(case: Case, record: DispatchRecord) -> None:
     """Little's law, channel by channel: rounds are cycles in which somebody waits, heads are channels that wait."""
-    step = case.options.get("round_cycles", 1) * case.chosen()["probe"].round_cycles()
-    waits = [(int(record.channel[g]), a, c) for g, a, c in zip(record.group, record.arrival[record.group], record.cycle)]
-    each = [{t for ch, a, c in waits if ch == channel for t in range(a, c + 1) if t % step == 0} for channel in
-            range(record.channels)]
+    step = record.round_cycles
+    waits = [
+        (int(record.channel[g]), a, c) for g, a, c in zip(record.group, record.arrival[record.group], record.cycle)
+    ]
+    each = [
+        {t for ch, a, c in waits if ch == channel for t in range(a, c + 1) if t % step == 0}
+        for channel in range(record.channels)
+    ]
     assert record.head_rounds == sum(map(len, each))
     assert record.rounds == len(set().union(*each))
     assert record.failed_rounds == record.rounds - record.cycle.size

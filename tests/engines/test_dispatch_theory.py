@@ -43,8 +43,10 @@ def starts(rows: list[Row], servers: int, gap: int) -> list[int]:
 @pytest.mark.parametrize(("gap", "at_once"), [(1, 1), (0, 64)])
 @pytest.mark.parametrize(("modules", "slots"), [(1, 1), (3, 1), (2, 4)])
 def test_every_start_of_a_first_come_first_served_queue(modules, slots, gap, at_once):
-    rows = [row._replace(arrival=row.arrival // 10_000, duration=row.duration // 10_000 + 1) for row in
-            queue(3, 600, modules * slots, 0.95)]
+    rows = [
+        row._replace(arrival=row.arrival // 10_000, duration=row.duration // 10_000 + 1)
+        for row in queue(3, 600, modules * slots, 0.95)
+    ]
     record = dispatched(rows, modules, slots, dispatches_a_round=at_once)
     assert record.cycle.tolist() == starts(rows, modules * slots, gap)
     assert record.group.tolist() == list(range(600))

@@ -88,7 +88,7 @@ def test_v28_v29_windows_share_the_time_on_top():
 def test_v30_the_257th_failed_round_splits():
     """The unit is full from cycle 0 on; rounds 1 to 257 fail."""
     rows = [vgpr(16, duration=300), vgpr(8, channel=1, waves=2, independent=True, duration=4)]
-    record = happened(Case(rows, policies={"stuck": SplitWhenStuck(after=256)}))
+    record = happened(Case(rows, policies={"stuck": SplitWhenStuck(threshold=256)}))
     assert record.splits.tolist() == [[257, 1, 2]]
     assert record.cycle.tolist() == [0, 300, 301]
 
@@ -99,14 +99,14 @@ def test_e11_a_flagged_head_that_comes_late_is_split_at_once():
         vgpr(16, channel=1, duration=1),
         vgpr(8, channel=2, arrival=100, waves=2, independent=True),
     ]
-    record = happened(Case(rows, policies={"stuck": SplitWhenStuck(after=9)}))
+    record = happened(Case(rows, policies={"stuck": SplitWhenStuck(threshold=9)}))
     assert record.splits.tolist() == [[100, 2, 2]]
 
 
 def test_parts_go_where_there_is_room_one_after_another():
     """R26, R28, R29: both modules are half full; a group of two halves fits neither, its waves fit one each."""
     rows = [vgpr(8, duration=50), vgpr(8, duration=50), vgpr(8, arrival=2, waves=2, independent=True, duration=5)]
-    record = happened(Case(rows, modules=2, policies={"stuck": SplitWhenStuck(after=2)}))
+    record = happened(Case(rows, modules=2, policies={"stuck": SplitWhenStuck(threshold=2)}))
     assert record.module.tolist() == [0, 1, 0, 1]
     assert record.cycle.tolist() == [0, 1, 5, 6]
     assert record.splits.tolist() == [[4, 2, 2]]
@@ -115,7 +115,7 @@ def test_parts_go_where_there_is_room_one_after_another():
 def test_an_unflagged_group_is_never_split():
     """R29."""
     rows = [vgpr(8, duration=50), vgpr(8, duration=50), vgpr(8, arrival=2, waves=2, duration=5)]
-    record = happened(Case(rows, modules=2, policies={"stuck": SplitWhenStuck(after=2)}))
+    record = happened(Case(rows, modules=2, policies={"stuck": SplitWhenStuck(threshold=2)}))
     assert record.cycle.tolist() == [0, 1, 50] and not record.splits.size
 
 

@@ -51,3 +51,19 @@ def least_loaded(waves: int, taken: list[int]) -> list[int]:
     for _ in range(waves):
         loads[loads.index(min(loads))] += 1
     return [after - before for after, before in zip(loads, taken, strict=True)]
+
+
+def drawn(state: int, count: int) -> tuple[int, int]:
+    """A number below `count`, and the generator's next state: the upper bits of a word, drawn again while too large.
+
+    The generator is Marsaglia's xorshift of 64 bits with the triple (13, 7, 17).
+    """
+    if count == 1:
+        return 0, state
+    bits = (count - 1).bit_length()
+    while True:
+        state ^= state << 13 & (1 << 64) - 1
+        state ^= state >> 7
+        state ^= state << 17 & (1 << 64) - 1
+        if state >> 64 - bits < count:
+            return state >> 64 - bits, state

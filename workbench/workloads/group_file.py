@@ -65,7 +65,7 @@ class GroupFile(CsvFile):
         groups: Groups = self.content().groups
         declared = [resource.label for resource in machine.more_resources]
         for label in groups.demand:
-            if label not in (*COLUMNS, *declared):
+            if label not in (*_DEMANDS.values(), *declared):
                 said = f"{self.file}: column {column_of(label)}"
                 raise unknown_name(at(where, said), "further resource of the machine", label, declared)
         machine_resources(machine, where)

@@ -84,6 +84,12 @@ def test_periods_can_be_given():
             TYPES,
             "shared_run.alone.groups must divide the 128 blocks. Got 33. Nearest: 32.",
         ),
+        (
+            {"alone": "bit_serial", "cycles_a_period": 3},
+            TYPES,
+            "shared_run.cycles_a_period must be at least the 128 that bit_serial takes for 128 blocks. "
+            "Got 3. Nearest: 128.",
+        ),
     ],
 )
 def test_schedules_that_cannot_be(levers, blocks, sentence):

@@ -119,6 +119,9 @@ class Dispatch:
 
 def _read(setup: Setup, seed: int, checked: bool) -> Run:
     streams, resources = Streams(seed), setup.machine.resources()
+    choice: Any = setup.policies["choice"]
+    bound = choice.bound([resource.label for resource in resources])
+    setup = setup._replace(policies={**setup.policies, "choice": bound})
     groups = setup.workload.groups(setup.machine, streams)
     check_policies(setup, groups, resources)
     shape, history = shape_of(setup, resources), needs_history(setup)
@@ -211,6 +214,7 @@ def _room(
 def _record(run: Run, shape: Shape, columns: Columns, rules: Rules, state: State) -> DispatchRecord:
     counters, resources = state.counters, run.resources
     options: Any = run.setup.options
+    choice: Any = run.setup.policies["choice"]
     sent = int(counters[DISPATCHES])
     total = {name: int(counters[k]) for name, k in _TOTALS.items()}
     return DispatchRecord(
@@ -235,6 +239,9 @@ def _record(run: Run, shape: Shape, columns: Columns, rules: Rules, state: State
         sent=state.sent[:sent],
         level=state.level[:sent],
         shared_out=state.shared_out[:sent],
+        refused=state.refused,
+        round_cycles=rules.round_cycles,
+        history_cycles=max(term.history_cycles() for term, _ in choice.terms()),
         **total,
         splits=state.splits[: counters[SPLITS]],
         takes=state.takes,

@@ -9,12 +9,14 @@ counted, not played.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, kernel, lend, routine
 from workbench.engines.dispatch.channels import put_forward
 from workbench.engines.dispatch.choosing import choose
-from workbench.engines.dispatch.entries import fail
+from workbench.engines.dispatch.entries import fail, group_of
 from workbench.engines.dispatch.fitting import settle
 from workbench.engines.dispatch.granting import take_slot
 from workbench.engines.dispatch.reports import first_reports, next_renewal, renew_in_turn
@@ -34,7 +36,6 @@ from workbench.engines.dispatch.state import (
     ROUNDS,
     STARVED,
     STATUS,
-    STUCK_HEADS,
     WAITING,
     State,
 )
@@ -59,7 +60,8 @@ def simulate(shape: Shape, columns: Columns, rules: Rules, policies: Policies, s
 
 @routine
 def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
-    counters, now, stale, came_to = state.counters, np.int64(0), True, FITS_NOWHERE
+    counters, stale, came_to = state.counters, True, FITS_NOWHERE
+    now: Any = np.int64(0)  # of a plain 0 Numba would compile everything once more
     first_reports(shape, policies, state)
     while now != NEVER and counters[STATUS] == FINE:
         renew_in_turn(shape, policies, state, now - 1)
@@ -80,7 +82,7 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
                 settle(shape, columns, rules, policies, state, now)
                 if phase == BEFORE:
                     phase = DURING
-                    _count_round(rules, state)
+                    _count_rounds(columns, rules, state, 1)
                 offer = NOTHING_FITS
                 if counters[WAITING] > 0 and sent < rules.dispatches_a_round:
                     offer = select(columns, rules, policies, state, now)
@@ -95,7 +97,7 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
                 phase = DURING if done else ENDED
                 came_to = DISPATCHED if sent > 0 else OVER_PROMISE
         following = _next_cycle(shape, rules, policies, state, came_to, stale, now)
-        _skip(rules, policies, state, now, following)
+        _skip(columns, rules, policies, state, now, following)
         if following == NEVER and counters[WAITING] > 0:
             fail(state, STARVED, now, NONE, NONE, ABOUT_ALL)
         now = following
@@ -108,12 +110,20 @@ def _is_turn(rules: Rules, state: State, now: int) -> bool:
 
 
 @kernel
-def _count_round(rules: Rules, state: State) -> None:
+def _count_rounds(columns: Columns, rules: Rules, state: State, rounds: int) -> None:
+    """Count rounds with the heads as they are: those that wait, that fit nowhere, that fit nowhere for fragmentation.
+
+    The last are heads for which in some module enough blocks are free in total.
+    """
     counters = state.counters
-    counters[ROUNDS] += 1
-    counters[HEAD_ROUNDS] += counters[WAITING]
-    counters[STUCK_HEADS] = _fragmented(rules, state)
-    counters[FRAGMENTED] += counters[STUCK_HEADS]
+    counters[ROUNDS] += rounds
+    counters[HEAD_ROUNDS] += rounds * counters[WAITING]
+    for channel in range(rules.channels):
+        head = channel * rules.offers
+        if state.offered[channel] > 0 and state.fitting[head] == 0:
+            state.refused[group_of(columns, state, state.offer[head])] += rounds
+            if state.enoughs[head] > 0:
+                counters[FRAGMENTED] += rounds
 
 
 @kernel
@@ -130,16 +140,6 @@ def _end_round(columns: Columns, rules: Rules, policies: Policies, state: State,
         return False
     counters[FAILS] = 0
     return True
-
-
-@kernel
-def _fragmented(rules: Rules, state: State) -> int:
-    """How many heads fit no module, although in some module enough blocks are free in total."""
-    heads = 0
-    for channel in range(rules.channels):
-        offer = channel * rules.offers
-        heads += state.offered[channel] > 0 and state.fitting[offer] == 0 and state.enoughs[offer] > 0
-    return heads
 
 
 @kernel
@@ -179,7 +179,7 @@ def _order_changes(rules: Rules, policies: Policies, state: State, now: int) -> 
 
 
 @kernel
-def _skip(rules: Rules, policies: Policies, state: State, now: int, following: int) -> None:
+def _skip(columns: Columns, rules: Rules, policies: Policies, state: State, now: int, following: int) -> None:
     """Count the rounds between two cycles, all of which fail as the last one did."""
     counters = state.counters
     if following == NEVER or counters[WAITING] == 0:
@@ -187,10 +187,8 @@ def _skip(rules: Rules, policies: Policies, state: State, now: int, following: i
     rounds = (following - 1) // rules.round_cycles - now // rules.round_cycles
     if rounds <= 0:
         return
-    counters[ROUNDS] += rounds
+    _count_rounds(columns, rules, state, rounds)
     counters[FAILED] += rounds
-    counters[HEAD_ROUNDS] += rounds * counters[WAITING]
-    counters[FRAGMENTED] += rounds * counters[STUCK_HEADS]
     counters[FAILS] = min(counters[FAILS] + rounds, max(policies.stuck.patience + 1, counters[FAILS]))
     at = counters[FAILURES] - 1
     if 0 <= at < state.failures.shape[0]:

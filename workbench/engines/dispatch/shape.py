@@ -15,7 +15,6 @@ from workbench.policies.dispatch.selection.question import ReadySelection
 from workbench.policies.dispatch.stuck.question import ReadyStuck
 from workbench.policies.dispatch.units.question import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
-from workbench.policies.probes.question import ReadyProbe
 
 
 class Shape(NamedTuple):
@@ -35,6 +34,8 @@ class Shape(NamedTuple):
     """bool[resources], whether a grant may be any free blocks."""
     own_placement: np.ndarray
     """bool[resources], whether the resource is served by the placement policy of shared memory."""
+    remembers: np.ndarray
+    """int64[resources], slots of memory that the placement policy keeps of each free map."""
     footprint: np.ndarray
     """int64[resources, most blocks + 2], blocks that a request of each size takes; the last size, one more than any
     resource has, and those above a resource's own take more than any report says."""
@@ -128,10 +129,21 @@ class Warmth(NamedTuple):
     """Of a step."""
 
 
+class Probes(NamedTuple):
+    """The probe of each resource."""
+
+    answers: np.ndarray
+    """The compiled answers, by address (functions where code is interpreted); 0 where nothing is probed."""
+    params: np.ndarray
+    """float64[resources, most parameters]."""
+    sizes: np.ndarray
+    """int64[resources], parameters of each."""
+
+
 class Policies(NamedTuple):
     """The policies, ready to be asked."""
 
-    probe: ReadyProbe
+    probes: Probes
     placement: ReadyPlacement
     shared_placement: ReadyPlacement
     priority: ReadyPriority

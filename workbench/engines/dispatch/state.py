@@ -22,7 +22,6 @@ from workbench.structures.timetable import NEVER, Timetable, new_timetable
     PIECES,
     FAILS,
     WAITING,
-    STUCK_HEADS,
     NEXT_ARRIVAL,
     UNRENEWED,
     RENEWED_UNTIL,
@@ -39,7 +38,7 @@ from workbench.structures.timetable import NEVER, Timetable, new_timetable
     AT_GROUP,
     ANSWER,
     ABOUT,
-) = range(28)
+) = range(27)
 
 FINE, RAISED_IN, WRONG_ANSWER, STARVED = 0, 1, 2, 3
 NONE = -1
@@ -49,7 +48,7 @@ class State(NamedTuple):
     """What changes during a run."""
 
     counters: np.ndarray
-    """int64[28], named by the constants above."""
+    """int64[27], named by the constants above."""
     due: Timetable
     """The releases to come; each entry carries a slot."""
     # Modules
@@ -105,6 +104,8 @@ class State(NamedTuple):
     sent: np.ndarray
     level: np.ndarray
     shared_out: np.ndarray
+    refused: np.ndarray
+    """int64[groups], rounds in which each stood at its channel's head and fitted no module."""
     slot_dispatch: np.ndarray
     """int64[slots, 2], the dispatch that runs in each slot, and its entry."""
     slot_link: np.ndarray
@@ -190,7 +191,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
     offers, words = channels * rules.offers, (modules + 63) // 64
     terms = policies.terms.weights.size
     past = modules if room.history else 0
-    counters = np.zeros(28, np.int64)
+    counters = np.zeros(27, np.int64)
     counters[NEXT_ARRIVAL] = counters[LAST_MODULE] = NONE
     counters[FAILS] = rules.fail_init
     free = _free_maps(shape, room)
@@ -230,6 +231,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.empty((room.dispatches, units), np.int32),
         np.empty(room.dispatches, np.int32),
         np.empty(room.dispatches, np.bool_),
+        np.zeros(columns.arrival.size, np.int64),
         np.zeros((room.slots, 2), np.int64),
         slot_link,
         np.zeros((room.slots, room.places), np.int64),

@@ -114,14 +114,14 @@ class SharedRun(Probe):
         ------
         InputError
             A resource or a period is wider than the probe, `periods` names another number of resources or leaves a
-            period empty, or a resource has a period for itself and `alone` cannot be built for it.
+            period empty, or a resource has a period for itself and `alone` cannot be built for it or takes longer.
         """
         for size in blocks:
             self.check_blocks(size)
         period = given(self.periods, blocks, self.width) if self.periods else pack(blocks, self.width)
         for size, together in zip(blocks, np.bincount(period)[period]):
             if together == 1:
-                self.alone.check_blocks(size, "shared_run.alone")
+                self._check_alone(size)
         return Schedule(period, int(period.max(initial=0)) + 1, self.cycles_a_period, self.stale == "forget")
 
     def serving(self, blocks: Sequence[int]) -> tuple[Probe, ...]:
@@ -133,6 +133,10 @@ class SharedRun(Probe):
         """
         period = self.schedule(blocks).period
         return tuple(self.alone if together == 1 else self for together in np.bincount(period)[period])
+
+    def of_module(self) -> Probe:
+        """The probe that this one is used as alone: a module's own memory is not shared out in periods."""
+        return self.alone
 
     def longest_each(self, free: Sequence[Bits]) -> list[int]:
         """The longest run of several resources, all looked at in one period.
@@ -195,6 +199,13 @@ class SharedRun(Probe):
         states = [as_bits(one) != (self.encoding == "free0") for one in free]
         check_together([len(state) for state in states], self.width)
         return states
+
+    def _check_alone(self, blocks: int) -> None:
+        self.alone.check_blocks(blocks, "shared_run.alone")
+        cycles = self.alone.round_cycles([blocks])
+        if cycles > self.cycles_a_period:
+            expected = f"must be at least the {cycles} that {self.alone.name} takes for {blocks} blocks"
+            raise wrong_value("", "shared_run.cycles_a_period", expected, self.cycles_a_period, cycles)
 
     def _differs(self, *levers: str) -> bool:
         return any(getattr(self, name) != self.levers[name].default for name in levers)

@@ -120,6 +120,8 @@ class RandomGroups(Generator):
             duration=duration,
             demand={label: drawn(law, f"demand {label}") for label, law in laws_of(self, machine, self.name).items()},
             instructions=self.instructions.counts(waves, duration, size_ranks, streams),
+            channels=self.channels,
+            levels=int(self.priority.span()[1]),
         )
 
     def _grids(self, streams: Streams) -> np.ndarray:

@@ -48,3 +48,11 @@ def test_a_machine_without_slots_is_refused():
         InputError, match=r"a\.yaml: choice counts waves, which this machine has no slots of; it has vgpr\."
     ):
         LeastWaves().check_resources(["vgpr"], "choice", "a.yaml")
+
+
+def test_one_that_was_not_bound_does_not_count_something_else():
+    with pytest.raises(
+        InputError, match=r"least_waves\.load_at must be the place of waves among vgpr, waves.* Nearest: 1\."
+    ):
+        LeastWaves().check_resources(["vgpr", "waves"])
+    LeastWaves().bound(["vgpr", "waves"]).check_resources(["vgpr", "waves"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.oracles.dispatch_units import dealt
+from tests.oracles.dispatch_units import dealt, drawn
 from workbench.policies.dispatch.units import RandomRotation
 from workbench.policies.dispatch.units.contract import UnitsContract
 from workbench.policies.dispatch.units.walk import compiled
@@ -17,11 +17,11 @@ class TestRandomRotation(UnitsContract):
     policy = RandomRotation()
 
 
-@given(st.integers(1, 600), st.integers(1, 64), st.integers(1, 1 << 62))
-def test_is_the_even_split_from_some_unit(waves, units, state):
-    counts, after = RandomRotation().split(waves, units, state)
-    assert counts in [dealt(waves, units, first) for first in range(units)]
-    assert after != 0
+@given(st.integers(1, 600), st.integers(1, 64), st.integers(1, (1 << 63) - 1))
+def test_is_the_even_split_from_the_unit_that_is_drawn(waves, units, state):
+    first, after = drawn(state, units)
+    signed = after - (1 << 64) if after >= 1 << 63 else after
+    assert RandomRotation().split(waves, units, state) == (dealt(waves, units, first), signed)
 
 
 def test_every_unit_comes_first_as_often_as_another():

@@ -101,7 +101,7 @@ class ChoiceContract(ValueContract):
         assert self.policy.needs_heat() == any(term.needs_heat() for term in self._terms())
 
     def test_goes_with_the_machine(self) -> None:
-        self.policy.check_resources(self.names)
+        self.policy.bound(self.names).check_resources(self.names)
         assert self.policy.bound(self.names).bound(self.names) == self.policy.bound(self.names)
 
     def test_scores_the_same_in_a_fresh_interpreted_process(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.errors import InputError, at
+from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
 from workbench.policies.dispatch.choice.plain import USUAL
 from workbench.policies.dispatch.choice.question import Choice
@@ -32,11 +32,13 @@ class ByLoad(Choice, abstract=True):
         return np.array([float(USUAL.index(self.load) if self.load_at < 0 else self.load_at)])
 
     def check_resources(self, names: Sequence[str], path: str = "", where: str = "") -> None:
+        path, place = path or self.name, int(self.parameters()[AT])
         if self.load not in names:
-            raise InputError(
-                at(where, f"{path or self.name} counts {self.load}, which this machine has no slots of; ")
-                + f"it has {', '.join(names)}."
-            )
+            lacks = f"{path} counts {self.load}, which this machine has no slots of; it has {', '.join(names)}."
+            raise InputError(at(where, lacks))
+        if list(names).index(self.load) != place:
+            expected = f"must be the place of {self.load} among {', '.join(names)}, from 0 on"
+            raise wrong_value(where, f"{path}.load_at", expected, place, list(names).index(self.load))
 
 
 @kernel

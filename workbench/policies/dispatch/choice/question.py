@@ -111,8 +111,9 @@ class Choice(Policy, abstract=True):
         shown = scene(rows, self.rows_are, **seen)
         if self.needs_totals() and not shown.totals.all():
             raise InputError(f"{self.name} divides by totals; give choose the blocks of each resource: totals=(...).")
-        self.check_resources(shown.names)
-        return summed([(self._asked(term, shown, after, seed), weight) for term, weight in self.terms()])
+        bound = self.bound(shown.names)
+        bound.check_resources(shown.names)
+        return summed([(self._asked(term, shown, after, seed), weight) for term, weight in bound.terms()])
 
     def choose(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> int:
         """The module that takes a group, in plain Python and without an engine; the lowest module wins a tie.
@@ -142,7 +143,6 @@ class Choice(Policy, abstract=True):
 
     @staticmethod
     def _asked(term: Choice, shown: Scene, after: Sequence[int], seed: int) -> np.ndarray:
-        term = term.bound(shown.names)
         count = len(shown.heat)
         memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(len(shown.modules))
         if chosen := type(term).chosen:

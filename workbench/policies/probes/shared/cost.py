@@ -78,10 +78,10 @@ def shared_cost(period: Sequence[int], blocks: Sequence[int], width: int, masks:
     separate = [shared_netlist([0], [size], size, "none").circuit for size in blocks]
     return SharedCost(
         max(period) + 1,
-        circuit.count(AND),
-        circuit.count(AND, OR, part=MASKS),
-        circuit.count(OR),
-        circuit.count(AND, OR, part=LOAD),
-        sum(one.count(AND) for one in separate),
-        sum(one.count(OR) for one in separate),
+        sum(circuit.count(AND)),
+        sum(circuit.count(AND, OR, part=MASKS)),
+        sum(circuit.count(OR)),
+        sum(circuit.count(AND, OR, part=LOAD)),
+        sum(sum(one.count(AND)) for one in separate),
+        sum(sum(one.count(OR)) for one in separate),
     )
