@@ -107,6 +107,21 @@ def measure_of(runs: RunSet, name: str) -> Measure:
     return known[name]
 
 
+def first_measures(runs: RunSet, figure: str, count: int) -> list[str]:
+    """The first measures that the sweep shows and of which less or more is better: what a figure shows by itself.
+
+    Raises
+    ------
+    InputError
+        There are fewer.
+    """
+    declared = runs.plan.sweep.mechanism.measures
+    found = [name for name in runs.plan.sweep.measures if declared[name].better != "neither"]
+    if len(found) < count:
+        raise InputError(f"{figure} needs {count} measures with a better side among the sweep's. Got {len(found)}.")
+    return found[:count]
+
+
 def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:
     """The axis of a gain: what is saved or gained, against whom, in which unit.
 

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_label
-from workbench.figures.compared import measure_of
+from workbench.figures.compared import first_measures, measure_of
 from workbench.figures.finished import values
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import Panel, check_room, panels
@@ -71,14 +71,20 @@ class Pareto(NamedTuple):
         }
 
 
-def pareto_data(runs: RunSet, x: str = "drain_cycles", y: str = "mean_external_fragmentation") -> Pareto:
+def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Pareto:
     """The means of two measures of every point over its seeds, with their 95 % intervals.
+
+    Parameters
+    ----------
+    x, y : str, optional
+        Measures of which less or more is better; the first two such that the sweep shows where one is None.
 
     Raises
     ------
     InputError
         A measure is unknown, neither direction of one is better, no point has both, or there are too many settings.
     """
+    x, y = _axes(runs, x, y)
     measures = measure_of(runs, x), measure_of(runs, y)
     for measure in measures:
         _check_direction(measure)
@@ -88,6 +94,14 @@ def pareto_data(runs: RunSet, x: str = "drain_cycles", y: str = "mean_external_f
     if not any(cloud.names for cloud in clouds):
         raise InputError(f"{FIGURE.name} needs points for which both {x} and {y} are defined; there is none.")
     return Pareto(*measures, clouds)
+
+
+def _axes(runs: RunSet, x: str | None, y: str | None) -> tuple[str, str]:
+    """Those that are named; for the other ones the first, and the second, that the sweep shows."""
+    if x and y:
+        return x, y
+    first, second = first_measures(runs, FIGURE.name, 2)
+    return x or first, y or second
 
 
 def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tuple[Measure, Measure]) -> Pareto:
