@@ -88,7 +88,7 @@ def test_columns_have_the_types_and_the_order_that_engines_rely_on(workload, see
     assert groups.independent.dtype == bool
     assert groups.instructions.shape == (workload.count, 6)
     assert (np.diff(groups.arrival) >= 0).all()
-    assert list(groups.demand) == ["vgpr", "sgpr", "shared", "barriers", "cache"]
+    assert list(groups.demand) == ["vgpr", "sgpr", "cache", "shared", "barriers"]
 
 
 @given(WORKLOADS, SEEDS)
@@ -182,8 +182,8 @@ def test_the_default_fits_every_preset(name):
          "blocks. Got up to 7. Nearest: constant.value = 6."),
         ({"shared_segments": 129}, "shared_segments must be at most 128, all that a module has. Got up to 129. "
          "Nearest: constant.value = 128."),
-        ({"further_blocks": 17}, "further_blocks must be at most 16, all that a module has. Got up to 17. "
-         "Nearest: constant.value = 16."),
+        ({"further_blocks": 17}, "further_blocks must be at most 16, as 4 of its 16 waves share a unit of "
+         "64 blocks. Got up to 17. Nearest: constant.value = 16."),
         ({"further": [{"label": "cache", "blocks": {"empirical": [1, 17]}}]}, "further[0].blocks must be at most 16, "
          "as 4 of its 16 waves share a unit of 64 blocks. Got up to 17."),
         ({"further": [{"label": "cash", "blocks": 1}]}, "further[0]: unknown resource 'cash'; there are barriers, "
