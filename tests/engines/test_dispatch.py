@@ -13,6 +13,7 @@ from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, ROUND, WARM
 from tests.engines.dispatch_strategies import MIXES, MORE, cases, in_queue_order
+from tests.engines.dispatch_users import USERS
 from workbench.engines.dispatch import Dispatch
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
@@ -76,6 +77,17 @@ def test_every_registered_policy_is_listed() -> None:
         registered = {name for name, policy in policies(question).items() if policy.built_in}
         listed = {policy.name for policy in [*EVERY[slot], *ROUND.get(slot, []), WARM]}
         assert registered - listed <= {MOVES_LIVE_RANGES}
+
+
+@pytest.mark.parametrize("slot", [*USERS, "all of them"])
+def test_policies_of_a_user(slot: str) -> None:
+    chosen = {slot: USERS[slot]} if slot in USERS else {**USERS, "probe": EVERY["probe"][0]}
+    case = crowded(len(slot), policies=chosen)
+    if slot == "probe":
+        case.rows = [row._replace(need={name: min(n, 1) for name, n in row.need.items()}) for row in case.rows]
+    record = assert_same(case)
+    assert record is not None
+    assert_lawful(case, record)
 
 
 @pytest.mark.parametrize("step", [1, 7])
