@@ -17,15 +17,19 @@ ALL = float("inf")
 
 def better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
     """A measure is better of one point than of a baseline, in the mean over the paired seeds."""
-    return superior(_named(about, measure), "better in the mean", compared(runs, first, other, measure))
+    return superior(_named(about, measure), "mean gain", compared(runs, first, other, measure))
 
 
-def all_better(
-    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str, against: str = ""
-) -> Finding:
-    """Every one of several measures is better; shown is the weakest."""
-    found = [better(runs, first, other, measure, against) for measure in measures]
-    return every(about, f"{', '.join(measures)} better; shown is the weakest", found)
+def all_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str) -> Finding:
+    """Every one of several measures is better."""
+    return weakest(about, [better(runs, first, other, measure) for measure in measures])
+
+
+def weakest(about: str, parts: Sequence[Finding]) -> Finding:
+    """Everything holds; the statement names the part that is shown."""
+    found = every(about, "", parts)
+    shown = next(part for part in parts if part.interval == found.interval and part.estimate == found.estimate)
+    return found._replace(statement=f"{shown.statement}; {shown.id} is the weakest of {len(parts)}")
 
 
 def no_worse(

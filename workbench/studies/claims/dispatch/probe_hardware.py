@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from workbench.policies.probes import Probe
 from workbench.policies.probes.asking import compiled, states
+from workbench.policies.probes.hardware import ProbeCost
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence
 from workbench.studies.statistics import Finding, fact
@@ -28,8 +30,8 @@ def _cycles(evidence: Evidence) -> Iterator[Finding]:
 
 def _timings(evidence: Evidence) -> Iterator[Finding]:
     """Gates and registers stand for area, and for what switches at a low clock; the deepest stage sets the clock."""
-    for blocks in SIZES:
-        one, three = (Probe.read({"exact_run": {"timing": t}}).cost(blocks) for t in ("comb_1cycle", "pipe_3cycle"))
+    for chain, blocks in itertools.product(("running", "doubling"), SIZES):
+        one, three = (_cost(blocks, chain=chain, timing=timing) for timing in ("comb_1cycle", "pipe_3cycle"))
         clock = three.relative_clock / one.relative_clock
         note = (
             f"{one.gates} gates and {one.registers} registers against {three.gates} and {three.registers}; "
@@ -37,7 +39,17 @@ def _timings(evidence: Evidence) -> Iterator[Finding]:
         )
         smaller = one.gates + one.registers < three.gates + three.registers and one.gates <= three.gates
         true = smaller and clock > 1
-        yield fact(f"N = {blocks}", "in one cycle smaller, in three faster clocked", true, estimate=clock, note=note)
+        yield fact(
+            f"N = {blocks}, {chain} chain",
+            "in one cycle smaller, in three faster clocked",
+            true,
+            estimate=clock,
+            note=note,
+        )
+
+
+def _cost(blocks: int, **levers: str) -> ProbeCost:
+    return Probe.read({"exact_run": levers}).cost(blocks)
 
 
 PROBE_HARDWARE = [

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.studies.claims.cases import better, falling
+from workbench.studies.claims.cases import better, falling, weakest
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.dispatch.experiment import POWER, experiment, groups
 from workbench.studies.claims.dispatch.modules import calibrated
 from workbench.studies.claims.evidence import Evidence
-from workbench.studies.statistics import Finding, every, some
+from workbench.studies.statistics import Finding, some
 
 NX = [1 << k for k in range(4, 17, 2)]
 LONG = groups(6000, duration={"uniform": [1000, 10_000]}, arrival={"poisson_load": 0.7})
@@ -46,7 +46,7 @@ def _mixtures(evidence: Evidence) -> list[Finding]:
             for end in (0.0, 1.0)
             for measure in OBJECTIVES
         ]
-        found.append(every(f"w = {w:g}", "better than both ends in both; shown is the weakest", beats))
+        found.append(weakest(f"w = {w:g}, better than both ends in both", beats))
     return found
 
 
