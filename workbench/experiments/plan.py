@@ -157,7 +157,13 @@ def _baseline(sweep: Sweep, setup: Setup) -> Setup | None:
     chosen = _policies(sweep, given, "baseline")
     if not given:
         raise InputError(at(sweep.where, "baseline must name at least one policy, such as {placement: first_fit}."))
-    return setup._replace(policies={**setup.policies, **{slot: chosen[slot] for slot in given}})
+    replaced = [slot for slot in chosen if slot in given or _same_as(sweep, slot) in given]
+    return setup._replace(policies={**setup.policies, **{slot: chosen[slot] for slot in replaced}})
+
+
+def _same_as(sweep: Sweep, slot: str) -> object:
+    """The slot whose policy another one takes, where the sweep says so or nothing; else that other's policy."""
+    return (sweep.said.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
 
 
 def _replaced(sweep: Sweep, path: str) -> bool:
