@@ -12,8 +12,9 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.row import Row
 from workbench.experiments.run_id import run_id
-from workbench.experiments.store import Row, Store
+from workbench.experiments.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
