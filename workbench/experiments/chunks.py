@@ -53,8 +53,8 @@ class Bundler:
         runs: list[PlannedRun] = []
         while self._turn and len(runs) < MOST:
             each = self._seconds.get(self._turn[0], self._usual)
-            many = min(int(aim / each), MOST - len(runs)) or (not runs)
-            if not many:
+            many = min(int(aim / each), MOST - len(runs)) if runs else max(min(int(aim / each), MOST), 1)
+            if many < 1:
                 break
             taken = self._take(many)
             runs += taken

@@ -8,7 +8,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -90,7 +90,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
         beside.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(beside, path)
     except OSError as problem:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # there is nothing to take away where nothing can be written
+            beside.unlink(missing_ok=True)
         raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
 
 

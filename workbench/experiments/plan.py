@@ -112,7 +112,7 @@ def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
         raise wrong_value(sweep.where, key, f"must be a mapping of {', '.join(slots)}", given)
     for slot in given:
         if slot not in slots:
-            raise unknown_name(sweep.where, f"key {key}.", slot, slots)
+            raise unknown_name(at(sweep.where, key), "key", slot, slots)
     named = {slot: _from_file(sweep, given.get(slot, default)) for slot, default in slots.items()}
     same = {slot: policy for slot, policy in named.items() if isinstance(policy, str) and policy in slots}
     read = {

@@ -110,7 +110,7 @@ def _written(said: list[Any]) -> bytes:
     """A line.
 
     >>> _written(["meta", "sweep", "drain"])
-    b'73a67ca9 ["meta","sweep","drain"]\\n'
+    b'f50c1608 ["meta","sweep","drain"]\\n'
     """
     text = json.dumps(said, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
@@ -119,7 +119,7 @@ def _written(said: list[Any]) -> bytes:
 def _read(line: bytes) -> list[Any] | None:
     """What a line says; None if it is not what was written.
 
-    >>> _read(b'73a67ca9 ["meta","sweep","drain"]'), _read(b'73a67ca9 ["meta","sweep","brain"]')
+    >>> _read(b'f50c1608 ["meta","sweep","drain"]'), _read(b'73a67ca9 ["meta","sweep","brain"]')
     (['meta', 'sweep', 'drain'], None)
     """
     checksum, _, text = line.partition(b" ")

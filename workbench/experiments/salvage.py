@@ -58,9 +58,10 @@ def _run(record: list[Any]) -> Kept | None:
     """The run in a record, if it is one and intact."""
     if len(record) not in (7, 9):
         return None
-    *values, crc = record if len(record) == 9 else [*record, None, None]
-    row = Kept._make(values)
+    *values, at, crc = record if len(record) == 9 else [*record, None, None]
     try:
+        # SQLite writes 3.0 as the whole number that it is and gives it back by the column's type
+        row = Kept._make([*values[:5], float(values[5]), values[6], None if at is None else float(at)])
         proved = row.id == run_id(row.point, row.seed) and row.status in ("done", "failed") and _is_json(row.measures)
     except (TypeError, ValueError):
         return None

@@ -30,6 +30,8 @@ error=excluded.error, seconds=excluded.seconds, measures=excluded.measures, at=e
 WHERE runs.status != 'done'
 """
 CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_SIGNS = ("no such table", "Could not decode")
+"""Of damage that SQLite takes for something else."""
 
 
 class Damaged(Exception):
@@ -149,6 +151,6 @@ def _damage_told() -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as problem:
         code: Any = getattr(problem, "sqlite_errorcode", 0)
-        if code & 0xFF in CORRUPT or "no such table" in str(problem):
+        if code & 0xFF in CORRUPT or any(sign in str(problem) for sign in _SIGNS):
             raise Damaged from None
         raise
