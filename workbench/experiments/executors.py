@@ -8,9 +8,8 @@ limit is named by its worker, which is replaced.
 
 from __future__ import annotations
 
-import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 
 from workbench.errors import WorkbenchError
@@ -58,7 +57,7 @@ class _Desk:
 
     def __init__(self, bundler: Bundler, pool: Pool, limit: float) -> None:
         self._bundler, self._pool, self._limit = bundler, pool, limit
-        self.under_way: dict[Future[Done], tuple[Chunk, float]] = {}
+        self.under_way: dict[Future[Done], Chunk] = {}
         self._again: deque[Chunk] = deque()
         self._suspects: deque[Chunk] = deque()
         self._strikes: Counter[str] = Counter()
@@ -83,7 +82,7 @@ class _Desk:
         except BrokenExecutor as problem:  # a worker died while it had nothing to do
             future = Future()
             future.set_exception(problem)
-        self.under_way[future] = chunk, time.perf_counter()
+        self.under_way[future] = chunk
 
     def take_in(self) -> Iterator[list[Row]]:
         """The rows of what finished; of what died or hung, the rows of those to blame."""
@@ -93,7 +92,8 @@ class _Desk:
         for worker in stuck:
             if self._pool.replace(worker):
                 yield from self._finished([])
-                self._again.extend(chunk for chunk, _ in self._all_under_way())
+                self._again.extend(self.under_way.values())
+                self.under_way.clear()
         if any(future in self.under_way for future in deaths):
             if self._pool.renew():
                 yield from self._finished([])
@@ -102,7 +102,7 @@ class _Desk:
 
     def _finished(self, stuck: list[str]) -> Iterator[list[Row]]:
         for future in [future for future in self.under_way if _well(future)]:
-            chunk, _ = self.under_way.pop(future)
+            chunk = self.under_way.pop(future)
             done = future.result()
             self._bundler.learn(done.rows)
             self._again.extend(chunk.after(len(done.rows)))
@@ -110,23 +110,16 @@ class _Desk:
                 stuck.append(done.worker)
             yield done.rows
 
-    def _all_under_way(self) -> Iterable[tuple[Chunk, float]]:
-        lost = list(self.under_way.values())
-        self.under_way.clear()
-        return lost
-
     def _blame(self, deaths: dict[Future[Done], int]) -> Iterator[list[Row]]:
         """Who killed the worker? A run that was alone, the second time; of several every run is tried again alone."""
-        lost = [(*self.under_way.pop(future), many) for future, many in deaths.items() if future in self.under_way]
+        lost = [(self.under_way.pop(future), many) for future, many in deaths.items() if future in self.under_way]
         if len(lost) > 1 or len(lost[0][0].tasks) > 1 or self.under_way:
-            self._suspects.extend(alone for chunk, _, _ in lost for alone in chunk.alone())
+            self._suspects.extend(alone for chunk, _ in lost for alone in chunk.alone())
             return
-        ((chunk, began, many),) = lost
+        ((chunk, many),) = lost
         (task,) = chunk.tasks
         self._strikes[task.id] += many
-        if time.perf_counter() - began >= self._limit:
-            yield [failed(task, f"the run did not end within {self._limit:g} s.", self._limit)]
-        elif self._strikes[task.id] >= STRIKES:
+        if self._strikes[task.id] >= STRIKES:
             yield [failed(task, DIED)]
         else:
             self._suspects.appendleft(chunk)

@@ -16,7 +16,7 @@ from workbench.experiments.progress import Progress, Silent
 from workbench.experiments.row import Row
 from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Store
-from workbench.experiments.warm import warm_up
+from workbench.experiments.warm import say_compiling
 
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""
@@ -59,7 +59,7 @@ def run_plan(
     pending = [run for run in plan.runs() if run.id not in done]
     store.driven(len(plan), len(plan) - len(pending))
     if pending and not _elsewhere(executor):
-        warm_up(pending[0].point.setup, watch.say)
+        say_compiling(pending[0].point.setup.engine, watch.say)
     with closing(_batches(pending, workers, executor, limit_seconds)) as batches:
         watch.begin(len(plan), len(plan) - len(pending))
         try:

@@ -13,7 +13,7 @@ from workbench.experiments.mechanism import mechanism
 from workbench.experiments.parcel import opened
 from workbench.experiments.row import Row
 from workbench.experiments.sources import Origin, check_origin
-from workbench.experiments.warm import warm_up
+from workbench.experiments.warm import first_run
 
 
 class Task(NamedTuple):
@@ -45,11 +45,26 @@ def work(setup: Setup, tasks: Sequence[tuple[str, str, int]]) -> list[Row]:
 
 
 def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float) -> Done:
-    """Do each run in a thread beside this one, which is left behind when a run takes longer than the limit."""
-    watched = _Watched(setups, tasks)
+    """Do each run in a thread beside this one, which is left behind when a run takes longer than the limit.
+
+    The first run of a process may take longer, for what has to be compiled and loaded before it.
+    """
+    with first_run(setups[tasks[0].point].engine) as longer:
+        if longer:
+            first = _within(setups, tasks[:1], limit_seconds, longer)
+        else:
+            return _within(setups, tasks, limit_seconds)
+    if first.stuck or len(tasks) == 1:
+        return first
+    done = _within(setups, tasks[1:], limit_seconds)
+    return done._replace(rows=first.rows + done.rows)
+
+
+def _within(setups: Setups, tasks: Sequence[Task], limit_seconds: float, longer: float = 0.0) -> Done:
+    watched = _Watched(setups, tasks, limit_seconds + longer)
     watched.start()
-    while not watched.ended.wait(watched.left(limit_seconds)):
-        rows, late = watched.late(limit_seconds)
+    while not watched.ended.wait(watched.left()):
+        rows, late = watched.late()
         if late is not None:
             return Done([*rows, failed(late, f"the run did not end within {limit_seconds:g} s.", limit_seconds)], True)
     if watched.problem is not None:
@@ -58,22 +73,18 @@ def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float) -> 
 
 
 def work_in_worker(parcels: Mapping[str, bytes], tasks: Sequence[Task], limit_seconds: float, driver: Origin) -> Done:
-    """The same in another process than the driver's, for setups that came as parcels.
-
-    What the engine needs is compiled before the first run's time counts, by one process of this machine alone.
-    """
+    """The same in another process than the driver's, for setups that came as parcels."""
     check_origin(driver)
     setups = {point: opened(parcel) for point, parcel in parcels.items()}
-    warm_up(next(iter(setups.values())), lambda line: None)
     return work_within(setups, tasks, limit_seconds)
 
 
 class _Watched(threading.Thread):
     """Does runs one after the other, and tells how long the present one has been going on."""
 
-    def __init__(self, setups: Setups, tasks: Sequence[Task]) -> None:
+    def __init__(self, setups: Setups, tasks: Sequence[Task], limit: float) -> None:
         super().__init__(daemon=True)
-        self._setups, self._tasks = setups, tasks
+        self._setups, self._tasks, self._limit = setups, tasks, limit
         self._present = (0, time.perf_counter())
         self._left_behind = False
         self.rows: list[Row] = []
@@ -93,15 +104,15 @@ class _Watched(threading.Thread):
         finally:
             self.ended.set()
 
-    def left(self, limit: float) -> float:
+    def left(self) -> float:
         """How many seconds the present run still has."""
-        return max(self._present[1] + limit - time.perf_counter(), 0.0)
+        return max(self._present[1] + self._limit - time.perf_counter(), 0.0)
 
-    def late(self, limit: float) -> tuple[list[Row], Task | None]:
+    def late(self) -> tuple[list[Row], Task | None]:
         """The rows so far, and the run that has taken longer than the limit, if one has."""
         number, began = self._present
         rows = list(self.rows)
-        if len(rows) != number or time.perf_counter() - began < limit:
+        if len(rows) != number or time.perf_counter() - began < self._limit:
             return rows, None
         self._left_behind = True
         return rows, self._tasks[number]

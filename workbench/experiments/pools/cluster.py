@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from typing import Any
 
@@ -39,7 +40,6 @@ class Cluster:
     def __init__(self, address: str) -> None:
         self._packer = Packer()
         self._connection: Connection = connection(address)
-        self._executor: Any = self._connection.client.get_executor(pure=False)
         self._threads, self._counted = 0, float("-inf")
         self._empty_since: float | None = None
 
@@ -51,7 +51,9 @@ class Cluster:
 
     def submit(self, chunk: Chunk, limit: float) -> Future[Done]:
         parcels = {point: self._packer.pack(point, setup) for point, setup in chunk.setups.items()}
-        future: Future[Done] = self._executor.submit(_work, parcels, chunk.tasks, limit, origin())
+        future: Future[Done] = Future()
+        asked = self._connection.client.submit(_work, parcels, chunk.tasks, limit, origin(), pure=False)
+        asked.add_done_callback(lambda ended: _hand_over(ended, future))
         return future
 
     def deaths(self, problem: BaseException) -> int:
@@ -65,9 +67,10 @@ class Cluster:
         return False
 
     def replace(self, worker: str) -> bool:
-        """Restart a worker in which a run hangs; one without a nanny keeps the hanging thread."""
-        with suppress(Exception):
-            self._connection.client.restart_workers([worker], timeout=30, raise_for_error=False)
+        """End the process in which a run hangs; its nanny starts another. Without one the thread goes on."""
+        if worker:
+            with suppress(Exception):
+                self._connection.client.run(_end_process, workers=[worker], wait=False)
         return False
 
     def look(self) -> None:
@@ -87,9 +90,27 @@ class Cluster:
             future.cancel()
 
 
+def _hand_over(ended: Any, future: Future[Done]) -> None:
+    """Give what came of a task to whoever waits for it.
+
+    `Client.get_executor` does the same, but its futures never end when a worker dies between a result and its transfer
+    (seen with distributed 2026.8); asking for the result waits until the task was done again.
+    """
+    try:
+        future.set_result(ended.result())
+    except BaseException as problem:  # raised again where the result is asked for
+        with suppress(InvalidStateError):  # nobody waits any more
+            future.set_exception(problem)
+
+
+async def _end_process() -> None:
+    os._exit(1)
+
+
 def _work(parcels: dict[str, bytes], tasks: list[Any], limit: float, driver: Any) -> Done:
     """Do a bundle in a worker of the cluster, and say which worker it was when a run hangs in it."""
     from distributed import get_worker
 
     done = work_in_worker(parcels, tasks, limit, driver)
-    return done._replace(worker=get_worker().address) if done.stuck else done
+    here = get_worker()
+    return done._replace(worker=here.address) if done.stuck and here.nanny else done

@@ -22,6 +22,11 @@ ALLOWED_FAILURES = 1
 """Deaths that a cluster of our own forgives a bundle before its runs are tried alone."""
 
 
+_FOR_GOOD = {"distributed.deploy.lost-worker-timeout": "1 week"}
+"""A local cluster gives a worker up for ever that is not back 15 s after any of its deaths: one that dies again just
+then, or starts slowly on a machine under load, left it without workers (seen with distributed 2026.8)."""
+
+
 class Connection:
     """A client, and the cluster that ends with it where it is our own."""
 
@@ -66,7 +71,7 @@ def connection(address: str) -> Connection:
         found.close()
         raise
     if not _open:
-        atexit.register(_close_all)
+        atexit.register(close_all)
     _open[address] = found
     return found
 
@@ -77,7 +82,8 @@ def forget(lost: Connection) -> None:
     lost.close()
 
 
-def _close_all() -> None:
+def close_all() -> None:
+    """Leave every cluster."""
     for one in list(_open.values()):
         forget(one)
 
@@ -102,6 +108,7 @@ def _local(address: str) -> Connection:
     dask = _dask()
     from dask import config
 
+    config.set(_FOR_GOOD)
     settings = {
         "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
         "distributed.nanny.pre-spawn-environ": ONE_THREAD,
@@ -123,6 +130,8 @@ def _dask() -> Any:
         import distributed
     except ImportError:
         raise missing_extra("running on a cluster", "cluster") from None
+    for name in ("client", "core", "utils"):  # what they have to say is said in one sentence
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
     return distributed
 
 
@@ -141,7 +150,7 @@ def _admit(found: Connection) -> None:
             unlike[worker] = said
     if unlike:
         worker, said = sorted(unlike.items())[0]
-        others = f" ({len(unlike) - 1} other workers differ too)" if len(unlike) > 1 else ""
+        others = f" (and {len(unlike) - 1} more differ)" if len(unlike) > 1 else ""
         raise WorkbenchError(
             f"the cluster at {found.address}: worker {worker} has {said}{others}; install the same versions everywhere."
         )
