@@ -15,7 +15,7 @@ AIM_SECONDS = 0.15
 MOST = 512
 _LEAST_SECONDS = 1e-5
 _WEIGHT = 0.2
-"""Of the newest run in the usual duration of a run."""
+"""Of the newest run in the usual duration of a run, once runs of several points are known."""
 
 
 class Chunk(NamedTuple):
@@ -83,4 +83,4 @@ class Bundler:
         for row in rows:
             seconds = max(row.seconds, _LEAST_SECONDS)
             self._seconds[row.point] = seconds
-            self._usual += _WEIGHT * (seconds - self._usual)
+            self._usual += (_WEIGHT if len(self._seconds) > 1 else 1.0) * (seconds - self._usual)

@@ -40,7 +40,7 @@ def _reason(plan: Plan, store: Store) -> str:
         return f"the engine {now['engine']} gives other results since"
     sources = [path for path in paths if path.endswith(".source")]
     if sources:
-        return f"the text of {sources[0].split('.')[-2]} was edited since"
+        return f"the policy of {sources[0].split('.')[1]} was edited since"
     return f"{paths[0]} is another one since"
 
 

@@ -23,6 +23,7 @@ class _Lines:
         self._every, self._next = every, first_after
         self._pace: Pace | None = None
         self._began = self._said = time.monotonic()
+        self._spoke = False
 
     def say(self, line: str) -> None:
         self.show(line)
@@ -37,11 +38,11 @@ class _Lines:
         self._pace.count(row.status != "done")
         now = time.monotonic()
         if now - self._said >= self._next:
-            self._said, self._next = now, self._every
+            self._said, self._next, self._spoke = now, self._every, True
             self.show(self._pace.line())
 
     def end(self) -> None:
-        if self._pace is not None and self._next == self._every:
+        if self._pace is not None and self._spoke:
             self.show(f"{self._pace.line()}, in {span(time.monotonic() - self._began)}")
 
     def show(self, line: str) -> None:

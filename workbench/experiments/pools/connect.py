@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from workbench.errors import InputError, WorkbenchError, missing_extra
+from workbench.experiments import sources
 from workbench.experiments.pools.processes import ONE_THREAD
 from workbench.experiments.sources import Origin, differences, origin
 
@@ -145,7 +146,7 @@ def _admit(found: Connection) -> None:
             f"start some with: dask worker {found.address}"
         ) from None
     mine, unlike = origin(), {}
-    for worker, theirs in found.client.run(origin, on_error="return").items():
+    for worker, theirs in found.client.run(sources.origin, on_error="return").items():
         if said := _unlike(theirs, mine):
             unlike[worker] = said
     if unlike:
