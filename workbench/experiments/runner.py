@@ -54,7 +54,8 @@ def run_plan(
         raise wrong_value("", "the limit of a run", "must be more than 0 seconds", limit_seconds)
     for note in store.notes:
         watch.say(note)
-    store.add_points((point.id, canonical(point.setup.identity())) for point in plan.points)
+    known = store.points()
+    store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
     done = store.done()
     pending = [run for run in plan.runs() if run.id not in done]
     store.driven(len(plan), len(plan) - len(pending))
@@ -64,8 +65,8 @@ def run_plan(
         watch.begin(len(plan), len(plan) - len(pending))
         try:
             for rows in batches:
-                store.add_all(rows)
                 for row in rows:
+                    store.add(row)
                     watch.advance(row)
         finally:
             watch.end()

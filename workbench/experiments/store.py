@@ -129,6 +129,11 @@ class Store:
         with self._in_one_sentence():
             self._rows.add_points(identities)
 
+    def points(self) -> set[str]:
+        """The ids of the points that it knows of."""
+        with self._in_one_sentence():
+            return set(self._rows.points())
+
     def add(self, row: Row) -> None:
         """Keep one row, at once. A run that is done stays as it is."""
         self.add_all([row])
