@@ -49,6 +49,20 @@ class Results(RunSet):
 
         return export(self, Path(to), style)
 
+    def timeline(self, run_id: str, to: str | Path, cycles: tuple[int, int] | None = None) -> Path:
+        """Write the timeline of a dispatcher's run as a file that ui.perfetto.dev and chrome://tracing open.
+
+        Parameters
+        ----------
+        run_id : str
+            Which run, as `table` names it.
+        cycles : (int, int), optional
+            From when to when; the whole run if None.
+        """
+        from workbench.export.timeline import write_timeline
+
+        return write_timeline(self.record(run_id, events=True), Path(to), cycles)
+
 
 def run(
     sweep: str | Path | Mapping[str, Any],

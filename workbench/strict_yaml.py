@@ -55,7 +55,8 @@ def parse_value(text: str, where: str) -> Any:
     except yaml.constructor.ConstructorError as problem:
         raise InputError(f"{where}: {_line(problem.problem_mark)}{problem.problem}.") from None
     except yaml.MarkedYAMLError as problem:
-        raise InputError(f"{where}: {_line(problem.problem_mark)}is not YAML: {problem.problem}.") from None
+        cure = " Put a name that has brackets in quotes." if str(problem.problem).endswith("got '['") else ""
+        raise InputError(f"{where}: {_line(problem.problem_mark)}is not YAML: {problem.problem}.{cure}") from None
     except yaml.YAMLError as problem:
         raise InputError(f"{where}: is not YAML: {' '.join(str(problem).split())}.") from None
     except ValueError as problem:  # a number of more digits than Python converts, the 13th month

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.junk import refusal
 from tests.oracles.residency import resident
 from workbench.errors import InputError
-from workbench.machine import Machine, preset, read_machine
+from workbench.machine import Machine, Resource, preset, read_machine
 
 MACHINES = st.fixed_dictionaries(
     {
@@ -39,6 +40,87 @@ def test_a_demand_that_is_not_given_does_not_bind():
     assert machine.resident().tolist() == 16
     assert machine.resident(threads=np.array([1024, 64])).tolist() == [2, 16]
     assert machine.resident(np.array([40_000]), np.array([-1])).tolist() == [1]
+
+
+SUPPLIES = st.fixed_dictionaries(
+    {
+        "wave_size": st.sampled_from([32, 64]),
+        "simds_a_unit": st.integers(1, 8),
+        "waves_a_unit": st.integers(8, 64),
+        "vgprs_a_unit": st.integers(8 * 64 * 8, 200_000),
+        "vgpr_granule": st.sampled_from([4, 8]),
+        "sgprs_a_unit": st.just(0) | st.integers(128, 8000),
+        "sgpr_granule": st.sampled_from([2, 8, 16]),
+    }
+)
+
+
+@given(SUPPLIES)
+def test_blocks_are_what_handing_them_to_every_simd_in_turn_gives(levers):
+    resources = {resource.label: resource for resource in Machine(**levers).resources()}
+    sizes = {
+        "vgpr": levers["wave_size"] * levers["vgpr_granule"],
+        "sgpr": levers["sgpr_granule"],
+        "waves": 1,
+    }
+    for label, lever in (("vgpr", "vgprs_a_unit"), ("sgpr", "sgprs_a_unit"), ("waves", "waves_a_unit")):
+        left, blocks = levers[lever], 0
+        while left >= sizes[label] * levers["simds_a_unit"]:
+            left -= sizes[label] * levers["simds_a_unit"]
+            blocks += 1
+        assert (label in resources) == (blocks > 0)
+        assert blocks == 0 or (resources[label].blocks, resources[label].level) == (blocks, "unit")
+    assert [(r.label, r.contiguous) for r in resources.values()][-2:] == [("shared", True), ("workgroups", False)]
+
+
+@pytest.mark.parametrize(
+    ("levers", "says"),
+    [
+        (
+            {"vgprs_a_unit": 1023},
+            "vgprs_a_unit must give each of the 4 SIMDs 1 to 4096 blocks of 256 registers. Got 1023. Nearest: 1024.",
+        ),
+        (
+            {"sgprs_a_unit": 63},
+            "sgprs_a_unit must give each of the 4 SIMDs 1 to 4096 blocks of 16 registers. Got 63. Nearest: 64.",
+        ),
+        ({"waves_a_unit": 3}, "waves_a_unit must give each of the 4 SIMDs 1 to 4096 wave slots. Got 3. Nearest: 4."),
+        (
+            {"vgprs_a_unit": 1 << 24, "simds_a_unit": 1},
+            "vgprs_a_unit must give each of the 1 SIMDs 1 to 4096 blocks of "
+            "256 registers. Got 16777216. Nearest: 1048576.",
+        ),
+    ],
+)
+def test_supplies_that_cannot_be_cut_into_blocks_are_refused_with_the_nearest_that_can(levers, says):
+    machine = Machine(**levers)
+    assert refusal(machine.resources) == f"machine.{says}"
+    nearest = int(says.split("Nearest: ")[1].rstrip("."))
+    assert machine.but(**{next(iter(levers)): nearest}).resources()
+
+
+def test_further_resources_come_last_and_have_labels_of_their_own():
+    barriers = Resource(label="barriers", level="module", contiguous=False, blocks=16)
+    assert Machine(more_resources=(barriers,)).resources()[-1] == barriers
+    said = {
+        label: refusal(Machine, more_resources=(barriers, barriers.but(label=label))) for label in ("barriers", "vgpr")
+    }
+    assert said == {
+        label: f"machine.more_resources must have labels of their own. Got '{label}' again." for label in said
+    }
+    for label in ("a b", "a,b", "3d", "größe"):
+        assert refusal(barriers.but, label=label).startswith(
+            "resource.label must be a word of letters, digits and _. Got"
+        )
+    assert refusal(read_machine, {"more_resources": [{"label": "a b"}]}, "machine", "a.yaml").startswith(
+        "a.yaml: machine.more_resources[0].label must be a word"
+    )
+
+
+def test_a_preset_is_named_that_holds_a_workgroups_waves_and_registers_too():
+    assert Machine.preset_holding(0, "AMD Instinct MI250X", threads=1024, vgprs=128) == "mi250x"
+    assert Machine.preset_holding(0, "Radeon Instinct MI25", threads=1024, vgprs=128) == "mi250x"
+    assert Machine.preset_holding(0, threads=1024, vgprs=129) is None
 
 
 def test_granules_that_are_no_power_of_two_and_nvidias_reserve():

@@ -13,7 +13,7 @@ from workbench.workloads.importers import read_trace
 
 SEGMENTS = {
     "v100": 384, "a100": 1312, "h100": 1824, "vega10": 128, "mi250x": 128, "mi300x": 128, "mi350x": 128, "mi355x": 128,
-    "mgpusim_r9_nano": 256, "mgpusim_mi300a": 256, "gem5": 128, "patent": 128,
+    "mgpusim_r9_nano": 256, "mgpusim_mi300a": 256, "gem5": 128, "patent": 128, "patent_dispatch": 128,
 }  # fmt: skip
 
 
@@ -22,6 +22,38 @@ def test_segments_are_the_shared_memory_over_the_granule():
     for name in SEGMENTS:
         figures = preset(name).figures
         assert SEGMENTS[name] * figures["granule_bytes"].value == figures["shared_memory_bytes"].value
+
+
+BLOCKS = {  # of a SIMD: vgpr, sgpr, waves; of a unit: shared, workgroups
+    "v100": (64, 0, 16, 384, 32),
+    "a100": (64, 0, 16, 1312, 32),
+    "h100": (64, 0, 16, 1824, 32),
+    "vega10": (64, 50, 10, 128, 16),
+    "mi250x": (64, 50, 8, 128, 16),
+    "mi300x": (64, 50, 8, 128, 16),
+    "mi350x": (64, 50, 8, 128, 16),
+    "mi355x": (64, 50, 8, 128, 16),
+    "mgpusim_r9_nano": (64, 50, 10, 256, 40),
+    "mgpusim_mi300a": (128, 50, 8, 256, 32),
+    "gem5": (512, 512, 10, 128, 16),
+    "patent": (64, 50, 10, 128, 16),
+    "patent_dispatch": (128, 64, 10, 128, 40),
+}
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_what_a_dispatcher_reserves_of_every_preset(name):
+    machine = preset(name).machine()
+    blocks = {resource.label: resource.blocks for resource in machine.resources()}
+    assert tuple(blocks.get(label, 0) for label in ("vgpr", "sgpr", "waves", "shared", "workgroups")) == BLOCKS[name]
+    largest = -(-machine.vgprs_a_thread // machine.vgpr_granule)
+    assert blocks["vgpr"] >= largest, "a wave of the hungriest threads must fit a SIMD"
+
+
+def test_the_documents_dispatcher_is_the_one_that_speed_is_measured_on():
+    machine = preset("patent_dispatch").machine()
+    assert (machine.compute_units, machine.simds_a_unit) == (16, 4)
+    assert machine.workgroups_a_unit == machine.waves_a_unit, "as many workgroups as waves never bind"
 
 
 @pytest.mark.parametrize("name", preset_names())
@@ -41,7 +73,7 @@ def test_figures_nobody_checked_are_marked():
 
 def test_simulators_are_kept_apart_from_cards():
     kinds = {row["name"]: row["kind"] for row in presets()}
-    assert kinds.pop("patent") == "document"
+    assert kinds.pop("patent") == kinds.pop("patent_dispatch") == "document"
     simulators = {"mgpusim_r9_nano", "mgpusim_mi300a", "gem5"}
     assert {name for name, kind in kinds.items() if kind == "simulator"} == simulators
     assert not simulators & set(presets_holding(1))

@@ -70,6 +70,15 @@ def empirical(outcomes: list[int], weights: list[float]) -> Weights:
             yield number, weight / sum(weights)
 
 
+def sometimes(share: float, law: dict[str, Any]) -> Weights:
+    ((name, levers),) = law.items()
+    if share < 1:
+        yield 0, 1 - share
+    for number, weight in LAWS[name](**levers):
+        if share > 0:
+            yield number, share * weight
+
+
 LAWS: dict[str, Callable[..., Weights]] = {
     "constant": constant,
     "uniform": uniform,
@@ -79,6 +88,7 @@ LAWS: dict[str, Callable[..., Weights]] = {
     "geometric": geometric,
     "log_normal": log_normal,
     "empirical": empirical,
+    "sometimes": sometimes,
 }
 
 

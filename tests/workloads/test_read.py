@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.junk import ANYTHING, refusal
-from workbench.machine import Machine
+from workbench.machine import read_machine
 from workbench.streams import Streams
 from workbench.workloads.file import WorkgroupFile
 from workbench.workloads.read import read_workload
@@ -31,13 +31,13 @@ def test_a_regime_is_its_row_of_the_pilot(name):
     size, duration = PILOT[name]
     assert read_workload(name) == RandomWorkgroups(count=300, size=size, duration=duration, arrival="all_at_once")
     assert regimes()[name].source.startswith("spec 1, section 6, pilot")
-    drawn = regimes()[name].workload.workgroups(Machine(segments=regimes()[name].segments), Streams(0))
+    drawn = regimes()[name].workload.workgroups(read_machine(regimes()[name].machine), Streams(0))
     assert (len(drawn.length), drawn.arrival.max()) == (300, 0)
 
 
 def test_there_are_no_other_regimes():
     assert set(regimes()) == set(PILOT)
-    assert {regime.segments for regime in regimes().values()} == {128}
+    assert {read_machine(regime.machine).segments for regime in regimes().values()} == {128}
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from workbench.cli.command import DONE, Command
 from workbench.cli.output import say_json
 from workbench.cli.sweep_arguments import levers_of
 from workbench.errors import InputError
 
+_WANTS = {"shared_memory": "workgroups", "dispatch": "groups"}
+"""What the engines serve that a trace of kernels can be asked for."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", nargs="?", help="a trace file, or the name of a public trace")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--out", metavar="CSV", help="write arrival, length, duration for a machine")
+    parser.add_argument("--out", metavar="CSV", help="write a workload file for a machine")
+    parser.add_argument("--engine", choices=list(_WANTS), default="shared_memory", help="the engine that --out is for")
     parser.add_argument("--machine", metavar="PRESET", help="the machine that --out is for (default: the trace's card)")
     parser.add_argument("--set", action="append", default=[], metavar="LEVER=VALUE", help="levers of the conversion")
     parser.add_argument("--fetch", metavar="NAME", help="get a public trace from its repository first")
@@ -50,9 +55,10 @@ def _describe(file: str, as_json: bool) -> int:
 def _write(given: argparse.Namespace, file: str) -> int:
     from workbench.machine import read_machine
     from workbench.workloads.describe import write_columns
-    from workbench.workloads.trace import TraceWorkgroups
+    from workbench.workloads.read import trace_of
 
-    workload = TraceWorkgroups.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
+    kind: Any = trace_of(_WANTS[given.engine])
+    workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
     machine = given.machine or _card_of(file)
     facts = write_columns(workload, read_machine(machine, "--machine"), given.out)
     if given.json:

@@ -1,4 +1,4 @@
-"""`workbench results DIR`: what a results folder holds."""
+"""`workbench results DIR`: what a results folder holds, and the timeline of one of its runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from pathlib import Path
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_table
+from workbench.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="a results folder")
     parser.add_argument("--csv", metavar="FILE", help="write the table, one row a run, as CSV")
+    parser.add_argument(
+        "--timeline", metavar="RUN_ID", help="write a run of a dispatcher as a trace for Perfetto, --to"
+    )
+    parser.add_argument("--to", metavar="FILE", help="the file of --timeline")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -19,7 +24,11 @@ def run(given: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.folder import write_whole
 
+    if (given.timeline is None) != (given.to is None):
+        raise InputError("--timeline RUN_ID and --to FILE go together.")
     results = open_results(given.folder)
+    if given.timeline:
+        results.timeline(given.timeline, given.to)
     if given.csv:
         write_whole(Path(given.csv), results.table.to_csv(index=False))
     if given.json:

@@ -1,9 +1,10 @@
 """The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
-from workbench.compiled.kernel import INTERPRETED, allocating, creates_arrays, kernel
+from workbench.compiled.kernel import INTERPRETED, allocating, creates_arrays, kernel, routine
+from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
-from workbench.compiled.question import NO_ANSWER, RAISED, Question
+from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses
 
 __all__ = [
     "ALL_BITS",
@@ -14,13 +15,16 @@ __all__ = [
     "ONE_BIT",
     "RAISED",
     "Question",
+    "addresses",
     "allocating",
     "creates_arrays",
     "kernel",
     "leading_zeros",
     "left",
+    "lend",
     "ones",
     "ran_out",
     "right",
+    "routine",
     "trailing_zeros",
 ]

@@ -32,6 +32,14 @@ def kernel(function: _Function) -> _Function:
     return _compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=keep)
 
 
+def routine(function: _Function) -> _Function:
+    """Compile a function that allocates nothing and is called, not inlined: for large ones over lent tuples.
+
+    What is inlined is optimised once more at every level above it.
+    """
+    return _compiled(function, _nrt=False, error_model="numpy", cache=may_be_kept(function.__module__))
+
+
 def allocating(function: _Function) -> _Function:
     """Compile a function that creates arrays."""
     return _compiled(function, error_model="numpy", cache=may_be_kept(function.__module__))

@@ -9,7 +9,7 @@ so an answer that raises is seen as `RAISED` and never passes for a result.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,11 @@ class Question:
         space: dict[str, Any] = {"passed": passed, "code": code}
         exec(f"def ask(typing_context, answer, {names}):\n    return passed, code", space)
         return intrinsic(space["ask"])
+
+
+def addresses(answers: Sequence[Any]) -> Any:
+    """Several ready answers as one argument of a kernel: an array of addresses; functions where code is interpreted."""
+    return list(answers) if INTERPRETED else np.array(answers, np.int64)
 
 
 def _numba_type(word: str) -> Any:

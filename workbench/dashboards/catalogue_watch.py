@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench.levers import Family
 from workbench.policies.policy import policies, questions
-from workbench.workloads.family import Family
 
 
 class CatalogueWatch:

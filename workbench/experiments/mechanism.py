@@ -23,6 +23,12 @@ class Mechanism(NamedTuple):
 
 
 _MODULES = {
+    "dispatch": (
+        "workbench.engines.dispatch:Dispatch",
+        "workbench.metrics.dispatch",
+        "workbench.records.dispatch_events",
+        ("workbench.policies.placement", "workbench.policies.probes", "workbench.policies.dispatch"),
+    ),
     "shared_memory": (
         "workbench.engines.shared_memory:SharedMemory",
         "workbench.metrics.shared_memory",

@@ -93,20 +93,23 @@ def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
     most = setup.workload.different_seeds(setup.machine)
     drawn = any(policy.draws for policy in setup.policies.values())
     if most is not None and len(sweep.seeds) > most and not drawn:
-        cure = " (unit: -1 lets each seed take another unit's share of a trace)" if most == 1 else ""
+        more = setup.workload.more_seeds
+        cure = f" ({more})" if most == 1 and more else ""
         expected = f"must be at most {most}: this workload has no more different runs{cure}"
         raise wrong_value(sweep.where, "seeds", expected, len(sweep.seeds), most)
 
 
 def read_setup(sweep: Sweep, said: Mapping[str, Any], once: Once = each_time) -> Setup:
     """The checked setup of one alternative; `once` may remember parts that were read before."""
-    engine, where, folder = sweep.mechanism.engine, sweep.where, sweep.folder
-    machine = once("machine", said.get("machine") or {}, lambda given: read_machine(given, "machine", where))
-    workload = once("workload", said["workload"], lambda given: read_workload(given, "workload", where, folder=folder))
+    engine, where = sweep.mechanism.engine, sweep.where
+    machine = once("machine", said.get("machine") or {}, lambda it: read_machine(it, "machine", where))
+    workload = once(
+        "workload", said["workload"], lambda it: read_workload(it, "workload", where, sweep.folder, engine.wants)
+    )
     workload.check_machine(machine, "workload", where)
-    policies = once("policy", said.get("policy") or {}, lambda given: _policies(sweep, given, "policy"))
+    policies = once("policy", said.get("policy") or {}, lambda it: _policies(sweep, it, "policy"))
     options: Spec = once(
-        "options", said.get("options") or {}, lambda given: read_spec(engine.options, given, "options", where)
+        "options", said.get("options") or {}, lambda it: read_spec(engine.options, it, "options", where)
     )
     return Setup(engine.name, machine, workload, policies, options)
 

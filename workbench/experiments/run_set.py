@@ -67,11 +67,12 @@ class RunSet:
         return pd.DataFrame({**columns, **_columns(names, [row.measures for _, row in kept])})
 
     def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
-        """One measure of a point by seed, failed runs left out."""
+        """One measure of a point by seed, failed runs left out; NaN where a run has no such part as it is about."""
         if measure not in self.plan.sweep.mechanism.measures:
             raise unknown_name("", "measure", measure, self.plan.sweep.mechanism.measures)
         found = ((seed, self.rows.get(run_id(point.id, seed))) for seed in self.seeds)
-        return {seed: row.measures[measure] for seed, row in found if row is not None and row.status == "done"}
+        done = {seed: row.measures for seed, row in found if row is not None and row.status == "done"}
+        return {seed: measures.get(measure, math.nan) for seed, measures in done.items()}
 
     def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
         """The point that another is compared with."""
@@ -84,10 +85,11 @@ class RunSet:
             return str(next(iter(shown.values()), self.plan.sweep.name))
         return ", ".join(str(v) if path.startswith("policy.") else f"{_last(path)} {v}" for path, v in shown.items())
 
-    def record(self, run: str) -> Any:
-        """What happened in a run, simulated again (the same bits as when its row was kept)."""
+    def record(self, run: str, events: bool = False) -> Any:
+        """What happened in a run, simulated again (the same bits as when its row was kept), if asked for with all that
+        its event log is made of."""
         point, seed = self._found(run)
-        return self.plan.sweep.mechanism.engine.simulate(point.setup, seed)
+        return self.plan.sweep.mechanism.engine.simulate(point.setup, seed, events=events)
 
     def records(self, point: PlannedPoint, most: int | None = None) -> list[Any]:
         """The records of a point's finished runs, in the order of the seeds."""
@@ -99,9 +101,7 @@ class RunSet:
         """The event log of a run as a table."""
         import pandas as pd
 
-        point, seed = self._found(run)
-        mechanism = self.plan.sweep.mechanism
-        columns: dict[str, np.ndarray] = mechanism.events(mechanism.engine.simulate(point.setup, seed, events=True))
+        columns: dict[str, np.ndarray] = self.plan.sweep.mechanism.events(self.record(run, events=True))
         return pd.DataFrame({"run_id": run, **columns})
 
     def _done(self, point: PlannedPoint, seed: int) -> bool:

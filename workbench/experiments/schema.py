@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.sweep import KEYS, REQUIRED
+from workbench.levers.schema_parts import written_once
 from workbench.machine import Machine
+from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
 from workbench.workloads.schema import workload_schema
 
@@ -18,11 +21,8 @@ def sweep_schema() -> dict[str, Any]:
     """The schema of every sweep file: one alternative a mechanism."""
     alternatives = [_of_mechanism(mechanism(name)) for name in mechanisms()]
     shape = {"type": "object", "required": list(REQUIRED), "additionalProperties": False}
-    return {
-        "$schema": _DIALECT,
-        "title": "A sweep of the GPU policy workbench",
-        "anyOf": [{**shape, **a} for a in alternatives],
-    }
+    whole = written_once({"anyOf": [{**shape, **a} for a in alternatives]})
+    return {"$schema": _DIALECT, "title": "A sweep of the GPU policy workbench", **whole}
 
 
 def _of_mechanism(found: Mechanism) -> dict[str, Any]:
@@ -33,15 +33,24 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
         "question": {"type": "string"},
         "engine": {"const": engine.name},
         "machine": varied(Machine.schema()),
-        "workload": varied(workload_schema()),
+        "workload": varied(workload_schema(engine.wants)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),
         "baseline": chosen,
         "seeds": _seeds(),
-        "measures": {"type": "array", "items": {"enum": list(found.measures)}},
+        "measures": {"type": "array", "items": _measure_names(found.measures)},
         "figures": _NAMES,
     }
     return {"properties": {key: {**parts[key], "description": KEYS[key]} for key in KEYS}}
+
+
+def _measure_names(known: Mapping[str, Measure]) -> dict[str, Any]:
+    """The listed names, and those of parts: `wait_p99_cycles[4]`."""
+    listed = {"enum": list(known)}
+    patterns = (
+        [{"type": "string", "pattern": f"^{p}$"} for p in known.patterns()] if isinstance(known, Measures) else []
+    )
+    return {"anyOf": [listed, *patterns]} if patterns else listed
 
 
 def policy_schema(question: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ class Table(NamedTuple):
     """One table file."""
 
     name: str
-    """Of the measure, and of the file."""
+    """Of the file: the measure's, in letters that files and TeX's references can have."""
     caption: str
     """In TeX."""
     text: str
@@ -41,6 +42,15 @@ def tables(cells: list[Cell]) -> list[Table]:
     """The tables of a bundle, in the order of the sweep's measures."""
     groups = itertools.groupby(cells, key=lambda cell: cell.measure)
     return [_table(measure, list(found)) for measure, found in groups]
+
+
+def file_stem(measure: Measure) -> str:
+    """The name of a measure's table without its ending.
+
+    >>> file_stem(Measure("wait_p99_cycles[4]", "cycles", "lower", "")), file_stem(Measure("attempts", "", "lower", ""))
+    ('wait_p99_cycles-4', 'attempts')
+    """
+    return re.sub(r"[^\w.]+", "-", measure.name).strip("-")
 
 
 def _table(measure: Measure, cells: list[Cell]) -> Table:
@@ -60,7 +70,7 @@ def _table(measure: Measure, cells: list[Cell]) -> Table:
         groups=groups,
     )
     label = measure_label(measure)
-    return Table(measure.name, escape(label[:1].upper() + label[1:]), text, [_entry(cell) for cell in cells])
+    return Table(file_stem(measure), escape(label[:1].upper() + label[1:]), text, [_entry(cell) for cell in cells])
 
 
 def _provenance(cells: list[Cell]) -> Iterator[str]:

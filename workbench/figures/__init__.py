@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.errors import InputError, at, unknown_name
+from workbench.figures.calculation import Calculation
 from workbench.figures.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -25,10 +26,19 @@ _FILES = (
     "layout_over_time",
     "wear_by_segment",
     "fragmentation_by_size",
+    "measure_by_lever",
     "saving_by_policy",
     "pareto",
+    "dispatch_timeline",
+    "waits_by_priority",
+    "unit_spread_over_rounds",
+    "power_over_modules",
+    "temperature_over_time",
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
+
+_CALCULATED = ("probe_success", "probe_accuracy_against_gates")
+"""Every figure that needs no runs; its file holds its `FIGURE` too."""
 
 
 def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
@@ -101,9 +111,44 @@ def draw_front(found: StudyResults, folder: Path) -> list[Path]:
     return study_front.draw_front(found, folder)
 
 
+def calculated(name: str) -> Calculation:
+    """The figure of a name among those that need no runs.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+
+    Examples
+    --------
+    >>> calculated("probe_success").figure(demands=range(1, 7))                # doctest: +SKIP
+    >>> calculated("probe_success").says
+    'How likely every module refuses a demand, by probe and occupancy, calculated and drawn at random.'
+    """
+    if name not in _CALCULATED:
+        raise unknown_name("", "calculated figure", name, _CALCULATED)
+    found: Calculation = importlib.import_module(f"workbench.figures.{name}").FIGURE
+    return found
+
+
+def calculations() -> list[Calculation]:
+    """Every figure that needs no runs."""
+    return [calculated(name) for name in _CALCULATED]
+
+
 def _recipe(name: str) -> Recipe:
     recipe: Recipe = importlib.import_module(f"workbench.figures.{name}").FIGURE
     return recipe
 
 
-__all__ = ["Recipe", "check", "draw_all", "draw_front", "figure", "figures"]
+__all__ = [
+    "Calculation",
+    "Recipe",
+    "calculated",
+    "calculations",
+    "check",
+    "draw_all",
+    "draw_front",
+    "figure",
+    "figures",
+]

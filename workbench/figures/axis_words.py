@@ -27,9 +27,11 @@ def measure_words(measure: Measure) -> str:
 
     >>> measure_words(Measure("wait_mean_cycles", "cycles", "lower", ""))
     'wait mean time'
+    >>> measure_words(Measure("wait_p99_cycles[4]", "cycles", "lower", "", "priority 4"))
+    'wait p99 time, priority 4'
     """
-    stem = measure.name.removesuffix("_cycles")
-    return stem.replace("_", " ") + (" time" if stem != measure.name else "")
+    stem = measure.stem.removesuffix("_cycles")
+    return measure.told(stem.replace("_", " ") + (" time" if stem != measure.stem else ""))
 
 
 def measure_label(measure: Measure) -> str:

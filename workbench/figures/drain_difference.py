@@ -150,7 +150,7 @@ def draw(data: DrainDifference) -> Figure:
         one.set_ylim(0, 1.3 * top)
         one.set_xlim(data.edges[0], data.edges[-1])
         frame.title(one, _heading(panel.of), _in_words(panel, data))
-        frame.whole_numbers(one)
+        frame.whole_numbers(one.yaxis)
     frame.name_sides(axes, data.label, "seeds")
     return figure
 

@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import axis_label, measure_label
-from workbench.figures.compared import measure_of
+from workbench.figures.compared import chosen_measure
 from workbench.figures.finished import undefined, values
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
@@ -62,15 +62,13 @@ class MeasureByLever(NamedTuple):
         }
 
 
-def fragmentation_by_size_data(
-    runs: RunSet, measure: str = "mean_external_fragmentation", lever: str | None = None
-) -> MeasureByLever:
+def fragmentation_by_size_data(runs: RunSet, measure: str | None = None, lever: str | None = None) -> MeasureByLever:
     """The mean of a measure over the seeds with its 95 % interval, at each value of a varied number.
 
     Parameters
     ----------
-    measure : str
-        Any measure of the engine.
+    measure : str, optional
+        Any measure of the engine; if None external fragmentation, or the first of the sweep where there is no such.
     lever : str, optional
         The dotted path of the varied number on the axis; needed where a sweep varies more than one.
 
@@ -80,64 +78,73 @@ def fragmentation_by_size_data(
         The sweep varies no number, or several and none is named; there are more panels or lines than can be drawn; or
         the measure is not defined for any point.
     """
-    declared = measure_of(runs, measure)
-    path = _lever(runs, lever)
+    declared = chosen_measure(runs, measure, "mean_external_fragmentation")
+    path = chosen_lever(runs, lever, FIGURE.name)
     shown = panels(runs, apart=path)
     check_room(len(shown), max(len({line.name for line in panel.lines}) for panel in shown), FIGURE.name)
     trends = [
-        _trend(runs, place, path, measure, [line for line in panel.lines if line.name == name])
+        trend(runs, place, path, declared.name, [line for line in panel.lines if line.name == name], FIGURE.name)
         for place, panel in enumerate(shown)
         for name in dict.fromkeys(line.name for line in panel.lines)
     ]
-    lines = tuple(trend for trend in trends if len(trend.x))
+    lines = tuple(one for one in trends if len(one.x))
     if not lines:
-        raise undefined(runs, runs.points[0], measure, FIGURE.name)
+        raise undefined(runs, runs.points[0], declared.name, FIGURE.name)
     return MeasureByLever(
         path,
-        measure,
-        axis_label(path, next(point.setup for point in runs.points if point.coordinates.get(path) is not None)),
+        declared.name,
+        lever_label(runs, path),
         measure_label(declared),
         tuple(panel.title for panel in shown),
         lines,
-        tuple(dict.fromkeys(trend.name for trend in trends if not len(trend.x))),
+        tuple(dict.fromkeys(one.name for one in trends if not len(one.x))),
     )
 
 
-def _trend(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) -> Trend:
-    """One line; a policy that has no such lever is the same everywhere."""
+def lever_label(runs: RunSet, path: str) -> str:
+    """The label of the axis that shows a varied lever."""
+    return axis_label(path, next(point.setup for point in runs.points if point.coordinates.get(path) is not None))
+
+
+def trend(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line], figure: str) -> Trend:
+    """A measure over the values of a lever; a policy that has no such lever is the same everywhere."""
     by_value: dict[Any, PlannedPoint] = {line.point.coordinates.get(path): line.point for line in lines}
     if None in by_value:
-        by_value = dict.fromkeys(_values(runs, path), by_value[None])
+        by_value = dict.fromkeys(numbers_of(runs, path), by_value[None])
     found = {
-        value: mean_interval([*values(runs, by_value[value], measure, FIGURE.name).values()])
-        for value in sorted(by_value)
+        value: mean_interval([*values(runs, by_value[value], measure, figure).values()]) for value in sorted(by_value)
     }
     defined = {value: interval for value, interval in found.items() if interval.n}
     n = np.array([interval.n for interval in defined.values()], int)
     return Trend(panel, *lines[0][:2], np.array([*defined], float), means_of(defined.values()), n)
 
 
-def _values(runs: RunSet, path: str) -> list[Any]:
-    """The different values of a lever, increasing where they are numbers."""
+def numbers_of(runs: RunSet, path: str) -> list[Any]:
+    """The different values of a varied lever, increasing; none where they are not numbers."""
     found = {value for point in runs.points if (value := point.coordinates.get(path)) is not None}
     return sorted(found) if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in found) else []
 
 
-def _lever(runs: RunSet, wanted: str | None) -> str:
-    numbers = [path for path in runs.varied if len(_values(runs, path)) > 1]
+def chosen_lever(runs: RunSet, wanted: str | None, figure: str) -> str:
+    """The path of the varied number on the axis: the one that is named, or the only one that there is.
+
+    Raises
+    ------
+    InputError
+        The sweep varies no number, or several and none of them is named.
+    """
+    numbers = [path for path in runs.varied if len(numbers_of(runs, path)) > 1]
     if wanted in numbers:
         return str(wanted)
     if wanted is None and len(numbers) == 1:
         return numbers[0]
     if not numbers:
         raise InputError(
-            f"{FIGURE.name} needs a varied number for its axis, and this sweep varies none. "
+            f"{figure} needs a varied number for its axis, and this sweep varies none. "
             "Vary one, such as size: {uniform: [1, {vary: [16, 32, 64]}]}."
         )
     got = "none was named" if wanted is None else f"{wanted!r} is not one of them"
-    raise InputError(
-        f"{FIGURE.name} has one varied number on its axis; {got}. Choose lever= from {', '.join(numbers)}."
-    )
+    raise InputError(f"{figure} has one varied number on its axis; {got}. Choose lever= from {', '.join(numbers)}.")
 
 
 @on_paper

@@ -86,9 +86,15 @@ def value_axis(axes: Axes, x: np.ndarray) -> None:
         axes.minorticks_off()
 
 
-def whole_numbers(axes: Axes) -> None:
-    """Ticks of the vertical axis at whole numbers alone."""
-    axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
+def whole_numbers(side: Axis, most: int = 4) -> None:
+    """Ticks of an axis at whole numbers alone, and at that many distances at most."""
+    side.set_major_locator(MaxNLocator(most, integer=True))
+
+
+def plain_numbers(axes: Axes) -> None:
+    """Ticks of logarithmic axes as the numbers that they are: 8 instead of a power of two."""
+    for side in (axes.xaxis, axes.yaxis):
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def say_instead(axes: Axes, text: str) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.figures.finished import none_finished
+from workbench.figures.one_run import chosen_span, common_seed
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.figures.shades import shades
@@ -91,43 +90,18 @@ def layout_over_time_data(
     """
     lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
     check_room(len(lines), 1, FIGURE.name)
-    chosen = _seed(runs, seed)
+    chosen = common_seed(runs, seed, FIGURE.name)
     records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
     first, last = _span(records, cycles)
     layouts = [_layout(setting, line.name, r, first, last) for (setting, line), r in zip(lines, records, strict=True)]
     return LayoutOverTime(chosen, first, last, tuple(layouts))
 
 
-def _seed(runs: RunSet, wanted: int | None) -> int:
-    finished = [
-        {row.seed for row in runs.rows.values() if row.point == p.id and row.status == "done"} for p in runs.points
-    ]
-    for point, seeds in zip(runs.points, finished, strict=True):
-        if not seeds:
-            raise none_finished(runs, point, FIGURE.name)
-    common = [seed for seed in runs.seeds if all(seed in seeds for seeds in finished)]
-    if not common:
-        raise InputError(f"{FIGURE.name} needs one seed that every point finished; there is none.")
-    if wanted is not None and wanted not in common:
-        raise InputError(f"{FIGURE.name} needs a seed that every point finished. Got {wanted}. Nearest: {common[0]}.")
-    return common[0] if wanted is None else wanted
-
-
 def _span(records: list[Any], cycles: tuple[int, int] | None) -> tuple[int, int]:
     if cycles is not None:
-        return _chosen(cycles)
+        return chosen_span(cycles, FIGURE.name)
     first = min(int(record.grant.min(initial=drain_cycle(record))) for record in records)
     return first, max(first + 1, max(_shown_until(record) for record in records))
-
-
-def _chosen(cycles: Any) -> tuple[int, int]:
-    try:
-        first, last = map(operator.index, cycles)
-    except (TypeError, ValueError):
-        first, last = 0, 0
-    if not 0 <= first < last:
-        raise InputError(f"{FIGURE.name} shows cycles=(from, to) with 0 <= from < to. Got {shown(cycles)}.")
-    return first, last
 
 
 def _shown_until(record: Any) -> int:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgba_array
+from matplotlib.colors import to_hex, to_rgba_array
 
 from workbench.figures.frame import words
 from workbench.figures.means import Means
@@ -87,8 +88,25 @@ def points(axes: Axes, x: Means, y: Means, filled: np.ndarray, small: bool = Fal
     axes.scatter(x.mean[filled], y.mean[filled], s=14, c=GOOD, edgecolors=INK, linewidths=0.7, zorder=3)
 
 
+def fills(count: int) -> tuple[str, ...]:
+    """Colours of so many kinds of areas: those of FILLS, or where they are too few a scale from dark to light."""
+    if count <= len(FILLS):
+        return FILLS[:count]
+    return tuple(to_hex(colour) for colour in colormaps["viridis"](np.linspace(0, 1, count)))
+
+
+def swatches(axes: Axes, names: Sequence[str], colours: Sequence[str]) -> None:
+    """What the legend says of kinds of areas."""
+    for name, colour in zip(names, colours, strict=True):
+        axes.scatter([], [], s=22, marker="s", color=colour, edgecolors=INK, linewidths=0.3, label=words(name))
+
+
 def rectangles(
-    axes: Axes, x: tuple[np.ndarray, np.ndarray], y: tuple[np.ndarray, np.ndarray], fill: np.ndarray
+    axes: Axes,
+    x: tuple[np.ndarray, np.ndarray],
+    y: tuple[np.ndarray, np.ndarray],
+    fill: np.ndarray,
+    colours: Sequence[str] = FILLS,
 ) -> None:
     """Areas that touch, each in its shade; the hairline closes the seam that viewers leave between areas.
 
@@ -97,8 +115,8 @@ def rectangles(
     x, y : pairs of arrays, shape (areas,) each
         The left and the right ends, the lower and the upper ones.
     fill : int array, shape (areas,)
-        Which of FILLS.
+        Which of the colours.
     """
     corners = np.stack([x[0], y[0], x[1], y[0], x[1], y[1], x[0], y[1]], axis=1).reshape(-1, 4, 2)
-    colours = to_rgba_array(FILLS)[fill]
-    axes.add_collection(PolyCollection(list(corners), facecolors=colours, edgecolors="face", linewidths=0.1))
+    filled = to_rgba_array(colours)[fill]
+    axes.add_collection(PolyCollection(list(corners), facecolors=filled, edgecolors="face", linewidths=0.1))

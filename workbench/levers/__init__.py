@@ -4,8 +4,21 @@ The declaration is the single source of validation (YAML and Python alike), of t
 of the tuner's distribution, of the axis label, of the table in the documentation and of the JSON schema of sweep files.
 """
 
+from workbench.levers.family import Family
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
 from workbench.levers.source import source_of
 from workbench.levers.spec import Spec, read_spec, rooted, snake_case
 
-__all__ = ["REQUIRED", "Kind", "Lever", "Scale", "Spec", "lever", "read_spec", "rooted", "snake_case", "source_of"]
+__all__ = [
+    "REQUIRED",
+    "Family",
+    "Kind",
+    "Lever",
+    "Scale",
+    "Spec",
+    "lever",
+    "read_spec",
+    "rooted",
+    "snake_case",
+    "source_of",
+]

@@ -1,14 +1,22 @@
 """Frozen descriptions of hardware, each figure of a preset with its source."""
 
+from workbench.machine.heat import Heat, NoHeat, RcHeat
 from workbench.machine.machine import Machine
+from workbench.machine.power import ClassPower, NoPower, Power
 from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
 from workbench.machine.read import presets_table, read_machine
 from workbench.machine.resource import Resource
 
 __all__ = [
+    "ClassPower",
     "Figure",
+    "Heat",
     "Machine",
+    "NoHeat",
+    "NoPower",
+    "Power",
     "Preset",
+    "RcHeat",
     "Resource",
     "preset",
     "preset_for_device",

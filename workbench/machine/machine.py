@@ -13,6 +13,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine.resource import Resource
+from workbench.machine.resources import check_more, resources_of
 from workbench.units import Count, given_out, segments_for, waves_for
 
 MOST_SEGMENTS = 4096
@@ -79,22 +80,24 @@ class Machine(Spec):
     def resources(self) -> tuple[Resource, ...]:
         """What a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared and workgroups.
 
-        A module is a compute unit, a unit is one of its SIMDs. Vector registers are counted in granules of a wave,
-        scalar registers in granules of a wave; a resource without blocks is left out.
+        A module is a compute unit, a unit is one of its SIMDs. A block of vector registers is a granule for every
+        thread of a wave, a block of scalar registers a granule of a wave; what is left over is given to nobody. A
+        machine that reserves no scalar registers (0) has no such resource.
 
         >>> [(r.label, r.level, r.blocks) for r in Machine().resources()]  # doctest: +NORMALIZE_WHITESPACE
         [('vgpr', 'unit', 64), ('sgpr', 'unit', 50), ('waves', 'unit', 10), ('shared', 'module', 128),
          ('workgroups', 'module', 16)]
+        >>> Machine(vgprs_a_unit=512).resources()  # doctest: +NORMALIZE_WHITESPACE
+        Traceback (most recent call last):
+        workbench.errors.InputError: machine.vgprs_a_unit must give each of the 4 SIMDs 1 to 4096 blocks of 256
+        registers. Got 512. Nearest: 1024.
+
+        Raises
+        ------
+        InputError
+            The registers or the wave slots of a unit cannot be cut into blocks.
         """
-        of_unit = (
-            ("vgpr", True, self.vgprs_a_unit // (self.simds_a_unit * self.wave_size * self.vgpr_granule)),
-            ("sgpr", True, self.sgprs_a_unit // (self.simds_a_unit * self.sgpr_granule)),
-            ("waves", False, self.waves_a_unit // self.simds_a_unit),
-        )
-        of_module = (("shared", True, self.segments), ("workgroups", False, self.workgroups_a_unit))
-        named = [("unit", *row) for row in of_unit] + [("module", *row) for row in of_module]
-        usual = [Resource(label=n, level=v, contiguous=c, blocks=b) for v, n, c, b in named if b]
-        return (*usual, *self.more_resources)
+        return resources_of(self)
 
     def check(self) -> None:
         if self.reserved_bytes >= self.shared_memory_bytes:
@@ -102,6 +105,7 @@ class Machine(Spec):
                 f"machine.reserved_bytes must leave room in the shared memory of {self.shared_memory_bytes} bytes. "
                 f"Got {self.reserved_bytes}. Nearest: 0."
             )
+        check_more(self.more_resources)
 
     @property
     def shared_memory_bytes(self) -> int:
@@ -113,15 +117,19 @@ class Machine(Spec):
         return segments_for(shared_bytes + self.reserved_bytes, self.granule_bytes)
 
     @staticmethod
-    def preset_holding(shared_bytes: int, device: str = "") -> str | None:
+    def preset_holding(shared_bytes: int, device: str = "", threads: int = -1, vgprs: int = -1) -> str | None:
         """The preset to take for a workgroup of so many bytes: the device's own, else the smallest memory that does.
+
+        With its threads and the vector registers of each, a unit of the preset must have room for those too.
 
         >>> Machine.preset_holding(150_000), Machine.preset_holding(150_000, "NVIDIA H100 80GB HBM3")
         ('mi350x', 'h100')
+        >>> Machine.preset_holding(512, threads=1024, vgprs=200) is None
+        True
         """
         from workbench.machine.preset import preset_for_device, presets_holding
 
-        holding = presets_holding(shared_bytes)
+        holding = presets_holding(shared_bytes, threads, vgprs)
         own = preset_for_device(device)
         return own if own in holding else next(iter(holding), None)
 

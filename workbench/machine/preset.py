@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers.lever import Lever
 from workbench.machine.machine import Machine
@@ -105,15 +107,18 @@ def presets() -> list[dict[str, Any]]:
     return [_row(preset(name)) for name in preset_names()]
 
 
-def presets_holding(shared_bytes: int) -> list[str]:
+def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> list[str]:
     """The hardware presets whose shared memory holds a workgroup of so many bytes, the smallest memory first.
+
+    With its threads and the vector registers of each, a unit must have room for those too; -1 = not asked about.
 
     >>> presets_holding(100_000)
     ['mi350x', 'mi355x', 'a100', 'h100']
     """
     cards = [preset(name) for name in preset_names() if preset(name).kind == "hardware"]
     machines = {card.name: card.machine() for card in cards}
-    fitting = [name for name, m in machines.items() if m.request_segments(shared_bytes) <= m.segments]
+    asked = [np.array([count]) for count in (shared_bytes, threads, vgprs)]
+    fitting = [name for name, machine in machines.items() if machine.resident(*asked)[0] > 0]
     return sorted(fitting, key=lambda name: (machines[name].shared_memory_bytes, name))
 
 

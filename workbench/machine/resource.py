@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from workbench.errors import wrong_value
 from workbench.levers import Spec, lever
 
 
@@ -14,9 +15,13 @@ class Resource(Spec):
     'resource(label=barriers, level=module, contiguous=False, blocks=16)'
     """
 
-    label: str = lever(says="its name, as workloads and logs call it")
+    label: str = lever(says="its name, a word of letters, digits and _, as workloads and logs call it")
     level: Literal["unit", "module"] = lever(
         "unit", says="whether each unit has its own and a wave takes of it, or a module has one and a group takes of it"
     )
     contiguous: bool = lever(True, says="whether a grant must be one range (spec 3, R4)")
     blocks: int = lever(128, least=1, most=4096, unit="blocks", says="blocks of each unit, or of each module")
+
+    def check(self) -> None:
+        if not (self.label.isascii() and self.label.isidentifier()):
+            raise wrong_value("", "resource.label", "must be a word of letters, digits and _", self.label)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Literal, NamedTuple
 
 Better = Literal["lower", "higher", "neither"]
@@ -14,6 +16,8 @@ class Measure(NamedTuple):
     unit: str
     better: Better
     says: str
+    of: str = ""
+    """The part of the run that it is about, such as `priority 4`; empty = all of it."""
 
     @property
     def label(self) -> str:
@@ -21,9 +25,66 @@ class Measure(NamedTuple):
 
         >>> Measure("mean_queue", "workgroups", "lower", "").label
         'mean queue (workgroups)'
+        >>> Measure("wait_p99_cycles[4]", "cycles", "lower", "", "priority 4").label
+        'wait p99, priority 4 (cycles)'
         """
-        words = self.name.removesuffix("_cycles").replace("_", " ")
+        words = self.told(self.stem.removesuffix("_cycles").replace("_", " "))
         return f"{words} ({self.unit})" if self.unit else words
+
+    @property
+    def stem(self) -> str:
+        """The name without its part: `wait_p99_cycles` of `wait_p99_cycles[4]`."""
+        return self.name.partition("[")[0]
+
+    def told(self, words: str) -> str:
+        """What stands for the stem in words, and the part that it is about."""
+        return f"{words}, {self.of}" if self.of else words
+
+
+class Family(NamedTuple):
+    """Measures that a run has for each part of some kind as well as for the whole: `wait_p99_cycles[4]`."""
+
+    part: str
+    """What stands in the brackets, as a regular expression."""
+    of: str
+    """What the part is called, `{}` standing for it."""
+    stems: tuple[str, ...]
+    """The measures that there are of each part."""
+
+
+class Measures(Mapping[str, Measure]):
+    """Measures by name, and those of parts, which are found by name but not listed: there may be any number of parts.
+
+    >>> known = Measures(declared(Measure("wait", "cycles", "lower", "till dispatch")),
+    ...                  Family("[1-8]", "priority {}", ("wait",)))
+    >>> list(known), known["wait[4]"].says, "wait[9]" in known
+    (['wait'], 'till dispatch, of priority 4', False)
+    """
+
+    def __init__(self, whole: Mapping[str, Measure], *families: Family) -> None:
+        self._whole = whole
+        self._families = families
+
+    def __getitem__(self, name: str) -> Measure:
+        if name in self._whole:
+            return self._whole[name]
+        stem, _, part = name.removesuffix("]").partition("[")
+        for family, pattern in zip(self._families, self.patterns(), strict=True):
+            if re.fullmatch(pattern, name):
+                of = family.of.format(part)
+                whole = self._whole[stem]
+                return whole._replace(name=name, says=f"{whole.says}, of {of}", of=of)
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole)
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+    def patterns(self) -> list[str]:
+        """The names of the measures of parts, as a regular expression a family."""
+        return [rf"({'|'.join(family.stems)})\[({family.part})\]" for family in self._families]
 
 
 def declared(*measures: Measure) -> dict[str, Measure]:

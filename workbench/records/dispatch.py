@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from workbench.machine.heat import Heat
-    from workbench.machine.power import Power
+
+class PowerModel(Protocol):
+    """What a record keeps of the machine's power model."""
+
+    simulated: ClassVar[bool]
+    """Whether there is a power to speak of."""
+
+    def energies_pj(self) -> np.ndarray:
+        """The energy of one instruction of each class: float64[6], picojoules."""
+
+    def idle(self) -> float:
+        """Watts of a module that does nothing, which it draws at work too."""
+
+
+class HeatModel(Protocol):
+    """What a record keeps of the machine's thermal model."""
+
+    simulated: ClassVar[bool]
+    """Whether there is heat to speak of."""
+
+    def cycles(self) -> int:
+        """The length of a step in cycles; during a step the power counts as constant."""
+
+    def ambient(self) -> float:
+        """The temperature of the ambient, degrees Celsius."""
+
+    def matrices(self, modules: int, clock_mhz: float) -> tuple[np.ndarray, np.ndarray]:
+        """What one step does: `heat = keeps @ heat + gains @ power`, both float64[modules, modules]."""
 
 
 class DispatchRecord(NamedTuple):
@@ -42,7 +67,8 @@ class DispatchRecord(NamedTuple):
     duration: np.ndarray
     """int64[groups], cycles from a dispatch to its release."""
     demand: np.ndarray
-    """int64[groups, resources]: blocks a wave of a unit's resource, blocks a group of a module's."""
+    """int64[groups, resources]: blocks a wave of a unit's resource (1 of `waves`), blocks a group of a module's (1 of
+    `workgroups`)."""
     instructions: np.ndarray
     """int64[groups, 6], of each class, over the whole group."""
     group: np.ndarray
@@ -57,6 +83,12 @@ class DispatchRecord(NamedTuple):
     """int32[dispatches], the static priority under which it was dispatched; that of a sub-group may differ."""
     shared_out: np.ndarray
     """bool[dispatches], whether a sub-group asked for its share of the module's resources instead of all."""
+    refused: np.ndarray
+    """int64[groups], rounds in which each, or a part of it, stood at its channel's head and fitted no module."""
+    round_cycles: int
+    """Cycles from one round to the next."""
+    history_cycles: int
+    """How many of the latest cycles the choice of a module looks back over, 0 = none."""
     rounds: int
     """Rounds in which a group waited."""
     failed_rounds: int
@@ -75,13 +107,13 @@ class DispatchRecord(NamedTuple):
     splits: np.ndarray
     """int64[splits, 3]: cycle, group, parts."""
     takes: np.ndarray
-    """int64[takes, 5]: dispatch, unit (-1 = the module's own), resource, start (-1 = countable), amount; empty unless
-    events were asked for."""
+    """int64[takes, 5]: dispatch, unit (-1 = the module's own), resource, start (-1 = countable), amount; a scattered
+    grant has a row a run of blocks; empty unless events were asked for."""
     clock_mhz: float
-    power: Power | None
-    """The power model, None where power is not simulated."""
-    heat: Heat | None
-    """The thermal model, None where heat is not simulated."""
+    power: PowerModel | None
+    """The power model, None or one that says so where power is not simulated."""
+    heat: HeatModel | None
+    """The thermal model, None or one that says so where heat is not simulated."""
     failures: np.ndarray
     """int64[failures, 2]: first cycle and how many rounds failed in a row without a change; empty unless events were
     asked for."""

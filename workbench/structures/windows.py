@@ -15,7 +15,7 @@ from workbench.structures.free_map import NOWHERE, WORD, mark_free, next_taken
 
 
 @kernel
-def _inside(bits: np.uint64, length: int) -> np.uint64:
+def starts_inside(bits: np.uint64, length: int) -> np.uint64:
     """The starts of the windows that lie in one word."""
     reach = 1
     while 2 * reach <= length and reach < WORD // 2:
@@ -32,7 +32,7 @@ def first_start(free: np.ndarray, length: int, at: int) -> int:
         bits = free[word] & mask
         mask = ALL_BITS
         crossing = carry + trailing_zeros(~bits) >= length
-        starts = _inside(bits, length)
+        starts = starts_inside(bits, length)
         if crossing | (starts != NO_BITS):
             return word * WORD + (-carry if crossing else trailing_zeros(starts))
         carry = carry + WORD if bits == ALL_BITS else leading_zeros(~bits)
@@ -46,7 +46,7 @@ def last_start(free: np.ndarray, length: int) -> int:
     for word in range(free.size - 1, -1, -1):
         bits = free[word]
         crossing = carry + leading_zeros(~bits) >= length
-        starts = _inside(bits, length)
+        starts = starts_inside(bits, length)
         if crossing | (starts != NO_BITS):
             return word * WORD + WORD - (length - carry if crossing else 1 + leading_zeros(starts))
         carry = carry + WORD if bits == ALL_BITS else trailing_zeros(~bits)

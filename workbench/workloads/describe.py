@@ -9,12 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from workbench.errors import InputError
 from workbench.streams import Streams
 from workbench.workloads.catalogue import catalogue, digest, trace_file
+from workbench.workloads.group_file import group_columns
 from workbench.workloads.importers import read_trace
 from workbench.workloads.trace import TraceWorkgroups
-from workbench.workloads.workload import Workgroups
+from workbench.workloads.trace_groups import TraceGroups
 
 
 def describe(named: str) -> dict[str, Any]:
@@ -43,26 +46,27 @@ def describe(named: str) -> dict[str, Any]:
     return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {}), **facts}
 
 
-def write_columns(workload: TraceWorkgroups, machine: Any, out: Path | str) -> dict[str, int]:
-    """Write the requests of a trace as a workload file (`arrival,length,duration`, in cycles and segments).
+def write_columns(workload: TraceWorkgroups | TraceGroups, machine: Any, out: Path | str) -> dict[str, int]:
+    """Write the requests of a trace as a workload file: `arrival,length,duration`, or the columns of a group file.
 
-    The file appears whole or not at all. It belongs to the machine: lengths are in its segments, times in its cycles.
+    The file appears whole or not at all. It belongs to the machine: what is asked for is in its segments and blocks,
+    times are in its cycles.
 
     Returns
     -------
     dict
-        How many kernels and workgroups became requests, and how many did not (`TraceWorkgroups.facts`).
+        How many kernels and workgroups became requests, and how many did not (`facts` of the workload).
 
     Raises
     ------
     InputError
         The trace cannot become workgroups of this machine, or the file cannot be written.
     """
-    requests = workload.workgroups(machine, Streams(0))
     place = Path(out)
     part = place.with_name(f".{place.name}.part")
+    text = _text(_columns(workload, machine))
     try:
-        part.write_text(_columns(requests), encoding="ascii")
+        part.write_text(text, encoding="ascii")
         os.replace(part, place)
     except OSError as problem:
         with suppress(OSError):
@@ -71,9 +75,15 @@ def write_columns(workload: TraceWorkgroups, machine: Any, out: Path | str) -> d
     return workload.facts(machine)
 
 
-def _columns(requests: Workgroups) -> str:
+def _columns(workload: TraceWorkgroups | TraceGroups, machine: Any) -> dict[str, np.ndarray]:
+    if isinstance(workload, TraceGroups):
+        return group_columns(workload.groups(machine, Streams(0)))
+    return workload.workgroups(machine, Streams(0))._asdict()
+
+
+def _text(columns: dict[str, np.ndarray]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(requests._fields)
-    writer.writerows(zip(*(column.tolist() for column in requests), strict=True))
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
     return text.getvalue()

@@ -42,6 +42,8 @@ class KernelTable(NamedTuple):
     """int64[rows], scalar registers of a wave (AMD)."""
     correlation: np.ndarray | None
     """int64[rows], the number that joins a kernel to the call that launched it."""
+    queue: np.ndarray | None = None
+    """int64[rows], the hardware queue that it went through (AMD)."""
 
     @property
     def rows(self) -> int:

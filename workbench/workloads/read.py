@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, nearest_name, wrong_value
+from workbench.workloads.csv_file import CsvFile
 from workbench.workloads.file import WorkgroupFile
+from workbench.workloads.group_file import GroupFile
+from workbench.workloads.kind import check_kind
+from workbench.workloads.recorded import Recorded
 from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.synthetic.generators import read_generator
+from workbench.workloads.synthetic.generators import generators, read_generator
 from workbench.workloads.synthetic.regimes import regime, regimes
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import KINDS, Workload
 
 
-def read_workload(given: object, path: str = "workload", where: str = "", folder: Path | None = None) -> Workload:
+def read_workload(
+    given: object, path: str = "workload", where: str = "", folder: Path | None = None, wants: str = "workgroups"
+) -> Workload:
     """The workload that a sweep file describes.
 
     Parameters
@@ -27,11 +33,14 @@ def read_workload(given: object, path: str = "workload", where: str = "", folder
         The key and the file, for messages.
     folder : Path, optional
         What a relative path starts from: the folder of the sweep file; the current folder if None.
+    wants : str
+        What the engine serves (`Engine.wants`): `workgroups` or `groups`. The same keys give either.
 
     Raises
     ------
     InputError
-        A key, a name or a lever is unknown, a value is not allowed, or the file cannot be used.
+        A key, a name or a lever is unknown, a value is not allowed, the file cannot be used, or what is named gives
+        something else than the engine serves.
 
     Examples
     --------
@@ -39,30 +48,63 @@ def read_workload(given: object, path: str = "workload", where: str = "", folder
     Uniform(low=1, high=64)
     >>> read_workload({"regime": "large_uniform", "count": 1000}).count
     1000
+    >>> read_workload("head_of_line", wants="groups").channels
+    4
     >>> read_workload({"synthetic": "random_workgroups", "sise": 4}, where="drain.yaml")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     workbench.errors.InputError: drain.yaml: workload: unknown key 'sise'; there are ... Did you mean size?
     """
-    if isinstance(given, Workload):
-        return given
-    if isinstance(given, type) and issubclass(given, Generator):
-        return read_generator(given.name, {}, path, where)
+    asked = _Asked(path, where, folder, wants)
+    if isinstance(given, Workload) or (isinstance(given, type) and issubclass(given, Generator)):
+        check_kind(given if isinstance(given, type) else type(given), wants, given.name, _fitting(wants), asked.place)
+        return given if isinstance(given, Workload) else read_generator(given.name, {}, path, where, wants)
     if isinstance(given, str):
-        return _named(given, path, where)
+        return _named(given, asked)
     if not isinstance(given, Mapping):
         raise wrong_value(where, path, f"must be the name of a regime or have one of the keys {_KEYS}", given)
     key, levers = _key_and_levers(given, path, where)
     if key in _READERS:
-        return _READERS[key](given[key], levers, path, where, folder)
-    return _written(given, path, where, folder)
+        return _READERS[key](given[key], levers, asked)
+    return _written(given, asked)
 
 
-def _named(given: str, path: str, where: str) -> Workload:
-    if given not in regimes() and Path(given).suffix:
+class _Asked(NamedTuple):
+    """Where a workload stands, and what it must give."""
+
+    path: str
+    where: str
+    folder: Path | None
+    wants: str
+
+    @property
+    def place(self) -> str:
+        return at(self.where, self.path)
+
+
+def file_of(wants: str) -> type[CsvFile]:
+    """The workload of a file for an engine."""
+    return GroupFile if wants == "groups" else WorkgroupFile
+
+
+def trace_of(wants: str) -> type[Recorded]:
+    """The workload of a recorded trace for an engine."""
+    from workbench.workloads.trace import TraceWorkgroups
+    from workbench.workloads.trace_groups import TraceGroups
+
+    return TraceGroups if wants == "groups" else TraceWorkgroups
+
+
+def _fitting(wants: str) -> list[str]:
+    return [*generators(wants), file_of(wants).name, trace_of(wants).name]
+
+
+def _named(given: str, asked: _Asked) -> Workload:
+    path, where, wants = asked.path, asked.where, asked.wants
+    if given not in regimes(wants) and Path(given).suffix:
         raise wrong_value(where, path, "must be the name of a regime or a mapping", given, f"{{file: {given}}}")
     if given in Generator.members:
-        return read_generator(given, {}, path, where)
-    return regime(given, path, where).workload
+        return read_generator(given, {}, path, where, wants)
+    return regime(given, path, where, wants).workload
 
 
 def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[str, dict[Any, Any]]:
@@ -78,38 +120,41 @@ def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[st
     raise wrong_value(where, path, f"must have one of the keys {_KEYS}", dict(given), near)
 
 
-def _synthetic(name: object, levers: Mapping[str, Any], path: str, where: str, folder: Path | None) -> Workload:
-    return read_generator(name, levers, path, where)
+def _synthetic(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    return read_generator(name, levers, asked.path, asked.where, asked.wants)
 
 
-def _regime(name: object, levers: Mapping[str, Any], path: str, where: str, folder: Path | None) -> Workload:
-    chosen = regime(name, f"{path}.regime", where).workload
-    return read_generator(chosen.name, {**chosen.values(), **levers}, path, where)
+def _regime(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    chosen = regime(name, f"{asked.path}.regime", asked.where, asked.wants).workload
+    return read_generator(chosen.name, {**chosen.values(), **levers}, asked.path, asked.where, asked.wants)
 
 
-def _file(name: object, levers: Mapping[str, Any], path: str, where: str, folder: Path | None) -> Workload:
-    found = WorkgroupFile.read({"file": _from_folder(name, folder), **levers}, path, where)
+def _file(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    read = file_of(asked.wants).read
+    found = read({"file": _from_folder(name, asked.folder), **levers}, asked.path, asked.where)
     try:
         return found.pinned()
     except InputError as wrong:
-        raise InputError(at(where, f"{path}.file: {wrong}")) from None
+        raise InputError(at(asked.where, f"{asked.path}.file: {wrong}")) from None
 
 
-def _trace(name: object, levers: Mapping[str, Any], path: str, where: str, folder: Path | None) -> Workload:
-    from workbench.workloads.trace import TraceWorkgroups
-
-    found = _from_folder(name, folder)
+def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
+    found = _from_folder(name, asked.folder)
     here = isinstance(found, str) and os.path.isfile(found)  # which, unlike Path's, says no to an impossible name
-    read: Workload = TraceWorkgroups.read({"trace": found if here else name, **levers}, path, where)
-    return read
+    return trace_of(asked.wants).read({"trace": found if here else name, **levers}, asked.path, asked.where)
 
 
-def _written(given: Mapping[str, Any], path: str, where: str, folder: Path | None) -> Workload:
+def _written(given: Mapping[str, Any], asked: _Asked) -> Workload:
     """`{random_workgroups: {count: 10}}`, `{workgroup_file: {file: ...}}`: a workload as it writes itself."""
     ((name, levers),) = given.items()
-    if name in _WRITTEN and isinstance(levers, Mapping) and _WRITTEN[name] in levers:
-        return read_workload(levers, path, where, folder)
-    return read_generator(name, levers or {}, path, where)
+    if name in _WRITTEN:
+        key = _WRITTEN[name]
+        own = {"file": file_of, "trace": trace_of}[key]
+        found = next(own(kind) for kind in KINDS if own(kind).name == name)
+        check_kind(found, asked.wants, name, _fitting(asked.wants), asked.place)
+        if isinstance(levers, Mapping) and key in levers:
+            return read_workload(levers, *asked)
+    return read_generator(name, levers or {}, asked.path, asked.where, asked.wants)
 
 
 def _from_folder(name: object, folder: Path | None) -> object:
@@ -124,4 +169,4 @@ _READERS: Mapping[str, Callable[..., Workload]] = {
     "trace": _trace,
 }
 _KEYS = ", ".join(sorted(_READERS))
-_WRITTEN = {"workgroup_file": "file", "trace_workgroups": "trace"}
+_WRITTEN = {"workgroup_file": "file", "group_file": "file", "trace_workgroups": "trace", "trace_groups": "trace"}

@@ -5,25 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.levers import Spec
-from workbench.workloads.file import WorkgroupFile
-from workbench.workloads.synthetic.generator import Generator
-from workbench.workloads.synthetic.generators import BUILT_IN
+from workbench.workloads.read import file_of, trace_of
+from workbench.workloads.synthetic.generators import BUILT_IN, generators
 from workbench.workloads.synthetic.regimes import regimes
 
 
-def workload_schema() -> dict[str, Any]:
-    """What `read_workload` takes: a name alone, or one of the four keys with its levers."""
-    from workbench.workloads.trace import TraceWorkgroups
+def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
+    """What `read_workload` takes for an engine: a name alone, or one of the four keys with its levers."""
+    fitting = generators(wants)
+    alone = {"enum": [*regimes(wants), *sorted(cls.name for cls in BUILT_IN if cls.name in fitting)]}
+    synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in fitting.items()]
+    recorded = [cls.schema() for cls in (file_of(wants), trace_of(wants))]
+    return {"anyOf": [alone, *synthetic, *_regimes(wants), *recorded]}
 
-    alone = {"enum": [*regimes(), *sorted(cls.name for cls in BUILT_IN)]}
-    synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in Generator.members.items()]
-    return {"anyOf": [alone, *synthetic, _regime(), WorkgroupFile.schema(), TraceWorkgroups.schema()]}
 
-
-def _regime() -> dict[str, Any]:
-    """A regime with any of its generator's levers; every built-in regime is of random workgroups."""
-    (kind,) = {type(regime.workload) for regime in regimes().values()}
-    return _keyed("regime", {"enum": list(regimes())}, kind)
+def _regimes(wants: str) -> list[dict[str, Any]]:
+    """A regime with any of its generator's levers; the regimes of a generator together."""
+    kinds: dict[type[Spec], list[str]] = {}
+    for regime in regimes(wants).values():
+        kinds.setdefault(type(regime.workload), []).append(regime.name)
+    return [_keyed("regime", {"enum": names}, kind) for kind, names in kinds.items()]
 
 
 def _keyed(key: str, choice: dict[str, Any], cls: type[Spec]) -> dict[str, Any]:

@@ -19,35 +19,40 @@ back on the machine, more workgroups run at once in the engine.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, at, shown, wrong_value
+from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.units import cycles_each
 from workbench.workloads.catalogue import digest, trace_file
-from workbench.workloads.grids import rounds, share_of_unit
-from workbench.workloads.importers import Trace, read_trace
+from workbench.workloads.grids import share_of_unit
+from workbench.workloads.importers import Trace
 from workbench.workloads.launches import Launches, launches_of
-from workbench.workloads.workload import Workgroups, Workload
+from workbench.workloads.recorded import (
+    Recorded,
+    kernel_named,
+    lasting_cycles,
+    preset_for,
+    short_enough,
+    start_cycles,
+    trace_in,
+)
+from workbench.workloads.workload import Workgroups
 
 
-class TraceWorkgroups(Workload):
+class TraceWorkgroups(Recorded):
     """One compute unit's share of every kernel of a recorded trace.
 
     Which unit is a lever, and then the seed changes nothing; or each seed takes another unit's share of the same trace,
     so that a real trace gives paired runs: with `unit` = -1, seed s takes unit s mod `compute_units`.
     """
 
-    random: ClassVar[bool] = False
+    more_seeds: ClassVar[str] = "unit: -1 lets each seed take another unit's share of a trace"
 
-    trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
-    device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
     unit: int = lever(
         0, least=-1, most=4095, says="the compute unit whose share of each grid is taken; -1 = the seed says which"
     )
@@ -106,16 +111,6 @@ class TraceWorkgroups(Workload):
         """How many kernels and workgroups became requests on a machine, and how many did not, and why."""
         return dict(self._of_unit(max(self.unit, 0))._share(machine).facts)
 
-    def identity(self) -> dict[str, Any]:
-        """The levers, with the trace named by its contents: a file that is moved gives the same runs."""
-        own = super().identity()
-        own[self.name]["trace"] = {"sha256": digest(trace_file(self.trace))}
-        return own
-
-    def short(self, always: Collection[str] = ()) -> str:
-        """The levers that differ from their defaults; a file by its name alone."""
-        return Workload.short(self.but(trace=Path(self.trace).name), always)
-
     def _of_unit(self, unit: int) -> TraceWorkgroups:
         return self if self.unit == unit else self.but(unit=unit)
 
@@ -129,19 +124,13 @@ class _Share(NamedTuple):
     facts: dict[str, int]
 
 
-@lru_cache(maxsize=4)
-def _trace(path: Path, sha256: str) -> Trace:
-    """The trace, read once for all runs of a sweep; a file that changes has another digest."""
-    return read_trace(path)
-
-
 @lru_cache(maxsize=16)
 def _share(spec: TraceWorkgroups, machine: Any, path: Path, sha256: str) -> _Share:
-    trace = _trace(path, sha256)
+    trace = trace_in(path, sha256)
     kernels, left_out = launches_of(trace, spec.device, skip=spec.incomplete == "skip")
     length = machine.request_segments(kernels.shared_bytes)
     asks = length > 0 if spec.without_shared_memory == "reserve" else kernels.shared_bytes > 0
-    short = kernels.duration_ns <= spec.longest_us * 1000 if spec.longest_us else np.ones(len(length), bool)
+    short = short_enough(kernels, spec.longest_us)
     share = share_of_unit(kernels.workgroups, machine.compute_units, spec.unit, spec.sharing == "restart") * (
         asks & short
     )
@@ -150,9 +139,8 @@ def _share(spec: TraceWorkgroups, machine: Any, path: Path, sha256: str) -> _Sha
     rows = np.repeat(np.arange(len(taken)), taken)[: spec.count or None]
     if not len(rows):
         raise InputError(f"{path}: no workgroup of unit {spec.unit} asks for shared memory, so there is no request.")
-    requests = Workgroups(
-        _arrivals(spec, machine, kernels, rows), length[rows], _durations(spec, machine, kernels)[rows]
-    )
+    arrival = start_cycles(kernels, machine, rows, spec.arrival)
+    requests = Workgroups(arrival, length[rows], lasting_cycles(kernels, machine, spec.duration_rule)[rows])
     facts = {
         "kernels": len(taken),
         "kernels_incomplete": left_out,
@@ -173,26 +161,7 @@ def _refuse_too_big(trace: Trace, kernels: Launches, machine: Any, length: np.nd
     if length[row] <= machine.segments:
         return
     size = int(kernels.shared_bytes[row])
-    card = next((card.name for card in trace.cards if card.number == kernels.device), "")
-    preset = machine.preset_holding(size, card)
-    cure = f"Nearest: machine: {preset}." if preset else "No preset holds as much."
     raise InputError(
-        f"{trace.path}: a workgroup of kernel {shown(kernels.names[row])} takes {size} bytes of shared memory, "
-        f"{length[row]} segments where the machine has {machine.segments}. {cure}"
+        f"{trace.path}: a workgroup of {kernel_named(kernels, row)} takes {size} bytes of shared memory, "
+        f"{length[row]} segments where the machine has {machine.segments}. {preset_for(trace, kernels, row, machine)}"
     )
-
-
-def _arrivals(spec: TraceWorkgroups, machine: Any, kernels: Launches, rows: np.ndarray) -> np.ndarray:
-    """Cycles since the kernel of the first request started."""
-    if spec.arrival == "all_at_once":
-        return np.zeros(len(rows), np.int64)
-    return cycles_each(kernels.start_ns[rows] - kernels.start_ns[rows[0]], machine.clock_mhz)
-
-
-def _durations(spec: TraceWorkgroups, machine: Any, kernels: Launches) -> np.ndarray:
-    """int64[kernels], cycles that a workgroup of each kernel lasts, at least 1."""
-    lasting = kernels.duration_ns.astype(float)
-    if spec.duration_rule == "waves":
-        resident = machine.resident(kernels.shared_bytes, kernels.threads, kernels.registers)
-        lasting /= rounds(kernels.workgroups, machine.compute_units, resident)
-    return np.maximum(cycles_each(lasting, machine.clock_mhz), 1)

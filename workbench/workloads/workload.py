@@ -6,12 +6,20 @@ requests.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.levers import Spec
 from workbench.streams import Streams
+
+KINDS = ("workgroups", "groups")
+"""What engines may want: the methods of a workload that give requests."""
+MOST_CHANNELS = 64
+MOST_PRIORITIES = 8
+INSTRUCTION_CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
+"""What instructions are counted by (spec 3, R78), in the order of the columns of `Groups.instructions`."""
 
 
 class Workgroups(NamedTuple):
@@ -46,6 +54,28 @@ class Groups(NamedTuple):
     instructions: np.ndarray
     """int64[groups, 6]: instructions that a whole group executes of each class (move, load, store, matrix, compare,
     jump), spread evenly over its life."""
+    channels: int = 0
+    """How many channels there are; 0 = as many as come."""
+    levels: int = 0
+    """How many static priorities there are; 0 = as many as come."""
+
+    def take(self, rows: np.ndarray) -> Groups:
+        """Some rows only, in this order."""
+        return self._each(lambda column: column[rows])
+
+    def repeated(self, times: np.ndarray) -> Groups:
+        """Every row as often as told, one after the other: int64[rows] times.
+
+        Columns that need not grow are handed on as they are.
+        """
+        if len(times) == times.sum() and times.min(initial=1) == 1:
+            return self
+        return self._each(lambda column: np.repeat(column, times, axis=0))
+
+    def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Groups:
+        """The same groups with every column changed; how many channels and priorities there are stays."""
+        columns: dict[str, Any] = {name: change(c) for name, c in self._asdict().items() if isinstance(c, np.ndarray)}
+        return self._replace(demand={label: change(blocks) for label, blocks in self.demand.items()}, **columns)
 
 
 class Workload(Spec):
@@ -53,6 +83,13 @@ class Workload(Spec):
 
     random: ClassVar[bool] = True
     """Whether the seed changes what comes; a trace comes as it was recorded."""
+    more_seeds: ClassVar[str] = ""
+    """Which lever would let further seeds give different requests, for the message about seeds that repeat runs."""
+
+    @classmethod
+    def gives(cls, wanted: str) -> bool:
+        """Whether it can serve an engine that wants `workgroups`, or `groups`: whether it answers that method."""
+        return getattr(cls, wanted) is not getattr(Workload, wanted)
 
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
         """The requests for a machine (`machine.segments`, `machine.granule_bytes`, ...), drawn from named streams."""

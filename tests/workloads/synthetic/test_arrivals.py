@@ -1,6 +1,7 @@
 """Arrivals: the stated process step by step, its rate, its dispersion, the load that it offers."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.junk import ANYTHING, refusal
 from workbench.streams import Streams
-from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival, Poisson, PoissonLoad
+from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival, Bursts, Offered, Poisson, PoissonLoad
 from workbench.workloads.synthetic.laws import Exponential, Uniform
 
 
@@ -22,6 +23,11 @@ def step_by_step(gap: float, seed: int, count: int) -> list[int]:
     return cycles
 
 
+def arrivals(arrival: Arrival, length: np.ndarray, duration: np.ndarray, segments: int, streams: Streams) -> np.ndarray:
+    """When workgroups of these lengths and durations come to a shared memory."""
+    return arrival.cycles(len(length), lambda: Offered.of(length, duration, segments), streams)
+
+
 def queue(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     streams = Streams(seed)
     length = Uniform(low=1, high=32).draw(streams.uniforms("sizes", count))
@@ -31,7 +37,7 @@ def queue(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 @given(st.integers(0, 1000), st.integers(1, 200), st.floats(0.001, 1e6))
 def test_a_poisson_process_is_its_waits_added_up(seed, count, rate):
     length, duration = queue(count)
-    found = Poisson(per_kilocycle=rate).cycles(length, duration, 128, Streams(seed))
+    found = arrivals(Poisson(per_kilocycle=rate), length, duration, 128, Streams(seed))
     expected = np.array(step_by_step(1000 / rate, seed, count))
     assert found.dtype == np.int64
     assert (np.abs(found - expected) <= 1).all()
@@ -43,21 +49,21 @@ def test_a_load_is_a_rate(seed, count, load):
     length, duration = queue(count, seed)
     work = sum(int(n) * int(d) for n, d in zip(length, duration, strict=True))
     rate = 1000 * 128 * count * load / work
-    by_load = PoissonLoad(load=load).cycles(length, duration, 128, Streams(seed))
-    by_rate = Poisson(per_kilocycle=rate).cycles(length, duration, 128, Streams(seed))
+    by_load = arrivals(PoissonLoad(load=load), length, duration, 128, Streams(seed))
+    by_rate = arrivals(Poisson(per_kilocycle=rate), length, duration, 128, Streams(seed))
     assert (np.abs(by_load - by_rate) <= 1).all()
 
 
 def test_the_load_is_what_is_offered_over_what_is_available():
     length, duration = queue(200_000)
-    arrival = PoissonLoad(load=0.7).cycles(length, duration, 128, Streams(4))
+    arrival = arrivals(PoissonLoad(load=0.7), length, duration, 128, Streams(4))
     offered = float((length * duration).sum())
     assert offered / (128 * arrival[-1]) == pytest.approx(0.7, rel=5 / math.sqrt(200_000))
 
 
 def test_counts_in_windows_are_poisson():
     length, duration = queue(200_000)
-    arrival = Poisson(per_kilocycle=50).cycles(length, duration, 128, Streams(4))
+    arrival = arrivals(Poisson(per_kilocycle=50), length, duration, 128, Streams(4))
     counts = np.bincount(arrival // 200)[:-1]  # windows of 200 cycles: mean 10
     assert counts.mean() == pytest.approx(10, abs=5 * math.sqrt(10 / counts.size))
     assert counts.var() / counts.mean() == pytest.approx(1, abs=5 * math.sqrt(2 / counts.size))
@@ -66,22 +72,41 @@ def test_counts_in_windows_are_poisson():
 
 def test_arrivals_never_decrease_and_all_at_once_is_zero():
     length, duration = queue(5000)
-    assert (np.diff(Poisson(per_kilocycle=1e6).cycles(length, duration, 128, Streams(1))) >= 0).all()
-    assert not AllAtOnce().cycles(length, duration, 128, Streams(1)).any()
+    assert (np.diff(arrivals(Poisson(per_kilocycle=1e6), length, duration, 128, Streams(1))) >= 0).all()
+    assert not arrivals(AllAtOnce(), length, duration, 128, Streams(1)).any()
 
 
 def test_the_stream_is_arrivals_alone():
     length, duration = queue(10)
     streams = Streams(9)
-    first = Poisson().cycles(length, duration, 128, streams)
-    other = Poisson().cycles(length + 1, duration * 2, 64, streams)
+    first = arrivals(Poisson(), length, duration, 128, streams)
+    other = arrivals(Poisson(), length + 1, duration * 2, 64, streams)
     assert first.tolist() == other.tolist()
+
+
+@given(st.integers(0, 1000), st.integers(1, 200), st.integers(1, 50))
+def test_bursts_are_a_poisson_process_of_as_many_at_once(seed, count, size):
+    length, duration = queue(count, seed)
+    found = arrivals(Bursts(size=size, load=0.7), length, duration, 128, Streams(seed))
+    assert len(found) == count
+    gap = size * (length * duration).sum() / (128 * count * 0.7)
+    starts = np.array(step_by_step(gap, seed, math.ceil(count / size)))
+    expected = np.array([starts[k // size] for k in range(count)])
+    assert (np.abs(found - expected) <= 1).all()
+    alone = arrivals(PoissonLoad(load=0.7), length, duration, 128, Streams(seed))
+    assert size > 1 or found.tolist() == alone.tolist()
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(1, 10**6)), min_size=2, max_size=2))
+def test_the_busier_of_two_resources_is_the_one_with_the_greater_share(pairs):
+    one, other = (Offered(work, capacity) for work, capacity in pairs)
+    assert one.above(other) == (Fraction(one.work, one.capacity) > Fraction(other.work, other.capacity))
 
 
 def test_arrivals_past_every_clock_are_refused():
     length, duration = np.full(1000, 10**5), np.full(1000, 10**10)
-    said = refusal(PoissonLoad(load=0.001).cycles, length, duration, 1, Streams(1))
-    assert said == "arrivals 1e+18 cycles apart run past cycle 2^61 after 1000 workgroups; make them denser."
+    said = refusal(arrivals, PoissonLoad(load=0.001), length, duration, 1, Streams(1))
+    assert said == "arrivals 1e+18 cycles apart run past cycle 2^61 after 1000 of them; make them denser."
 
 
 @pytest.mark.parametrize(
@@ -92,6 +117,7 @@ def test_arrivals_past_every_clock_are_refused():
         ({"poisson": 12}, Poisson(per_kilocycle=12)),
         ({"poisson": {"per_kilocycle": 12}}, Poisson(per_kilocycle=12)),
         ({"poisson_load": 0.9}, PoissonLoad(load=0.9)),
+        ({"bursts": [8, 0.9]}, Bursts(size=8, load=0.9)),
     ],
 )
 def test_the_forms_that_a_sweep_file_may_use(given, arrival):
@@ -103,7 +129,8 @@ def test_the_forms_that_a_sweep_file_may_use(given, arrival):
     [
         (
             "at_once",
-            "unknown arrival 'at_once'; there are all_at_once, poisson, poisson_load. Did you mean all_at_once?",
+            "unknown arrival 'at_once'; there are all_at_once, bursts, poisson, poisson_load. "
+            "Did you mean all_at_once?",
         ),
         ({"poisson": 0}, "arrival.poisson must be a number from 0.001 to 1000000. Got 0. Nearest: 0.001."),
         ({"poisson": {"rate": 3}}, "arrival.poisson: unknown key 'rate'; there are per_kilocycle."),

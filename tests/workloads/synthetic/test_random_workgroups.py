@@ -20,7 +20,7 @@ from workbench.workloads.workload import Workgroups
 MACHINE = Machine(segments=128)
 SIZES = st.sampled_from(["uniform", "bimodal", "powers_of_two", {"exponential": {"mean": 8, "most": 128}}, 5])
 DURATIONS = st.sampled_from(["uniform", "exponential", "geometric", "log_normal", "empirical", "correlated", 100])
-ARRIVALS = st.sampled_from(["all_at_once", "poisson", "poisson_load"])
+ARRIVALS = st.sampled_from(["all_at_once", "poisson", "poisson_load", "bursts"])
 WORKLOADS = st.builds(RandomWorkgroups, count=st.integers(1, 200), size=SIZES, duration=DURATIONS, arrival=ARRIVALS)
 SEEDS = st.integers(0, 2**40)
 
@@ -62,7 +62,7 @@ def test_changing_one_law_leaves_the_other_draws_as_they_are(workload, seed, dur
 def test_a_longer_queue_begins_with_the_shorter_one(workload, seed, more):
     short = workload.workgroups(MACHINE, Streams(seed))
     long = workload.but(count=workload.count + more).workgroups(MACHINE, Streams(seed))
-    columns = ("length", "duration") if workload.arrival.name == "poisson_load" else short._fields
+    columns = ("length", "duration") if workload.arrival.name in ("poisson_load", "bursts") else short._fields
     for column in columns:
         assert getattr(long, column)[: workload.count].tolist() == getattr(short, column).tolist()
 
@@ -105,6 +105,14 @@ def test_a_count_that_is_none_is_refused(count):
 
 def test_sizes_must_not_be_correlated():
     assert refusal(RandomWorkgroups, size="correlated").startswith("random_workgroups.size must not be correlated")
+
+
+@pytest.mark.parametrize("lever", ["size", "duration"])
+@pytest.mark.parametrize("law", [0, "sometimes"])
+def test_neither_size_nor_duration_may_be_nothing(lever, law):
+    said = refusal(RandomWorkgroups.read, {lever: law}, "workload", "a.yaml")
+    assert said.startswith(f"a.yaml: workload.{lever} must draw at least 1. Got ")
+    assert said.endswith(", which may draw 0.")
 
 
 PRINTED = """

@@ -10,11 +10,10 @@ import ipywidgets as widgets
 
 from workbench.dashboards.controls.control import Control, row
 from workbench.dashboards.controls.levers import LeversControl
-from workbench.levers import Lever, Spec
+from workbench.levers import Family, Lever, Spec
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.family import Family
 from workbench.workloads.file import WorkgroupFile
-from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.trace import TraceWorkgroups
 from workbench.workloads.workload import Workload
 
@@ -30,7 +29,7 @@ def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
     (['fifo_head_only', 'fifo_lookahead'], {})
     """
     if spec is Workload:
-        return WORKLOADS | Generator.members
+        return WORKLOADS | generators("workgroups")
     if issubclass(spec, Policy):
         known: Mapping[str, type[Spec]] = policies(spec.question)
     elif issubclass(spec, Family):

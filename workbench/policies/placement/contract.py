@@ -8,19 +8,11 @@ class TestMyFit(PlacementContract):
 
 from __future__ import annotations
 
-import math
-import os
-import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import yaml
 
-from workbench.errors import InputError
-from workbench.levers import Lever
 from workbench.policies.placement.checking import check
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.walk import (
@@ -34,7 +26,7 @@ from workbench.policies.placement.walk import (
     holds,
     walk,
 )
-from workbench.policies.policy import read_policy
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.structures.free_map import all_free, mark_free, mark_taken
 
 __all__ = ["PlacementContract", "check"]
@@ -47,7 +39,7 @@ print(digest(policy, PlainSpeaker))
 """
 
 
-class PlacementContract:
+class PlacementContract(ValueContract):
     """Tests that every placement policy passes; a subclass names the policy."""
 
     policy: ClassVar[Placement]
@@ -114,36 +106,8 @@ class PlacementContract:
             assert lasting.dtype.kind == "i", "durations are whole cycles"
 
     def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
-        import cloudpickle
-
-        child = subprocess.run(
-            [sys.executable, "-c", _FRESH],
-            input=cloudpickle.dumps(self.policy),
-            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-            capture_output=True,
-            check=False,
-        )
-        assert child.returncode == 0, child.stderr.decode()
-        assert child.stdout.decode().strip() == digest(self.policy, CompiledSpeaker)
-
-    def test_yaml_and_back(self) -> None:
-        text = yaml.safe_dump({self.policy.name: self.policy.plain()})
-        assert read_policy("placement", yaml.safe_load(text)) == self.policy, text
-
-    def test_pickles(self) -> None:
-        import cloudpickle
-
-        assert pickle.loads(cloudpickle.dumps(self.policy)) == self.policy
-        if self.policy.built_in:
-            assert pickle.loads(pickle.dumps(self.policy)) == self.policy
-
-    def test_refuses_wrong_levers(self) -> None:
-        for name, declared in self.policy.levers.items():
-            for wrong in _wrong_values(declared):
-                sentence = self._refusal({name: wrong})
-                assert name in sentence, f"{name}={wrong!r}: the refusal does not name the lever: {sentence!r}"
-                assert "\n" not in sentence, f"{name}={wrong!r}: the refusal is more than one sentence"
-        assert "no_such_lever" in self._refusal({"no_such_lever": 1})
+        told = told_by_a_fresh_interpreted_process(self.policy, _FRESH)
+        assert told == digest(self.policy, CompiledSpeaker)
 
     def _walks(self) -> Iterator[Asked]:
         for segments in self.sizes:
@@ -165,26 +129,3 @@ class PlacementContract:
             mark_free(free, start, earlier)
             speaker.tell(RELEASED, free, start, earlier)
         return speaker.ask(free, length) != REFUSED
-
-    def _refusal(self, levers: dict[str, Any]) -> str:
-        try:
-            self.policy.but(**levers)
-        except InputError as refused:
-            return str(refused)
-        raise AssertionError(f"{levers} was not refused")
-
-
-def _wrong_values(declared: Lever) -> list[Any]:
-    """Values of the wrong type, outside of the range, or of no meaning."""
-    wrong: list[Any] = [None, [], {}, object()]
-    if declared.kind in ("integer", "number"):
-        wrong += ["many", True, math.nan, math.inf, -math.inf]
-        wrong += [declared.least - 1] if declared.least is not None else []
-        wrong += [declared.most + 1] if declared.most is not None else []
-    if declared.kind == "integer":
-        wrong += [(declared.least or 0) + 0.5]
-    if declared.kind in ("choice", "spec"):
-        wrong += ["no_such_choice", 1, True]
-    if declared.kind == "switch":
-        wrong += ["yes", 1]
-    return wrong

@@ -14,12 +14,19 @@ A probe remembers nothing: what a shared probe reports late is the schedule's ma
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import Question
+from workbench.errors import InputError, wrong_value
+from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_words
 from workbench.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from workbench.policies.probes.circuit.gate_list import GateList
+    from workbench.policies.probes.hardware import ProbeCost
 
 PROBE = Question("probe", free="readonly uint64[]", blocks="int64", params="readonly float64[]")
 
@@ -44,25 +51,125 @@ class Schedule(NamedTuple):
 
 
 class Probe(Policy, abstract=True):
-    """The base of every probe; a new one needs an `answer`."""
+    """The base of every probe; a new one needs an `answer`, and says so where it is not exact."""
 
     question: ClassVar[str] = "probe"
 
-    def check_blocks(self, blocks: int, path: str = "", where: str = "") -> None:
-        """Refuse a resource that this probe cannot be built for, naming the nearest valid value of the lever."""
+    def longest(self, free: Bits) -> int:
+        """What this probe reports of a state, in blocks.
 
-    def round_cycles(self) -> int:
-        """Cycles from one report to the next: 1 for a combinational probe, 3 where a report takes three."""
+        Parameters
+        ----------
+        free : str or array of bool
+            The free map, block 0 first; `1` is a free block, in the encoding `free0` an occupied one.
+
+        Raises
+        ------
+        InputError
+            The free map cannot be read, or the probe cannot be built for so many blocks.
+
+        Examples
+        --------
+        >>> from workbench.policies.probes import ExactRun
+        >>> ExactRun().longest("0110_1110"), ExactRun().longest([True, True, False])
+        (3, 2)
+        """
+        words, blocks = self._words(free)
+        return self.ask(words, blocks)
+
+    def ask(self, words: np.ndarray, blocks: int) -> int:
+        """Ask the plain function once, in Python, over words: what to call when a step is to be followed."""
+        with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
+            return int(self.function()(words, blocks, self.parameters()))
+
+    def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
+        """Refuse a resource that this probe cannot be built for, naming the nearest valid value of the lever.
+
+        Parameters
+        ----------
+        blocks : int
+            Blocks of the resource.
+        path, where, resource : str, optional
+            The probe's path in the sweep, the sweep file, and the resource's name, for the sentence.
+        """
+
+    def round_cycles(self, blocks: Sequence[int] = ()) -> int:
+        """Cycles from one report to the next, for resources of so many blocks that are probed side by side.
+
+        1 for a combinational probe, 3 where a report takes three, more where it depends on the blocks.
+        """
         return 1
 
     def schedule(self, blocks: Sequence[int]) -> Schedule | None:
         """When each resource of a unit is looked at; None = all of them in every round."""
         return None
 
+    def serving(self, blocks: Sequence[int]) -> tuple[Probe, ...]:
+        """The probe that reports each resource of a unit: this one, unless it gives way to another (spec 3, R55)."""
+        return (self,) * len(blocks)
+
+    def of_module(self) -> Probe:
+        """The probe of a module's own resource, which no unit's probe serves: this one, unless it gives way."""
+        return self
+
     def never_more(self) -> bool:
         """Whether a report never exceeds the longest run; every probe of this room keeps to it."""
         return True
 
+    def exact(self, blocks: int) -> bool:
+        """Whether every report of a resource is its longest run; one that may report less says so here."""
+        return True
+
+    def gate_list(self, blocks: int) -> GateList | None:
+        """The probe of one resource as gates that can be counted and evaluated; None where there is no model."""
+        return None
+
+    def cost(self, blocks: int) -> ProbeCost:
+        """The hardware of the probe of one resource: gates, registers, gate levels, cycles, counted on its gates.
+
+        Raises
+        ------
+        InputError
+            The probe has no hardware model, or there is no resource of so many blocks that it can be built for.
+
+        Examples
+        --------
+        >>> from workbench.policies.probes import ExactRun
+        >>> cost = ExactRun(chain="doubling", decode="scan").cost(128)
+        >>> cost.and_gates, cost.or_gates, cost.registers, cost.cycles
+        (8128, 8128, 0, 1)
+        """
+        check_count(blocks)
+        self.check_blocks(blocks)
+        return _counted(self, blocks)
+
     def ready(self, checked: bool = False) -> ReadyProbe:
         """The probe for a run: its compiled function and its parameters."""
         return ReadyProbe(PROBE.ready(self.function(), checked), self.parameters())
+
+    def _words(self, free: Bits) -> tuple[np.ndarray, int]:
+        encoding: Encoding = getattr(self, "encoding", "free1")
+        words, blocks = as_words(free, encoding, 1)
+        self.check_blocks(blocks)
+        return words, blocks
+
+
+def check_count(blocks: int) -> None:
+    """Refuse what is no number of blocks.
+
+    >>> check_count(0)
+    Traceback (most recent call last):
+    workbench.errors.InputError: blocks must be a whole number from 1 to 4096. Got 0. Nearest: 1.
+    """
+    whole = isinstance(blocks, (int, np.integer)) and not isinstance(blocks, bool)
+    if not whole or not 1 <= blocks <= MOST_SEGMENTS:
+        nearest = min(max(blocks, 1), MOST_SEGMENTS) if whole else None
+        raise wrong_value("", "blocks", f"must be a whole number from 1 to {MOST_SEGMENTS}", blocks, nearest)
+
+
+@lru_cache(maxsize=256)
+def _counted(probe: Probe, blocks: int) -> ProbeCost:
+    found = probe.gate_list(blocks)
+    if found is None:
+        raise InputError(f"{probe.name} has no hardware model; one that is to be costed defines gate_list.")
+    return found.cost()

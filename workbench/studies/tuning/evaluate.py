@@ -49,7 +49,7 @@ class Evaluator:
         names = [objective.measure.name for objective in self._study.objectives]
         for name in names:
             for row in rows:
-                if not math.isfinite(row.measures[name]):
+                if not math.isfinite(row.measures.get(name, math.nan)):
                     return Outcome(None, f"seed {row.seed}: {name} is not a finite number.")
         return Outcome(tuple(math.fsum(row.measures[name] for row in rows) / len(rows) for name in names), "")
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from workbench.levers import lever
-from workbench.workloads.family import Family
+from workbench.levers import Family, lever
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler

@@ -78,7 +78,9 @@ def tune(
     asked = read_study(study, set)
     if trials is not None:
         asked = asked._replace(trials=read_trials(trials))
-    workload = read_workload(asked.sweep.said["workload"], "workload", asked.sweep.where, folder=asked.sweep.folder)
+    sweep = asked.sweep
+    wants = sweep.mechanism.engine.wants
+    workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
     identity = _identity(asked, workload)
     if out is None:
         store = Store(None)

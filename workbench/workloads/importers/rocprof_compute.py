@@ -108,17 +108,18 @@ def _add(row: Sequence[str], header: _Header, rows: KernelRows, where: str) -> N
     start, end, threads, device = (header.number(row, what, where) for what in ("start", "end", "workgroup", "device"))
     if start is None or end is None or threads is None or device is None or threads < 1:
         raise InputError(f"{where}: needs a start, an end, a device and a workgroup size of at least 1.")
-    grid = header.number(row, "grid", where)
+    grid, queue = (header.number(row, what, where) for what in ("grid", "queue"))
     rows.add(
         header.text(row, "name"),
         start_ns=start,
         duration_ns=end - start,
         device=device,
-        stream=header.number(row, "queue", where),
+        stream=queue,
         workgroups=None if grid is None else workgroups_for(grid, threads),
         threads=threads,
         shared_bytes=header.number(row, "lds", where),
         vgprs=header.number(row, "vgpr", where),
         accum_vgprs=header.number(row, "accum_vgpr", where),
         sgprs=header.number(row, "sgpr", where),
+        queue=queue,
     )

@@ -148,6 +148,7 @@ def _add(process: _Process, rows: KernelRows, where: str) -> None:
             accum_vgprs=symbol.accum_vgpr_count,
             sgprs=symbol.sgpr_count,
             correlation=record.correlation_id.internal if record.correlation_id else None,
+            queue=info.queue_id.handle,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,13 +60,20 @@ class Trace(NamedTuple):
             found["card_names"] = sorted({card.name for card in self.cards})
         return {**found, "missing": self.missing()}
 
-    def missing(self) -> list[str]:
-        """A clause for each thing that a workload needs and the trace lacks: what, in how many rows, what has it."""
+    def missing(self, needed: Sequence[str] = ("workgroups", "shared_bytes")) -> list[str]:
+        """A clause for each thing that a workload needs and the trace lacks: what, in how many rows, what has it.
+
+        Parameters
+        ----------
+        needed : names of columns
+            What is needed of every launch: `workgroups`, `shared_bytes`, `threads`, `vgprs`.
+        """
         rows, word = self.kernels.rows, self.counted
         if not rows:
             return [f"it holds no {word} (record the GPU's activity as well)"]
         said = []
-        for field, (what, cure) in _NEEDED.items():
+        for field in needed:
+            what, cure = _CURES[field]
             lacking = self.kernels.lacking(field)
             if lacking:
                 said.append(f"{lacking} of {rows} {word} have no {what} ({cure})")
@@ -75,12 +82,18 @@ class Trace(NamedTuple):
         return said
 
 
-_NEEDED = {
+_CURES = {
     "workgroups": ("grid", "kernels launched one by one have it, those replayed from a graph may not"),
     "shared_bytes": (
         "shared memory",
         "a Kineto trace of an NVIDIA card has it as `shared memory`, a rocprofv3 JSON as `group_segment_size`, a "
         "rocprofiler-compute CSV as `LDS_Per_Workgroup`",
+    ),
+    "threads": ("workgroup size", "kernels launched one by one have it, those replayed from a graph may not"),
+    "vgprs": (
+        "registers",
+        "a Kineto trace of an NVIDIA card has them as `registers per thread`, a rocprofv3 JSON as `arch_vgpr_count`, a "
+        "rocprofiler-compute CSV as `Arch_VGPR`",
     ),
 }
 

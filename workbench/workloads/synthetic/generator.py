@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.workloads.family import Family
+from workbench.levers import Family
 from workbench.workloads.workload import Workload
 
 

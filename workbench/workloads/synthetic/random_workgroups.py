@@ -7,7 +7,7 @@ from typing import Any
 from workbench.errors import InputError, at
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival
+from workbench.workloads.synthetic.arrivals import AllAtOnce, Arrival, Offered
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.laws import Correlated, Law, Uniform
 from workbench.workloads.workload import Workgroups
@@ -43,6 +43,8 @@ class RandomWorkgroups(Generator):
     def check(self) -> None:
         if isinstance(self.size, Correlated):
             raise InputError(f"{self.name}.size must not be correlated: sizes are what durations are correlated with.")
+        self.size.check_least(f"{self.name}.size")
+        self.duration.check_least(f"{self.name}.duration")
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         _, most = self.size.span()
@@ -57,4 +59,5 @@ class RandomWorkgroups(Generator):
         ranks = streams.uniforms("sizes", self.count)
         length = self.size.draw(ranks)
         duration = self.duration.draw(self.duration.ranks(streams.uniforms("durations", self.count), ranks))
-        return Workgroups(self.arrival.cycles(length, duration, machine.segments, streams), length, duration)
+        arrival = self.arrival.cycles(self.count, lambda: Offered.of(length, duration, machine.segments), streams)
+        return Workgroups(arrival, length, duration)

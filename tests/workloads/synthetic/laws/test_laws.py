@@ -19,6 +19,7 @@ from workbench.workloads.synthetic.laws import (
     Law,
     LogNormal,
     PowersOfTwo,
+    Sometimes,
     Uniform,
 )
 
@@ -33,7 +34,7 @@ WEIGHTED = st.lists(st.tuples(st.integers(1, 99), st.floats(0, 9)), min_size=1).
     lambda ws: sum(w for _, w in ws) > 0.01
 )
 ANY_LAW = st.one_of(
-    st.integers(1, LARGEST).map(lambda value: Constant(value=value)),
+    st.integers(0, LARGEST).map(lambda value: Constant(value=value)),
     RANGES.map(lambda ends: Uniform(**ends)),
     st.builds(
         lambda share, a, b, c, d: Bimodal(
@@ -48,6 +49,7 @@ ANY_LAW = st.one_of(
     st.builds(lambda m, s, ends: LogNormal(median=m, sigma=s, **ends), st.floats(5, 60), st.floats(1, 3), BOUNDS),
     WEIGHTED.map(lambda ws: Empirical(outcomes=[n for n, _ in ws], weights=[w for _, w in ws])),
     st.lists(st.integers(1, 99), min_size=1).map(lambda outcomes: Empirical(outcomes=outcomes)),
+    st.builds(lambda share, ends: Sometimes(share=share, law=Uniform(**ends)), st.floats(0, 1), RANGES),
 )
 
 CHOSEN = [
@@ -62,6 +64,7 @@ CHOSEN = [
     Geometric(mean=8, most=16),
     LogNormal(median=20, sigma=0.8, least=1, most=128),
     Empirical(outcomes=[16, 1, 4], weights=[1, 5, 2]),
+    Sometimes(share=0.3, law={"uniform": [5, 9]}),
 ]
 """Laws whose moments are compared with theory."""
 
@@ -105,6 +108,9 @@ def test_no_number_is_outside_the_span(law, ranks):
         (Geometric(mean=1), (1, 1)),
         (LogNormal(median=20, sigma=0.8, least=10, most=30), (10, 30)),
         (Empirical(outcomes=[16, 1, 4], weights=[1, 0, 2]), (4, 16)),
+        (Sometimes(share=0.5, law={"uniform": [5, 9]}), (0, 9)),
+        (Sometimes(share=1, law={"uniform": [5, 9]}), (5, 9)),
+        (Sometimes(share=0), (0, 0)),
     ],
     ids=str,
 )
@@ -166,6 +172,8 @@ def test_a_law_writes_itself_so_that_it_reads_back(law):
         (Geometric(mean=20), "geometric.most = 100"),
         (LogNormal(median=20), "log_normal.most = 100"),
         (Empirical(outcomes=(1, 128)), ""),
+        (Sometimes(law={"uniform": [1, 128]}), "sometimes.law.uniform.high = 100"),
+        (Sometimes(law={"uniform": [101, 128]}), ""),
     ],
     ids=str,
 )
@@ -216,9 +224,9 @@ def test_the_forms_that_a_sweep_file_may_use(given, law):
         ([1, 32], "size must name one law, such as {uniform: [1, 32]}. Got [1, 32]."),
         (None, "size must name one law, such as {uniform: [1, 32]}. Got None."),
         (True, "size must name one law, such as {uniform: [1, 32]}. Got True."),
-        (0, "size must be a whole number from 1 to 10000000000. Got 0. Nearest: 1."),
-        (2.5, "size must be a whole number from 1 to 10000000000. Got 2.5. Nearest: 2."),
-        (10**11, "size must be a whole number from 1 to 10000000000. Got 100000000000. Nearest: 10000000000."),
+        (-1, "size must be a whole number from 0 to 10000000000. Got -1. Nearest: 0."),
+        (2.5, "size must be a whole number from 0 to 10000000000. Got 2.5. Nearest: 2."),
+        (10**11, "size must be a whole number from 0 to 10000000000. Got 100000000000. Nearest: 10000000000."),
         ({"powers_of_two": [1, 24]}, "size.powers_of_two[1] must be a power of two from 1 to 8589934592. Got 24."),
         ({"powers_of_two": [8, 4]}, "size.powers_of_two.high must be at least low (8). Got 4. Nearest: 8."),
         ({"exponential": 0}, "size.exponential must be a number from 1 to 10000000000. Got 0. Nearest: 1."),
@@ -238,6 +246,9 @@ def test_the_forms_that_a_sweep_file_may_use(given, law):
             {"log_normal": {"median": 1, "sigma": 0.1, "least": 99}},
             "size.log_normal: least (99) to most (10000000000) must",
         ),
+        ({"sometimes": {"law": "correlated"}}, "size.sometimes.law must be another law than correlated."),
+        ({"sometimes": {"law": {"sometimes": {}}}}, "size.sometimes.law must be another law than sometimes."),
+        ({"sometimes": 0.5}, "size.sometimes must be a mapping of share, law. Got 0.5."),
         ({"empirical": []}, "size.empirical.outcomes must hold at least one number. Got []."),
         ({"empirical": [1, 0]}, "size.empirical[1] must be a whole number from 1 to 10000000000. Got 0."),
         ({"empirical": {"outcomes": [1, 2], "weights": [1]}}, "size.empirical.weights must be as many as outcomes (2)"),

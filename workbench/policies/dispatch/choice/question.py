@@ -28,11 +28,13 @@ Classes: move, load, store, matrix, compare, jump.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
+from workbench.errors import InputError
+from workbench.policies.dispatch.choice.plain import Scene, scene, summed
 from workbench.policies.policy import Policy
 
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
@@ -62,6 +64,8 @@ class Choice(Policy, abstract=True):
     """The base of every module choice; a new one needs an `answer`."""
 
     question: ClassVar[str] = "choice"
+    rows_are: ClassVar[Literal["free", "recent", "heat"]] = "free"
+    """What the rows are that `choose` is given."""
     chosen: ClassVar[Callable[..., Any] | None] = None
 
     def terms(self) -> tuple[tuple[Choice, float], ...]:
@@ -90,6 +94,62 @@ class Choice(Policy, abstract=True):
 
     def check_resources(self, names: Sequence[str], path: str = "", where: str = "") -> None:
         """Refuse levers that do not go with the machine's resources, such as a wrong number of weights."""
+
+    def bound(self, names: Sequence[str]) -> Self:
+        """The policy for a machine with these resources, in their order.
+
+        Itself, unless it must know where a certain resource stands. Engines bind the policy before anything else.
+        """
+        return self
+
+    def needs_totals(self) -> bool:
+        """Whether the score divides by what an empty module has."""
+        return False
+
+    def scores(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> list[float]:
+        """The score of each module, in plain Python and without an engine; parameters as those of `choose`."""
+        shown = scene(rows, self.rows_are, **seen)
+        if self.needs_totals() and not shown.totals.all():
+            raise InputError(f"{self.name} divides by totals; give choose the blocks of each resource: totals=(...).")
+        bound = self.bound(shown.names)
+        bound.check_resources(shown.names)
+        return summed([(self._asked(term, shown, after, seed), weight) for term, weight in bound.terms()])
+
+    def choose(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> int:
+        """The module that takes a group, in plain Python and without an engine; the lowest module wins a tie.
+
+        Parameters
+        ----------
+        rows : sequence of sequences
+            One row a module: free amounts of each resource, or, where that is what the policy reads, instructions of
+            each class in its recent past; for `coolest_first` a number a module.
+        after : sequence of int
+            The modules that took groups before, in their order, for policies that remember.
+        seed : int
+            The seed of policies that draw.
+        **seen : sequences, optional
+            More of what the question shows: `free`, `longest`, `recent`, `heat` (a row a module); `demand`, `totals`,
+            `names` (a value a resource); `modules` (the candidates; all if not given); `cycle`. What is not given is
+            zero; the longest runs are then the free amounts, and the names the usual ones where there are five.
+
+        Raises
+        ------
+        InputError
+            There is no module, rows differ in length, or the levers do not go with the resources.
+        """
+        found = self.scores(rows, after, seed, **seen)
+        candidates = seen.get("modules")
+        return int((range(len(found)) if candidates is None else candidates)[found.index(max(found))])
+
+    @staticmethod
+    def _asked(term: Choice, shown: Scene, after: Sequence[int], seed: int) -> np.ndarray:
+        count = len(shown.heat)
+        memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(len(shown.modules))
+        if chosen := type(term).chosen:
+            for module in after:
+                chosen(module, count, params, memory)
+        term.function()(shown.cycle, scores.size, *shown.columns(), scores, params, memory)
+        return scores
 
     def ready(self, modules: int, seed: int = 0, checked: bool = False) -> ReadyChoice:
         """The score for one run: compiled functions, parameters, fresh memory."""

@@ -15,7 +15,7 @@ the order of two groups that wait all the while may differ; one that is not defi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -56,6 +56,27 @@ class Priority(Policy, abstract=True):
         self.check_levels(levels)
         answer, params = self.function(), self.parameters()
         return tuple(sorted(range(1, levels + 1), key=lambda p: (answer(cycle, p, levels, 0, params), p)))
+
+    def ranks(
+        self, priorities: Sequence[int], levels: int = 4, cycle: int = 0, waited: Sequence[int] = ()
+    ) -> list[int]:
+        """The rank of each of several groups at a cycle, given their static priorities; the lowest is served first.
+
+        Parameters
+        ----------
+        priorities : sequence of int
+            The static priority of each, 1 = highest; `levels` + 1 is a sub-group below all.
+        levels : int
+            How many priorities there are.
+        cycle : int
+            The cycle of the round.
+        waited : sequence of int
+            Cycles since each arrived; nobody has waited if empty.
+        """
+        self.check_levels(levels)
+        answer, params = self.function(), self.parameters()
+        since = tuple(waited) or (0,) * len(priorities)
+        return [int(answer(cycle, p, levels, w, params)) for p, w in zip(priorities, since, strict=True)]
 
     def ready(self, checked: bool = False) -> ReadyPriority:
         """The policy for a run."""

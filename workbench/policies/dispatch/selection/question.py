@@ -20,12 +20,15 @@ rounds in which nothing changes can be skipped; what a policy remembers, it reme
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import Question
 from workbench.policies.policy import Policy
+
+if TYPE_CHECKING:
+    from workbench.policies.dispatch.selection.rounds import Rounds
 
 NOBODY = -1
 """The answer that says: dispatch nothing in this round."""
@@ -53,6 +56,22 @@ class Selection(Policy, abstract=True):
 
     def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
         """Refuse channels or priorities that this policy's levers do not go with."""
+
+    def work_conserving(self) -> bool:
+        """Whether it always chooses somebody when anybody fits; one that may answer -1 says so here."""
+        return True
+
+    def rounds(self, channels: int, levels: int = 4, seed: int = 0) -> Rounds:
+        """A run of this policy alone, to be tried out round by round.
+
+        >>> from workbench.policies.dispatch.selection import ChannelRoundRobin
+        >>> rounds = ChannelRoundRobin().rounds(channels=3)
+        >>> [rounds.pick(0, 1, 2) for _ in range(4)]
+        [0, 1, 2, 0]
+        """
+        from workbench.policies.dispatch.selection.rounds import Rounds
+
+        return Rounds(self, channels, levels, seed)
 
     def ready(self, channels: int, levels: int, seed: int = 0, checked: bool = False) -> ReadySelection:
         """The policy for one run: compiled function, parameters, fresh memory."""

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from workbench.compiled import Question
+from workbench.errors import wrong_value
 from workbench.policies.policy import Policy
 
 PARTS = Question(
@@ -66,6 +67,32 @@ class Stuck(Policy, abstract=True):
     def divides_shared(self) -> bool:
         """Whether a sub-group asks for its share of its group's module resources, rounded up, instead of all."""
         return False
+
+    def rounds_until_asked(self, at: int = 0) -> int:
+        """How many rounds in a row must fail until the policy is asked, counted from `at` failed ones (spec 3, E10)."""
+        return max(self.patience() + 1 - at, 1)
+
+    def parts(self, waves: int, independent: bool = True, priority: int = 1, levels: int = 4) -> list[int]:
+        """The waves of each sub-group that a group becomes when it is asked about; itself if it stays whole.
+
+        Parameters
+        ----------
+        waves : int
+            Waves of the group, at least 1.
+        independent : bool
+            Whether its waves may run apart.
+        priority, levels : int
+            Its static priority, and how many there are.
+
+        Raises
+        ------
+        InputError
+            The group has no wave.
+        """
+        if waves < 1:
+            raise wrong_value("", "waves", "must be at least 1", waves, 1)
+        parts = max(int(self.function()(waves, int(independent), priority, levels, self.parameters())), 1)
+        return [waves // parts + (k < waves % parts) for k in range(parts)]
 
     def ready(self, checked: bool = False) -> ReadyStuck:
         """The policy for a run."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.levers import lever
-from workbench.workloads.family_schema import family_schema
+from workbench.levers.family_schema import family_schema
 from workbench.workloads.synthetic.laws.law import Law
 from workbench.workloads.synthetic.laws.uniform import Uniform
 
@@ -65,7 +65,7 @@ class Correlated(Law):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema, where the law inside is any but this one."""
-        inside = {**family_schema(Law, without=cls.name), "description": cls.levers["law"].says}
+        inside = {**family_schema(Law, without=[cls.name]), "description": cls.levers["law"].says}
         levers = {"law": inside, "rank_correlation": cls.levers["rank_correlation"].schema()}
         return {"type": "object", "additionalProperties": False, "properties": levers}
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.workloads.family import Family
+from workbench.levers import Family
 
 LARGEST = 10**10
 """The largest number that a law may draw; ten million of them still add up in 63 bits."""
@@ -52,6 +52,12 @@ class Law(Family, noun="law", example="{uniform: [1, 32]}", bare="constant"):
     def ranks(self, own: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         """The ranks at which durations are drawn: a stream of their own, whatever the ranks of the sizes were."""
         return own
+
+    def check_least(self, path: str) -> None:
+        """Refuse a law that may draw 0 where at least 1 is needed; `path` names the lever that holds it."""
+        low, _ = self.span()
+        if low < 1:
+            raise InputError(f"{path} must draw at least 1. Got {self.short()}, which may draw {low}.")
 
     def draw(self, ranks: np.ndarray) -> np.ndarray:
         """The numbers at some ranks; what a law that is not built in answers is checked.

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
-from workbench.levers import Spec, read_spec, rooted
-from workbench.workloads.family_schema import brief_schemas, family_schema
+from workbench.levers.family_schema import brief_schemas, family_schema
+from workbench.levers.spec import Spec, read_spec, rooted
 
 
 class Family(Spec):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from workbench.workloads.family import Family
+    from workbench.levers.family import Family
 
 
-def family_schema(cls: type[Family], without: str = "") -> dict[str, Any]:
+def family_schema(cls: type[Family], without: Collection[str] = ()) -> dict[str, Any]:
     """One alternative a member, and the short forms that a family allows.
 
-    A member that holds a member of its own family describes that one `without` itself, or there would be no end.
+    A member that holds a member of its own family describes that one `without` its own name, or there would be no end.
     """
-    members = [member for name, member in cls.members.items() if name != without]
+    members = [member for name, member in cls.members.items() if name not in without]
     alone = [member.name for member in members if not any(lv.required for lv in member.levers.values())]
     bare = brief_schemas(cls.members[cls.bare]) if cls.bare else []
     return {"anyOf": [*bare, {"enum": sorted(alone)}, *(_named(member) for member in members)]}

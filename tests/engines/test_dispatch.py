@@ -1,0 +1,111 @@
+"""The engine `dispatch` against its slow twin: the same record, field by field, for every policy and lever."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tests.engines.dispatch_cases import Case, Row, assert_same
+from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
+from tests.engines.dispatch_policies import EVERY, ROUND, WARM
+from tests.engines.dispatch_strategies import MIXES, MORE, cases, in_queue_order
+from workbench.engines.dispatch import Dispatch
+from workbench.machine.heat import RcHeat
+from workbench.machine.power import ClassPower
+from workbench.policies.catalogue import load_all
+from workbench.policies.dispatch import FirstModule
+from workbench.policies.policy import policies
+
+MOVES_LIVE_RANGES = "compaction"
+"""The one registered placement that a dispatcher refuses."""
+
+
+@settings(max_examples=100)
+@given(cases())
+def test_equals_the_slow_twin(case: Case) -> None:
+    record = assert_same(case)
+    if record is not None:
+        assert_lawful(case, record)
+
+
+def crowded(seed: int, **more: Any) -> Case:
+    """More groups than there is room for, in round numbers; channels, priorities, flags and demands of all kinds."""
+    chance = random.Random(seed)
+    rows = []
+    for _ in range(24):
+        waves = chance.randint(1, 8)
+        most = {"vgpr": 16 // -(-waves // 2), "sgpr": 8 // -(-waves // 2), "shared": 8, MORE[0].label: 8 // waves}
+        rows.append(
+            Row(
+                arrival=chance.choice([0, 0, chance.randint(0, 60)]),
+                channel=chance.randrange(4),
+                priority=chance.randint(1, 4),
+                waves=waves,
+                duration=chance.randint(5, 40),
+                independent=chance.random() < 0.5,
+                need={name: chance.randint(0, blocks) for name, blocks in most.items()},
+                instructions=chance.choice(MIXES),
+            )
+        )
+    rows[0] = rows[0]._replace(priority=4)
+    shape = {"modules": 3, "units": 2, "vgpr": 16, "sgpr": 8, "slots": 4, "shared": 8, "workgroups": 4}
+    return Case(in_queue_order(rows), **shape, more=MORE[:1], seed=seed, **more)
+
+
+EACH = [(slot, policy) for listed in (EVERY, ROUND) for slot, found in listed.items() for policy in found]
+
+
+@pytest.mark.parametrize(("slot", "policy"), EACH, ids=lambda value: value if isinstance(value, str) else value.short())
+def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
+    case = crowded(len(policy.short()), policies={slot: policy}, options={"module_tie": "rotating"})
+    record = assert_same(case)
+    assert record is not None
+    waited = record.cycle > record.arrival[record.group]
+    assert waited.sum() > 10, "hardly anybody waits: the case tests nothing"
+    assert_lawful(case, record)
+
+
+def test_every_registered_policy_is_listed() -> None:
+    load_all()
+    for slot in Dispatch.slots:
+        question = Dispatch().asks(slot)
+        registered = {name for name, policy in policies(question).items() if policy.built_in}
+        listed = {policy.name for policy in [*EVERY[slot], *ROUND.get(slot, []), WARM]}
+        assert registered - listed <= {MOVES_LIVE_RANGES}
+
+
+@pytest.mark.parametrize("step", [1, 7])
+def test_temperatures_are_those_of_the_steps_that_have_ended(step: int) -> None:
+    """A small heat capacity, so that a module cools down and warms up many times in a run."""
+    heat = RcHeat(step_cycles=step, capacity_j_per_k=1e-9)
+    case = crowded(5, policies={"choice": WARM}, options={"heat": heat, "power": ClassPower()})
+    case.modules = 6
+    record = assert_same(case)
+    assert record is not None
+    case.policies = {"choice": FirstModule()}
+    without = case.engine()
+    assert record.module.tolist() != without.module.tolist(), "no temperature made a difference"
+
+
+@pytest.mark.parametrize("units", EVERY["units"][:2], ids=lambda policy: policy.short())
+def test_r68_units_stay_even_over_a_run(units: Any) -> None:
+    keeps_units_even(crowded(3, policies={"units": units}).engine())
+
+
+def test_keeping_events_changes_nothing() -> None:
+    case = crowded(8, policies={"stuck": EVERY["stuck"][3], "probe": EVERY["probe"][6]})
+    plain, kept = case.engine(events=False), case.engine(events=True)
+    assert not plain.takes.size and not plain.failures.size
+    assert kept.takes.size and kept.failures.size
+    for name, told in plain._asdict().items():
+        if name not in ("takes", "failures"):
+            assert np.array_equal(told, getattr(kept, name)), name
+
+
+def test_no_groups_are_a_run() -> None:
+    record = Case([]).engine()
+    assert (record.group.size, record.rounds, record.failed_rounds) == (0, 0, 0)

@@ -1,0 +1,51 @@
+"""Figures that need no runs: their list, their choices, and what is saved."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import workbench.figures as room
+from workbench.errors import InputError
+from workbench.figures import calculated, calculations
+from workbench.figures.recipe import Column
+
+
+def test_every_file_with_a_calculation_is_listed_and_every_one_is_whole():
+    folder = Path(room.__file__).parent
+    holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Calculation(" in path.read_text()}
+    assert holding == {one.name for one in calculations()} == set(room._CALCULATED)
+    for one in calculations():
+        assert one.says.endswith(".") and callable(one.data) and callable(one.draw)
+
+
+def test_unknown_names_and_choices_are_refused_with_the_nearest():
+    with pytest.raises(InputError) as refused:
+        calculated("probe_sucess")
+    assert str(refused.value).endswith("Did you mean probe_success?")
+    with pytest.raises(InputError, match=r"^unknown choice of probe_success 'fre'; there are .* Did you mean free\?$"):
+        calculated("probe_success").choose(fre=0.5)
+
+
+def test_matplotlib_is_not_imported_before_something_is_drawn():
+    code = "import workbench.figures as f, sys; f.calculations(); print('matplotlib' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "False"
+
+
+def test_saved_as_others_are(tmp_path):
+    saved = calculated("probe_success").save(tmp_path / "new", demands=[4, 5], free=[0.5], machines=0)
+    assert [path.name for path in saved] == [f"probe_success.{kind}" for kind in ("pdf", "png", "csv")]
+    rows = saved[2].read_text().splitlines()
+    assert rows[0] == "free,probe,demand_blocks,log10_machine_refusal,drawn_share,drawn_low,drawn_high"
+    assert rows[1].startswith("0.5,exact_run,4,-22.67") and rows[1].endswith(",,,")
+    assert len(rows) == 1 + 3 * 2
+
+
+@pytest.mark.parametrize("one", calculations(), ids=lambda one: one.name)
+def test_columns_are_of_equal_length(one):
+    columns: dict[str, Column] = one.choose().columns()
+    assert len({len(column) for column in columns.values()}) == 1

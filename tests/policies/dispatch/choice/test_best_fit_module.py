@@ -1,0 +1,20 @@
+"""Best fit over the modules against its contract and its slow twin (spec 3, section 7, H3.18)."""
+
+from __future__ import annotations
+
+from hypothesis import given
+
+from tests.oracles import dispatch_choice as slow
+from tests.policies.dispatch.choice.together import assert_same_scores, scenes, scored, told
+from workbench.policies.dispatch.choice import BestFitModule
+from workbench.policies.dispatch.choice.contract import ChoiceContract
+
+
+class TestBestFitModule(ChoiceContract):
+    policy = BestFitModule()
+
+
+@given(scenes)
+def test_scores_as_its_twin(shown):
+    demand, totals = shown.demand.tolist(), shown.totals.tolist()
+    assert_same_scores(scored(BestFitModule(), shown), [-slow.length_squared(m, demand, totals) for m in told(shown)])

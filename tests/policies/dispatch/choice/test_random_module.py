@@ -1,0 +1,36 @@
+"""Random module against its contract: every candidate, each as often as another (spec 3, section 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from scipy import stats
+
+from tests.policies.dispatch.choice.together import scenes, scored
+from workbench.policies.dispatch.choice import RandomModule
+from workbench.policies.dispatch.choice.contract import ChoiceContract
+from workbench.policies.dispatch.choice.plain import scene
+from workbench.policies.dispatch.choice.walk import CompiledSpeaker
+
+
+class TestRandomModule(ChoiceContract):
+    policy = RandomModule()
+    impartial = False
+
+
+@given(scenes)
+def test_one_candidate_is_drawn(shown):
+    assert sorted(scored(RandomModule(), shown)) == [0.0] * (shown.modules.size - 1) + [1.0]
+
+
+def test_every_candidate_is_as_likely_as_another():
+    shown, speaker, scores = (
+        scene([(1,)] * 9, "free", modules=(0, 2, 3, 7, 8)),
+        CompiledSpeaker(RandomModule(), 9),
+        np.zeros(5),
+    )
+    wins = np.zeros(5)
+    for _ in range(5000):
+        speaker.ask(shown, scores)
+        wins += scores
+    assert stats.chisquare(wins).pvalue > 0.001

@@ -1,0 +1,43 @@
+"""Scenes for hypothesis, a choice's scores in them, and what a slow twin is told of a module."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from workbench.policies.dispatch.choice.plain import Scene
+from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.walk import CompiledSpeaker, drawn_scene
+
+NAMES = ("vgpr", "sgpr", "waves", "shared", "workgroups")
+scenes = st.builds(
+    lambda seed, modules: drawn_scene(np.random.default_rng(seed), NAMES, modules),
+    st.integers(0, 1 << 40),
+    st.integers(1, 12),
+)
+"""States of up to twelve modules, some of which are alike."""
+
+
+def scored(policy: Choice, shown: Scene, after: tuple[int, ...] = ()) -> list[float]:
+    """The scores of the candidates, asked as an engine asks."""
+    ((term, _),) = policy.bound(shown.names).terms()
+    speaker, scores = CompiledSpeaker(term, shown.heat.size), np.zeros(shown.modules.size)
+    for module in after:
+        speaker.tell(module, shown.heat.size)
+    speaker.ask(shown, scores)
+    return [float(score) for score in scores]
+
+
+def told(shown: Scene) -> list[dict[str, object]]:
+    """Each candidate as a twin sees it."""
+    modules = shown.heat.size
+    tables = {name: getattr(shown, name).reshape(modules, -1).tolist() for name in ("free", "longest", "recent")}
+    heat = shown.heat.tolist()
+    return [{**{n: table[m] for n, table in tables.items()}, "heat": heat[m]} for m in shown.modules.tolist()]
+
+
+def assert_same_scores(found: list[float], exact: list[object]) -> None:
+    """The scores are those of the twin to a rounding, and equal where the twin's modules are the same."""
+    assert len(found) == len(exact)
+    for mine, its in zip(found, exact, strict=True):
+        assert abs(mine - float(its)) <= 1e-9 * max(1.0, abs(float(its)))

@@ -1,0 +1,15 @@
+"""No priority against its contract: everyone equal, but for what stands below all."""
+
+from __future__ import annotations
+
+from workbench.policies.dispatch import NoPriority
+from workbench.policies.dispatch.priority.contract import PriorityContract
+
+
+class TestNoPriority(PriorityContract):
+    policy = NoPriority()
+
+
+def test_everyone_is_equal_above_what_is_below_all():
+    found = NoPriority().ranks([1, 2, 7, 8, 9], levels=8, cycle=99, waited=[5, 0, 9, 1, 99])
+    assert found == [0, 0, 0, 0, 1]

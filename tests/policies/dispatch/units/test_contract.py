@@ -1,0 +1,155 @@
+"""The contract of policies for units catches what it is for: each test is fed a policy that breaks it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from workbench.compiled import INTERPRETED
+from workbench.errors import PolicyError
+from workbench.levers import lever
+from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RotatedSplit
+from workbench.policies.dispatch.units.contract import UnitsContract
+from workbench.policies.dispatch.units.question import Units
+from workbench.policies.dispatch.units.split_table import share_out
+
+
+class LastUnitFirst(Units):
+    """An own policy: evenly, the last units served first."""
+
+    def answer(waves, units, pointer, taken, counts, params):
+        for unit in range(units):
+            counts[units - 1 - unit] = waves // units + (unit < waves % units)
+        return pointer
+
+
+class TestLastUnitFirst(UnitsContract):
+    policy = LastUnitFirst()
+
+
+class Losing(Units):
+    def answer(waves, units, pointer, taken, counts, params):
+        share_out(waves - 1, units, 0, counts)
+        return pointer
+
+
+class Lending(Units):
+    def answer(waves, units, pointer, taken, counts, params):
+        share_out(waves, units, 0, counts)
+        counts[0] += units
+        counts[units - 1] -= units
+        return pointer
+
+
+class Raising(Units):
+    def answer(waves, units, pointer, taken, counts, params):
+        share_out(waves, units, 0, counts)
+        if waves > 3:
+            raise ValueError("too many")
+        return pointer
+
+
+class Adding(Units):
+    """Adds to what stands in the counts."""
+
+    def answer(waves, units, pointer, taken, counts, params):
+        for unit in range(units):
+            counts[unit] += waves // units + (unit < waves % units)
+        return pointer
+
+
+class BeyondTheArray(Units):
+    def answer(waves, units, pointer, taken, counts, params):
+        share_out(waves, units, 0, counts)
+        return pointer + (taken[units] & 0)
+
+
+class WritingToTheLoads(Units):
+    def answer(waves, units, pointer, taken, counts, params):
+        share_out(waves, units, 0, counts)
+        taken[0] += 1
+        return pointer
+
+
+class OtherwiseInPython(Units):
+    """Compiled code wraps around where Python counts on."""
+
+    def answer(waves, units, pointer, taken, counts, params):
+        share_out(waves, units, 0, counts)
+        return 1 if (waves << 62) > 0 else 2
+
+
+class ClaimsToDraw(NoRotation):
+    draws = True
+
+
+class Unreadable(Units):
+    depth: int = lever(1, least=1, most=4, says="how deep")
+
+    def answer(waves, units, pointer, taken, counts, params):
+        share_out(waves, units, 0, counts)
+        return pointer
+
+    def plain(self) -> dict[str, Any]:
+        return {}
+
+
+class Lax(Unreadable):
+    def but(self, **values: Any) -> Lax:
+        return self
+
+
+def broken(policy: Units, test: str) -> None:
+    class Contract(UnitsContract):
+        sizes = (4,)
+
+    Contract.policy = policy
+    getattr(Contract(), test)()
+
+
+compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
+
+
+@pytest.mark.parametrize(
+    ("policy", "test"),
+    [
+        (Losing(), "test_shares_out_every_wave"),
+        (Lending(), "test_shares_out_every_wave"),
+        (Raising(), "test_shares_out_every_wave"),
+        (LeastLoaded(), "test_evenly_or_not"),
+        (Adding(), "test_answers_the_same_whenever_asked_the_same"),
+        (BeyondTheArray(), "test_stays_within_its_arrays"),
+        (ClaimsToDraw(), "test_first_pointers_follow_from_the_seed"),
+        (Unreadable(depth=3), "test_yaml_and_back"),
+        (Lax(), "test_refuses_wrong_levers"),
+        pytest.param(OtherwiseInPython(), "test_compiled_and_plain_answers_agree", marks=compiled_only),
+        pytest.param(OtherwiseInPython(), "test_answers_the_same_in_a_fresh_interpreted_process", marks=compiled_only),
+    ],
+    ids=lambda value: value.name if isinstance(value, Units) else value,
+)
+def test_catches(policy, test):
+    with pytest.raises(AssertionError):
+        broken(policy, test)
+
+
+def test_catches_one_that_says_it_is_uneven():
+    class Contract(UnitsContract):
+        policy = RotatedSplit()
+        sizes = (4,)
+        evenly = False
+
+    with pytest.raises(AssertionError, match="evenly is False"):
+        Contract().test_evenly_or_not()
+
+
+def test_catches_writing_to_the_loads():
+    kind = AssertionError if INTERPRETED else PolicyError
+    with pytest.raises(kind):
+        broken(WritingToTheLoads(), "test_leaves_its_inputs_alone")
+
+
+def test_an_own_split_is_asked_like_any():
+    assert LastUnitFirst().split(waves=5, units=4) == ([1, 1, 1, 2], 0)
+    assert np.sum(LastUnitFirst().split(waves=9, units=2)[0]) == 9

@@ -1,0 +1,59 @@
+"""An engine that hands out toy records of a dispatcher, so that whole sweeps of them can be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import workbench.experiments.mechanism as room
+import workbench.policies.placement  # noqa: F401 - so that there are policies of that name
+from tests.toy_dispatch import toy
+from workbench.experiments.mechanism import Mechanism
+from workbench.levers import Spec, lever
+from workbench.machine import ClassPower, RcHeat
+from workbench.metrics.dispatch import MEASURES, measure
+from workbench.records.dispatch_events import events
+
+SWEEP: dict[str, Any] = {"engine": "dispatch", "workload": "large_uniform", "seeds": 3}
+
+
+class ToyOptions(Spec):
+    count: int = lever(20, least=0, most=1000, unit="groups", says="groups")
+    levels: int = lever(3, least=1, most=8, unit="priorities", says="static priorities")
+    round_cycles: int = lever(1, least=1, most=64, unit="cycles", says="cycles from one round to the next")
+
+
+class Toy:
+    name, revision, slots, options, wants = "dispatch", 1, {"placement": "first_fit"}, ToyOptions, "workgroups"
+
+    def asks(self, slot: str) -> str:
+        return slot
+
+    def admit(self, setup: Any, seed: int) -> None:
+        pass
+
+    def simulate(self, setup: Any, seed: int, events: bool = False) -> Any:
+        said = setup.options
+        units = setup.machine.simds_a_unit
+        made = toy(seed, said.count, 3, units, levels=said.levels, round_cycles=said.round_cycles, **WARM)
+        return made if events else made._replace(takes=made.takes[:0], failures=made.failures[:0])
+
+
+WARM = {"power": ClassPower(), "heat": RcHeat(step_cycles=5, capacity_j_per_k=1e-8)}
+
+
+@contextmanager
+def toy_engine() -> Iterator[None]:
+    """For this time the engine `dispatch` is the toy."""
+    before = dict(room._ready)
+    known = dict(room._MODULES)
+    room._MODULES.pop("dispatch", None)
+    room._ready.pop("dispatch", None)
+    room.enter(Mechanism(Toy(), MEASURES, measure, events))
+    try:
+        yield
+    finally:
+        room._ready.clear()
+        room._ready.update(before)
+        room._MODULES.update(known)

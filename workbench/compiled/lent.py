@@ -1,0 +1,78 @@
+"""A named tuple handed to kernels by reference: one pointer, however many arrays it holds.
+
+Numba passes a tuple by value, every array as seven words. With the seventy arrays of a dispatcher's state each of its
+kernels had some six hundred arguments, and compiling them took 170 s; lent, it takes a tenth of that. The fields are
+read as those of the tuple; a field that is a named tuple itself is lent too. A lent tuple lives as long as the call of
+the kernel that lent it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, TypeVar
+
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
+
+from workbench.compiled.kernel import INTERPRETED
+
+_Tuple = TypeVar("_Tuple")
+
+
+class Lent(types.Type):
+    """The type of a lent named tuple, with a short name: names of types become part of every symbol."""
+
+    def __init__(self, whole: Any) -> None:
+        self.whole = whole
+        digest = hashlib.blake2b(whole.name.encode(), digest_size=8).hexdigest()
+        super().__init__(name=f"Lent({whole.instance_class.__name__} {digest})")
+
+
+@register_model(Lent)
+class _LentModel(models.OpaqueModel):
+    """A pointer."""
+
+
+def _field(lent: Lent, name: str) -> tuple[int, Any]:
+    place = lent.whole.fields.index(name)
+    inside = lent.whole.types[place]
+    return place, Lent(inside) if isinstance(inside, types.BaseNamedTuple) else inside
+
+
+@infer_getattr
+class _LentFields(AttributeTemplate):
+    key = Lent
+
+    def generic_resolve(self, lent: Any, name: str) -> Any:  # type: ignore[override]
+        return _field(lent, name)[1] if name in lent.whole.fields else None
+
+
+@lower_getattr_generic(Lent)
+def _read_field(context: Any, builder: Any, lent: Lent, value: Any, name: str) -> Any:
+    place, inside = _field(lent, name)
+    whole = builder.bitcast(value, context.get_value_type(lent.whole).as_pointer())
+    address = cgutils.gep_inbounds(builder, whole, 0, place)
+    if isinstance(inside, Lent):
+        return builder.bitcast(address, context.get_value_type(inside))
+    return builder.load(address)
+
+
+def _plain(whole: _Tuple) -> _Tuple:
+    return whole
+
+
+@intrinsic
+def _by_reference(typing_context, whole):  # type: ignore[no-untyped-def]
+    lent = Lent(whole)
+
+    def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        slot = cgutils.alloca_once_value(builder, arguments[0])
+        return builder.bitcast(slot, context.get_value_type(lent))
+
+    return lent(whole), code
+
+
+lend: Any = _plain if INTERPRETED else _by_reference
+"""The named tuple by reference, to be handed on; where code is interpreted, the tuple itself."""

@@ -1,0 +1,128 @@
+"""What a policy did wrong, in one sentence: which policy, when, about which group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import MOST_TURNS, ran_out
+from workbench.engines.dispatch.prepare import probes_of
+from workbench.engines.dispatch.selecting import CHANNEL, FITS, PRIORITY, RANKED, WAITED, WAVES
+from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.state import (
+    ABOUT,
+    ANSWER,
+    AT_CYCLE,
+    AT_GROUP,
+    NONE,
+    RAISED_IN,
+    STARVED,
+    STATUS,
+    WAITING,
+    State,
+)
+from workbench.engines.engine import Setup
+from workbench.errors import PolicyError
+
+SLOTS = ("probe", "priority", "selection", "stuck", "units", "choice", "placement", "shared_placement")
+"""The policies by the number that the loop keeps of the one that went wrong."""
+
+_WRONG = {
+    "probe": "reported {answer} free blocks in a row, which no map of that size can have",
+    "selection": "answered {answer}, which is not the position of a waiting group that fits; -1 dispatches nothing",
+    "stuck": "answered {answer} parts, but it has fewer waves, or they are not independent",
+    "units": "shared out {answer} waves, not those of the group, or fewer than 0 to a unit",
+    "choice": "gave module {answer} a score that is no number, or an infinite one that cannot be summed",
+    "placement": "answered {answer}, which is not the start of a free range; -1 says that a request does not fit now",
+}
+
+
+def broken(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> PolicyError:
+    """The sentence for what stopped a run."""
+    status, cycle, group, answer, about = (int(state.counters[k]) for k in (STATUS, AT_CYCLE, AT_GROUP, ANSWER, ABOUT))
+    if status == STARVED:
+        return _starved(setup, state, cycle)
+    slot = SLOTS[about]
+    when = f"at cycle {cycle}" + (f", group {group} ({columns.waves[group]} waves)" if group != NONE else "")
+    name = setup.policies[slot].short()
+    if status == RAISED_IN:
+        return PolicyError(f"{name} ({slot}) {_cause(setup, shape, columns, rules, policies, state)} {when}.")
+    what = _WRONG[slot.removeprefix("shared_")].format(answer=answer)
+    return PolicyError(f"{name} ({slot}) {what}; {when}.")
+
+
+def _starved(setup: Setup, state: State, cycle: int) -> PolicyError:
+    waiting = int(state.counters[WAITING])
+    chosen = ", ".join(setup.policies[slot].short() for slot in ("selection", "placement", "shared_placement"))
+    return PolicyError(
+        f"{waiting} channels wait for ever at cycle {cycle} although all modules are empty: "
+        f"one of {chosen} refuses what would fit."
+    )
+
+
+def _cause(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> str:
+    """The exception by name: compiled code only tells that there was one, so ask again in plain Python."""
+    if ran_out():
+        return f"did not end within {MOST_TURNS:,} loop turns"
+    slot = SLOTS[int(state.counters[ABOUT])]
+    ask: Callable[..., Any] = {
+        "probe": _ask_probe,
+        "priority": _ask_priority,
+        "selection": _ask_selection,
+        "stuck": _ask_stuck,
+        "units": _ask_units,
+    }.get(slot, _ask_nothing)
+    try:
+        with np.errstate(divide="raise", invalid="raise"):
+            ask(setup, shape, columns, rules, policies, state)
+    except Exception as problem:
+        return f"raised {type(problem).__name__} ({problem})"
+    return "raised an exception"
+
+
+def _ask_nothing(*_: Any) -> None:
+    """A question that cannot be put again as it was."""
+
+
+def _ask_probe(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
+    row = int(state.counters[ANSWER])
+    h = max(k for k in range(shape.blocks.size) if 0 <= shape.first_map[k] <= row)
+    words, blocks = state.free[row][: shape.words[h]], int(shape.blocks[h])
+    probe = probes_of(setup, setup.machine.resources())[h]
+    assert probe is not None
+    probe.function()(words, blocks, probe.parameters())
+
+
+def _ask_priority(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
+    cycle, group, level = (int(state.counters[k]) for k in (AT_CYCLE, AT_GROUP, ANSWER))
+    policy = setup.policies["priority"]
+    if group == NONE:
+        type(policy).holds_until(cycle, rules.levels, policies.priority.params)  # type: ignore[attr-defined]
+    else:
+        waited = cycle - int(columns.arrival[group])
+        policy.function()(cycle, level, rules.levels, waited, policies.priority.params)
+
+
+def _ask_selection(
+    setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State
+) -> None:
+    seen = [state.entry[k] for k in (CHANNEL, PRIORITY, RANKED, FITS, WAITED, WAVES)]
+    cycle, count = int(state.counters[AT_CYCLE]), int(state.counters[WAITING])
+    ready = policies.selection
+    setup.policies["selection"].function()(cycle, count, *seen, ready.params, ready.memory.copy())
+
+
+def _ask_stuck(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
+    group = int(state.counters[AT_GROUP])
+    asked = (int(column[group]) for column in (columns.waves, columns.independent, columns.priority))
+    setup.policies["stuck"].function()(*asked, rules.levels, policies.stuck.params)
+
+
+def _ask_units(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
+    group, module = (int(state.counters[k]) for k in (AT_GROUP, ANSWER))
+    counts = np.zeros(shape.units, np.int64)
+    pointer, taken = int(state.pointer[module]), state.resident[module].copy()
+    waves = int(columns.waves[group])
+    setup.policies["units"].function()(waves, shape.units, pointer, taken, counts, policies.units.params)

@@ -1,0 +1,67 @@
+"""The channels: a first-in first-out queue each, whose first groups are put forward (spec 3, R1, R2)."""
+
+from __future__ import annotations
+
+from workbench.compiled import kernel, routine
+from workbench.engines.dispatch.entries import behind, group_of, link
+from workbench.engines.dispatch.fitting import forget_verdicts, move_verdicts
+from workbench.engines.dispatch.shape import Columns, Rules
+from workbench.engines.dispatch.state import NEVER, NEXT_ARRIVAL, NONE, WAITING, State
+
+
+@routine
+def put_forward(columns: Columns, rules: Rules, state: State, now: int) -> bool:
+    """Let every channel put its arrived groups forward, as many as it may; True where there is a new one."""
+    changed = False
+    state.counters[NEXT_ARRIVAL] = NEVER
+    for channel in range(rules.channels):
+        while state.offered[channel] < rules.offers and state.upcoming[channel] != NONE:
+            entry = state.upcoming[channel]
+            arrival = columns.arrival[group_of(columns, state, entry)]
+            if arrival > now:
+                state.counters[NEXT_ARRIVAL] = min(state.counters[NEXT_ARRIVAL], arrival)
+                break
+            offer = channel * rules.offers + state.offered[channel]
+            state.offer[offer] = entry
+            state.upcoming[channel] = behind(columns, state, entry)
+            state.counters[WAITING] += state.offered[channel] == 0
+            state.offered[channel] += 1
+            state.is_new[offer] = True
+            changed = True
+    return changed
+
+
+@kernel
+def take_off(columns: Columns, rules: Rules, state: State, offer: int) -> None:
+    """An offer was dispatched: it leaves its queue, and those behind it move up."""
+    channel = offer // rules.offers
+    start = channel * rules.offers
+    last = start + state.offered[channel] - 1
+    if offer > start:
+        link(
+            columns, state, state.offer[offer - 1], state.offer[offer + 1] if offer < last else state.upcoming[channel]
+        )
+    for place in range(offer, last):
+        state.offer[place] = state.offer[place + 1]
+        move_verdicts(state, place + 1, place)
+    forget_verdicts(state, last)
+    state.offer[last] = NONE
+    state.offered[channel] -= 1
+    state.counters[WAITING] -= state.offered[channel] == 0
+
+
+@kernel
+def call_back(columns: Columns, rules: Rules, state: State, channel: int, first: int, last: int) -> None:
+    """Put the entries from `first` to `last`, a list of sub-groups, in the place of the channel's head.
+
+    What had been put forward goes back into the queue behind them.
+    """
+    start, offered = channel * rules.offers, state.offered[channel]
+    following = state.upcoming[channel] if offered == 1 else state.offer[start + 1]
+    link(columns, state, last, following)
+    state.upcoming[channel] = first
+    for offer in range(start, start + offered):
+        forget_verdicts(state, offer)
+        state.offer[offer] = NONE
+    state.offered[channel] = 0
+    state.counters[WAITING] -= 1

@@ -1,0 +1,124 @@
+"""Which of the modules with room takes the group? Scores of the candidates, summed, and the rule for ties."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.compiled import RAISED, kernel, routine
+from workbench.engines.dispatch.bits import members
+from workbench.engines.dispatch.entries import fail, group_of, needs
+from workbench.engines.dispatch.past import remember, warm_up
+from workbench.engines.dispatch.shape import LOWEST, RANDOM, Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.state import GENERATOR, LAST_MODULE, RAISED_IN, WRONG_ANSWER, State
+from workbench.policies.dispatch.choice.question import SCORE
+from workbench.structures.xorshift import below
+
+ask_score = SCORE.ask
+ABOUT_CHOICE = 5
+
+
+@routine
+def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int) -> int:
+    """The module that takes an offer, of those that it fits."""
+    count = members(state.fits[offer], state.candidates)
+    entry = state.offer[offer]
+    needs(shape, columns, state, entry, state.need)
+    for k in range(count):
+        _look_at(shape, state, state.candidates[k])
+    if rules.heat_cycles:
+        warm_up(rules, policies, state, now)
+    sums, several = state.scores[1], policies.terms.weights.size > 1
+    for k in range(count):
+        sums[k] = 0.0
+    for term in range(policies.terms.weights.size):
+        _score(shape, columns, policies, state, term, count, now, group_of(columns, state, entry))
+        if several:
+            _normalise(state.scores[0], count)
+        for k in range(count):
+            sums[k] += policies.terms.weights[term] * state.scores[0, k] if several else state.scores[0, k]
+    return _best(rules, state, count)
+
+
+@kernel
+def _look_at(shape: Shape, state: State, module: int) -> None:
+    """Write down the longest run that is reported of each resource, the smallest over the module's units."""
+    for h in range(shape.blocks.size):
+        copies = shape.units if h < shape.of_unit else 1
+        first = module * copies
+        least = shape.blocks[h]
+        for k in range(first, first + copies):
+            if shape.first_map[h] < 0:
+                least = min(least, state.free_count[h, k])
+            else:
+                least = min(least, state.report[shape.first_map[h] + k])
+        state.longest[module * shape.blocks.size + h] = least
+
+
+@kernel
+def _score(
+    shape: Shape,
+    columns: Columns,
+    policies: Policies,
+    state: State,
+    term: int,
+    count: int,
+    now: int,
+    group: int,
+) -> None:
+    terms, scores = policies.terms, state.scores[0]
+    if terms.history[term] or terms.halving[term]:
+        for k in range(count):
+            remember(columns, policies, state, term, state.candidates[k], now)
+    status = ask_score(
+        terms.answers[term],
+        now,
+        count,
+        state.candidates,
+        state.need,
+        state.total,
+        state.longest,
+        shape.totals,
+        state.recent,
+        state.heat,
+        scores,
+        terms.params[term][: terms.sizes[term, 0]],
+        state.term_memory[term][: terms.sizes[term, 1]],
+    )
+    if status == RAISED:
+        fail(state, RAISED_IN, now, group, term, ABOUT_CHOICE)
+    for k in range(count):
+        if math.isnan(scores[k]) or (math.isinf(scores[k]) and terms.weights.size > 1):
+            fail(state, WRONG_ANSWER, now, group, state.candidates[k], ABOUT_CHOICE)
+
+
+@kernel
+def _normalise(scores: np.ndarray, count: int) -> None:
+    """Bring scores to 0..1 over the candidates, 0 where all are equal (spec 3, E20)."""
+    least = most = scores[0]
+    for k in range(1, count):
+        least, most = min(least, scores[k]), max(most, scores[k])
+    for k in range(count):
+        scores[k] = (scores[k] - least) / (most - least) if most > least else 0.0
+
+
+@kernel
+def _best(rules: Rules, state: State, count: int) -> int:
+    """The candidate with the highest sum; of equal ones the lowest, a random one, or the next after the last taken."""
+    sums, modules = state.scores[1], state.candidates
+    most, tied = sums[0], 0
+    for k in range(1, count):
+        most = max(most, sums[k])
+    for k in range(count):
+        if sums[k] == most:
+            modules[tied] = modules[k]
+            tied += 1
+    if rules.tie == LOWEST or tied == 1:
+        return modules[0]
+    if rules.tie == RANDOM:
+        return modules[below(state.counters, GENERATOR, tied)]
+    for k in range(tied):
+        if modules[k] > state.counters[LAST_MODULE]:
+            return modules[k]
+    return modules[0]

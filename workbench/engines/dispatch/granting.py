@@ -1,0 +1,335 @@
+"""Taking a group's resources and giving them back: all or nothing (spec 3, R12, R13, E5, E18)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.engines.dispatch.entries import fail, group_of, of_module
+from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.state import (
+    DISPATCHES,
+    NONE,
+    PIECES,
+    RAISED_IN,
+    RUNNING,
+    SEARCHES,
+    TAKES,
+    WRONG_ANSWER,
+    State,
+)
+from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
+from workbench.structures.free_map import count_free, is_free, mark_free, mark_taken, next_free
+
+place = PLACE.ask
+tell = TOLD.ask
+ABOUT_PLACEMENT, ABOUT_SHARED_PLACEMENT = 6, 7
+MOST = 1 << 40
+OWN = -1
+"""The unit of a module's own resource in the log."""
+
+
+@kernel
+def _ask(
+    shape: Shape, policy: ReadyPlacement, state: State, resource: int, row: int, amount: int, now: int, group: int
+) -> int:
+    """The first block of a range, checked against the one authoritative map; REFUSED."""
+    words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
+    state.counters[SEARCHES] += 1
+    about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
+    answer = place(policy.answer, words, blocks, amount, policy.params, state.memory[row][: shape.remembers[resource]])
+    if answer == REFUSED:
+        return REFUSED
+    if answer == RAISED:
+        fail(state, RAISED_IN, now, group, row, about)
+        return REFUSED
+    if shape.scattered[resource]:
+        granted = 0 <= answer < blocks and count_free(words) >= amount
+    else:
+        granted = 0 <= answer <= blocks - amount and is_free(words, answer, amount)
+    if not granted:
+        fail(state, WRONG_ANSWER, now, group, answer, about)
+        return REFUSED
+    return answer
+
+
+@kernel
+def _tell(
+    shape: Shape,
+    policy: ReadyPlacement,
+    told: Any,
+    state: State,
+    resource: int,
+    row: int,
+    start: int,
+    amount: int,
+    now: int,
+) -> None:
+    words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
+    status = tell(told, words, blocks, start, amount, policy.params, state.memory[row][: shape.remembers[resource]])
+    if status == RAISED:
+        about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
+        fail(state, RAISED_IN, now, NONE, NONE, about)
+
+
+@kernel
+def _take_with(
+    shape: Shape,
+    policy: ReadyPlacement,
+    state: State,
+    resource: int,
+    row: int,
+    amount: int,
+    slot: int,
+    now: int,
+    group: int,
+) -> int:
+    start = _ask(shape, policy, state, resource, row, amount, now, group)
+    if start == REFUSED:
+        return REFUSED
+    words = state.free[row][: shape.words[resource]]
+    if shape.scattered[resource]:
+        _take_scattered(words, state.owner[row], amount, slot, state.counters)
+    else:
+        mark_taken(words, start, amount)
+        state.counters[PIECES] += 1
+    if policy.granted != NO_ANSWER:
+        _tell(shape, policy, policy.granted, state, resource, row, start, amount, now)
+    return start
+
+
+@kernel
+def _take_scattered(words: np.ndarray, owner: np.ndarray, amount: int, slot: int, counters: np.ndarray) -> None:
+    before = -2
+    for _ in range(amount):
+        block = next_free(words, 0)
+        mark_taken(words, block, 1)
+        owner[block] = slot
+        counters[PIECES] += block != before + 1
+        before = block
+
+
+@kernel
+def _give_with(
+    shape: Shape,
+    policy: ReadyPlacement,
+    state: State,
+    resource: int,
+    row: int,
+    start: int,
+    amount: int,
+    slot: int,
+    now: int,
+) -> None:
+    words = state.free[row][: shape.words[resource]]
+    if shape.scattered[resource]:
+        for block in range(shape.blocks[resource]):
+            if state.owner[row, block] == slot:
+                state.owner[row, block] = NONE
+                mark_free(words, block, 1)
+    else:
+        mark_free(words, start, amount)
+    if policy.released != NO_ANSWER:
+        _tell(shape, policy, policy.released, state, resource, row, start, amount, now)
+
+
+@kernel
+def _take(
+    shape: Shape,
+    policies: Policies,
+    state: State,
+    resource: int,
+    row: int,
+    amount: int,
+    slot: int,
+    now: int,
+    group: int,
+) -> int:
+    if shape.own_placement[resource]:
+        return _take_with(shape, policies.shared_placement, state, resource, row, amount, slot, now, group)
+    return _take_with(shape, policies.placement, state, resource, row, amount, slot, now, group)
+
+
+@kernel
+def _give(
+    shape: Shape,
+    policies: Policies,
+    state: State,
+    resource: int,
+    row: int,
+    start: int,
+    amount: int,
+    slot: int,
+    now: int,
+) -> None:
+    if shape.own_placement[resource]:
+        _give_with(shape, policies.shared_placement, state, resource, row, start, amount, slot, now)
+    else:
+        _give_with(shape, policies.placement, state, resource, row, start, amount, slot, now)
+
+
+@kernel
+def _log(state: State, unit: int, resource: int, start: int, amount: int) -> None:
+    at = state.counters[TAKES]
+    if at < state.takes.shape[0]:
+        row = state.takes[at]
+        row[0], row[1], row[2], row[3], row[4] = state.counters[DISPATCHES], unit, resource, start, amount
+    state.counters[TAKES] += 1
+
+
+@routine
+def move_ranges(
+    shape: Shape,
+    columns: Columns,
+    rules: Rules,
+    policies: Policies,
+    state: State,
+    entry: int,
+    module: int,
+    slot: int,
+    takes: bool,
+    now: int,
+) -> bool:
+    """Take every range of an entry, whose waves are in `counts`, or give them back; False if not all could be taken.
+
+    Units in increasing order, in each its contiguous resources in order, then those of the module. At the first refusal
+    what has been taken is given back in the same order.
+    """
+    group, units, of_unit = group_of(columns, state, entry), shape.units, shape.of_unit
+    place_at, most, done, position, wave = 0, MOST, True, 0, 0
+    last = units * of_unit + shape.blocks.size - of_unit
+    while position < last and place_at < most:
+        in_unit = position < units * of_unit
+        unit = position // of_unit if in_unit else OWN
+        resource = position % of_unit if in_unit else position - (units - 1) * of_unit
+        amount = 0
+        if shape.first_map[resource] >= 0:
+            amount = _amount(shape, columns, rules, state, entry, group, resource, unit)
+        ranges = state.counts[unit] if in_unit and rules.a_block_a_wave else 1
+        if amount == 0 or wave == ranges:
+            position, wave = position + 1, 0
+            continue
+        row = shape.first_map[resource] + (module * units + unit if in_unit else module)
+        if takes:
+            start = _take(shape, policies, state, resource, row, amount, slot, now, group)
+            if start == REFUSED:
+                takes, done, most, place_at, position, wave = False, False, place_at, 0, 0, 0
+                continue
+            state.held[slot, place_at] = start
+        else:
+            _give(shape, policies, state, resource, row, state.held[slot, place_at], amount, slot, now)
+        place_at, wave = place_at + 1, wave + 1
+    return done
+
+
+@kernel
+def _amount(
+    shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, group: int, resource: int, unit: int
+) -> int:
+    """Blocks of one range of a contiguous resource; 0 = none is needed."""
+    if unit == OWN:
+        return shape.footprint[resource, of_module(columns, state, entry, resource)]
+    waves = state.counts[unit]
+    if rules.a_block_a_wave:
+        return shape.footprint[resource, columns.demand[group, resource]] if waves else 0
+    return shape.footprint[resource, columns.demand[group, resource] * waves]
+
+
+@routine
+def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int) -> None:
+    """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
+    group, place_at = group_of(columns, state, entry), 0
+    for t in range(shape.units):
+        waves = state.counts[t]
+        for h in range(shape.of_unit):
+            asked = columns.demand[group, h]
+            if asked * waves == 0:
+                continue
+            if shape.first_map[h] < 0:
+                _log(state, t, h, NONE, asked * waves)
+                continue
+            if shape.scattered[h]:
+                _log_scattered(state, shape.first_map[h] + module * shape.units + t, slot, t, h)
+                place_at += waves if rules.a_block_a_wave else 1
+                continue
+            for _ in range(waves if rules.a_block_a_wave else 1):
+                amount = shape.footprint[h, asked if rules.a_block_a_wave else asked * waves]
+                _log(state, t, h, state.held[slot, place_at], amount)
+                place_at += 1
+    for h in range(shape.of_unit, shape.blocks.size):
+        asked = of_module(columns, state, entry, h)
+        if asked == 0:
+            continue
+        if shape.first_map[h] < 0:
+            _log(state, OWN, h, NONE, asked)
+            continue
+        if shape.scattered[h]:
+            _log_scattered(state, shape.first_map[h] + module, slot, OWN, h)
+        else:
+            _log(state, OWN, h, state.held[slot, place_at], shape.footprint[h, asked])
+        place_at += 1
+
+
+@kernel
+def _log_scattered(state: State, row: int, slot: int, unit: int, resource: int) -> None:
+    """A row for every run of blocks that a dispatch holds."""
+    start, blocks = NONE, state.owner.shape[1]
+    for block in range(blocks + 1):
+        held = block < blocks and state.owner[row, block] == slot
+        if held and start == NONE:
+            start = block
+        elif not held and start != NONE:
+            _log(state, unit, resource, start, block - start)
+            start = NONE
+
+
+@kernel
+def count_resources(
+    shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, sign: int
+) -> None:
+    """Book the free amounts of a module: `sign` is -1 when an entry takes them, +1 when it gives them back."""
+    group, resources = group_of(columns, state, entry), shape.blocks.size
+    for h in range(resources):
+        taken = 0
+        if h < shape.of_unit:
+            asked = columns.demand[group, h]
+            for t in range(shape.units):
+                amount = _booked(shape, rules, h, asked, state.counts[t])
+                state.free_count[h, module * shape.units + t] += sign * amount
+                taken += amount
+        else:
+            asked = of_module(columns, state, entry, h)
+            taken = asked if shape.first_map[h] < 0 else shape.footprint[h, asked]
+            state.free_count[h, module] += sign * taken
+        state.total[module * resources + h] += sign * taken
+        state.total_by[h, module] += sign * taken
+
+
+@kernel
+def _booked(shape: Shape, rules: Rules, resource: int, asked: int, waves: int) -> int:
+    if shape.first_map[resource] < 0:
+        return asked * waves
+    if rules.a_block_a_wave:
+        return waves * shape.footprint[resource, asked]
+    return shape.footprint[resource, asked * waves]
+
+
+@kernel
+def take_slot(state: State) -> int:
+    """A free slot for a dispatch."""
+    head = state.slot_link.size - 1
+    slot = state.slot_link[head]
+    state.slot_link[head] = state.slot_link[slot]
+    state.counters[RUNNING] += 1
+    return slot
+
+
+@kernel
+def free_slot(state: State, slot: int) -> None:
+    """The dispatch of a slot has ended, or never began."""
+    head = state.slot_link.size - 1
+    state.slot_link[slot] = state.slot_link[head]
+    state.slot_link[head] = slot
+    state.counters[RUNNING] -= 1

@@ -1,0 +1,141 @@
+"""What modules have executed: in all, in a sliding window, and in counters that are halved (spec 3, R75, E23).
+
+A group's instructions are spread evenly over its life, at whole rates in 2**-20 instructions a cycle, so all counts are
+whole numbers and nothing drifts. A module's rate changes at the start and the end of a dispatch; the changes of each
+module form a list, which the far end of a window follows.
+"""
+
+from __future__ import annotations
+
+from workbench.compiled import kernel, routine
+from workbench.engines.dispatch.shape import Columns, Policies, Rules
+from workbench.engines.dispatch.state import HEATED_UNTIL, NONE, State
+
+CLASSES = 6
+SCALE_BITS = 20
+SCALE = float(1 << SCALE_BITS)
+
+
+@kernel
+def rate_of(columns: Columns, state: State, dispatch: int, s: int) -> int:
+    """Instructions of class s a cycle of a dispatch, in 2**-20."""
+    group = int(state.group[dispatch])
+    sent = 0
+    for t in range(state.sent.shape[1]):
+        sent += int(state.sent[dispatch, t])
+    whole = columns.waves[group]
+    if sent == whole:
+        return columns.rates[group, s]
+    duration = columns.duration[group]
+    return ((columns.instructions[group, s] * sent // whole << SCALE_BITS) + duration // 2) // duration
+
+
+@kernel
+def _issue_until(state: State, module: int, now: int) -> None:
+    passed = now - state.issued_at[module]
+    if passed == 0:
+        return
+    state.issued_at[module] = now
+    for s in range(CLASSES):
+        state.issued[module, s] += state.rate[module, s] * passed
+
+
+@kernel
+def _halve_until(period: int, state: State, term: int, module: int, now: int) -> None:
+    """Bring halved counters up to the cycle before `now`: at each multiple of the period they lose half."""
+    at = state.decayed_at[term, module]
+    state.decayed_at[term, module] = now
+    while at < now:
+        following = (at + period) // period * period
+        if at % period == 0:
+            left_out = max((now - at) // period - 64, 0)  # after 64 equal periods another one changes nothing
+            at += left_out * period
+            following += left_out * period
+            for s in range(CLASSES):
+                state.decayed[term, module, s] >>= 1
+        passed = min(following, now) - at
+        for s in range(CLASSES):
+            state.decayed[term, module, s] += state.rate[module, s] * passed
+        at += passed
+
+
+@kernel
+def change_rate(columns: Columns, policies: Policies, state: State, dispatch: int, ends: int, now: int) -> None:
+    """A dispatch starts (`ends` = 0) or ends (1): its module's rate changes from this cycle on."""
+    module, event = int(state.module[dispatch]), 2 * dispatch + ends
+    _issue_until(state, module, now)
+    for term in range(policies.terms.weights.size):
+        if policies.terms.halving[term]:
+            _halve_until(policies.terms.halving[term], state, term, module, now)
+        elif policies.terms.history[term] and state.old_event[term, module] == NONE:
+            state.old_event[term, module] = event
+    for s in range(CLASSES):
+        rate = rate_of(columns, state, dispatch, s)
+        state.rate[module, s] += -rate if ends else rate
+    if state.event_last[module] != NONE:
+        state.event_next[state.event_last[module]] = event
+    state.event_next[event] = NONE
+    state.event_last[module] = event
+
+
+@routine
+def _follow(columns: Columns, state: State, term: int, module: int, until: int) -> None:
+    """Move the far end of a window up to a cycle, through the changes that leave it."""
+    event = state.old_event[term, module]
+    while event != NONE:
+        dispatch = event >> 1
+        at = state.cycle[dispatch] + (columns.duration[state.group[dispatch]] if event & 1 else 0)
+        if at > until:
+            break
+        _run_old(state, term, module, at)
+        for s in range(CLASSES):
+            rate = rate_of(columns, state, dispatch, s)
+            state.old_rate[term, module, s] += -rate if event & 1 else rate
+        event = int(state.event_next[event])
+    state.old_event[term, module] = event
+    _run_old(state, term, module, until)
+
+
+@kernel
+def _run_old(state: State, term: int, module: int, until: int) -> None:
+    passed = until - state.old_at[term, module]
+    state.old_at[term, module] = until
+    for s in range(CLASSES):
+        state.old_issued[term, module, s] += state.old_rate[term, module, s] * passed
+
+
+@kernel
+def remember(columns: Columns, policies: Policies, state: State, term: int, module: int, now: int) -> None:
+    """Write down what a term may know of a module's past: instructions of each class."""
+    window, period = policies.terms.history[term], policies.terms.halving[term]
+    if window:
+        _issue_until(state, module, now)
+        _follow(columns, state, term, module, max(now - window, 0))
+        for s in range(CLASSES):
+            state.recent[module * CLASSES + s] = (state.issued[module, s] - state.old_issued[term, module, s]) / SCALE
+    elif period:
+        _halve_until(period, state, term, module, now)
+        for s in range(CLASSES):
+            state.recent[module * CLASSES + s] = state.decayed[term, module, s] / SCALE
+
+
+@routine
+def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
+    """Let heat follow the power of every thermal step that has ended."""
+    warmth, step = policies.warmth, rules.heat_cycles
+    while state.counters[HEATED_UNTIL] + step <= now:
+        state.counters[HEATED_UNTIL] += step
+        for m in range(state.heat.size):
+            _issue_until(state, m, state.counters[HEATED_UNTIL])
+            joules = 0.0
+            for s in range(CLASSES):
+                joules += (state.issued[m, s] - state.heat_issued[m, s]) / SCALE * warmth.joules[s]
+                state.heat_issued[m, s] = state.issued[m, s]
+            state.warm[0, m] = joules / warmth.seconds + warmth.idle_watts
+        for m in range(state.heat.size):
+            degrees = 0.0
+            for k in range(state.heat.size):
+                degrees += warmth.a[m, k] * state.heat[k] + warmth.b[m, k] * state.warm[0, k]
+            state.warm[1, m] = degrees
+        for m in range(state.heat.size):
+            state.heat[m] = state.warm[1, m]

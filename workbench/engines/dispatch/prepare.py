@@ -1,0 +1,263 @@
+"""From a setup to the arrays of a run: the machine's shape, the groups as columns, the policies ready to be asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, addresses
+from workbench.engines.dispatch.past import SCALE_BITS
+from workbench.engines.dispatch.shape import Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
+from workbench.engines.engine import Setup
+from workbench.errors import InputError
+from workbench.machine.resource import Resource
+from workbench.policies.dispatch.stuck.question import FOR_EVER
+from workbench.policies.placement.question import Placement
+from workbench.policies.probes.question import Probe
+from workbench.streams import Streams
+from workbench.workloads.workload import Groups
+
+TOO_MANY = 1 << 40
+"""The footprint of what no map can hold."""
+MOST_INSTRUCTIONS = 1 << 42
+"""Of a class in one run, so that counts in 2**-20 stay exact in 64 bits."""
+OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
+"""The resources of which a wave, or a group, always takes one."""
+
+
+def placement_of(setup: Setup, resource: Resource) -> Placement:
+    """The placement policy that serves a resource: that of shared memory, or that of everything else."""
+    found: Any = setup.policies["shared_placement" if resource.label == "shared" else "placement"]
+    return found
+
+
+def shape_of(setup: Setup, resources: tuple[Resource, ...]) -> Shape:
+    """The machine as the loop sees it."""
+    modules, units = setup.machine.compute_units, setup.machine.simds_a_unit
+    copies = [modules * units if r.level == "unit" else modules for r in resources]
+    maps = [n if r.contiguous else 0 for r, n in zip(resources, copies, strict=True)]
+    first = np.cumsum([0, *maps])[:-1]
+    blocks = np.array([r.blocks for r in resources])
+    return Shape(
+        modules=modules,
+        units=units,
+        of_unit=sum(r.level == "unit" for r in resources),
+        blocks=blocks,
+        first_map=np.where([r.contiguous for r in resources], first, -1),
+        words=-(-blocks // 64),
+        scattered=np.array([r.contiguous and _layout(setup, r) == "scattered" for r in resources]),
+        own_placement=np.array([r.label == "shared" for r in resources]),
+        remembers=np.array([placement_of(setup, r).start_memory(r.blocks, 0).size for r in resources]),
+        footprint=np.array([_footprint(setup, r, int(blocks.max())) for r in resources]),
+        totals=np.array([r.blocks * (units if r.level == "unit" else 1) for r in resources]),
+    )
+
+
+def _layout(setup: Setup, resource: Resource) -> str:
+    layout = placement_of(setup, resource).layout
+    if layout == "compacting":
+        raise InputError(
+            f"{placement_of(setup, resource).name} moves live ranges, which a dispatcher's {resource.label} cannot; "
+            "choose a contiguous placement or paged_memory."
+        )
+    return layout
+
+
+def _footprint(setup: Setup, resource: Resource, most: int) -> np.ndarray:
+    """Blocks that a request of each size takes of one map."""
+    taken = np.full(most + 2, TOO_MANY)
+    sizes = np.arange(resource.blocks + 1)
+    taken[sizes] = sizes
+    if resource.contiguous:
+        placement = placement_of(setup, resource)
+        taken[sizes[1:]] = [int(placement.footprint(int(size), resource.blocks)) for size in sizes[1:]]
+        taken[taken > resource.blocks] = TOO_MANY
+    return taken
+
+
+def columns_of(setup: Setup, groups: Groups, resources: tuple[Resource, ...], history: bool) -> Columns:
+    """The groups as the loop sees them; a fresh copy of what a run changes."""
+    count, channels = groups.arrival.size, channels_of(groups)
+    demand = np.zeros((count, len(resources)), np.int64)
+    for h, resource in enumerate(resources):
+        always = resource.label in (OF_A_WAVE, OF_A_GROUP)
+        demand[:, h] = 1 if always else groups.demand.get(resource.label, 0)
+    following, first = _queues(groups.channel, channels)
+    none = np.zeros((0, 6), np.int64)
+    return Columns(
+        groups.arrival,
+        groups.channel,
+        groups.priority,
+        groups.waves,
+        groups.independent,
+        lasting(setup, groups.duration),
+        demand,
+        groups.instructions if history else none,
+        _rates(groups, lasting(setup, groups.duration)) if history else none,
+        following,
+        first,
+    )
+
+
+def channels_of(groups: Groups) -> int:
+    """How many channels there are."""
+    return max(groups.channels, int(groups.channel.max(initial=0)) + 1)
+
+
+def levels_of(groups: Groups) -> int:
+    """How many static priorities there are."""
+    return max(groups.levels, int(groups.priority.max(initial=1)))
+
+
+def lasting(setup: Setup, duration: np.ndarray) -> np.ndarray:
+    """How long groups run where a layout slows them down: each placement policy counts once."""
+    for policy in dict.fromkeys(setup.policies[slot] for slot in ("placement", "shared_placement")):
+        assert isinstance(policy, Placement)
+        duration = np.asarray(policy.lasting(duration), np.int64)
+    return duration
+
+
+def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]:
+    """The group behind each in its channel, and the first of each channel; -1 = none."""
+    following = np.full(channel.size, -1, np.int32)
+    order = np.argsort(channel, kind="stable")
+    same = channel[order[1:]] == channel[order[:-1]]
+    following[order[:-1][same]] = order[1:][same]
+    first = np.full(channels, -1)
+    present, at = np.unique(channel, return_index=True)
+    first[present] = at
+    return following, first
+
+
+def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
+    """Instructions a cycle of a group's life, in 2**-20, to the nearest."""
+    most = groups.instructions.sum(axis=0, dtype=np.float64)
+    if (most > MOST_INSTRUCTIONS).any():
+        raise InputError(
+            f"the groups execute up to {most.max():.3g} instructions of a class; at most 2^42 can be counted exactly."
+        )
+    duration = lasting[:, None]
+    rates: np.ndarray = ((groups.instructions << SCALE_BITS) + duration // 2) // duration
+    return rates
+
+
+def rules_of(setup: Setup, groups: Groups, history: bool) -> Rules:
+    """The levers as whole numbers."""
+    options: Any = setup.options
+    probe: Any = setup.policies["probe"]
+    stuck: Any = setup.policies["stuck"]
+    choice: Any = setup.policies["choice"]
+    heated = options.heat.simulated and any(term.needs_heat() for term, _ in choice.terms())
+    per_wave = options.blocks_on_a_unit == "per_wave"
+    trusted = probe.built_in and probe.never_more()
+    return Rules(
+        channels=channels_of(groups),
+        levels=levels_of(groups),
+        offers=1 + stuck.look_ahead(),
+        round_cycles=options.round_cycles * probe.round_cycles(_probed_in_turn(setup.machine.resources())[1]),
+        dispatches_a_round=options.dispatches_a_round,
+        fail_init=options.fail_init,
+        a_block_a_wave=int(per_wave),
+        sums_first=int(trusted and not per_wave and _turns(setup).periods == 0),
+        tie=("lowest", "random", "rotating").index(options.module_tie),
+        history=int(history),
+        heat_cycles=options.heat.cycles() if heated else 0,
+    )
+
+
+def _probed_in_turn(resources: tuple[Resource, ...]) -> tuple[list[int], list[int]]:
+    """The contiguous resources of units, which one probe may serve in turn, and their blocks."""
+    probed = [h for h, r in enumerate(resources) if r.level == "unit" and r.contiguous]
+    return probed, [resources[h].blocks for h in probed]
+
+
+def probes_of(setup: Setup, resources: tuple[Resource, ...]) -> list[Probe | None]:
+    """The probe of each resource; None for a countable one."""
+    probe: Any = setup.policies["probe"]
+    probed, blocks = _probed_in_turn(resources)
+    serving = dict(zip(probed, probe.serving(blocks), strict=True)) if probed else {}
+    return [serving.get(h, probe.of_module()) if r.contiguous else None for h, r in enumerate(resources)]
+
+
+def _probes(setup: Setup, checked: bool) -> Probes:
+    each = [p.ready(checked) if p else None for p in probes_of(setup, setup.machine.resources())]
+    params = [ready.params if ready else np.zeros(0) for ready in each]
+    answers = addresses([ready.answer if ready else NO_ANSWER for ready in each])
+    return Probes(answers, _padded(params), np.array([row.size for row in params]))
+
+
+def _turns(setup: Setup) -> Turns:
+    resources = setup.machine.resources()
+    period = np.full(len(resources), -1)
+    probed, blocks = _probed_in_turn(resources)
+    probe: Any = setup.policies["probe"]
+    schedule = probe.schedule(blocks) if probed else None
+    if schedule is None:
+        return Turns(0, 1, 0, period)
+    period[probed] = schedule.period
+    return Turns(schedule.periods, schedule.cycles_a_period, int(schedule.forget), period)
+
+
+def needs_history(setup: Setup) -> bool:
+    """Whether a score reads the recent past, or temperatures that follow it."""
+    choice: Any = setup.policies["choice"]
+    return any(t.history_cycles() or t.halving_cycles() or t.needs_heat() for t, _ in choice.terms())
+
+
+def policies_of(setup: Setup, rules: Rules, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray]:
+    """The policies for one run, and what the scores remember at its start: int64[terms, most slots]."""
+    found: Any = setup.policies
+    modules, segments = setup.machine.compute_units, 2
+    terms, memory = _terms(setup, streams, checked)
+    ready = Policies(
+        _probes(setup, checked),
+        found["placement"].ready(segments, 0, checked),
+        found["shared_placement"].ready(segments, 0, checked),
+        found["priority"].ready(checked),
+        found["selection"].ready(rules.channels, rules.levels, streams.integer("selection"), checked),
+        found["stuck"].ready(checked),
+        found["units"].ready(checked),
+        terms,
+        _turns(setup),
+        _warmth(setup, modules if rules.heat_cycles else 0),
+    )
+    return ready, memory
+
+
+def _terms(setup: Setup, streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
+    choice: Any = setup.policies["choice"]
+    weighted = choice.terms()
+    modules = setup.machine.compute_units
+    each = [t.ready(modules, streams.integer(f"choice/{k}"), checked) for k, (t, _) in enumerate(weighted)]
+    terms = Terms(
+        answers=addresses([r.answer for r in each]),
+        chosen=addresses([r.chosen for r in each]),
+        weights=np.array([weight for _, weight in weighted], np.float64),
+        params=_padded([r.params for r in each]),
+        sizes=np.array([(r.params.size, r.memory.size) for r in each]),
+        history=np.array([r.history_cycles for r in each]),
+        halving=np.array([r.halving_cycles for r in each]),
+    )
+    return terms, _padded([r.memory for r in each])
+
+
+def _padded(rows: list[np.ndarray]) -> np.ndarray:
+    table = np.zeros((len(rows), max(max(row.size for row in rows), 1)), rows[0].dtype)
+    for line, row in zip(table, rows, strict=True):
+        line[: row.size] = row
+    return table
+
+
+def _warmth(setup: Setup, modules: int) -> Warmth:
+    options: Any = setup.options
+    keeps, gains = options.heat.matrices(modules, setup.machine.clock_mhz) if modules else (np.zeros((0, 0)),) * 2
+    seconds = options.heat.cycles() / (setup.machine.clock_mhz * 1e6)
+    joules = np.asarray(options.power.energies_pj(), np.float64) * 1e-12
+    return Warmth(np.ascontiguousarray(keeps), np.ascontiguousarray(gains), joules, options.power.idle(), seconds)
+
+
+def splits(setup: Setup) -> bool:
+    """Whether the policy for stuck groups is ever asked."""
+    stuck: Any = setup.policies["stuck"]
+    return bool(stuck.patience() < FOR_EVER)

@@ -1,0 +1,131 @@
+"""The reports of the longest free runs, kept and renewed only where something changed (spec 3, R3, R4, R51-R54, E18).
+
+A report of a probe that serves several resources in turn is renewed in the cycles of its period; until then it says
+what was true before.
+"""
+
+from __future__ import annotations
+
+from workbench.compiled import RAISED, kernel, routine
+from workbench.engines.dispatch.entries import fail
+from workbench.engines.dispatch.fitting import module_changed
+from workbench.engines.dispatch.shape import Policies, Shape, Turns
+from workbench.engines.dispatch.state import (
+    NEVER,
+    NONE,
+    RAISED_IN,
+    RENEWED_UNTIL,
+    UNRENEWED,
+    WRONG_ANSWER,
+    State,
+)
+from workbench.policies.probes.question import PROBE
+from workbench.structures.free_map import count_free
+
+ask_probe = PROBE.ask
+ABOUT_PROBE = 0
+
+
+@kernel
+def probed(shape: Shape, policies: Policies, state: State, resource: int, row: int, now: int) -> int:
+    """What the probe says of a free map as it is; of a scattered resource, how many blocks are free."""
+    words = state.free[row][: shape.words[resource]]
+    if shape.scattered[resource]:
+        return count_free(words)
+    blocks = shape.blocks[resource]
+    probes = policies.probes
+    found = ask_probe(probes.answers[resource], words, blocks, probes.params[resource][: probes.sizes[resource]])
+    if found == RAISED:
+        fail(state, RAISED_IN, now, NONE, row, ABOUT_PROBE)
+        return 0
+    if found < 0 or found > blocks:
+        fail(state, WRONG_ANSWER, now, NONE, found, ABOUT_PROBE)
+        return 0
+    return found
+
+
+@kernel
+def first_reports(shape: Shape, policies: Policies, state: State) -> None:
+    """The reports of empty maps."""
+    for h in range(shape.blocks.size):
+        first = shape.first_map[h]
+        if first < 0:
+            continue
+        found = probed(shape, policies, state, h, first, 0)
+        for row in range(first, first + shape.modules * (shape.units if h < shape.of_unit else 1)):
+            state.fresh[row] = state.report[row] = found
+
+
+@kernel
+def renew(shape: Shape, policies: Policies, state: State, resource: int, row: int, taken: bool, now: int) -> None:
+    """A free map has changed; where the probe takes turns the report waits for its period."""
+    state.fresh[row] = probed(shape, policies, state, resource, row, now)
+    turns = policies.turns
+    if turns.periods == 0 or turns.period[resource] < 0:
+        state.report[row] = state.fresh[row]
+        return
+    if taken and turns.forget:
+        state.report[row] = 0
+    state.counters[UNRENEWED] = 1
+
+
+@kernel
+def next_turn(turns: Turns, period: int, since: int) -> int:
+    """The first cycle not before `since` that lies in a period."""
+    ahead = (period - since // turns.cycles_a_period) % turns.periods
+    return since if ahead == 0 else (since // turns.cycles_a_period + ahead) * turns.cycles_a_period
+
+
+@kernel
+def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> int:
+    """The first cycle after `now` at which a late report may be renewed."""
+    if policies.turns.periods == 0 or state.counters[UNRENEWED] == 0:
+        return NEVER
+    soonest = NEVER
+    for h in range(shape.of_unit):
+        if shape.first_map[h] >= 0 and _is_late(shape, state, h):
+            soonest = min(soonest, next_turn(policies.turns, policies.turns.period[h], now + 1))
+    return soonest
+
+
+@kernel
+def _is_late(shape: Shape, state: State, resource: int) -> bool:
+    first, late = shape.first_map[resource], False
+    for row in range(first, first + shape.modules * shape.units):
+        late |= state.report[row] != state.fresh[row]
+    return late
+
+
+@routine
+def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) -> bool:
+    """Renew the late reports whose period came in the cycles up to `until`; True where a report changed."""
+    turns, since = policies.turns, state.counters[RENEWED_UNTIL]
+    if turns.periods == 0 or until < since:
+        return False
+    state.counters[RENEWED_UNTIL] = until + 1
+    if state.counters[UNRENEWED] == 0:
+        return False
+    changed = late = False
+    for h in range(shape.of_unit):
+        if shape.first_map[h] < 0:
+            continue
+        if next_turn(turns, turns.period[h], since) > until:
+            late = late or _is_late(shape, state, h)
+            continue
+        for m in range(shape.modules):
+            if _renew_module(shape, state, h, m):
+                module_changed(state, m)
+                changed = True
+    state.counters[UNRENEWED] = int(late)
+    return changed
+
+
+@kernel
+def _renew_module(shape: Shape, state: State, resource: int, module: int) -> bool:
+    changed = False
+    first = shape.first_map[resource] + module * shape.units
+    for row in range(first, first + shape.units):
+        if state.report[row] != state.fresh[row]:
+            state.report[row] = state.fresh[row]
+            changed = True
+    return changed

@@ -1,0 +1,155 @@
+"""What does not change during a run of the engine `dispatch`: the machine, the groups, the levers, the policies.
+
+Resources are numbered in the machine's order: those of units first (0 to `of_unit` - 1), then those of modules. Each
+contiguous resource of a unit, and each of a module, has a free map of its own, a row of one array.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.policies.dispatch.priority.question import ReadyPriority
+from workbench.policies.dispatch.selection.question import ReadySelection
+from workbench.policies.dispatch.stuck.question import ReadyStuck
+from workbench.policies.dispatch.units.question import ReadyUnits
+from workbench.policies.placement.question import ReadyPlacement
+
+
+class Shape(NamedTuple):
+    """The machine."""
+
+    modules: int
+    units: int
+    of_unit: int
+    """How many resources are of units."""
+    blocks: np.ndarray
+    """int64[resources], blocks of a unit or of a module."""
+    first_map: np.ndarray
+    """int64[resources], the row of the first free map of each contiguous resource; -1 for a countable one."""
+    words: np.ndarray
+    """int64[resources], words of a free map."""
+    scattered: np.ndarray
+    """bool[resources], whether a grant may be any free blocks."""
+    own_placement: np.ndarray
+    """bool[resources], whether the resource is served by the placement policy of shared memory."""
+    remembers: np.ndarray
+    """int64[resources], slots of memory that the placement policy keeps of each free map."""
+    footprint: np.ndarray
+    """int64[resources, most blocks + 2], blocks that a request of each size takes; the last size, one more than any
+    resource has, and those above a resource's own take more than any report says."""
+    totals: np.ndarray
+    """int64[resources], blocks of each resource in a module, all units together."""
+
+
+class Columns(NamedTuple):
+    """The groups, one row a group, and their channels."""
+
+    arrival: np.ndarray
+    channel: np.ndarray
+    priority: np.ndarray
+    waves: np.ndarray
+    independent: np.ndarray
+    duration: np.ndarray
+    demand: np.ndarray
+    """int64[groups, resources]: blocks a wave of a unit's resource, blocks a group of a module's."""
+    instructions: np.ndarray
+    """int64[groups, 6], or no rows where nobody asks for them."""
+    rates: np.ndarray
+    """int64[groups, 6], instructions a cycle in units of 2**-20, or no rows."""
+    following: np.ndarray
+    """int32[groups], the group behind each in its channel, -1 = none."""
+    first: np.ndarray
+    """int64[channels], the first group of each channel, -1 = none."""
+
+
+class Rules(NamedTuple):
+    """The levers as whole numbers."""
+
+    channels: int
+    levels: int
+    offers: int
+    """How many groups of a channel may be put forward: the head and the look-ahead."""
+    round_cycles: int
+    dispatches_a_round: int
+    fail_init: int
+    a_block_a_wave: int
+    """1 where each wave of a unit gets a range of its own, 0 where a unit's waves share one."""
+    sums_first: int
+    """1 where no report can promise more than is free, so that sums of free blocks may be looked at first."""
+    tie: int
+    """LOWEST, RANDOM or ROTATING."""
+    history: int
+    """1 where the recent past of modules is counted."""
+    heat_cycles: int
+    """Cycles of a step of the thermal model, 0 = no heat."""
+
+
+LOWEST, RANDOM, ROTATING = 0, 1, 2
+
+
+class Turns(NamedTuple):
+    """When a probe that serves several resources in turn looks at each; without one `periods` is 0."""
+
+    periods: int
+    cycles_a_period: int
+    forget: int
+    period: np.ndarray
+    """int64[resources], -1 where the report is always fresh."""
+
+
+class Terms(NamedTuple):
+    """The scores of modules that are summed."""
+
+    answers: np.ndarray
+    """The compiled answers, by address (functions where code is interpreted)."""
+    chosen: np.ndarray
+    """The same of those that are told which module was taken."""
+    weights: np.ndarray
+    params: np.ndarray
+    """float64[terms, most parameters]."""
+    sizes: np.ndarray
+    """int64[terms, 2]: parameters and slots of memory of each term."""
+    history: np.ndarray
+    """int64[terms], cycles of the sliding window, 0 = none."""
+    halving: np.ndarray
+    """int64[terms], cycles between halvings, 0 = none."""
+
+
+class Warmth(NamedTuple):
+    """The thermal model in steps: heat becomes a @ heat + b @ power."""
+
+    a: np.ndarray
+    b: np.ndarray
+    joules: np.ndarray
+    """float64[6], energy of an instruction of each class."""
+    idle_watts: float
+    seconds: float
+    """Of a step."""
+
+
+class Probes(NamedTuple):
+    """The probe of each resource."""
+
+    answers: np.ndarray
+    """The compiled answers, by address (functions where code is interpreted); 0 where nothing is probed."""
+    params: np.ndarray
+    """float64[resources, most parameters]."""
+    sizes: np.ndarray
+    """int64[resources], parameters of each."""
+
+
+class Policies(NamedTuple):
+    """The policies, ready to be asked."""
+
+    probes: Probes
+    placement: ReadyPlacement
+    shared_placement: ReadyPlacement
+    priority: ReadyPriority
+    selection: ReadySelection
+    stuck: ReadyStuck
+    units: ReadyUnits
+    terms: Terms
+    turns: Turns
+    warmth: Warmth

@@ -1,0 +1,207 @@
+"""The steps of a cycle: a group takes its resources or gives them back; a group that has been stuck is split."""
+
+from __future__ import annotations
+
+from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.engines.dispatch.bits import change
+from workbench.engines.dispatch.channels import call_back, take_off
+from workbench.engines.dispatch.entries import (
+    BEHIND,
+    DIVIDED,
+    GROUP,
+    LEVEL,
+    WAVES,
+    divided,
+    fail,
+    group_of,
+    level_of,
+    waves_of,
+)
+from workbench.engines.dispatch.fitting import module_changed, shared_out
+from workbench.engines.dispatch.granting import (
+    count_resources,
+    free_slot,
+    log_takes,
+    move_ranges,
+)
+from workbench.engines.dispatch.past import change_rate, warm_up
+from workbench.engines.dispatch.reports import renew
+from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.state import (
+    DISPATCHES,
+    FINE,
+    LAST_MODULE,
+    NONE,
+    OVER_PROMISED,
+    PARTS,
+    RAISED_IN,
+    SPLITS,
+    STATUS,
+    WRONG_ANSWER,
+    State,
+)
+from workbench.policies.dispatch.choice.question import CHOSEN
+from workbench.policies.dispatch.stuck.question import PARTS as PARTS_QUESTION
+from workbench.structures.timetable import put
+
+ask_parts = PARTS_QUESTION.ask
+tell_chosen = CHOSEN.ask
+ABOUT_STUCK, ABOUT_CHOICE = 3, 5
+INHERIT, LOWEST_LEVEL = 0, 1
+"""Codes of a sub-group's priority."""
+
+
+@routine
+def exchange(
+    shape: Shape,
+    columns: Columns,
+    rules: Rules,
+    policies: Policies,
+    state: State,
+    offer: int,
+    module: int,
+    slot: int,
+    now: int,
+) -> bool:
+    """An offer takes its resources of a module; or, with `offer` = NONE, the group in a slot gives its back.
+
+    False if not all could be taken; then nothing is.
+    """
+    takes, pointer, row = offer != NONE, 0, state.counters[DISPATCHES]
+    if takes:
+        entry = state.offer[offer]
+        pointer = shared_out(shape, columns, policies, state, entry, module, now)
+    else:
+        row, entry = state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1]
+        for t in range(shape.units):
+            state.counts[t] = state.sent[row, t]
+    if not move_ranges(shape, columns, rules, policies, state, entry, module, slot, takes, now):
+        free_slot(state, slot)
+        _refuse(state, offer, module)
+        return False
+    count_resources(shape, columns, rules, state, entry, module, -1 if takes else 1)
+    _renew_reports(shape, columns, policies, state, entry, module, takes, now)
+    if takes:
+        log_takes(shape, columns, rules, state, entry, module, slot)
+        _book(shape, columns, policies, state, entry, module, slot, pointer, now)
+        take_off(columns, rules, state, offer)
+    else:
+        free_slot(state, slot)
+    for t in range(shape.units):
+        state.resident[module, t] += state.counts[t] if takes else -state.counts[t]
+    if rules.history:
+        if rules.heat_cycles:
+            warm_up(rules, policies, state, now)
+        change_rate(columns, policies, state, row, int(not takes), now)
+    module_changed(state, module)
+    return True
+
+
+@kernel
+def _renew_reports(
+    shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, taken: bool, now: int
+) -> None:
+    """Renew the reports of the maps that an entry took from or gave back to."""
+    group, units = group_of(columns, state, entry), shape.units
+    for position in range(units * shape.of_unit + shape.blocks.size - shape.of_unit):
+        in_unit = position < units * shape.of_unit
+        unit = position // shape.of_unit if in_unit else 0
+        h = position % shape.of_unit if in_unit else position - (units - 1) * shape.of_unit
+        if shape.first_map[h] < 0 or columns.demand[group, h] == 0 or (in_unit and state.counts[unit] == 0):
+            continue
+        row = shape.first_map[h] + (module * units + unit if in_unit else module)
+        renew(shape, policies, state, h, row, taken, now)
+
+
+@kernel
+def _refuse(state: State, offer: int, module: int) -> None:
+    """A report promised too much: the offer may not try the module again before it changes (E18)."""
+    state.counters[OVER_PROMISED] += 1
+    change(state.banned[offer], module, True)
+    state.fitting[offer] += change(state.fits[offer], module, False)
+
+
+@kernel
+def _book(
+    shape: Shape,
+    columns: Columns,
+    policies: Policies,
+    state: State,
+    entry: int,
+    module: int,
+    slot: int,
+    pointer: int,
+    now: int,
+) -> None:
+    group, row = group_of(columns, state, entry), state.counters[DISPATCHES]
+    state.pointer[module] = pointer
+    state.group[row], state.cycle[row], state.module[row] = group, now, module
+    state.level[row] = level_of(columns, state, entry)
+    state.shared_out[row] = divided(columns, state, entry)
+    for t in range(shape.units):
+        state.sent[row, t] = state.counts[t]
+    state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
+    put(state.due, now + columns.duration[group], slot)
+    state.counters[LAST_MODULE] = module
+    state.counters[DISPATCHES] += 1
+    _tell_terms(shape, policies, state, module, now)
+
+
+@kernel
+def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now: int) -> None:
+    terms = policies.terms
+    for term in range(terms.weights.size):
+        if terms.chosen[term] == NO_ANSWER:
+            continue
+        params = terms.params[term][: terms.sizes[term, 0]]
+        memory = state.term_memory[term][: terms.sizes[term, 1]]
+        if tell_chosen(terms.chosen[term], module, shape.modules, params, memory) == RAISED:
+            fail(state, RAISED_IN, now, NONE, NONE, ABOUT_CHOICE)
+
+
+@routine
+def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> bool:
+    """Ask about every waiting head, in the order of the channels; True if any was split (spec 3, R25-R28, E12)."""
+    anything = False
+    for channel in range(rules.channels):
+        if state.offered[channel] == 0 or state.counters[STATUS] != FINE:
+            continue
+        entry = state.offer[channel * rules.offers]
+        group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
+        parts = ask_parts(
+            policies.stuck.answer,
+            waves,
+            int(columns.independent[group]),
+            level_of(columns, state, entry),
+            rules.levels,
+            policies.stuck.params,
+        )
+        if parts == RAISED:
+            fail(state, RAISED_IN, now, group, NONE, ABOUT_STUCK)
+        elif parts < 0 or parts > max(waves, 1) or (parts >= 2 and not columns.independent[group]):
+            fail(state, WRONG_ANSWER, now, group, parts, ABOUT_STUCK)
+        elif parts >= 2:
+            _split(columns, rules, policies, state, channel, entry, parts, now)
+            anything = True
+    return anything
+
+
+@kernel
+def _split(
+    columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, entry: int, parts: int, now: int
+) -> None:
+    groups, first = columns.arrival.size, state.counters[PARTS]
+    group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
+    level = level_of(columns, state, entry)
+    if policies.stuck.sub_priority != INHERIT:
+        level = rules.levels if policies.stuck.sub_priority == LOWEST_LEVEL else rules.levels + 1
+    for k in range(parts):
+        row = state.part[first + k]
+        row[GROUP], row[WAVES], row[LEVEL] = group, waves // parts + (k < waves % parts), level
+        row[DIVIDED], row[BEHIND] = policies.stuck.divides_shared, groups + first + k + 1
+    state.counters[PARTS] += parts
+    call_back(columns, rules, state, channel, groups + first, groups + first + parts - 1)
+    at = state.counters[SPLITS]
+    if at < state.splits.shape[0]:
+        state.splits[at, 0], state.splits[at, 1], state.splits[at, 2] = now, group, parts
+    state.counters[SPLITS] += 1

@@ -1,0 +1,55 @@
+"""A figure of theory: what is drawn follows from its choices alone, there are no runs behind it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbench.errors import unknown_name
+from workbench.figures.save import save
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Calculation(NamedTuple):
+    """One figure that is calculated."""
+
+    name: str
+    says: str
+    """What one sees in it, in a sentence."""
+    data: Callable[..., Any]
+    """What is drawn; every argument is a choice with a default."""
+    draw: Callable[[Any], Figure]
+    """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+
+    def choose(self, **choices: Any) -> Any:
+        """What is drawn, with choices by name, such as `free` or `demands`.
+
+        Raises
+        ------
+        InputError
+            There is no such choice, or a value is not allowed.
+        """
+        known = [*inspect.signature(self.data).parameters]
+        for name in choices:
+            if name not in known:
+                raise unknown_name("", f"choice of {self.name}", name, known)
+        return self.data(**choices)
+
+    def figure(self, **choices: Any) -> Figure:
+        """The figure, drawn with Matplotlib; a notebook cell shows it."""
+        return self.draw(self.choose(**choices))
+
+    def save(self, folder: Path, **choices: Any) -> list[Path]:
+        """The figure as `name`.pdf, .png and .csv in a folder.
+
+        Raises
+        ------
+        StoreError
+            A file cannot be written.
+        """
+        data = self.choose(**choices)
+        return save(self.draw(data), data, Path(folder), self.name)

@@ -1,0 +1,228 @@
+"""Which group runs where, and when? The units of some modules over time, coloured by channel or by priority."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.figures.one_run import chosen_span, common_seed
+from workbench.figures.panels import check_room, panels
+from workbench.figures.recipe import Column, Recipe, on_paper
+from workbench.metrics.dispatch_lanes import lanes, within
+from workbench.metrics.dispatch_rows import makespan, releases
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DISPATCHES = 150
+"""How many dispatches of a panel the picture shows unless cycles are chosen: more are thinner than a pixel."""
+MODULES = 4
+"""How many modules it shows unless they are chosen."""
+MOST_PIECES = 8_000
+MOST_SWATCHES = 9
+KINDS = ("channel", "priority")
+
+
+class Strips(NamedTuple):
+    """One panel: rectangles of wave slots and cycles."""
+
+    setting: str
+    name: str
+    units: int
+    """Of a module."""
+    slots: int
+    """Wave slots of a unit, or as many as were ever in use where they are not limited."""
+    group: np.ndarray
+    """int64[pieces]."""
+    module: np.ndarray
+    unit: np.ndarray
+    slot: np.ndarray
+    """int64[pieces], the lowest wave slot."""
+    waves: np.ndarray
+    """int64[pieces], how many slots."""
+    begin: np.ndarray
+    end: np.ndarray
+    """int64[pieces], cycles."""
+    kind: np.ndarray
+    """int64[pieces], the channel, from 0, or the priority, from 1."""
+
+
+class DispatchTimeline(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    by: str
+    """What the colours tell: channel or priority."""
+    modules: tuple[int, int]
+    """From which module to which, the last one left out."""
+    cycles: tuple[int, int]
+    panels: tuple[Strips, ...]
+
+    def kinds(self) -> list[int]:
+        """The channels or priorities that the colours tell apart."""
+        least = 0 if self.by == "channel" else 1
+        return [*range(least, 1 + max(int(panel.kind.max(initial=least)) for panel in self.panels))]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a rectangle."""
+        sizes = [len(panel.kind) for panel in self.panels]
+
+        def joined(column: str) -> np.ndarray:
+            return np.concatenate([getattr(panel, column) for panel in self.panels])
+
+        return {
+            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
+            "policy": np.repeat([panel.name for panel in self.panels], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "group": joined("group"),
+            self.by: joined("kind"),
+            "module": joined("module"),
+            "unit": joined("unit"),
+            "first_slot": joined("slot"),
+            "waves": joined("waves"),
+            "from_cycles": joined("begin"),
+            "to_cycles": joined("end"),
+        }
+
+
+def dispatch_timeline_data(
+    runs: RunSet,
+    by: str = "channel",
+    seed: int | None = None,
+    cycles: tuple[int, int] | None = None,
+    modules: tuple[int, int] | None = None,
+) -> DispatchTimeline:
+    """Which dispatch holds which wave slots of which unit when, in one run of every point.
+
+    A wave takes the lowest slot of its unit that is free.
+
+    Parameters
+    ----------
+    by : {"channel", "priority"}
+        What the colours tell; the priority is the static one under which it was dispatched.
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+    cycles : (int, int), optional
+        From when to when; from cycle 0 until every panel has shown 150 dispatches if None.
+    modules : (int, int), optional
+        From which module to which, the last one left out; the first four if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, cycles or modules are no span, or too much lies within them.
+    """
+    if by not in KINDS:
+        raise unknown_name("", f"colouring of {FIGURE.name}", by, KINDS)
+    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
+    check_room(len(lines), 1, FIGURE.name)
+    chosen = common_seed(runs, seed, FIGURE.name)
+    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
+    shown = (0, MODULES) if modules is None else chosen_span(modules, FIGURE.name, "modules")
+    shown = shown[0], min(shown[1], max(record.modules for record in records))
+    if shown[0] >= shown[1]:
+        raise InputError(f"{FIGURE.name}: there is no module {shown[0]}; the last one is {shown[1] - 1}.")
+    span = _span(records, shown) if cycles is None else chosen_span(cycles, FIGURE.name)
+    strips = [_strips(s, line.name, r, by, shown, span) for (s, line), r in zip(lines, records, strict=True)]
+    return DispatchTimeline(chosen, by, shown, span, tuple(strips))
+
+
+def _span(records: list[Any], modules: tuple[int, int]) -> tuple[int, int]:
+    return 0, max(1, *(_shown_until(record, modules) for record in records))
+
+
+def _shown_until(record: Any, modules: tuple[int, int]) -> int:
+    here = record.cycle[(record.module >= modules[0]) & (record.module < modules[1])]
+    return int(here[DISPATCHES]) if len(here) > DISPATCHES else makespan(record)
+
+
+def _strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, int], span: tuple[int, int]) -> Strips:
+    kept = within(record, span)
+    kept = kept[(record.module[kept] >= modules[0]) & (record.module[kept] < modules[1])]
+    placed = lanes(record, kept)
+    follows = np.diff(placed.dispatch, prepend=-1) == 0
+    follows &= (np.diff(placed.unit, prepend=-1) == 0) & (np.diff(placed.lane, prepend=-1) == 1)
+    starts = np.flatnonzero(~follows)
+    if len(starts) > MOST_PIECES:
+        shorter = f"cycles=({span[0]}, {span[0] + (span[1] - span[0]) // 10})"
+        raise InputError(
+            f"{FIGURE.name} draws {MOST_PIECES} rectangles a panel; {name} has {len(starts)} from cycle {span[0]} to "
+            f"{span[1]}. Choose a shorter span, such as {shorter}, or fewer modules."
+        )
+    dispatch = placed.dispatch[starts]
+    group = record.group[dispatch].astype(np.int64)
+    return Strips(
+        setting,
+        name,
+        record.units,
+        _slots(record, placed.lane),
+        group,
+        record.module[dispatch].astype(np.int64),
+        placed.unit[starts],
+        placed.lane[starts],
+        np.diff(starts, append=len(follows)),
+        record.cycle[dispatch],
+        releases(record)[dispatch],
+        (record.channel[group] if by == "channel" else record.level[dispatch]).astype(np.int64),
+    )
+
+
+def _slots(record: Any, lane: np.ndarray) -> int:
+    limited = [int(blocks) for name, blocks in zip(record.resources, record.blocks, strict=True) if name == "waves"]
+    return max([*limited, int(lane.max(initial=0)) + 1])
+
+
+@on_paper
+def draw(data: DispatchTimeline) -> Figure:
+    """A band a module, a strip a unit, a row a wave slot: what is idle stays white, as is a dispatch's first edge."""
+    from workbench.figures import frame, ink, marks
+
+    kinds = data.kinds()
+    colours = marks.fills(len(kinds))
+    count = data.modules[1] - data.modules[0]
+    figure, axes = ink.stacked(len(data.panels), [0.3 + 0.1 * count * min(panel.units, 4) for panel in data.panels])
+    for one, panel in zip(axes, data.panels, strict=True):
+        row = ((panel.module - data.modules[0]) * panel.units + panel.unit) * panel.slots + panel.slot
+        marks.rectangles(one, (panel.begin, panel.end), (row, row + panel.waves), panel.kind - kinds[0], colours)
+        one.vlines(panel.begin, row, row + panel.waves, color="white", linewidth=0.3)
+        frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
+        _lines(one, panel, count, data.modules[0])
+        one.set_xlim(*data.cycles)
+    told = kinds if len(kinds) <= MOST_SWATCHES else [kinds[0], kinds[len(kinds) // 2], kinds[-1]]
+    marks.swatches(axes[0], [f"{data.by} {kind}" for kind in told], [colours[kind - kinds[0]] for kind in told])
+    frame.name_sides(axes, "time (cycles)", "module", _note(data))
+    frame.legend(figure, axes)
+    return figure
+
+
+def _lines(axes: Axes, panel: Strips, modules: int, first: int) -> None:
+    from workbench.figures import marks
+
+    band = panel.units * panel.slots
+    axes.hlines(np.arange(0, modules * band, panel.slots), *axes.get_xlim(), color=marks.QUIET, linewidth=0.25)
+    for module in range(modules + 1):
+        axes.axhline(module * band, color=marks.INK, linewidth=0.7)
+    axes.set_yticks(band * (np.arange(modules) + 0.5), [str(first + module) for module in range(modules)])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(modules * band, 0)
+
+
+def _note(data: DispatchTimeline) -> str:
+    units: Sequence[int] = sorted({panel.units for panel in data.panels})
+    strips = f"{units[0]} units a module" if len(units) == 1 else "a strip a unit"
+    return f"seed {data.seed}; {strips}, a row a wave slot; white = idle"
+
+
+FIGURE = Recipe(
+    "dispatch_timeline",
+    "dispatch",
+    "Which group runs on which unit of which module, over time, coloured by channel or priority.",
+    dispatch_timeline_data,
+    draw,
+)

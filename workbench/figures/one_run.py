@@ -1,0 +1,49 @@
+"""Which run of every point does a figure show, and which span of its cycles?"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from workbench.errors import InputError, shown
+from workbench.experiments.run_set import RunSet
+from workbench.figures.finished import none_finished
+
+
+def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:
+    """The seed that is wanted, or the first that every point finished.
+
+    Raises
+    ------
+    InputError
+        A point has no finished run, or no seed (or not the one wanted) was finished by all.
+    """
+    finished = [
+        {row.seed for row in runs.rows.values() if row.point == p.id and row.status == "done"} for p in runs.points
+    ]
+    for point, seeds in zip(runs.points, finished, strict=True):
+        if not seeds:
+            raise none_finished(runs, point, figure)
+    common = [seed for seed in runs.seeds if all(seed in seeds for seeds in finished)]
+    if not common:
+        raise InputError(f"{figure} needs one seed that every point finished; there is none.")
+    if wanted is not None and wanted not in common:
+        raise InputError(f"{figure} needs a seed that every point finished. Got {wanted}. Nearest: {common[0]}.")
+    return common[0] if wanted is None else wanted
+
+
+def chosen_span(cycles: Any, figure: str, what: str = "cycles") -> tuple[int, int]:
+    """From when to when, as chosen: two whole numbers, the second beyond what is shown.
+
+    Raises
+    ------
+    InputError
+        They are no span.
+    """
+    try:
+        first, last = map(operator.index, cycles)
+    except (TypeError, ValueError):
+        first, last = 0, 0
+    if not 0 <= first < last:
+        raise InputError(f"{figure} shows {what}=(from, to) with 0 <= from < to. Got {shown(cycles)}.")
+    return first, last

@@ -1,0 +1,177 @@
+"""When does a probe that saves gates refuse what would fit? The chance of refusal against the demand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import unknown_name
+from workbench.figures.calculation import Calculation
+from workbench.figures.means import Means, means_of
+from workbench.figures.panels import check_room
+from workbench.figures.recipe import Column, on_paper
+from workbench.policies.probes.question import Probe
+from workbench.studies.probe_success import Setting, failure, simulated
+from workbench.studies.probe_success.table import LEVELS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FLOOR = -9.0
+"""The decimal logarithm at which the vertical axis ends: one refusal in a billion."""
+PROBES = ("exact_run", {"grouped_run": {"groups": 32}}, "sampled_run")
+
+
+class Refusal(NamedTuple):
+    """One line."""
+
+    panel: int
+    name: str
+    style: int
+    demand: np.ndarray
+    """int64[demands], blocks that each unit must have in a row."""
+    log10_chance: np.ndarray
+    """float64[demands], the decimal logarithm of the exact chance of refusal."""
+    drawn: Means
+    """The share refused of what was drawn at random, with its exact binomial 95 % interval; NaN where nothing was."""
+
+
+class ProbeSuccess(NamedTuple):
+    """What is drawn."""
+
+    level: str
+    setting: Setting
+    """The machine; its `free` is that of the panels, one after another."""
+    machines: int
+    """Machines drawn at random, 0 for none."""
+    free: tuple[float, ...]
+    """One a panel, the probability that a block is free."""
+    lines: tuple[Refusal, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a probe, occupancy and demand."""
+        sizes = [len(line.demand) for line in self.lines]
+        return {
+            "free": np.repeat([self.free[line.panel] for line in self.lines], sizes),
+            "probe": np.repeat([line.name for line in self.lines], sizes),
+            "demand_blocks": np.concatenate([line.demand for line in self.lines]),
+            f"log10_{self.level}_refusal": np.concatenate([line.log10_chance for line in self.lines]),
+            "drawn_share": np.concatenate([line.drawn.mean for line in self.lines]),
+            "drawn_low": np.concatenate([line.drawn.low for line in self.lines]),
+            "drawn_high": np.concatenate([line.drawn.high for line in self.lines]),
+        }
+
+
+def probe_success_data(
+    probes: Sequence[Any] = PROBES,
+    demands: Sequence[int] = range(1, 17),
+    free: Sequence[float] = (0.8, 0.5, 0.4),
+    level: Literal["unit", "module", "machine"] = "machine",
+    setting: Setting = Setting(),  # noqa: B008
+    machines: int = 300,
+    seed: int = 0,
+) -> ProbeSuccess:
+    """The chance that a demand is refused by a unit, a module or the whole machine, exactly and drawn at random.
+
+    Parameters
+    ----------
+    probes : sequence of probes
+        As a sweep file names them, or as they are: one line each.
+    demands : sequence of int
+        Blocks that each unit must have in a row.
+    free : sequence of float
+        The probability that a block is free, 1 - occupancy: one panel each.
+    level : {"unit", "module", "machine"}
+        Who refuses: one unit, some unit of a module, some unit of every module.
+    setting : Setting
+        The machine; `free` takes the place of its own.
+    machines, seed : int
+        How many machines are drawn at random for the dots, 0 for none, and their seed.
+
+    Raises
+    ------
+    InputError
+        A probe's rule is not known or it cannot be built, a demand is not from 1 to the blocks, the level is unknown,
+        or there are more panels or lines than can be drawn.
+    """
+    if level not in LEVELS:
+        raise unknown_name("", "level", level, LEVELS)
+    check_room(len(free), len(probes), FIGURE.name)
+    read = [Probe.read(probe) for probe in probes]
+    lines = tuple(
+        _refusal(panel, style, probe, demands, setting._replace(free=chance), LEVELS.index(level), machines, seed)
+        for panel, chance in enumerate(free)
+        for style, probe in enumerate(read)
+    )
+    return ProbeSuccess(level, setting, machines, tuple(free), lines)
+
+
+def _refusal(
+    panel: int, style: int, probe: Probe, demands: Sequence[int], setting: Setting, level: int, machines: int, seed: int
+) -> Refusal:
+    exactly = np.array([failure(probe, demand, setting)[level].log10_failure for demand in demands])
+    drawn = Means(*np.full((3, len(demands)), np.nan))
+    if machines:
+        drawn = means_of(one[level] for one in simulated(probe, demands, setting, machines=machines, seed=seed))
+    return Refusal(panel, probe.short(always=("groups",)), style, np.array(demands, np.int64), exactly, drawn)
+
+
+@on_paper
+def draw(data: ProbeSuccess) -> Figure:
+    """Steps down from certain refusal; dots with intervals where something was drawn at random and refused."""
+    from workbench.figures import frame, ink
+
+    figure, axes = ink.stacked(len(data.free), 1.9 if len(data.free) == 1 else 1.25, share_x=True)
+    for line in data.lines:
+        _line(axes[line.panel], line)
+    for one, free in zip(axes, data.free, strict=True):
+        frame.title(one, f"{100 * (1 - free):.3g} % of the blocks occupied")
+        one.set_yscale("log")
+        one.set_ylim(10**FLOOR, 3)
+        one.set_yticks([1e-9, 1e-6, 1e-3, 1])
+        one.minorticks_off()
+        one.grid(axis="y", color="#DDDDDD", linewidth=0.5)
+    axes[-1].set_xticks(_some(sorted({int(d) for line in data.lines for d in line.demand})))
+    frame.name_sides(axes, "demand on each unit (blocks)", _who(data), _note(data))
+    frame.legend(figure, axes)
+    return figure
+
+
+def _line(axes: Axes, line: Refusal) -> None:
+    from workbench.figures import marks
+    from workbench.figures.frame import words
+
+    look = marks.look(line.style)
+    chance = 10.0 ** np.maximum(line.log10_chance, 2 * FLOOR)
+    seen = line.drawn.mean > 0
+    axes.plot(line.demand, chance, linewidth=0.9, label=words(line.name), **look)
+    axes.vlines(
+        line.demand[seen], line.drawn.low[seen], line.drawn.high[seen], color=look["color"], linewidth=2.6, alpha=0.35
+    )
+
+
+def _some(demands: list[int]) -> list[int]:
+    """Not more ticks than there is room for."""
+    return demands[:: -(-len(demands) // 16)]
+
+
+def _who(data: ProbeSuccess) -> str:
+    refusing = {"unit": "a unit refuses", "module": "a module refuses"}
+    return f"chance that {refusing.get(data.level, f'all {data.setting.modules} modules refuse')}"
+
+
+def _note(data: ProbeSuccess) -> str:
+    setting = data.setting
+    drawn = f"\nbars: 95 % interval of {data.machines} machines drawn at random" if data.machines else ""
+    return f"{setting.blocks} blocks a unit, {setting.units} units a module{drawn}"
+
+
+FIGURE = Calculation(
+    "probe_success",
+    "How likely every module refuses a demand, by probe and occupancy, calculated and drawn at random.",
+    probe_success_data,
+    draw,
+)

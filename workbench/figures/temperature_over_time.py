@@ -1,0 +1,120 @@
+"""How warm do the modules become, and how far apart? The coolest, the mean and the hottest over time (H3.15)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.figures.one_run import common_seed
+from workbench.figures.panels import check_room, panels
+from workbench.figures.power_over_modules import without_power
+from workbench.figures.recipe import Column, Recipe, on_paper
+from workbench.metrics.dispatch_power import has_heat, has_power, temperatures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLACES = 600
+"""Steps that are drawn: more than a column of a paper has dots of print."""
+
+
+class Warmth(NamedTuple):
+    """One panel."""
+
+    setting: str
+    name: str
+    cycle: np.ndarray
+    """int64[places], the ends of the steps that are drawn, from cycle 0 on."""
+    coolest: np.ndarray
+    mean: np.ndarray
+    hottest: np.ndarray
+    """float64[places], degrees Celsius."""
+
+
+class TemperatureOverTime(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    panels: tuple[Warmth, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a panel and cycle."""
+        sizes = [len(panel.cycle) for panel in self.panels]
+        numbers = {
+            f"{name}_degrees_c": np.concatenate([getattr(panel, name) for panel in self.panels])
+            for name in ("coolest", "mean", "hottest")
+        }
+        return {
+            "setting": np.repeat([panel.setting for panel in self.panels], sizes),
+            "policy": np.repeat([panel.name for panel in self.panels], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "time_cycles": np.concatenate([panel.cycle for panel in self.panels]),
+            **numbers,
+        }
+
+
+def temperature_over_time_data(runs: RunSet, seed: int | None = None) -> TemperatureOverTime:
+    """The coolest and the hottest module, and the mean of all, at the ends of thermal steps of one run of every point.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, there are too many points, or heat was not simulated.
+    """
+    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
+    check_room(len(lines), 1, FIGURE.name)
+    chosen = common_seed(runs, seed, FIGURE.name)
+    found = [_warmth(s, line.name, runs.record(run_id(line.point.id, chosen))) for s, line in lines]
+    return TemperatureOverTime(chosen, tuple(found))
+
+
+def _warmth(setting: str, name: str, record: Any) -> Warmth:
+    if not has_power(record):
+        raise without_power(FIGURE.name, name)
+    if not has_heat(record):
+        raise InputError(f"{FIGURE.name} needs heat, which {name} does not simulate. Say options: {{heat: rc_heat}}.")
+    parts = [np.stack([heat.min(axis=1), heat.mean(axis=1), heat.max(axis=1)]) for heat in temperatures(record)]
+    whole = np.concatenate([np.zeros((3, 1)), *parts], axis=1) + record.heat.ambient()
+    kept = np.unique(np.linspace(0, whole.shape[1] - 1, PLACES).round().astype(np.int64))
+    return Warmth(setting, name, kept * record.heat.cycles(), *whole[:, kept])
+
+
+@on_paper
+def draw(data: TemperatureOverTime) -> Figure:
+    """A band from the coolest to the hottest module with the mean in it; all panels have the same axes."""
+    from workbench.figures import frame, ink, marks
+
+    figure, axes = ink.stacked(len(data.panels), 1.75 if len(data.panels) == 1 else 1.1, share_x=True)
+    for one, panel in zip(axes, data.panels, strict=True):
+        one.fill_between(panel.cycle, panel.coolest, panel.hottest, color=marks.BAD, alpha=0.45, linewidth=0)
+        one.plot(panel.cycle, panel.mean, color=marks.INK)
+        frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
+        one.set_xlim(0, max(int(other.cycle[-1]) for other in data.panels) or 1)
+        one.set_ylim(*_limits(data))
+    note = f"seed {data.seed}; mean of the modules, from the coolest to the hottest"
+    frame.name_sides(axes, "time (cycles)", "temperature (°C)", note)
+    return figure
+
+
+def _limits(data: TemperatureOverTime) -> tuple[float, float]:
+    low = min(float(panel.coolest.min()) for panel in data.panels)
+    high = max(float(panel.hottest.max()) for panel in data.panels)
+    return low, high + 0.05 * (high - low) + 1e-9
+
+
+FIGURE = Recipe(
+    "temperature_over_time",
+    "dispatch",
+    "The coolest and the hottest module, and the mean of all, over time: one run of every policy.",
+    temperature_over_time_data,
+    draw,
+)

@@ -1,0 +1,173 @@
+"""The measures of a dispatcher: pace, waiting, rounds, work, balance, power, heat (spec 3, section 6).
+
+Averages over time run from cycle 0 to the last release. Waiting times are also given by static priority,
+`wait_p99_cycles[4]`, and utilisation by resource, `utilisation[vgpr]`. A measure that is not defined for a run (the
+waiting of a priority that has no groups, power that was not simulated) is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+
+from workbench.metrics.dispatch_balance import balance_measures
+from workbench.metrics.dispatch_power import power_measures
+from workbench.metrics.dispatch_rows import makespan
+from workbench.metrics.dispatch_service import service_measures
+from workbench.metrics.dispatch_waits import refusal_measures, wait_measures
+from workbench.metrics.measure import Family, Measure, Measures, declared
+from workbench.records.dispatch import DispatchRecord
+
+_ARRIVAL = "from a group's arrival to the dispatch of its last part"
+
+MEASURES = Measures(
+    declared(
+        Measure("makespan_cycles", "cycles", "lower", "from cycle 0 until everything is given back"),
+        Measure("groups_per_kilocycle", "groups", "higher", "groups over the makespan in thousands of cycles"),
+        Measure("wait_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged"),
+        Measure("wait_p99_cycles", "cycles", "lower", f"{_ARRIVAL}, 99th percentile"),
+        Measure("wait_max_cycles", "cycles", "lower", f"{_ARRIVAL}, the longest"),
+        Measure("wait_unsplit_mean_cycles", "cycles", "lower", f"{_ARRIVAL}, averaged over those that were not split"),
+        Measure("failed_rounds", "rounds", "lower", "rounds in which a group waited and nothing was dispatched"),
+        Measure("failed_round_rate", "", "lower", "the same as a share of the rounds in which a group waited"),
+        Measure("splits", "groups", "neither", "how often a group was split"),
+        Measure(
+            "refused_by_fragmentation",
+            "heads",
+            "lower",
+            "heads, summed over rounds, that fit no module although some module had enough free blocks in total",
+        ),
+        Measure(
+            "over_promised", "dispatches", "lower", "dispatches that a report promised and that failed at allocation"
+        ),
+        Measure(
+            "refused_rate",
+            "",
+            "lower",
+            "attempts, one a round, of a group at its channel's head that found no "
+            "module with room, as a share of all such attempts",
+        ),
+        Measure(
+            "large_refused_rate",
+            "",
+            "lower",
+            "the same of large groups: those whose share of a module is not below the upper quartile of all groups'",
+        ),
+        Measure(
+            "large_head_wait_mean_cycles",
+            "cycles",
+            "lower",
+            "from when a large group comes to the head of its channel to the dispatch of its last part, averaged",
+        ),
+        Measure(
+            "service_variance",
+            "",
+            "lower",
+            "variance, over the channels that compete at a priority, "
+            "of dispatches less the equal share that was due, averaged",
+        ),
+        Measure(
+            "service_gap_max",
+            "dispatches",
+            "lower",
+            "most dispatches at a priority from one of a waiting channel to its next",
+        ),
+        Measure("probe_operations", "reports", "lower", "reports made: one a module and round"),
+        Measure(
+            "probe_operations_each_head",
+            "reports",
+            "lower",
+            "reports that matching head by head would need: one a module, round and waiting channel",
+        ),
+        Measure("probe_operations_per_dispatch", "reports", "lower", "reports made over dispatches"),
+        Measure(
+            "probe_operations_each_head_per_dispatch",
+            "reports",
+            "lower",
+            "reports that matching head by head would need over dispatches",
+        ),
+        Measure(
+            "placement_searches_per_dispatch", "searches", "lower", "questions to placement policies over dispatches"
+        ),
+        Measure("pieces_per_dispatch", "pieces", "lower", "separate ranges given over dispatches"),
+        Measure("utilisation", "", "higher", "blocks asked for over all blocks, of the resource of which that is most"),
+        Measure("utilisation_cv", "", "lower", "utilisation of that resource by module: standard deviation over mean"),
+        Measure(
+            "utilisation_cv_over_time", "", "lower", "the same at every cycle: root of the mean variance over mean"
+        ),
+        Measure(
+            "unit_spread",
+            "waves",
+            "lower",
+            "waves that a module's units were given, most less fewest, averaged over the modules",
+        ),
+        Measure("unit_spread_max", "waves", "lower", "the same: the largest of any module at any time"),
+        Measure("energy_joules", "J", "lower", "energy of all instructions and idle power of all modules"),
+        Measure("power_mean_watts", "W", "neither", "power of a module, averaged over modules and time"),
+        Measure(
+            "power_cv",
+            "",
+            "lower",
+            "power over the modules: root of the variance, averaged over windows of time, over the mean",
+        ),
+        Measure("power_peak_over_mean", "", "lower", "the highest power of a module in a window over the mean"),
+        Measure("temperature_spread_k", "K", "lower", "hottest less coolest module, averaged over time"),
+        Measure("temperature_peak_k", "K", "lower", "the highest temperature of a module above the ambient"),
+        Measure(
+            "energy_prediction",
+            "",
+            "higher",
+            "correlation of a module's energy in a window as long as the choice's "
+            "history with that in the next, each less the mean of all modules",
+        ),
+    ),
+    Family("[1-8]", "priority {}", ("wait_mean_cycles", "wait_p99_cycles", "wait_max_cycles")),
+    Family(r"[^\[\]]+", "{}", ("utilisation",)),
+)
+"""Every measure by name."""
+
+
+def measure(record: DispatchRecord) -> dict[str, float]:
+    """Every measure of a run, those of its priorities and resources included."""
+    return {
+        **_pace(record),
+        **wait_measures(record),
+        **_rounds(record),
+        **refusal_measures(record),
+        **service_measures(record),
+        **_work(record),
+        **balance_measures(record),
+        **power_measures(record),
+    }
+
+
+def _over(total: float, count: float) -> float:
+    return total / count if count else math.nan
+
+
+def _pace(record: DispatchRecord) -> dict[str, float]:
+    cycles = makespan(record)
+    pace = _over(1000 * len(record.arrival), cycles)
+    return {"makespan_cycles": float(cycles), "groups_per_kilocycle": pace}
+
+
+def _rounds(record: DispatchRecord) -> dict[str, float]:
+    return {
+        "failed_rounds": float(record.failed_rounds),
+        "failed_round_rate": _over(record.failed_rounds, record.rounds),
+        "splits": float(len(record.splits)),
+        "refused_by_fragmentation": float(record.refused_by_fragmentation),
+        "over_promised": float(record.over_promised),
+    }
+
+
+def _work(record: DispatchRecord) -> dict[str, float]:
+    """Modelled work of the hardware (spec 3, H3.2, H3.4)."""
+    once, each, dispatches = record.modules * record.rounds, record.modules * record.head_rounds, len(record.group)
+    return {
+        "probe_operations": float(once),
+        "probe_operations_each_head": float(each),
+        "probe_operations_per_dispatch": _over(once, dispatches),
+        "probe_operations_each_head_per_dispatch": _over(each, dispatches),
+        "placement_searches_per_dispatch": _over(record.placement_searches, dispatches),
+        "pieces_per_dispatch": _over(record.pieces, dispatches),
+    }

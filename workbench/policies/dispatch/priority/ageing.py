@@ -1,0 +1,41 @@
+"""Ageing: who waits long rises."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.levers import lever
+from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
+
+STEP, ABOVE = 0, 1
+
+
+class Ageing(Priority):
+    """Raise every waiting group by one priority at each tick of one counter for all, at most to the highest.
+
+    Equal ranks tie, and the selection decides. A group that was put below all priorities rises like the others. With
+    `above_highest` a group goes on rising, so that among groups that wait the order never changes again.
+
+    References
+    ----------
+    spec 3, section 7; A. Silberschatz, P. Galvin, G. Gagne, Operating System Concepts, priority scheduling: ageing.
+
+    Examples
+    --------
+    >>> Ageing(cycles_a_level=100).ranks([4, 4, 4, 2], levels=4, cycle=1000, waited=[0, 1, 250, 900])
+    [4, 3, 1, 1]
+    """
+
+    cycles_a_level: int = lever(
+        1024, least=1, most=1 << 20, scale="log", unit="cycles", says="between two ticks, at which every group rises"
+    )
+    above_highest: bool = lever(False, says="whether a group rises further once it has the highest priority")
+
+    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
+        step = int(params[STEP])
+        rank = priority - (cycle // step - (cycle - waited) // step)
+        return rank if params[ABOVE] else max(rank, 1)
+
+    def holds_until(cycle: Any, levels: int, params: Any) -> int:
+        step = int(params[STEP])
+        return FOR_EVER if params[ABOVE] else (cycle // step + 1) * step

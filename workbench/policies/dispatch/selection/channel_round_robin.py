@@ -1,0 +1,39 @@
+"""Round robin over channels: everyone in turn."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
+from workbench.policies.dispatch.selection.candidates import next_candidate
+from workbench.policies.dispatch.selection.question import NOBODY
+
+LAST = 0
+"""Memory: the channel that was served last, -1 at first."""
+
+
+class ChannelRoundRobin(ByChannel):
+    """Take the first candidate behind the channel that was served last, cyclically; so there are no ties.
+
+    A channel whose group does not fit, or is not of the most urgent rank, is passed over and loses its turn.
+
+    References
+    ----------
+    spec 3, section 7.
+
+    Examples
+    --------
+    >>> rounds = ChannelRoundRobin().rounds(channels=4)
+    >>> rounds.pick(0, 2, 3), rounds.pick(0, 1, 3), rounds.pick(0, 1, 3), rounds.pick(0, 1, 3)
+    (0, 1, 3, 0)
+    """
+
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
+        chosen = next_candidate(memory[LAST], count, channel, rank, fits, rank_limit(count, rank, fits, params))
+        if chosen != NOBODY:
+            memory[LAST] = channel[chosen]
+        return chosen
+
+    def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
+        """Nobody was served yet: int64[1]."""
+        return np.array([-1])

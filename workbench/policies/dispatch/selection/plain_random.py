@@ -1,0 +1,39 @@
+"""Plain random: any candidate, each as likely as another; the baseline of the served marks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
+from workbench.policies.dispatch.selection.candidates import how_many, nth_candidate
+from workbench.streams import Streams
+from workbench.structures.xorshift import below
+
+GENERATOR = 0
+"""Memory: the state of the random generator, never 0."""
+
+
+class PlainRandom(ByChannel):
+    """Take a candidate at random, each with the same probability; there are no ties, and nothing is remembered.
+
+    References
+    ----------
+    spec 3, section 7: what the marks of R10 are compared with (H3.3).
+
+    Examples
+    --------
+    >>> PlainRandom().rounds(channels=3).pick(0, 2) in (0, 2)
+    True
+    """
+
+    draws = True
+
+    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
+        limit = rank_limit(count, rank, fits, params)
+        candidates = how_many(count, rank, fits, limit)
+        drawn = below(memory, GENERATOR, candidates) if candidates else 0
+        return nth_candidate(drawn, count, rank, fits, limit)
+
+    def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
+        """The generator's state, drawn from the stream `plain_random` of the seed: int64[1]."""
+        return np.array([max(Streams(seed).integer("plain_random"), 1)])

@@ -1,0 +1,24 @@
+"""Never split: a stuck group waits; the neutral answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.policies.dispatch.stuck.question import Stuck
+
+
+class NeverSplit(Stuck):
+    """Leave every group whole, however long it is stuck; it is never asked, so there are no ties.
+
+    References
+    ----------
+    spec 3, H3.6: what splitting is compared with.
+
+    Examples
+    --------
+    >>> NeverSplit().parts(waves=8)
+    [8]
+    """
+
+    def answer(waves: Any, independent: int, priority: int, levels: int, params: Any) -> int:
+        return 1

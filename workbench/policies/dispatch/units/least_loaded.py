@@ -1,0 +1,35 @@
+"""Least loaded: wave by wave to the unit with the fewest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.policies.dispatch.units.question import Units
+
+
+class LeastLoaded(Units):
+    """Give each wave to the unit that runs the fewest now, those of this group included; the lowest unit wins a tie.
+
+    It levels what runs at the moment, not what was given in all, and may give one unit more of a group than another
+    by more than one. It needs the units' loads, which a pointer does without.
+
+    References
+    ----------
+    spec 3, section 7.
+
+    Examples
+    --------
+    >>> LeastLoaded().split(waves=5, units=4, taken=(3, 0, 1, 1))
+    ([0, 3, 1, 1], 0)
+    """
+
+    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
+        for unit in range(units):
+            counts[unit] = 0
+        for _ in range(waves):
+            least = 0
+            for unit in range(1, units):
+                if taken[unit] + counts[unit] < taken[least] + counts[least]:
+                    least = unit
+            counts[least] += 1
+        return int(pointer)

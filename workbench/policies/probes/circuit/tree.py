@@ -1,0 +1,71 @@
+"""The tree of (prefix, suffix, best) as gates: N - 1 nodes, each joining two neighbouring ranges of blocks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.policies.probes.circuit.arithmetic import constant, larger, sum_of, widened
+from workbench.policies.probes.circuit.gate_list import GateList
+from workbench.policies.probes.circuit.netlist import Netlist
+
+
+class Ranges(NamedTuple):
+    """Neighbouring ranges of equally many blocks; numbers are int32[bits, ranges]."""
+
+    size: int
+    """Blocks of each range."""
+    full: np.ndarray
+    """int32[ranges], whether all blocks are free."""
+    prefix: np.ndarray
+    """Free blocks at the low end."""
+    suffix: np.ndarray
+    """Free blocks at the high end."""
+    best: np.ndarray
+    """The longest run."""
+
+
+def build(blocks: int, levels_are_cycles: bool) -> tuple[GateList, int]:
+    """The circuit, and how many nodes it has; a range without a neighbour waits for the next level."""
+    net, nodes = Netlist(blocks), 0
+    row = net.inputs[None]
+    ranges, odd = Ranges(1, net.inputs, row, row, row), None
+    while ranges.full.size + (odd is not None) > 1:
+        if ranges.size > 1 and levels_are_cycles:
+            ranges, odd = _held(net, ranges), odd and _held(net, odd)
+            net.next_cycle()
+        pairs = ranges.full.size // 2
+        last = _some(ranges, slice(2 * pairs, None)) if ranges.full.size % 2 else None
+        nodes += pairs + (last is not None and odd is not None)
+        odd = joined(net, last, odd) if last and odd else last or odd
+        if pairs == 0:
+            assert odd is not None
+            return GateList(net, odd.best[:, 0]), nodes
+        ranges = joined(net, _some(ranges, slice(0, 2 * pairs, 2)), _some(ranges, slice(1, 2 * pairs, 2)))
+    return GateList(net, ranges.best[:, 0]), nodes
+
+
+def joined(net: Netlist, low: Ranges, high: Ranges) -> Ranges:
+    """Each range of the one with its upper neighbour of the other: a node of the tree for each."""
+    size = low.size + high.size
+    bits = size.bit_length()
+    past_low = sum_of(net, constant(low.size, bits, high.prefix), high.prefix, bits)
+    past_high = sum_of(net, constant(high.size, bits, low.suffix), low.suffix, bits)
+    across = sum_of(net, low.suffix, high.prefix, bits)
+    inside = larger(net, widened(low.best, bits), widened(high.best, bits))
+    return Ranges(
+        size,
+        net.and_(low.full, high.full),
+        net.select(low.full, past_low, widened(low.prefix, bits)),
+        net.select(high.full, past_high, widened(high.suffix, bits)),
+        larger(net, inside, across),
+    )
+
+
+def _some(ranges: Ranges, which: slice) -> Ranges:
+    return Ranges(ranges.size, ranges.full[which], *(number[:, which] for number in ranges[2:]))
+
+
+def _held(net: Netlist, ranges: Ranges) -> Ranges:
+    return Ranges(ranges.size, *(net.held(wires) for wires in ranges[1:]))

@@ -1,0 +1,30 @@
+"""Whether a resource can be cut into a number of equal groups, and the nearest number that does."""
+
+from __future__ import annotations
+
+from workbench.errors import wrong_value
+
+
+def check_groups(groups: int, blocks: int, name: str, resource: str, where: str) -> None:
+    """Refuse a number of groups that does not divide the blocks, or is not smaller (spec 3, Z in section 2).
+
+    >>> check_groups(33, 128, "policy.probe.groups", "vgpr", "")
+    Traceback (most recent call last):
+    workbench.errors.InputError: policy.probe.groups must divide vgpr (128 blocks). Got 33. Nearest: 32.
+    """
+    valid = dividing(blocks)
+    if groups in valid:
+        return
+    nearest = min(valid, key=lambda z: (abs(z - groups), z))
+    what = f"{resource} ({blocks} blocks)" if resource else f"the {blocks} blocks"
+    rule = "be smaller than" if blocks % groups == 0 else "divide"
+    raise wrong_value(where, name, f"must {rule} {what}", groups, nearest)
+
+
+def dividing(blocks: int) -> list[int]:
+    """The numbers of groups of at least two blocks each; one group for a single block.
+
+    >>> dividing(12), dividing(1)
+    ([1, 2, 3, 4, 6], [1])
+    """
+    return [z for z in range(1, blocks // 2 + 1) if blocks % z == 0] or [1]

@@ -1,0 +1,100 @@
+"""A workload in a CSV file of one's own: read once a process, named by its content, refused when it changes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.levers import lever
+from workbench.workloads.csv_columns import row_place
+from workbench.workloads.importers.source import Source
+from workbench.workloads.workload import Workload
+
+MOST_CYCLES = 10**15
+_LATEST = float(1 << 61)
+
+
+class CsvFile(Workload):
+    """The base of every workload that is one CSV file; it says with `parsed` what the file holds.
+
+    Its identity is the SHA-256 digest of the file's content (of what is inside, for a compressed file), so that a run
+    is found again wherever the file lies. A file that changes after it was read is refused.
+    """
+
+    random = False
+    file: str = lever(says="path of the CSV file, which may be compressed (.gz, .xz, .bz2)")
+    sha256: str = lever("", says="digest that the content must have; empty: any")
+
+    @classmethod
+    def parsed(cls, text: bytes, sha256: str, where: str) -> Any:
+        """What a text holds, with the `sha256` that it is given.
+
+        Raises
+        ------
+        InputError
+            A row is wrong.
+        """
+        raise NotImplementedError
+
+    def content(self) -> Any:
+        """What the file holds, read once a process.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read, a row is wrong, or its digest is not the one that is asked for.
+        """
+        content = _content(self.parsed, self.file, *_state(self.file))
+        if self.sha256 and self.sha256 != content.sha256:
+            raise InputError(
+                f"{self.file}: its content has changed: the digest is {content.sha256}, not {self.sha256}."
+            )
+        return content
+
+    def pinned(self) -> Self:
+        """The same, with the digest of what the file holds now."""
+        return self.but(sha256=self.content().sha256)
+
+    def identity(self) -> dict[str, Any]:
+        """The digest of the content; where the file lies says nothing about what a run gives."""
+        return {self.name: {"sha256": self.content().sha256}}
+
+    def short(self, always: Collection[str] = ()) -> str:
+        """The file's name, as figures and tables show it."""
+        return f"{self.name}({Path(self.file).name})"
+
+
+def _state(file: str) -> tuple[int, int]:
+    """What changes when a file is written again; zeros where there is no file to ask, which reading it will say."""
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=4)
+def _content(parsed: Callable[[bytes, str, str], Any], file: str, changed: int, size: int) -> Any:
+    """The content of a file in one state."""
+    text = Source(file).whole()
+    return parsed(text, hashlib.sha256(text).hexdigest(), file)
+
+
+def check_times(arrival: np.ndarray, duration: np.ndarray, where: str) -> None:
+    """Refuse rows that are not in queue order, and times that no clock reaches."""
+    earlier = np.flatnonzero(arrival[1:] < arrival[:-1])
+    if earlier.size:
+        row = int(earlier[0]) + 1
+        order = f"arrival must not be below the row above it ({arrival[row - 1]}), as rows are in queue order"
+        raise InputError(f"{where}: {row_place(row)}: {order}. Got {arrival[row]}. Sort the rows by arrival.")
+    end = float(arrival[-1]) + float(duration.sum(dtype=np.float64))
+    if end > _LATEST:
+        raise InputError(
+            f"{where}: arrivals and durations must end before cycle 2^61 even one by one. They sum to {end:.2g}."
+        )

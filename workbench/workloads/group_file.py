@@ -1,0 +1,137 @@
+"""Groups for a dispatcher from a CSV file of one's own."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, at, unknown_name
+from workbench.levers import Lever, Spec, lever
+from workbench.streams import Streams
+from workbench.workloads.csv_columns import column_names, read_columns, row_place
+from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, check_times
+from workbench.workloads.fitting import COLUMNS, column_of, first_misfit, machine_resources
+from workbench.workloads.instruction_counts import MOST_OF_A_GROUP, first_excess
+from workbench.workloads.workload import INSTRUCTION_CLASSES, MOST_CHANNELS, MOST_PRIORITIES, Groups
+
+MOST_BLOCKS = 4096
+_DEMANDS = {column: label for label, column in COLUMNS.items() if label != "waves"}
+_FURTHER = "_blocks"
+
+
+class GroupRow(Spec):
+    """What every row of a group file says (`docs/api`, Workload files)."""
+
+    arrival: int = lever(least=0, most=MOST_CYCLES, unit="cycles", says="when it joins the queue; never decreasing")
+    channel: int = lever(least=0, most=MOST_CHANNELS - 1, says="the channel that it waits in, from 0")
+    priority: int = lever(least=1, most=MOST_PRIORITIES, says="its static priority, 1 = highest")
+    waves: int = lever(least=1, most=1 << 16, unit="waves", says="how many waves it has")
+    independent: int = lever(least=0, most=1, says="1 if its waves may run apart")
+    duration: int = lever(least=1, most=MOST_CYCLES, unit="cycles", says="from its dispatch to its release")
+    vgpr_blocks: int = lever(least=0, most=MOST_BLOCKS, unit="blocks", says="blocks of vector registers a wave")
+    sgpr_blocks: int = lever(least=0, most=MOST_BLOCKS, unit="blocks", says="blocks of scalar registers a wave")
+    shared_segments: int = lever(
+        least=0, most=MOST_BLOCKS, unit="segments", says="segments of shared memory of the whole group"
+    )
+
+
+class GroupFile(CsvFile):
+    """The groups of a CSV file, one a row; rows of a channel are in queue order.
+
+    Every row has the columns of `GroupRow`. It may have `instr_move`, `instr_load`, `instr_store`, `instr_matrix`,
+    `instr_compare` and `instr_jump`, what the whole group executes of each class (0 where there is no such column), and
+    `LABEL_blocks` for each further resource that the machine declares, blocks a wave or, of a module's, a group. A
+    machine that reserves no scalar registers does not read their column.
+    """
+
+    @classmethod
+    def parsed(cls, text: bytes, sha256: str, where: str) -> Content:
+        also = "; there may be instr_move ... instr_jump, and LABEL_blocks of further resources"
+        levers = {**GroupRow.levers, **_optional(column_names(text))}
+        columns = read_columns(text, levers, where, also)
+        check_times(columns["arrival"], columns["duration"], where)
+        labels = {name: _DEMANDS.get(name, name.removesuffix(_FURTHER)) for name in columns if _is_demand(name)}
+        groups = Groups(
+            demand={label: columns[name] for name, label in labels.items()},
+            independent=columns["independent"].astype(bool),
+            instructions=_instructions(columns),
+            arrival=columns["arrival"],
+            channel=columns["channel"],
+            priority=columns["priority"],
+            waves=columns["waves"],
+            duration=columns["duration"],
+        )
+        _check_counts(groups, where)
+        return Content(sha256, groups)
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        groups: Groups = self.content().groups
+        declared = [resource.label for resource in machine.more_resources]
+        for label in groups.demand:
+            if label not in (*_DEMANDS.values(), *declared):
+                said = f"{self.file}: column {column_of(label)}"
+                raise unknown_name(at(where, said), "further resource of the machine", label, declared)
+        machine_resources(machine, where)
+        misfit = first_misfit(machine, groups.waves, groups.demand)
+        if misfit is not None:
+            place = f"{self.file}: {row_place(misfit.row)}: {column_of(misfit.label)}"
+            raise InputError(at(where, f"{place} {misfit.expected}. Got {misfit.asked}."))
+
+    def groups(self, machine: Any, streams: Streams) -> Groups:
+        self.check_machine(machine)
+        held = self.content().groups
+        labels = [resource.label for resource in machine_resources(machine) if resource.label in held.demand]
+        columns = {name: column.copy() for name, column in held._asdict().items() if name != "demand"}
+        return Groups(demand={label: held.demand[label].copy() for label in labels}, **columns)
+
+
+def group_columns(groups: Groups) -> dict[str, np.ndarray]:
+    """Groups as the columns of a group file, in its order; classes of which nothing is executed are left out."""
+    nothing = np.zeros(len(groups.arrival), np.int64)
+    usual = {name: groups.demand.get(_DEMANDS[name], nothing) for name in GroupRow.levers if name in _DEMANDS}
+    own = {name: getattr(groups, name) for name in GroupRow.levers if name not in _DEMANDS}
+    counts = zip(INSTRUCTION_CLASSES, groups.instructions.T, strict=True)
+    executed = {f"instr_{which}": column for which, column in counts if column.any()}
+    further = {column_of(label): blocks for label, blocks in groups.demand.items() if label not in COLUMNS}
+    return {**own, "independent": groups.independent.astype(np.int64), **usual, **executed, **further}
+
+
+class Content(NamedTuple):
+    """What a group file holds."""
+
+    sha256: str
+    """Digest of the content, uncompressed."""
+    groups: Groups
+    """With the demand of every resource that the file names, whether a machine has it or not."""
+
+
+def _is_demand(name: str) -> bool:
+    """Whether a column is the demand of a resource: of a usual one, or of one that a machine may declare."""
+    label = name.removesuffix(_FURTHER)
+    return name in _DEMANDS or (label != name and label.isascii() and label.isidentifier())
+
+
+def _optional(header: list[str]) -> dict[str, Lever]:
+    """The columns of a header that a file may have beside those of every row."""
+    counts = [f"instr_{which}" for which in INSTRUCTION_CLASSES]
+    found = {name: Lever(name, "integer", least=0, most=MOST_OF_A_GROUP) for name in header if name in counts}
+    further = [name for name in header if _is_demand(name) and name not in GroupRow.levers]
+    return found | {name: Lever(name, "integer", least=0, most=MOST_BLOCKS) for name in further}
+
+
+def _instructions(columns: dict[str, np.ndarray]) -> np.ndarray:
+    found = np.zeros((len(columns["arrival"]), len(INSTRUCTION_CLASSES)), np.int64)
+    for place, which in enumerate(INSTRUCTION_CLASSES):
+        if f"instr_{which}" in columns:
+            found[:, place] = columns[f"instr_{which}"]
+    return found
+
+
+def _check_counts(groups: Groups, where: str) -> None:
+    excess = first_excess(groups.instructions, groups.duration)
+    if excess is not None:
+        row, which, most = excess
+        got = groups.instructions[row, INSTRUCTION_CLASSES.index(which)]
+        expected = f"instr_{which} must be at most {most} in {groups.duration[row]} cycles"
+        raise InputError(f"{where}: {row_place(row)}: {expected}. Got {got}.")
