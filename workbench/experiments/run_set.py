@@ -118,7 +118,7 @@ class RunSet:
 def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> RunSet:
     """The rows of a plan from a store."""
     wanted = {run.id for run in plan.runs()}
-    return RunSet(plan, (row for row in store.rows() if row.id in wanted), folder, seconds)
+    return RunSet(plan, (kept.row() for kept in store.kept() if kept.id in wanted), folder, seconds)
 
 
 def _columns(names: list[str], measures: list[dict[str, float]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
-from workbench.experiments.mechanism import mechanism
+from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.parcel import opened
 from workbench.experiments.row import Row
 from workbench.experiments.sources import Origin, check_origin
@@ -41,7 +41,8 @@ class Done(NamedTuple):
 
 def work(setup: Setup, tasks: Sequence[tuple[str, str, int]]) -> list[Row]:
     """Do each run of a setup in this thread, however long it takes; a run that fails is a row that says why."""
-    return [_row(setup, Task(*task)) for task in tasks]
+    found = mechanism(setup.engine)
+    return [_row(found, setup, Task(*task)) for task in tasks]
 
 
 def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float) -> Done:
@@ -95,7 +96,8 @@ class _Watched(threading.Thread):
         try:
             for number, task in enumerate(self._tasks):
                 self._present = number, time.perf_counter()
-                row = _row(self._setups[task.point], task)
+                setup = self._setups[task.point]
+                row = _row(mechanism(setup.engine), setup, task)
                 if self._left_behind:
                     return
                 self.rows.append(row)
@@ -118,8 +120,7 @@ class _Watched(threading.Thread):
         return rows, self._tasks[number]
 
 
-def _row(setup: Setup, task: Task) -> Row:
-    found = mechanism(setup.engine)
+def _row(found: Mechanism, setup: Setup, task: Task) -> Row:
     began = time.perf_counter()
     try:
         measures = found.measure(found.engine.simulate(setup, task.seed))
