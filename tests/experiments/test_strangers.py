@@ -41,8 +41,8 @@ def test_an_edited_policy_is_named(folder, capsys):
     )
     assert main(["results", "out"]) == 2
     assert capsys.readouterr().err == (
-        "workbench: none of the 2 rows in out is of its sweep as it reads now: the policy of placement was edited since; "
-        "run it again with: workbench run out/sweep.yaml --out out\n"
+        "workbench: none of the 2 rows in out is of its sweep as it reads now: the policy of placement was edited "
+        "since; run it again with: workbench run out/sweep.yaml --out out\n"
     )
 
 
