@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.experiments.faulty import SWEEP, faulty_plan
+from benchmarks.faults.runs import SWEEP, faulty_plan
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool
