@@ -10,7 +10,8 @@ import numpy as np
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, column, script
 from workbench.errors import InputError
 from workbench.metrics.shared_memory_pieces import pieces
-from workbench.metrics.shared_memory_series import Steps, free_over_time, queue_over_time
+from workbench.metrics.shared_memory_series import free_over_time, queue_over_time
+from workbench.metrics.steps import Steps
 from workbench.records.shared_memory import SharedMemoryRecord, drain_cycle
 
 MOST_GRANTS = 20_000
