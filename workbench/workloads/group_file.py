@@ -56,7 +56,11 @@ class GroupFile(CsvFile):
             demand={label: columns[name] for name, label in labels.items()},
             independent=columns["independent"].astype(bool),
             instructions=_instructions(columns),
-            **{name: columns[name] for name in ("arrival", "channel", "priority", "waves", "duration")},
+            arrival=columns["arrival"],
+            channel=columns["channel"],
+            priority=columns["priority"],
+            waves=columns["waves"],
+            duration=columns["duration"],
         )
         _check_counts(groups, where)
         return Content(sha256, groups)

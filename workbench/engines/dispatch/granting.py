@@ -238,9 +238,7 @@ def _amount(
 
 
 @routine
-def log_takes(
-    shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int
-) -> None:
+def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int) -> None:
     """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
     group, place_at = group_of(columns, state, entry), 0
     for t in range(shape.units):
