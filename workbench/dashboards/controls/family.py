@@ -25,7 +25,7 @@ def workloads(wants: str) -> dict[str, type[Spec]]:
     >>> sorted(workloads("groups"))
     ['group_file', 'random_groups', 'trace_groups']
     """
-    return {cls.name: cls for cls in (file_of(wants), trace_of(wants))} | generators(wants)
+    return {file_of(wants).name: file_of(wants), trace_of(wants).name: trace_of(wants), **generators(wants)}
 
 
 def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
@@ -63,6 +63,8 @@ class ChoiceControl(Control):
         self._stand_ins = stand_ins or {}
         self._made: dict[str, tuple[type[Spec], LeversControl]] = {}
         self.names = widgets.Dropdown(options=self._options(), tooltip=lever.says)
+        if not lever.required:  # a member that holds another of its kind must not begin with one like itself
+            self.names.value = lever.check(lever.default).name
         self.names.add_class("wb-pick")
         self.inside = widgets.VBox([])
         self.inside.add_class("wb-inside")

@@ -78,6 +78,7 @@ class FoldedControl(Control):
     def _short(self) -> str:
         assert self.lever.spec is not None
         try:
-            return self.lever.spec.read(self.plain()).short().replace("_", " ")
+            told = self._value if self._levers is None else self.lever.spec.read(self.plain())
         except InputError:
-            return self.lever.spec.name.replace("_", " ")
+            told = None
+        return (told.short() if told else self.lever.spec.name).replace("_", " ")
