@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
@@ -18,10 +19,13 @@ Task = tuple[str, str, int]
 """Run id, point id, seed."""
 
 
-def work(setup: Setup, tasks: Sequence[Task]) -> list[Row]:
-    """Run each seed of a setup; a run that fails is a row that says why."""
+def work(setup: Setup, tasks: Sequence[Task], see: Callable[[Any], None] | None = None) -> list[Row]:
+    """Run each seed of a setup; a run that fails is a row that says why.
+
+    `see` is shown the record of every run that does not fail: it is gone afterwards.
+    """
     found = mechanism(setup.engine)
-    return [_row(found, setup, task) for task in tasks]
+    return [_row(found, setup, task, see) for task in tasks]
 
 
 def work_in_worker(setup: Setup, tasks: Sequence[Task], limit_seconds: float, driver: tuple[str, int]) -> list[Row]:
@@ -52,11 +56,14 @@ def _ends_after(seconds: float) -> Iterator[None]:
         timer.cancel()
 
 
-def _row(found: Mechanism, setup: Setup, task: Task) -> Row:
+def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] | None = None) -> Row:
     run, point, seed = task
     began = time.perf_counter()
     try:
-        measures = found.measure(found.engine.simulate(setup, seed))
+        record = found.engine.simulate(setup, seed)
+        measures = found.measure(record)
+        if see is not None:
+            see(record)
     except WorkbenchError as problem:
         return failed(task, str(problem), time.perf_counter() - began)
     except MemoryError:
