@@ -31,6 +31,9 @@ def dispatch_dashboard() -> PairedDashboard:
     return PairedDashboard(OPENING, DispatchPanels(), {"power": power_note, "spread": spread_after})
 
 
+_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+
+
 class DispatchView(Spec):
     """What the panels show of the runs."""
 
@@ -55,29 +58,31 @@ class DispatchPanels:
     def __init__(self) -> None:
         self.timeline = DispatchTimelinePanel()
         self.waits, self.spread, self.power = IntervalsPanel(), IntervalsPanel(), IntervalsPanel()
+        self.seeds = widgets.HTML()
+        self.seeds.add_class("wb-says")
         side_by_side = widgets.HBox([self.waits, self.spread, self.power])
         side_by_side.add_class("wb-beside")
-        self.widgets = [self.timeline, side_by_side]
+        self.widgets = [self.timeline, self.seeds, side_by_side]
 
     def show_seed(self, names: Sequence[str], records: Sequence[DispatchRecord], view: DispatchView) -> None:
         self.timeline.show(names, records, view.colours, view.span(records[0].modules))
 
     def show_runs(self, runs: PairedRuns, found: RunSet, view: DispatchView) -> None:
-        seeds = rests_on([runs.done])
-        self._show_waits(found, view, seeds)
-        self._show_spread(runs, seeds)
-        self._show_power(runs, seeds)
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        self._show_waits(found, view)
+        self._show_spread(runs)
+        self._show_power(runs)
 
-    def _show_waits(self, found: RunSet, view: DispatchView, seeds: str) -> None:
+    def _show_waits(self, found: RunSet, view: DispatchView) -> None:
         try:
             data = waits_by_priority_data(found, f"wait_{view.waiting}_cycles")
         except InputError as undefined:
             self.waits.say(str(undefined))
             return
         sides = [Side(place, line.x, line.means) for place, line in enumerate(data.lines)]
-        self.waits.show("Waiting", f"priority ({seeds})", data.y_label, sides)
+        self.waits.show("Waiting", "priority", data.y_label, sides)
 
-    def _show_spread(self, runs: PairedRuns, seeds: str) -> None:
+    def _show_spread(self, runs: PairedRuns) -> None:
         noted = runs.noted("spread")
         rounds = places(min(len(one) for side in noted for one in side))
         if not len(rounds):
@@ -86,17 +91,15 @@ class DispatchPanels:
         sides = [
             Side(k, rounds, mean_curve(np.stack([one[rounds - 1] for one in side]))) for k, side in enumerate(noted)
         ]
-        self.spread.show(
-            "Units", f"dispatches to a module ({seeds})", "spread of a module's units (waves)", sides, doubling=True
-        )
+        self.spread.show("Units", "dispatches to a module", "spread (waves)", sides, doubling=True)
 
-    def _show_power(self, runs: PairedRuns, seeds: str) -> None:
+    def _show_power(self, runs: PairedRuns) -> None:
         noted = runs.noted("power")
         if not noted[0][0].size:
             self.power.say("Power is off; options: power: class power.")
             return
         sides = [Side(k, np.arange(side[0].size), mean_curve(np.stack(side))) for k, side in enumerate(noted)]
-        self.power.show("Modules", f"module ({seeds})", "power (W)", sides)
+        self.power.show("Power", "module", "power (W)", sides)
 
 
 def power_note(record: DispatchRecord) -> np.ndarray:
@@ -146,5 +149,6 @@ OPENING = Opening(
     seeds=10,
     measure="wait_mean_cycles",
     view=DispatchView,
+    folded=("Workload", "Engine"),
 )
 """The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""

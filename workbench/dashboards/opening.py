@@ -39,6 +39,8 @@ class Opening(NamedTuple):
     """What is compared seed by seed."""
     view: type[Spec]
     """What the panels let one choose to look at."""
+    folded: Sequence[str] = ()
+    """Sections of the sidebar that are folded away."""
 
 
 class Panels(Protocol):

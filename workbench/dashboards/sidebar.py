@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,6 +11,7 @@ from workbench.dashboards.controls import Control, LeversControl, control_for
 from workbench.dashboards.machine_control import MachineControl
 from workbench.dashboards.opening import Opening
 from workbench.dashboards.policies_control import PoliciesControl
+from workbench.dashboards.section import Section
 from workbench.dashboards.workload_control import WorkloadControl
 from workbench.experiments.mechanism import Mechanism
 from workbench.levers import Lever, Spec
@@ -34,9 +34,9 @@ class Sidebar:
         self.drawn = control_for(_DRAWN)
         self.measure = control_for(_measure(mechanism, opening.measure))
         self.view = LeversControl(Lever("view", "spec", opening.view(), spec=opening.view))
-        self.widget = widgets.VBox(
-            list(self._sections()), layout={"flex": "1 1 330px", "min_width": "0", "max_width": "400px"}
-        )
+        self.sections = list(self._sections(opening.folded))
+        shape = {"flex": "1 1 330px", "min_width": "0", "max_width": "400px"}
+        self.widget = widgets.VBox([section.widget for section in self.sections], layout=shape)
         self.widget.add_class("wb-sidebar")
 
     def on_change(self, listener: Callable[[], None]) -> None:
@@ -74,17 +74,22 @@ class Sidebar:
         yield from self.policies
         yield from (self.machine, self.workload, self.options, self.seeds, self.drawn, self.measure, self.view)
 
-    def _sections(self) -> Iterator[widgets.Widget]:
-        baseline, other = self.policies.baseline.values(), self.policies.other.values()
+    def _sections(self, folded: Sequence[str]) -> Iterator[Section]:
+        for title, controls in self._parts():
+            yield Section(title, *controls, folded=title in folded)
+
+    def _parts(self) -> Iterator[tuple[str, list[Control]]]:
+        baseline: list[Control] = list(self.policies.baseline.values())
+        other: list[Control] = list(self.policies.other.values())
         if len(baseline) == 1:
-            yield from _section("Policies", *baseline, *other)
+            yield "Policies", baseline + other
         else:
-            yield from _section("Policies of the baseline", *baseline)
-            yield from _section("Policies of the other", *other)
-        yield from _section("Machine", self.machine)
-        yield from _section("Workload", self.workload)
-        yield from _section("Engine", *self.policies.common.values(), self.options)
-        yield from _section("Runs", self.seeds, self.drawn, self.measure, self.view)
+            yield "Policies of the baseline", baseline
+            yield "Policies of the other", other
+        yield "Machine", [self.machine]
+        yield "Workload", [self.workload]
+        yield "Engine", [*self.policies.common.values(), self.options]
+        yield "Runs", [self.seeds, self.drawn, self.measure, self.view]
 
 
 _DRAWN = Lever(
@@ -105,10 +110,3 @@ def _seeds(start: int) -> Lever:
 def _measure(mechanism: Mechanism, start: str) -> Lever:
     names = tuple(name for name, measure in mechanism.measures.items() if measure.better != "neither")
     return Lever("measure", "choice", start, choices=names, says="what the histogram compares seed by seed")
-
-
-def _section(title: str, *controls: Control) -> Iterator[widgets.Widget]:
-    head = widgets.HTML(html.escape(title))
-    head.add_class("wb-section")
-    yield head
-    yield from (control.widget for control in controls)

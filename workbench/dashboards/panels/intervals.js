@@ -1,6 +1,6 @@
 // A quantity of two sides at some places of an axis: a dot with its interval each, or lines where there are many places.
 
-const HIGH = 170, TOP = 24, FOOT = 46, COLOURS = ["#222222", "#e8590c"], NARROW = 26;
+const HIGH = 170, TOP = 24, FOOT = 46, COLOURS = ["#222222", "#e8590c"], NARROW = 12;
 
 function axisOf({ lines, log }) {
   const ends = lines.flatMap(({ mean, high }) => [...mean, ...high]).filter(Number.isFinite);
@@ -36,15 +36,7 @@ class IntervalPicture {
       sheet.words(told(value), LEFT - 8, this.y(value), { align: "right" });
     }
     this.x = this.alongAxis();
-    this.drawKey(LEFT + 20 + sheet.words(scene.title, LEFT, TOP / 2, { bold: true, most: sheet.right - LEFT - 150 }));
-  }
-
-  drawKey(x) {
-    for (const [place, name] of ["baseline", "other"].entries()) {
-      this.sheet.ink.fillStyle = COLOURS[place];
-      this.sheet.ink.fillRect(x, TOP / 2 - 1, 14, 2);
-      x += 18 + this.sheet.words(name, x + 18, TOP / 2) + 12;
-    }
+    sheet.words(scene.title, LEFT, TOP / 2, { bold: true, most: sheet.right - LEFT });
   }
 
   /** Places are evenly spaced, or as their logarithms; whole numbers are told below. */
