@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.dashboards.panels import curves, time_panels
+from workbench.dashboards.panels.curves import sampled
 from workbench.dashboards.panels.histogram import HistogramPanel, histogram_scene
 from workbench.dashboards.panels.measures_table import measures_table, number
-from workbench.dashboards.panels.curves import sampled
 from workbench.dashboards.panels.time_panels import TimePanels, time_scene
 from workbench.figures.drain_difference import drain_difference_data
 from workbench.metrics.steps import Steps
@@ -39,11 +39,12 @@ def numbers(column: bytes) -> np.ndarray:
 def test_a_strip_holds_every_grant_of_the_record():
     records = PairedRuns(said()).records(0)
     scene = time_scene(["a", "b"], records)
-    assert (scene["segments"], scene["note"]) == (128, "")
+    assert (scene["rows"], scene["note"]) == (128, "")
     assert scene["until"] == max(record.release.max() for record in records)
     for strip, record in zip(scene["strips"], records, strict=True):
-        expected = [np.arange(80), record.grant, record.release, record.base, record.length]
-        assert numbers(strip["pieces"]).reshape(5, -1).tolist() == np.array(expected).tolist()
+        columns = [np.arange(80), record.grant, record.release, record.base, record.length]
+        expected = [*columns, np.arange(80) % len(scene["fills"])]
+        assert numbers(strip["pieces"]).reshape(6, -1).tolist() == np.array(expected).tolist()
 
 
 def test_lines_count_who_waits_and_what_is_free_at_every_cycle():
@@ -67,7 +68,7 @@ def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(monkeypatch):
     whole = max(int(record.release.max()) for record in records)
     assert scene["until"] < whole
     assert scene["note"] == f", the first {scene['until']:,} of {whole:,}"
-    assert all(len(numbers(strip["pieces"])) // 5 <= 40 for strip in scene["strips"])
+    assert all(len(numbers(strip["pieces"])) // 6 <= 40 for strip in scene["strips"])
     assert numbers(scene["lines"][0]["curves"][0]["cycle"])[-1] == scene["until"]
 
 

@@ -57,7 +57,7 @@ def test_it_opens_with_everything_drawn(shown):
 def test_a_turned_lever_changes_every_panel(shown):
     before = pictures(shown)
     segments(shown).value = 160
-    assert shown.panels.time.scene["segments"] == 160
+    assert shown.panels.time.scene["rows"] == 160
     assert (shown.panels.time.drawn, shown.histogram.drawn) == (2, 2)
     assert all(a != b for a, b in zip(before, pictures(shown), strict=True))
 
@@ -72,7 +72,7 @@ def test_a_request_above_the_memory_is_a_sentence_and_mending_it_recovers(shown)
     largest(shown).value = 20
     assert status(shown) == "20 paired runs."
     assert not is_stale(shown)
-    assert shown.panels.time.scene["segments"] == 32
+    assert shown.panels.time.scene["rows"] == 32
 
 
 def test_two_levers_that_do_not_go_together_are_a_sentence(shown):
@@ -174,7 +174,7 @@ def test_a_new_move_comes_before_the_rest_of_the_last(monkeypatch):
         while status(made).startswith("The first"):
             await asyncio.sleep(0.01)
         segments(made).value = 256
-        first = status(made), made.panels.time.scene["segments"]
+        first = status(made), made.panels.time.scene["rows"]
         made.close()
         return first
 
@@ -234,5 +234,7 @@ def test_forty_runs_of_a_thousand_workgroups_take_a_moment():
 
 
 def test_an_unknown_dashboard_is_named():
-    with pytest.raises(InputError, match=r"unknown dashboard 'shared'; there are dispatch, shared_memory\. Did you mean"):
+    with pytest.raises(
+        InputError, match=r"unknown dashboard 'shared'; there are dispatch, shared_memory\. Did you mean"
+    ):
         wb.dashboard("shared")
