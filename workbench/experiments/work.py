@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
@@ -39,10 +39,13 @@ class Done(NamedTuple):
     """Which worker of a cluster it was."""
 
 
-def work(setup: Setup, tasks: Sequence[tuple[str, str, int]]) -> list[Row]:
-    """Do each run of a setup in this thread, however long it takes; a run that fails is a row that says why."""
+def work(setup: Setup, tasks: Sequence[tuple[str, str, int]], see: Callable[[Any], None] | None = None) -> list[Row]:
+    """Do each run of a setup in this thread, however long it takes; a run that fails is a row that says why.
+
+    `see` is shown the record of every run that does not fail: it is gone afterwards.
+    """
     found = mechanism(setup.engine)
-    return [_row(found, setup, Task(*task)) for task in tasks]
+    return [_row(found, setup, Task(*task), see) for task in tasks]
 
 
 def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float) -> Done:
@@ -120,10 +123,13 @@ class _Watched(threading.Thread):
         return rows, self._tasks[number]
 
 
-def _row(found: Mechanism, setup: Setup, task: Task) -> Row:
+def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] | None = None) -> Row:
     began = time.perf_counter()
     try:
-        measures = found.measure(found.engine.simulate(setup, task.seed))
+        record = found.engine.simulate(setup, task.seed)
+        measures = found.measure(record)
+        if see is not None:
+            see(record)
     except WorkbenchError as problem:
         return failed(task, str(problem), time.perf_counter() - began)
     except MemoryError:
