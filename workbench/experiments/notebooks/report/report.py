@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from workbench.errors import StoreError
 from workbench.experiments.folder import write_whole
 from workbench.experiments.notebooks.execute import NotebookRun
 from workbench.experiments.notebooks.report.page import Pages
@@ -31,15 +31,24 @@ class HtmlReport:
         What the batch runs.
     tasks : sequence of Task
         All that it runs; one that has no run yet has its row too.
+    provenance : mapping
+        Versions and sources that the index names, as `environment()` gives them.
 
     Raises
     ------
+    InputError
+        nbconvert is not installed.
     StoreError
-        The folder cannot be written.
+        The report's folder cannot be made or written.
     """
 
     def __init__(self, folder: Path, notebook: Notebook, tasks: Sequence[Task], provenance: Mapping[str, Any]) -> None:
         self.folder, self.notebook, self.tasks, self.provenance = folder / REPORT, notebook, tasks, provenance
+        self._pages = Pages(notebook.path.parent)
+        try:
+            self.folder.mkdir(exist_ok=True)
+        except OSError as problem:
+            raise StoreError(f"{self.folder} cannot be made: {problem.strerror}.") from None
 
     def page(self, run: NotebookRun) -> None:
         """Make the page of a run, unless there is one that is no older than the run's output."""
@@ -60,11 +69,6 @@ class HtmlReport:
             provenance=self.provenance,
         )
         write_whole(self.folder / INDEX, text)
-
-    @cached_property
-    def _pages(self) -> Pages:
-        self.folder.mkdir(exist_ok=True)
-        return Pages(self.notebook.path.parent)
 
 
 def _row(task: Task, names: Mapping[str, Any], run: NotebookRun | None) -> dict[str, Any]:
