@@ -32,7 +32,8 @@ def run(given: argparse.Namespace) -> int:
         say_json({"folder": batch.folder, "notebooks": batch.table.to_dict("records")})
     else:
         for failed in batch.failures:
-            print(f"failed: {failed.output.name}, cell {failed.cell}: {failed.error}")
+            where = f", cell {failed.cell}" if failed.cell else ""
+            print(f"failed: {failed.output.name}{where}: {failed.error}")
         print(f"{len(batch.runs)} notebooks, {len(batch.failures)} failed, in {batch.folder}")
     return SOME_FAILED if batch.failures else DONE
 

@@ -196,6 +196,18 @@ def test_a_kernel_that_dies_costs_one_notebook(tmp_path):
     assert batch.failures[0].error == "the kernel died"
 
 
+def test_a_kernel_that_does_not_start_is_a_failure_too(tmp_path, monkeypatch):
+    kernel = tmp_path / "share" / "kernels" / "stillborn"
+    kernel.mkdir(parents=True)
+    said = {"argv": ["false", "{connection_file}"], "display_name": "stillborn", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(said))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
+    run = run_notebook(written(tmp_path, kernel="stillborn"), out=tmp_path / "out").runs[0]
+    assert (run.status, run.cell) == ("failed", 0)
+    assert run.error.startswith("the kernel did not start: ")
+    assert nbformat.read(run.output, as_version=4).metadata["workbench"]["error"] == run.error
+
+
 def test_widgets_are_not_stored(tmp_path):
     path = written(tmp_path, "import ipywidgets\nipywidgets.IntSlider()", parameters=None)
     run = run_notebook(path, out=tmp_path / "out").runs[0]

@@ -79,6 +79,8 @@ def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, 
         cell, error = _failing_cell(partial), _sentence(problem)
     except DeadKernelError:
         cell, error = _failing_cell(partial), "the kernel died"
+    except RuntimeError as problem:  # what jupyter_client raises of a kernel that never answers
+        error = f"the kernel did not start: {' '.join(str(problem).split())}"
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise StoreError(f"{folder} cannot be written: {problem.strerror}.") from None
