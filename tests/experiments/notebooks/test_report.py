@@ -104,6 +104,17 @@ def test_a_page_holds_its_styles_and_pictures_and_no_address_it_would_load(tmp_p
     assert "failed:" not in (tmp_path / "report" / f"{TASKS[0].id}.html").read_text()
 
 
+def test_a_widget_is_shown_as_its_text_for_its_state_is_not_stored(tmp_path):
+    view = {"application/vnd.jupyter.widget-view+json": {"model_id": "4f"}, "text/plain": "IntSlider(value=<7>)"}
+    cell = nbformat.v4.new_code_cell("slider", outputs=[nbformat.v4.new_output("display_data", view)])
+    report, runs = reported(tmp_path, TASKS[:1])
+    written(tmp_path, TASKS[0], cells=[cell])
+    report.page(runs[TASKS[0].id])
+    text = (tmp_path / "report" / f"{TASKS[0].id}.html").read_text()
+    assert "<pre>IntSlider(value=&lt;7&gt;)</pre>" in text
+    assert "<script" not in text
+
+
 def test_a_page_is_made_anew_only_when_its_output_is_newer(tmp_path):
     report, runs = reported(tmp_path)
     run = runs[TASKS[0].id]
