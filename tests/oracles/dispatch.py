@@ -339,4 +339,3 @@ class Dispatcher:
             "takes": [[k, p.unit, p.resource, p.start, p.amount] for k, d in enumerate(each) for p in d["pieces"]],
             "failures": self.failures,
         }
-

@@ -45,7 +45,18 @@ class Front:
         tested = {(k, name): row[name] for k, row in enumerate(rows) for name in row if name.endswith("_p_holm")}
         for (k, name), p_value in holm(tested).items():
             rows[k][name] = p_value
+        if tested:
+            rows = [{**row, "beats_baseline": self._beats(row)} for row in rows]
         return pd.DataFrame(rows)
+
+    def _beats(self, row: dict[str, Any]) -> bool:
+        """Whether a point is better than its baseline in every objective, beyond what chance gives."""
+        names = [one.measure.name for one in self._objectives]
+        return bool(
+            row.get("feasible", True)
+            and all(row.get(f"{name}_difference_low", math.nan) > 0 for name in names)
+            and all(row[f"{name}_p_holm"] < 1 - LEVEL for name in names)
+        )
 
     def name(self, point: PlannedPoint) -> str:
         """The policies that the study chooses between, with the levers that differ from their defaults."""
