@@ -13,7 +13,7 @@ from workbench.dashboards.controls.pick import ListControl, NameControl, SwitchC
 from workbench.engines.shared_memory import SharedMemoryOptions
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec, lever
-from workbench.machine import Machine
+from workbench.machine import Machine, Resource
 from workbench.policies.placement import Compaction, FirstFit, NearestBoundary, Placement
 from workbench.policies.policy import policies, read_policy
 from workbench.policies.queueing import FifoLookahead, QueuePolicy, RetryPolicy
@@ -187,6 +187,25 @@ def test_every_member_of_a_family_is_shown_and_read_back(base):
 def test_every_regime_is_shown_and_read_back(name):
     control = control_for(Lever("workload", "spec", regimes()[name].workload, spec=Workload))
     assert read_workload(control.plain()) == regimes()[name].workload
+
+
+def test_a_list_of_specs_is_a_line_as_a_sweep_file_writes_it():
+    barriers = Resource(label="barriers", level="module", contiguous=False, blocks=16)
+    control = control_for(Machine.levers["more_resources"])
+    assert control.plain() == []
+    control.show((barriers,))
+    assert control.shown.value == "[{label: barriers, level: module, contiguous: false, blocks: 16}]"
+    assert Machine(more_resources=control.plain()).more_resources == (barriers,)
+    control.shown.value = "[{label: a b}]"
+    with pytest.raises(InputError, match=re.escape("more_resources[0].label must be a word")):
+        control.plain()
+    control.shown.value = "[{label"
+    with pytest.raises(InputError, match="more_resources: line 1: is not YAML"):
+        control.plain()
+
+
+def test_the_workloads_offered_are_of_the_kind_that_the_engine_serves():
+    assert "random_groups" not in alternatives(Workload)
 
 
 def test_files_and_traces_are_workloads_too():

@@ -74,6 +74,7 @@ def runs(
     segments: Iterable[int] = (8,),
     failed: Iterable[tuple[str, int]] = (),
     named: Iterable[str] = (),
+    measures: Iterable[str] = tuple(MEASURES),
 ) -> RunSet:
     """Runs of policies at seeds 0, 1, 2, ...
 
@@ -87,6 +88,8 @@ def runs(
         The same for each of these memories, varied as `machine.segments`.
     failed : pairs of policy and seed
         Runs that are rows with status failed.
+    measures : str, ...
+        What the sweep shows.
     """
     sizes = [*segments]
     setups = {(policy, size): _setup(policy, size) for size in sizes for policy in points}
@@ -113,7 +116,7 @@ def runs(
             rows.append(Row(name, point.id, seed, "failed" if broken else "done", why, 0.0, dict(found)))
     mechanism = Mechanism(Handed(records), MEASURES, measure, events)
     seeds = [*range(max(map(len, points.values())))]
-    sweep = Sweep("by_hand", "by_hand.yaml", Path(), {}, mechanism, seeds, [*MEASURES], [*named])
+    sweep = Sweep("by_hand", "by_hand.yaml", Path(), {}, mechanism, seeds, [*measures], [*named])
     return RunSet(Plan(sweep, planned), rows)
 
 

@@ -39,5 +39,5 @@ def test_trials_and_the_front_on_fresh_seeds(tmp_path):
 
 
 def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path):
-    assert draw_front(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none") == []
+    assert draw_study(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none") == []
     assert not (tmp_path / "none").exists()

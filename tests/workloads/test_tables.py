@@ -4,6 +4,7 @@ import numpy as np
 
 from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.kernels import MISSING, KernelRows
+from workbench.workloads.workload import Groups
 
 
 def rows():
@@ -59,3 +60,22 @@ def test_the_peak_of_live_bytes_is_told_only_where_it_was_recorded():
     }
     assert allocations(after=np.array([1100, 1150, 1050, 1080])).facts()["peak_live_bytes"] == 1150
     assert allocations(address=np.array([8, 16, 8, 8])).facts()["addresses"] == 2
+
+
+def test_groups_are_taken_and_repeated_with_all_that_they_ask_for():
+    groups = Groups(
+        *(np.arange(3) for _ in range(3)),
+        waves=np.array([1, 2, 3]),
+        independent=np.array([True, False, True]),
+        duration=np.array([5, 6, 7]),
+        demand={"vgpr": np.array([8, 9, 10])},
+        instructions=np.arange(18).reshape(3, 6),
+        channels=9,
+        levels=4,
+    )
+    for found, rows in ((groups.take(np.array([2, 0])), [2, 0]), (groups.repeated(np.array([0, 2, 1])), [1, 1, 2])):
+        assert found.waves.tolist() == groups.waves[rows].tolist()
+        assert found.demand["vgpr"].tolist() == groups.demand["vgpr"][rows].tolist()
+        assert found.instructions.tolist() == groups.instructions[rows].tolist()
+        assert (found.channels, found.levels) == (9, 4)
+    assert groups.repeated(np.ones(3, np.int64)) is groups

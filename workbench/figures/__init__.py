@@ -27,6 +27,7 @@ _FILES = (
     "layout_over_time",
     "wear_by_segment",
     "fragmentation_by_size",
+    "measure_by_lever",
     "saving_by_policy",
     "pareto",
     "dispatch_timeline",

@@ -107,6 +107,23 @@ def measure_of(runs: RunSet, name: str) -> Measure:
     return known[name]
 
 
+def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0) -> Measure:
+    """The measure that is wanted; if None the usual one of a figure, or where the engine has no such measure, the one
+    at a place of the sweep's list, those first of which less or more is better.
+
+    Raises
+    ------
+    InputError
+        The engine has no such measure.
+    """
+    sweep = runs.plan.sweep
+    if wanted is None and usual not in sweep.mechanism.measures:
+        listed = [measure_of(runs, name) for name in sweep.measures]
+        listed.sort(key=lambda measure: measure.better == "neither")
+        return listed[min(place, len(listed) - 1)]
+    return measure_of(runs, usual if wanted is None else wanted)
+
+
 def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:
     """The axis of a gain: what is saved or gained, against whom, in which unit.
 

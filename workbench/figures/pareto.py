@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_label
-from workbench.figures.compared import measure_of
+from workbench.figures.compared import chosen_measure
 from workbench.figures.finished import values
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import Panel, check_room, panels
@@ -71,22 +71,32 @@ class Pareto(NamedTuple):
         }
 
 
-def pareto_data(runs: RunSet, x: str = "drain_cycles", y: str = "mean_external_fragmentation") -> Pareto:
+def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Pareto:
     """The means of two measures of every point over its seeds, with their 95 % intervals.
+
+    Parameters
+    ----------
+    x, y : str, optional
+        Any measures of the engine; if None drain cycles and external fragmentation, or the first and the second of the
+        sweep where there are no such.
 
     Raises
     ------
     InputError
         A measure is unknown, neither direction of one is better, no point has both, or there are too many settings.
     """
-    measures = measure_of(runs, x), measure_of(runs, y)
+    measures = (
+        chosen_measure(runs, x, "drain_cycles"),
+        chosen_measure(runs, y, "mean_external_fragmentation", place=1),
+    )
     for measure in measures:
         _check_direction(measure)
     shown = panels(runs)
     check_room(len(shown), 1, FIGURE.name)
     clouds = tuple(_cloud(runs, panel, measures) for panel in shown)
     if not any(cloud.names for cloud in clouds):
-        raise InputError(f"{FIGURE.name} needs points for which both {x} and {y} are defined; there is none.")
+        both = " and ".join(measure.name for measure in measures)
+        raise InputError(f"{FIGURE.name} needs points for which both {both} are defined; there is none.")
     return Pareto(*measures, clouds)
 
 

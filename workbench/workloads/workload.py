@@ -6,6 +6,7 @@ requests.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -60,8 +61,7 @@ class Groups(NamedTuple):
 
     def take(self, rows: np.ndarray) -> Groups:
         """Some rows only, in this order."""
-        demand = {label: blocks[rows] for label, blocks in self.demand.items()}
-        return Groups(demand=demand, **{name: c[rows] for name, c in self._asdict().items() if name != "demand"})
+        return self._each(lambda column: column[rows])
 
     def repeated(self, times: np.ndarray) -> Groups:
         """Every row as often as told, one after the other: int64[rows] times.
@@ -70,10 +70,16 @@ class Groups(NamedTuple):
         """
         if len(times) == times.sum() and times.min(initial=1) == 1:
             return self
-        columns = {
-            name: np.repeat(column, times, axis=0) for name, column in self._asdict().items() if name != "demand"
-        }
-        return Groups(demand={label: np.repeat(blocks, times) for label, blocks in self.demand.items()}, **columns)
+        return self._each(lambda column: np.repeat(column, times, axis=0))
+
+    def copied(self) -> Groups:
+        """The same in arrays of their own."""
+        return self._each(np.copy)
+
+    def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Groups:
+        """The same groups with every column changed; how many channels and priorities there are stays."""
+        columns: dict[str, Any] = {name: change(c) for name, c in self._asdict().items() if isinstance(c, np.ndarray)}
+        return self._replace(demand={label: change(blocks) for label, blocks in self.demand.items()}, **columns)
 
 
 class Workload(Spec):

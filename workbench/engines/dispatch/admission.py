@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, placement_of
+from workbench.engines.dispatch.prepare import channels_of, levels_of, placement_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.placement.free_map_text import Bits
+from workbench.policies.probes.question import Probe
 from workbench.structures.free_map import all_free
 from workbench.workloads.workload import Groups
 
@@ -19,9 +20,9 @@ from workbench.workloads.workload import Groups
 def check_policies(setup: Setup, groups: Groups, resources: tuple[Resource, ...]) -> None:
     """Refuse policies whose levers do not go with the machine or the workload."""
     found: Any = setup.policies
-    for resource in resources:
-        if resource.contiguous:
-            found["probe"].check_blocks(resource.blocks, "policy.probe")
+    for resource, probe in zip(resources, probes_of(setup, resources), strict=True):
+        if probe is not None:
+            probe.check_blocks(resource.blocks, "policy.probe", "", resource.label)
     labels = [resource.label for resource in resources]
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
@@ -37,13 +38,14 @@ def check_policies(setup: Setup, groups: Groups, resources: tuple[Resource, ...]
 def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:
     """Refuse a group that can never fit any module, even an empty one, naming the resource (spec 3, E24)."""
     most = setup.machine.compute_units and _most_on_a_unit(setup, shape, columns)
+    probes = probes_of(setup, resources)
     for h, resource in enumerate(resources):
         asked = columns.demand[:, h]
         if resource.level == "unit":
             wave_by_wave = _per_wave(setup) and resource.contiguous
             asked = asked * (1 if wave_by_wave else most)
         taken = shape.footprint[h, np.minimum(asked, shape.footprint.shape[1] - 1)]
-        _refuse_above(setup, resource, asked, taken, _reported(setup, resource))
+        _refuse_above(setup, resource, asked, taken, _reported(setup, resource, probes[h]))
         if resource.level == "unit":
             _refuse_above(setup, resource, columns.demand[:, h] * most, columns.demand[:, h] * most, resource.blocks)
 
@@ -63,11 +65,10 @@ def _most_on_a_unit(setup: Setup, shape: Shape, columns: Columns) -> np.ndarray:
     return most[columns.waves]
 
 
-def _reported(setup: Setup, resource: Resource) -> int:
+def _reported(setup: Setup, resource: Resource, probe: Probe | None) -> int:
     """What is reported of an empty resource: a probe that saves hardware may never say that all of it is free."""
-    if not resource.contiguous or placement_of(setup, resource).layout == "scattered":
+    if probe is None or placement_of(setup, resource).layout == "scattered":
         return resource.blocks
-    probe: Any = setup.policies["probe"]
     words: Bits = all_free(resource.blocks)
     return int(probe.function()(words, resource.blocks, probe.parameters()))
 
@@ -77,7 +78,7 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
         return
     row = int(np.argmax(taken > most))
     place = "one unit" if resource.level == "unit" else "a module"
-    served = "" if taken[row] in (asked[row], TOO_MANY) else f" (served with {taken[row]})"
+    served = _served(setup, resource, int(asked[row]))
     why = f"{place} has {resource.blocks}"
     if most < resource.blocks:
         why += f", of which {setup.policies['probe'].short()} reports {most} when all are free"
@@ -85,3 +86,11 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
         f"group {row} needs {asked[row]} blocks of {resource.label} in {place}{served}, but {why}: "
         "it could never be dispatched."
     )
+
+
+def _served(setup: Setup, resource: Resource, asked: int) -> str:
+    """That a placement rounds a request up, where it does."""
+    if not resource.contiguous or asked > resource.blocks:
+        return ""
+    taken = int(placement_of(setup, resource).footprint(asked, resource.blocks))
+    return "" if taken == asked else f" (served with {taken})"

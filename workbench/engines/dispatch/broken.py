@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import MOST_TURNS, ran_out
+from workbench.engines.dispatch.prepare import probes_of
 from workbench.engines.dispatch.selecting import CHANNEL, FITS, PRIORITY, RANKED, WAITED, WAVES
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
@@ -88,7 +89,10 @@ def _ask_nothing(*_: Any) -> None:
 def _ask_probe(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
     row = int(state.counters[ANSWER])
     h = max(k for k in range(shape.blocks.size) if 0 <= shape.first_map[k] <= row)
-    setup.policies["probe"].function()(state.free[row][: shape.words[h]], int(shape.blocks[h]), policies.probe.params)
+    words, blocks = state.free[row][: shape.words[h]], int(shape.blocks[h])
+    probe = probes_of(setup, setup.machine.resources())[h]
+    assert probe is not None
+    probe.function()(words, blocks, probe.parameters())
 
 
 def _ask_priority(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import addresses
+from workbench.compiled import NO_ANSWER, addresses
 from workbench.engines.dispatch.past import SCALE_BITS
-from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape, Terms, Turns, Warmth
+from workbench.engines.dispatch.shape import Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.stuck.question import FOR_EVER
 from workbench.policies.placement.question import Placement
+from workbench.policies.probes.question import Probe
 from workbench.streams import Streams
 from workbench.workloads.workload import Groups
 
@@ -93,7 +94,7 @@ def columns_of(setup: Setup, groups: Groups, resources: tuple[Resource, ...], hi
         lasting(setup, groups.duration),
         demand,
         groups.instructions if history else none,
-        _rates(groups) if history else none,
+        _rates(groups, lasting(setup, groups.duration)) if history else none,
         following,
         first,
     )
@@ -111,7 +112,7 @@ def levels_of(groups: Groups) -> int:
 
 def lasting(setup: Setup, duration: np.ndarray) -> np.ndarray:
     """How long groups run where a layout slows them down: each placement policy counts once."""
-    for policy in {setup.policies["placement"], setup.policies["shared_placement"]}:
+    for policy in dict.fromkeys(setup.policies[slot] for slot in ("placement", "shared_placement")):
         assert isinstance(policy, Placement)
         duration = np.asarray(policy.lasting(duration), np.int64)
     return duration
@@ -129,14 +130,14 @@ def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]
     return following, first
 
 
-def _rates(groups: Groups) -> np.ndarray:
-    """Instructions a cycle in 2**-20, to the nearest."""
+def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
+    """Instructions a cycle of a group's life, in 2**-20, to the nearest."""
     most = groups.instructions.sum(axis=0, dtype=np.float64)
     if (most > MOST_INSTRUCTIONS).any():
         raise InputError(
             f"the groups execute up to {most.max():.3g} instructions of a class; at most 2^42 can be counted exactly."
         )
-    duration = groups.duration[:, None]
+    duration = lasting[:, None]
     rates: np.ndarray = ((groups.instructions << SCALE_BITS) + duration // 2) // duration
     return rates
 
@@ -154,7 +155,7 @@ def rules_of(setup: Setup, groups: Groups, history: bool) -> Rules:
         channels=channels_of(groups),
         levels=levels_of(groups),
         offers=1 + stuck.look_ahead(),
-        round_cycles=options.round_cycles * probe.round_cycles(),
+        round_cycles=options.round_cycles * probe.round_cycles(_probed_in_turn(setup.machine.resources())[1]),
         dispatches_a_round=options.dispatches_a_round,
         fail_init=options.fail_init,
         a_block_a_wave=int(per_wave),
@@ -165,12 +166,33 @@ def rules_of(setup: Setup, groups: Groups, history: bool) -> Rules:
     )
 
 
+def _probed_in_turn(resources: tuple[Resource, ...]) -> tuple[list[int], list[int]]:
+    """The contiguous resources of units, which one probe may serve in turn, and their blocks."""
+    probed = [h for h, r in enumerate(resources) if r.level == "unit" and r.contiguous]
+    return probed, [resources[h].blocks for h in probed]
+
+
+def probes_of(setup: Setup, resources: tuple[Resource, ...]) -> list[Probe | None]:
+    """The probe of each resource; None for a countable one."""
+    probe: Any = setup.policies["probe"]
+    probed, blocks = _probed_in_turn(resources)
+    serving = dict(zip(probed, probe.serving(blocks), strict=True)) if probed else {}
+    return [serving.get(h, probe.of_module()) if r.contiguous else None for h, r in enumerate(resources)]
+
+
+def _probes(setup: Setup, checked: bool) -> Probes:
+    each = [p.ready(checked) if p else None for p in probes_of(setup, setup.machine.resources())]
+    params = [ready.params if ready else np.zeros(0) for ready in each]
+    answers = addresses([ready.answer if ready else NO_ANSWER for ready in each])
+    return Probes(answers, _padded(params), np.array([row.size for row in params]))
+
+
 def _turns(setup: Setup) -> Turns:
     resources = setup.machine.resources()
     period = np.full(len(resources), -1)
-    probed = [h for h, r in enumerate(resources) if r.level == "unit" and r.contiguous]
+    probed, blocks = _probed_in_turn(resources)
     probe: Any = setup.policies["probe"]
-    schedule = probe.schedule([resources[h].blocks for h in probed]) if probed else None
+    schedule = probe.schedule(blocks) if probed else None
     if schedule is None:
         return Turns(0, 1, 0, period)
     period[probed] = schedule.period
@@ -189,7 +211,7 @@ def policies_of(setup: Setup, rules: Rules, streams: Streams, checked: bool) -> 
     modules, segments = setup.machine.compute_units, 2
     terms, memory = _terms(setup, streams, checked)
     ready = Policies(
-        found["probe"].ready(checked),
+        _probes(setup, checked),
         found["placement"].ready(segments, 0, checked),
         found["shared_placement"].ready(segments, 0, checked),
         found["priority"].ready(checked),

@@ -33,7 +33,8 @@ def probed(shape: Shape, policies: Policies, state: State, resource: int, row: i
     if shape.scattered[resource]:
         return count_free(words)
     blocks = shape.blocks[resource]
-    found = ask_probe(policies.probe.answer, words, blocks, policies.probe.params)
+    probes = policies.probes
+    found = ask_probe(probes.answers[resource], words, blocks, probes.params[resource][: probes.sizes[resource]])
     if found == RAISED:
         fail(state, RAISED_IN, now, NONE, row, ABOUT_PROBE)
         return 0

@@ -15,7 +15,6 @@ from workbench.policies.dispatch.selection.question import ReadySelection
 from workbench.policies.dispatch.stuck.question import ReadyStuck
 from workbench.policies.dispatch.units.question import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
-from workbench.policies.probes.question import ReadyProbe
 
 
 class Shape(NamedTuple):
@@ -130,10 +129,21 @@ class Warmth(NamedTuple):
     """Of a step."""
 
 
+class Probes(NamedTuple):
+    """The probe of each resource."""
+
+    answers: np.ndarray
+    """The compiled answers, by address (functions where code is interpreted); 0 where nothing is probed."""
+    params: np.ndarray
+    """float64[resources, most parameters]."""
+    sizes: np.ndarray
+    """int64[resources], parameters of each."""
+
+
 class Policies(NamedTuple):
     """The policies, ready to be asked."""
 
-    probe: ReadyProbe
+    probes: Probes
     placement: ReadyPlacement
     shared_placement: ReadyPlacement
     priority: ReadyPriority

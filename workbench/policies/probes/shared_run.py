@@ -134,6 +134,10 @@ class SharedRun(Probe):
         period = self.schedule(blocks).period
         return tuple(self.alone if together == 1 else self for together in np.bincount(period)[period])
 
+    def of_module(self) -> Probe:
+        """The probe that this one is used as alone: a module's own memory is not shared out in periods."""
+        return self.alone
+
     def longest_each(self, free: Sequence[Bits]) -> list[int]:
         """The longest run of several resources, all looked at in one period.
 

@@ -2,7 +2,7 @@
 
 compare(...)           two policies on the same seeds, in full           -> PairedComparison
 equivalent_mean(...)   as good as equal within a band; also _ratio, _proportion  -> Equivalence
-superior(...)          what either says about a claim; also majority, equivalent, fact, every  -> Finding
+superior(...)          what either says about a claim; also majority, equivalent, fact, every, some  -> Finding
 judge(...)             all claims of a study together, Holm-corrected    -> Verdicts
 """
 
@@ -13,7 +13,7 @@ from workbench.studies.statistics.equivalence import (
     equivalent_ratio,
 )
 from workbench.studies.statistics.family import holm
-from workbench.studies.statistics.finding import Finding, equivalent, every, fact, majority, superior
+from workbench.studies.statistics.finding import Finding, equivalent, every, fact, majority, some, superior
 from workbench.studies.statistics.interval import Interval, mean_interval
 from workbench.studies.statistics.paired import PairedComparison, compare
 from workbench.studies.statistics.pairing import Pairs, pair
@@ -49,6 +49,7 @@ __all__ = [
     "proportion_interval",
     "ratio_interval",
     "sign_test",
+    "some",
     "superior",
     "wilcoxon",
 ]

@@ -37,7 +37,7 @@ class Evaluator:
     """Runs points on the study's seeds and averages the objectives."""
 
     def __init__(
-        self, study: Study, store: Store, workers: int | None, executor: Executor | None, watch: Progress | None
+        self, study: Study, store: Store, workers: int | None, executor: Executor | str | None, watch: Progress | None
     ) -> None:
         self._study, self._store = study, store
         self._workers, self._executor = workers, executor

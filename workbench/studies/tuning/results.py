@@ -98,7 +98,7 @@ class StudyResults:
         there either), n, and for each objective NAME: NAME (mean), NAME_low, NAME_high (95 %, Student's t), NAME_tuned
         (mean on the study's seeds), and against the baseline NAME_difference (positive = better), NAME_difference_low,
         NAME_difference_high, NAME_p_holm (Wilcoxon, corrected over the whole table), beats_baseline (better in every
-        objective, each interval clear of zero and each p below 0.05). With constraints the first four of
+        objective, each interval clear of zero). With constraints the first four of
         these for their measures too, and feasible. The baseline has the machine and the options of the point.
         """
         return self.front.table()

@@ -15,8 +15,9 @@ from workbench.experiments.keep import keep_files, named
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, Silent, run_plan
+from workbench.experiments.runner import Progress, run_plan
 from workbench.experiments.store import Store
+from workbench.experiments.watchers import usual_watcher
 from workbench.studies.tuning.book import Book, Shelf, Title
 from workbench.studies.tuning.driver import conduct
 from workbench.studies.tuning.evaluate import Evaluator
@@ -41,7 +42,7 @@ def tune(
     progress: Progress | None = None,
     *,
     set: Mapping[str, Any] | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
 ) -> StudyResults:
     """Try combinations of policies and levers, then run the best of them on fresh seeds beside the baseline.
 
@@ -142,10 +143,10 @@ def _tuned(
     store: Store,
     folder: Path | None,
     workers: int | None,
-    executor: Executor | None,
+    executor: Executor | str | None,
     progress: Progress | None,
 ) -> StudyResults:
-    began, watch = time.perf_counter(), progress or Silent()
+    began, watch = time.perf_counter(), progress or usual_watcher()
     book = Book(_shelf(study, folder, identity))
     try:
         evaluator = Evaluator(study, store, workers, executor, watch)
@@ -170,7 +171,7 @@ def _holdout(
     store: Store,
     folder: Path | None,
     workers: int | None,
-    executor: Executor | None,
+    executor: Executor | str | None,
     watch: Progress,
 ) -> RunSet | None:
     if not best:

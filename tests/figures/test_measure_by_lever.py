@@ -1,0 +1,32 @@
+"""The first measure that a sweep shows, against a varied number."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.figures.stand_ins import runs
+from tests.figures.test_fragmentation_by_size import fragmented
+from workbench.figures import figure
+
+BY_LEVER = figure("measure_by_lever")
+GIVEN = fragmented(first_fit=[0.25, 0.75])
+
+
+def test_the_first_measure_with_a_better_side_unless_one_is_named():
+    found = runs(GIVEN, segments=[8, 32], measures=["low_end_share", "drain_cycles", "mean_external_fragmentation"])
+    assert BY_LEVER.data(found).measure == "drain_cycles"
+    data = BY_LEVER.data(found, measure="mean_external_fragmentation")
+    assert (data.lever, data.lines[0].means.mean.tolist()) == ("machine.segments", [0.5, 0.5])
+    assert BY_LEVER.draw(data).axes[0].get_ylabel() == "mean external fragmentation"
+
+
+def test_the_only_measure_is_shown():
+    found = runs(GIVEN, segments=[8, 32], measures=["drain_cycles"])
+    assert BY_LEVER.data(found).measure == "drain_cycles"
+
+
+@pytest.mark.parametrize("axes", [{}, {"x": "drain_cycles"}, {"y": "mean_external_fragmentation"}])
+def test_a_front_takes_the_first_two(axes):
+    shown = ["drain_cycles", "low_end_share", "mean_external_fragmentation"]
+    data = figure("pareto").data(runs(GIVEN, measures=shown), **axes)
+    assert (data.x.name, data.y.name) == ("drain_cycles", "mean_external_fragmentation")
