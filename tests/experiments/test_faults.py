@@ -20,7 +20,7 @@ from benchmarks.faults.site import Site
         (faults.damaged_tail, {"store": "rows"}),
         (faults.two_drivers, {}),
     ],
-    ids=str,
+    ids=lambda given: getattr(given, "__name__", str(given)),
 )
 def test_nothing_is_lost_repeated_or_wrongly_blamed(tmp_path, fault, given):
     books = fault(tmp_path / "site", **given)
