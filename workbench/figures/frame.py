@@ -40,7 +40,7 @@ def title(axes: Axes, text: str, below: str = "") -> None:
 def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "") -> None:
     """Name the vertical axis of every panel and the horizontal one of the last, with a note in small print below.
 
-    Long numbers of cycles are shown in thousands or millions, and the names say so.
+    Long numbers of cycles are shown in thousands or millions, and the names say so, except on logarithmic axes.
     """
     below = _in_short_numbers([one.xaxis for one in axes], below)
     beside = _in_short_numbers([one.yaxis for one in axes], beside)
@@ -56,8 +56,8 @@ def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "
 def _in_short_numbers(sides: Sequence[Axis], name: str) -> str:
     longest = max(abs(limit) for side in sides for limit in side.get_view_interval())
     power, unit = (6, "million") if longest >= 20_000_000 else (3, "thousand") if longest >= 20_000 else (0, "")
-    if not unit or "(cycles)" not in name:
-        return name
+    if not unit or "(cycles)" not in name or any(side.get_scale() == "log" for side in sides):
+        return name  # powers of ten are short as they are
     for side in sides:
         side.set_major_locator(MaxNLocator(6))
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 10**power:g}"))
