@@ -12,7 +12,7 @@ from workbench.compiled import kernel, left, right
 from workbench.policies.probes import ExactRun
 from workbench.policies.probes.question import PROBE, ReadyProbe
 
-BLOCKS, MASKS, ROUNDS, TIMES = 128, 65536, 100, 7
+BLOCKS, MASKS, ROUNDS, TIMES = 128, 65536, 10, 40
 DENSITIES = ("1/2", "7/8")
 ask = PROBE.ask
 

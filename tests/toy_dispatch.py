@@ -15,7 +15,8 @@ BLOCKS = np.array([8, 4, 8, 3])
 
 
 class _Toy:
-    def __init__(self, seed: int, modules: int, units: int, round_cycles: int) -> None:
+    def __init__(self, seed: int, modules: int, units: int, round_cycles: int, a_round: int) -> None:
+        self.a_round = a_round
         self.draw = np.random.default_rng(seed)
         self.modules, self.units, self.round_cycles = modules, units, round_cycles
         self.free = {(m, u, r): np.ones(BLOCKS[r], bool) for m in range(modules) for r in range(4) for u in self._at(r)}
@@ -85,13 +86,13 @@ class _Toy:
                     self.mark(self.dispatches[dispatch][2], unit, resource, start, amount, True)
             waiting = [queue for queue in queues if queue and self.arrival[queue[0][0]] <= cycle]
             if waiting and cycle % self.round_cycles == 0:
-                dispatch = self.round(cycle, waiting)
-                if dispatch is None:
-                    in_a_row += 1
-                    self.fail(cycle, waiting, in_a_row)
-                else:
-                    in_a_row = 0
+                before = len(self.dispatches)
+                self.round(cycle, waiting)
+                for dispatch in range(before, len(self.dispatches)):
                     running.append((cycle + int(self.duration[self.dispatches[dispatch][0]]), dispatch))
+                in_a_row = in_a_row + 1 if len(self.dispatches) == before else 0
+                if in_a_row:
+                    self.fail(cycle, waiting, in_a_row)
             cycle += 1
 
     def fail(self, cycle: int, waiting: list[list[tuple[int, int, int, bool]]], in_a_row: int) -> None:
@@ -112,9 +113,16 @@ class _Toy:
             waiting[0][:1] = [(group, half, below, shared) for half in halves]
             self.splits.append((cycle, group, 2))
 
-    def round(self, cycle: int, waiting: list[list[tuple[int, int, int, bool]]]) -> int | None:
+    def round(self, cycle: int, waiting: list[list[tuple[int, int, int, bool]]]) -> None:
+        """Dispatch until nothing fits, or as many as a round may have."""
         self.count["rounds"] += 1
         self.count["heads"] += len(waiting)
+        for _ in range(self.a_round):
+            here = [queue for queue in waiting if queue and self.arrival[queue[0][0]] <= cycle]
+            if not self.dispatch(cycle, here):
+                return
+
+    def dispatch(self, cycle: int, waiting: list[list[tuple[int, int, int, bool]]]) -> bool:
         found: list[tuple[Any, ...]] = []
         for queue in waiting:
             group, waves, level, shared = queue[0]
@@ -125,7 +133,7 @@ class _Toy:
             self.count["fragmented"] += not rooms and any(self.enough(m, asks) for m in range(self.modules))
             found += [(queue, spread, asks, *room) for room in rooms]
         if not found:
-            return None
+            return False
         queue, spread, asks, module, starts = found[self.draw.integers(len(found))]
         group, _, level, shared = queue.pop(0)
         serial = len(self.dispatches)
@@ -134,7 +142,7 @@ class _Toy:
             self.mark(module, unit, resource, start, amount, False)
             self.takes.append((serial, unit, resource, start, amount))
         self.count["searches"] += sum(bool(CONTIGUOUS[resource]) for _, resource, _ in asks)
-        return serial
+        return True
 
 
 def toy(
@@ -146,13 +154,14 @@ def toy(
     levels: int = 3,
     horizon: int = 40,
     round_cycles: int = 1,
+    a_round: int = 1,
     **changed: Any,
 ) -> DispatchRecord:
     """A record of a dispatcher that chooses at random among what fits, and halves what has been stuck for three rounds.
 
     A unit has 8 vgpr blocks (contiguous) and 4 wave slots, a module 8 shared blocks (contiguous) and 3 group slots.
     """
-    made = _Toy(seed, modules, units, round_cycles)
+    made = _Toy(seed, modules, units, round_cycles, a_round)
     made.groups(groups, channels, levels, horizon)
     made.run()
     group, cycle, module, sent, level, shared = zip(*made.dispatches, strict=True) if made.dispatches else [()] * 6

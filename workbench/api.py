@@ -11,9 +11,11 @@ from workbench.experiments.folder import STORE, SWEEP, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, run_plan
-from workbench.experiments.store import Store
+from workbench.experiments.runner import LIMIT_SECONDS, Progress, run_plan
+from workbench.experiments.store import Kind, Store, has_store
+from workbench.experiments.strangers import refuse_strangers
 from workbench.experiments.sweep import read_sweep
+from workbench.experiments.watchers import usual_watcher
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +71,10 @@ def run(
     set: Mapping[str, Any] | None = None,
     seeds: int | None = None,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     progress: Progress | None = None,
+    store: Kind = "auto",
+    limit_seconds: float = LIMIT_SECONDS,
 ) -> Results:
     """Run what a sweep asks and `out` does not hold yet; return every result.
 
@@ -85,9 +89,18 @@ def run(
     seeds : int, optional
         How many paired seeds, instead of what the sweep says.
     workers : int, optional
-        Processes; 0 or 1 runs in this process. Left out, one process a core is started when that pays off.
-    executor : optional
-        Anything that submits as `concurrent.futures` does.
+        Processes (or threads). 1 runs in this process, 0 in this very thread and without a limit, for a debugger. Left
+        out, one process a core is started when that pays off.
+    executor : str or Executor, optional
+        `processes`, `threads`, a Dask cluster (`tcp://HOST:PORT`, or `local:4` for one of this machine's own), or
+        anything that submits as `concurrent.futures` does.
+    progress : optional
+        Who watches; left out, in a notebook a line below the cell, elsewhere nobody.
+    store : str
+        `sqlite`, `rows` (a text file a driver, safe on network file systems), or `auto`: what the folder holds, and
+        row files where a new one is on a network.
+    limit_seconds : float
+        The longest that one run may take; a run that takes longer is a failed row.
 
     Raises
     ------
@@ -106,17 +119,17 @@ def run(
     """
     plan = planned(sweep, set=set, seeds=seeds)
     if out is None:
-        store = Store(None)
-        seconds = run_plan(plan, store, workers, executor, progress)
-        return _results(gather(plan, store, None, seconds))
+        rows = Store(None)
+        seconds = run_plan(plan, rows, workers, executor, progress or usual_watcher(), limit_seconds)
+        return _results(gather(plan, rows, None, seconds))
     with held(Path(out)) as folder:
-        store = Store(folder / STORE, plan.sweep.name)
+        rows = Store(folder / STORE, plan.sweep.name, store)
         try:
             keep_sweep(RunSet(plan, ()), folder)
-            seconds = run_plan(plan, store, workers, executor, progress)
-            return _kept(_results(gather(plan, store, folder, seconds)))
+            seconds = run_plan(plan, rows, workers, executor, progress or usual_watcher(), limit_seconds)
+            return _kept(_results(gather(plan, rows, folder, seconds)))
         finally:
-            store.close()
+            rows.close()
 
 
 def planned(
@@ -132,11 +145,12 @@ def open_results(folder: str | Path) -> Results:
     from workbench.errors import StoreError
 
     folder = Path(folder)
-    if not (folder / STORE).is_file() or not (folder / SWEEP).is_file():
+    if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
         raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.")
     plan = planned(folder / SWEEP)
-    store = Store(folder / STORE)
+    store = Store(folder / STORE, read_only=True)
     try:
+        refuse_strangers(plan, store, folder)
         return _results(gather(plan, store, folder))
     finally:
         store.close()

@@ -178,3 +178,17 @@ def test_new_policy_writes_a_policy_and_a_test_that_both_pass(sweep, capsys):
     assert "exists already" in capsys.readouterr().err
     assert main(["new-policy", "placement", "best_fit"]) == 2
     assert main(["new-policy", "placement", "My Fit"]) == 2
+
+
+def test_import_writes_the_groups_of_a_trace_for_the_dispatcher(tmp_path, capsys):
+    trace = str(Path(__file__).parents[1] / "data" / "traces" / "rocprofv3.json")
+    asked = ["import", trace, "--engine", "dispatch", "--out", str(tmp_path / "jobs.csv"), "--machine", "mi300x"]
+    assert main([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["groups"] == 34
+    assert (
+        (tmp_path / "jobs.csv")
+        .read_text()
+        .startswith("arrival,channel,priority,waves,independent,duration,vgpr_blocks")
+    )
+    assert main([*asked, "--set", "unit=3"]) == 2
+    assert "unknown key 'unit'; there are arrival, channel_of," in capsys.readouterr().err

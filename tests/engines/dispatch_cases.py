@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.oracles import dispatch as slow
+from tests.oracles.dispatch_past import Warmth
 from workbench.engines.dispatch import Dispatch
 from workbench.engines.engine import Setup
 from workbench.errors import PolicyError
@@ -21,6 +22,7 @@ from workbench.records.dispatch import DispatchRecord
 from workbench.streams import Streams
 from workbench.workloads.workload import Groups, Workload
 
+CLOCK_MHZ = 1000.0
 OPTIONS = {
     "dispatches_a_round": 1,
     "round_cycles": 1,
@@ -29,9 +31,6 @@ OPTIONS = {
     "module_tie": "lowest",
 }
 """What the engine's options are when nothing is said."""
-
-TOTALS = ("rounds", "failed_rounds", "head_rounds", "over_promised", "refused_by_fragmentation")
-EFFORT = ("placement_searches", "pieces")
 
 
 class Row(NamedTuple):
@@ -99,6 +98,7 @@ class Case:
             vgpr_granule=1,
             sgpr_granule=1,
             more_resources=self.more,
+            clock_mhz=CLOCK_MHZ,
         )
 
     def chosen(self) -> dict[str, Any]:
@@ -130,9 +130,20 @@ class Case:
         groups: dict[str, Any] = {name: [getattr(row, name) for row in self.rows] for name in names}
         groups["instructions"] = [list(row.instructions) for row in self.rows]
         groups["demand"] = [[row.need.get(r.name, 0) for row in self.rows] for r in resources]
-        options = {**OPTIONS, **self.options}
+        options = {**OPTIONS, **self.options, "warmth": self.warmth()}
         seeds = Streams(self.seed).integer
         return slow.Dispatcher(self.modules, self.units, resources, groups, self.chosen(), options, seeds)
+
+    def warmth(self) -> Warmth | None:
+        heat, power = (self.options.get(name) for name in ("heat", "power"))
+        if heat is None:
+            return None
+        keeps, gains = heat.matrices(self.modules, CLOCK_MHZ)
+        joules = [pj * 1e-12 for pj in power.energies_pj().tolist()]
+        seconds = heat.cycles() / (CLOCK_MHZ * 1e6)
+        return Warmth(
+            heat.cycles(), keeps.tolist(), gains.tolist(), joules, power.idle(), seconds, [0.0] * self.modules
+        )
 
     def twin(self) -> dict[str, Any] | None:
         """What the twin says; None where it waits for ever."""
@@ -144,16 +155,11 @@ class Case:
         return dispatcher.record()
 
 
-def failed_cycles(record: DispatchRecord, round_cycles: int) -> list[int]:
-    """Every failed round: the log keeps the first of a row in which nothing changed."""
-    return [first + k * round_cycles for first, count in record.failures.tolist() for k in range(count)]
-
-
-def plain(record: DispatchRecord, round_cycles: int) -> dict[str, Any]:
-    """The engine's record as the twin writes it."""
+def plain(record: DispatchRecord) -> dict[str, Any]:
+    """The engine's record as the twin writes it; every failed round, of which the log keeps the first of a row."""
     out = {n: v.tolist() if isinstance(v, np.ndarray) else v for n, v in record._asdict().items()}
-    out["resources"] = list(record.resources)
-    return {**out, "failures": failed_cycles(record, round_cycles)}
+    failures = [first + k * record.round_cycles for first, count in record.failures.tolist() for k in range(count)]
+    return {**out, "resources": list(record.resources), "failures": failures}
 
 
 def assert_same(case: Case) -> DispatchRecord | None:
@@ -164,7 +170,7 @@ def assert_same(case: Case) -> DispatchRecord | None:
             case.engine()
         return None
     record = case.engine()
-    found = plain(record, case.options.get("round_cycles", 1) * case.chosen()["probe"].round_cycles())
+    found = plain(record)
     differing = {name: (found[name], told) for name, told in expected.items() if found[name] != told}
     assert not differing, differing
     return record

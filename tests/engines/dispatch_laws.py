@@ -82,7 +82,7 @@ def keeps_the_order_of_channels(record: DispatchRecord) -> None:
 
 def counts_every_waiting_cycle(case: Case, record: DispatchRecord) -> None:
     """Little's law, channel by channel: rounds are cycles in which somebody waits, heads are channels that wait."""
-    step = case.options.get("round_cycles", 1) * case.chosen()["probe"].round_cycles()
+    step = record.round_cycles
     waits = [
         (int(record.channel[g]), a, c) for g, a, c in zip(record.group, record.arrival[record.group], record.cycle)
     ]

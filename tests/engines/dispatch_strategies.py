@@ -7,53 +7,53 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.engines.dispatch_cases import Case, Row
+from tests.engines.dispatch_policies import EVERY, ROUND
 from workbench.machine.resource import Resource
 
 MORE = (
-    Resource(label="acc", blocks=7),
+    Resource(label="acc", blocks=8),
     Resource(label="tokens", contiguous=False, blocks=5),
-    Resource(label="cluster", level="module", blocks=9),
+    Resource(label="cluster", level="module", blocks=8),
     Resource(label="barriers", level="module", contiguous=False, blocks=4),
 )
-"""Of each kind one; any subset is added to the usual resources."""
+"""Of each kind one; any two of them are added to the usual resources."""
 
-SOMETIMES_LONG = st.integers(1, 12) | st.integers(1, 60)
+MIXES = ((0, 0, 0, 0, 0, 0), (5, 3, 1, 0, 0, 2), (100, 7, 0, 300, 1, 0), (0, 0, 0, 1, 0, 0))
+"""Instructions of a group by class."""
 
 
 @st.composite
-def machines(draw: Any) -> dict[str, Any]:
-    more = draw(st.lists(st.sampled_from(MORE), unique=True, max_size=2))
+def machines(draw: Any, rounded: bool) -> dict[str, Any]:
+    few = st.sampled_from([4, 8, 16]) if rounded else st.integers(2, 20)
     return {
         "modules": draw(st.integers(1, 4)),
         "units": draw(st.integers(1, 4)),
-        "vgpr": draw(st.integers(2, 20)),
-        "sgpr": draw(st.sampled_from([0, 1, 8, 9])),
+        "vgpr": draw(few),
+        "sgpr": draw(few | st.just(0)),
         "slots": draw(st.integers(1, 5)),
-        "shared": draw(st.integers(2, 12)),
+        "shared": draw(few),
         "workgroups": draw(st.integers(1, 4)),
-        "more": tuple(more),
+        "more": tuple(draw(st.lists(st.sampled_from(MORE), unique=True, max_size=2))),
     }
 
 
 @st.composite
 def rows(draw: Any, machine: dict[str, Any], levels: int, channels: int) -> Row:
-    """A group that fits an empty module however its waves are shared out evenly."""
+    """A group that fits an empty module when its waves are shared out evenly."""
     waves = draw(st.integers(1, machine["units"] * machine["slots"]))
     on_a_unit = -(-waves // machine["units"])
-    most = {"vgpr": machine["vgpr"], "sgpr": machine["sgpr"]}
-    most |= {r.label: r.blocks for r in machine["more"] if r.level == "unit"}
-    need = {name: draw(st.integers(0, blocks // on_a_unit)) for name, blocks in most.items()}
-    own = {"shared": machine["shared"]} | {r.label: r.blocks for r in machine["more"] if r.level == "module"}
-    need |= {name: draw(st.sampled_from([0, draw(st.integers(0, blocks))])) for name, blocks in own.items()}
+    most = {"vgpr": machine["vgpr"] // on_a_unit, "sgpr": machine["sgpr"] // on_a_unit, "shared": machine["shared"]}
+    for more in machine["more"]:
+        most[more.label] = more.blocks // on_a_unit if more.level == "unit" else more.blocks
     return Row(
-        arrival=draw(st.sampled_from([0, draw(st.integers(0, 40))])),
+        arrival=draw(st.just(0) | st.integers(0, 40)),
         channel=draw(st.integers(0, channels - 1)),
         priority=draw(st.integers(1, levels)),
         waves=waves,
-        duration=draw(SOMETIMES_LONG),
+        duration=draw(st.integers(1, 12) | st.integers(1, 60) | st.just(200)),
         independent=draw(st.booleans()),
-        need=need,
-        instructions=tuple(draw(st.lists(st.integers(0, 300), min_size=6, max_size=6))),
+        need={name: draw(st.just(0) | st.integers(0, blocks)) for name, blocks in most.items()},
+        instructions=draw(st.sampled_from(MIXES)),
     )
 
 
@@ -70,15 +70,17 @@ OPTIONS = st.fixed_dictionaries(
 
 def in_queue_order(given: list[Row]) -> list[Row]:
     """Arrivals that do not decrease within a channel; across channels they come as drawn."""
-    left = {c: sorted(row.arrival for row in given if row.channel == c) for c in {row.channel for row in given}}
+    left = {channel: sorted(row.arrival for row in given if row.channel == channel) for channel in range(64)}
     return [row._replace(arrival=left[row.channel].pop(0)) for row in given]
 
 
 @st.composite
-def cases(draw: Any, policies: Any, most: int = 14) -> Case:
-    """A case; `policies` draws a mapping of slots for a machine and a number of priorities."""
-    machine, levels = draw(machines()), draw(st.integers(1, 4))
-    given = draw(st.lists(rows(machine, levels, draw(st.integers(1, 4))), min_size=1, max_size=most))
-    given[0] = given[0]._replace(priority=levels)
-    chosen = draw(policies(machine, levels))
+def cases(draw: Any, most: int = 14) -> Case:
+    """A machine of any shape or of round numbers, and policies that go with it."""
+    rounded, levels, channels = draw(st.booleans()), draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    machine = draw(machines(rounded))
+    given = draw(st.lists(rows(machine, levels, channels), min_size=1, max_size=most))
+    chosen = {
+        slot: draw(st.sampled_from(found + (ROUND.get(slot, []) if rounded else []))) for slot, found in EVERY.items()
+    }
     return Case(in_queue_order(given), **machine, policies=chosen, options=draw(OPTIONS), seed=draw(st.integers(0, 9)))

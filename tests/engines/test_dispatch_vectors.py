@@ -160,7 +160,7 @@ def test_e18_a_stale_report_over_promises_and_is_caught(stale, promised):
 
 
 def test_refused_by_fragmentation_counts_heads_that_would_fit_in_total():
-    """Two holes of four blocks are eight blocks: the head is refused from cycle 7 on, until a neighbour leaves at 21."""
+    """Two holes of four blocks are eight blocks: the head is refused from cycle 7 to cycle 21."""
     rows = [vgpr(4, duration=d) for d in (4, 20, 4, 20)]
     record = happened(Case([*rows, vgpr(8, arrival=7)], policies={"placement": FirstFit()}))
     assert record.cycle.tolist() == [0, 1, 2, 3, 21]

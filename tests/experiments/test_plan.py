@@ -82,9 +82,9 @@ def test_a_baseline_among_the_points_is_not_run_twice():
         ({"polcy": {}}, "sweep: unknown key 'polcy'; there are baseline, engine,"),
         (
             {"engine": "shared_memry"},
-            "unknown engine 'shared_memry'; there are shared_memory. Did you mean shared_memory?",
+            "unknown engine 'shared_memry'; there are dispatch, shared_memory. Did you mean shared_memory?",
         ),
-        ({"policy": {"placment": "best_fit"}}, "unknown key policy. 'placment'; there are placement, queue, retry."),
+        ({"policy": {"placment": "best_fit"}}, "policy: unknown key 'placment'; there are placement, queue, retry."),
         ({"policy": {"placement": "bestfit"}}, "policy.placement: unknown placement policy 'bestfit'; there are"),
         (
             {"policy": {"placement": {"nearest_boundary": {"tei": 1}}}},
@@ -125,7 +125,7 @@ def test_a_missing_key_is_named():
 
 def test_seeds_as_number_list_or_span():
     assert read_seeds({"first": 7, "count": 2}) == [7, 8]
-    with pytest.raises(InputError, match=r"unknown key seeds. 'cuont'; there are count, first. Did you mean count\?"):
+    with pytest.raises(InputError, match=r"seeds: unknown key 'cuont'; there are count, first. Did you mean count\?"):
         read_seeds({"cuont": 2})
 
 

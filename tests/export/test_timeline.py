@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,9 +20,14 @@ from workbench.errors import InputError
 from workbench.export.timeline import trace_events, write_timeline
 
 records = st.builds(
-    toy, seed=st.integers(0, 10**6), groups=st.integers(0, 25), modules=st.integers(1, 3), units=st.integers(1, 3),
+    toy,
+    seed=st.integers(0, 10**6),
+    a_round=st.integers(1, 3),
+    groups=st.integers(0, 25),
+    modules=st.integers(1, 3),
+    units=st.integers(1, 3),
     clock_mhz=st.sampled_from([1000.0, 1410.0, 2100.0, 250.0]),
-)  # fmt: skip
+)
 
 
 def events(record, phase, name=None, **choices):
@@ -87,6 +93,12 @@ def test_counters_are_what_the_cycles_say(record):
             assert event["args"]["groups"] == len(arrived)
     failed = events(record, "C", "failed rounds")
     assert not record.failed_rounds or failed[-1]["args"]["rounds"] == record.failed_rounds
+
+
+def test_failed_rounds_are_counted_when_the_last_of_a_row_failed():
+    record = toy(groups=0)._replace(failures=np.array([[4, 3], [20, 1]]), round_cycles=2)
+    counted = [(event["ts"], event["args"]["rounds"]) for event in events(record, "C", "failed rounds")]
+    assert counted == [(0.008, 3), (0.020, 4)]
 
 
 def test_sub_groups_say_which_part_they_are():

@@ -16,7 +16,7 @@ from workbench.experiments.run_id import run_id
 from workbench.figures import figure
 from workbench.figures.marks import FILLS, fills
 from workbench.figures.means import mean_curve
-from workbench.figures.unit_spread_over_rounds import _places
+from workbench.figures.unit_spread_over_rounds import places
 from workbench.metrics.dispatch_balance import spread_after
 
 TWO = {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
@@ -48,12 +48,13 @@ def without(monkeypatch):
 
 
 def test_timeline_data_say_who_runs_where_at_every_cycle():
-    found = results(seeds=2, **TWO)
-    data = figure("dispatch_timeline").choose(found, by="priority", cycles=(5, 40), modules=(1, 3), seed=1)
-    assert (data.seed, data.by, data.modules, data.cycles) == (1, "priority", (1, 3), (5, 40))
+    found = results(seeds=2, options={"count": 60}, **TWO)
+    data = figure("dispatch_timeline").choose(found, by="priority", cycles=(5, 90), modules=(1, 3), seed=1)
+    assert (data.seed, data.by, data.modules, data.cycles) == (1, "priority", (1, 3), (5, 90))
     record = found.record(run_id(found.points[0].id, 1))
     panel = data.panels[0]
     assert (panel.units, panel.slots) == (4, 4)
+    assert (panel.kind != record.priority[panel.group]).any()  # of sub-groups
     held = {}
     for group, module, unit, slot, waves, begin, end, kind in zip(
         panel.group, panel.module, panel.unit, panel.slot, panel.waves, panel.begin, panel.end, panel.kind, strict=True
@@ -62,13 +63,22 @@ def test_timeline_data_say_who_runs_where_at_every_cycle():
             for place in range(slot, slot + waves):
                 assert 0 <= place < 4 and (cycle, module, unit, place) not in held
                 held[cycle, module, unit, place] = group, kind
-    for cycle in range(5, 40):
+    for cycle in range(5, 90):
         drawn = Counter((m, u, *what) for (c, m, u, _), what in held.items() if c == cycle)
         expected: Counter[tuple[int, ...]] = Counter()
         for d in slow.dispatches(record):
             if cycle in d["cycles"] and d["module"] in (1, 2):
                 expected.update({(d["module"], u, d["group"], d["level"]): n for u, n in enumerate(d["sent"])})
         assert drawn == +expected
+
+
+def test_neighbouring_slots_of_a_dispatch_are_one_rectangle():
+    panel = figure("dispatch_timeline").data(results(seeds=1)).panels[0]
+    which = zip(panel.group, panel.module, panel.unit, panel.begin, panel.slot, panel.slot + panel.waves, strict=True)
+    ends = {(*key, int(above)) for *key, _, above in which}
+    starts = zip(panel.group, panel.module, panel.unit, panel.begin, panel.slot, strict=True)
+    assert not ends & {(*key, int(slot)) for *key, slot in starts}
+    assert panel.waves.max() > 1
 
 
 def test_timeline_by_default_shows_four_modules_until_150_dispatches(monkeypatch):
@@ -196,9 +206,9 @@ def test_unit_spread_figure():
 
 
 def test_places_are_evenly_apart_and_hold_the_first_and_the_last():
-    assert _places(1).tolist() == [1] and _places(0).tolist() == []
-    assert _places(10).tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 10]
-    assert len(_places(10**6)) < 90
+    assert places(1).tolist() == [1] and places(0).tolist() == []
+    assert places(10).tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 10]
+    assert len(places(10**6)) < 90
 
 
 def test_power_over_modules():

@@ -50,7 +50,7 @@ SUPPLIES = st.fixed_dictionaries(
         "vgprs_a_unit": st.integers(8 * 64 * 8, 200_000),
         "vgpr_granule": st.sampled_from([4, 8]),
         "sgprs_a_unit": st.just(0) | st.integers(128, 8000),
-        "sgpr_granule": st.sampled_from([1, 8, 16]),
+        "sgpr_granule": st.sampled_from([2, 8, 16]),
     }
 )
 

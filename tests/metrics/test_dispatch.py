@@ -26,6 +26,7 @@ WARM = {"power": ClassPower(), "heat": RcHeat(step_cycles=7, capacity_j_per_k=1e
 records = st.builds(
     toy,
     seed=st.integers(0, 10**6),
+    a_round=st.integers(1, 3),
     groups=st.integers(0, 25),
     modules=st.integers(1, 3),
     units=st.integers(1, 3),
@@ -60,6 +61,12 @@ def test_balance_is_the_sum_over_cycles(record):
 @settings(max_examples=60)
 @given(records)
 def test_service(record):
+    alike(service_measures(record), slow.service_measures(record))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_service_of_many_groups_whose_channels_come_and_go(seed):
+    record = toy(seed, groups=90, modules=3, channels=4, levels=1 + seed % 2, horizon=150)
     alike(service_measures(record), slow.service_measures(record))
 
 

@@ -1,4 +1,4 @@
-"""A slow, obvious twin of the engine `dispatch`: every cycle is walked, memories are lists of bools, nothing is skipped.
+"""A slow, obvious twin of the engine `dispatch`: every cycle is walked, memories are lists of bools, none is skipped.
 
 Written from the sentences of spec 3 (section 8 and the decisions E1-E27) and of the questions; shares no code with the
 workbench, whose policies it asks through their documented questions.
@@ -46,8 +46,7 @@ class Dispatcher:
         self.channels = max(groups["channel"], default=0) + 1
         self.levels = max(groups["priority"], default=1)
         per_wave = options["blocks_on_a_unit"] == "per_wave"
-        slowed = {id(policies[slot]): policies[slot] for slot in ("placement", "shared_placement")}
-        for policy in slowed.values():
+        for policy in dict.fromkeys(policies[slot] for slot in ("placement", "shared_placement")):
             groups = {**groups, "duration": [int(policy.lasting(cycles)) for cycles in groups["duration"]]}
         self.groups = groups
         self.modules = [Module(resources, units, policies, per_wave) for _ in range(modules)]
@@ -61,6 +60,7 @@ class Dispatcher:
         self.running: list[dict[str, Any]] = []
         self.dispatches: list[dict[str, Any]] = []
         self.rounds = self.head_rounds = self.over_promised = self.refused_by_fragmentation = 0
+        self.refused = [0] * len(groups["channel"])
         self.failures: list[int] = []
         self.splits: list[list[int]] = []
 
@@ -80,6 +80,7 @@ class Dispatcher:
                 module.memories[unit, r] = module.policy((unit, r)).start_memory(len(blocks), own_seed)
         periods = [term.halving_cycles() for term, _, _ in self.terms if term.halving_cycles()]
         self.pasts = [Past(halved={period: [0] * 6 for period in periods}) for _ in self.modules]
+        self.warmth = self.options["warmth"]
         self.tie_word = max(seed("module_tie"), 1)
         self.last_module = -1
 
@@ -94,10 +95,12 @@ class Dispatcher:
     # One cycle -------------------------------------------------------------------------------------------------------
 
     def walk(self) -> None:
-        round_cycles = self.options["round_cycles"] * self.policies["probe"].round_cycles(self.probed_blocks())
+        round_cycles = self.round_cycles()
         while any(self.queues) or self.running:
             self.give_back()
             self.renew_reports()
+            if self.warmth and self.now and self.now % self.warmth.step_cycles == 0:
+                self.warmth.step(self.pasts)
             if self.now % round_cycles == 0 and any(map(self.waiting, range(self.channels))):
                 self.round()
             for number, past in enumerate(self.pasts):
@@ -109,6 +112,10 @@ class Dispatcher:
     def last_change(self) -> int:
         """The last cycle in which something arrives or ends, as far as is known now."""
         return max([*self.groups["arrival"], *(dispatch["end"] for dispatch in self.dispatches)])
+
+    def round_cycles(self) -> int:
+        """A round takes as long as the reports that it waits for."""
+        return int(self.options["round_cycles"] * self.policies["probe"].round_cycles(self.probed_blocks()))
 
     def give_back(self) -> None:
         """1. Everything due now, in the order of dispatch."""
@@ -152,6 +159,7 @@ class Dispatcher:
         self.head_rounds += len(heads)
         for head in heads:
             fits_nowhere = not any(module.fits(head) for module in self.modules)
+            self.refused[head.group] += fits_nowhere
             self.refused_by_fragmentation += fits_nowhere and any(m.enough_in_total(head) for m in self.modules)
         made = 0
         while made < self.options["dispatches_a_round"] and self.attempt():
@@ -222,7 +230,7 @@ class Dispatcher:
             if key in module.maps and (schedule is None or key[0] == OWN):
                 module.renew(key)
             elif key in module.maps and schedule.forget:
-                module.reports[key] = 0
+                module.forget(key)
 
     def book(self, offer: Offer, number: int, sent: list[int], pieces: list[Piece]) -> None:
         g = self.groups
@@ -257,7 +265,7 @@ class Dispatcher:
             "longest": [[module.longest_of(r) for r in every] for module in self.modules],
             "totals": size,
             "recent": [past.recent(term.history_cycles(), term.halving_cycles()) for past in self.pasts],
-            "heat": [0.0] * len(self.modules),
+            "heat": self.warmth.heat if self.warmth else [0.0] * len(self.modules),
         }
 
     def one_of(self, equals: list[int]) -> int:
@@ -330,6 +338,9 @@ class Dispatcher:
             "sent": [d["sent"] for d in each],
             "level": [d["offer"].level for d in each],
             "shared_out": [d["offer"].shared_out for d in each],
+            "refused": self.refused,
+            "round_cycles": self.round_cycles(),
+            "history_cycles": max(term.history_cycles() for term, _, _ in self.terms),
             "rounds": self.rounds,
             "failed_rounds": len(self.failures),
             "head_rounds": self.head_rounds,

@@ -50,6 +50,17 @@ class NotFree(Exception):
     """A placement answered a range that is not free."""
 
 
+def runs(blocks: list[int]) -> list[tuple[int, int]]:
+    """Maximal ranges of increasing blocks, as (first, how many)."""
+    found: list[tuple[int, int]] = []
+    for block in blocks:
+        if found and sum(found[-1]) == block:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((block, 1))
+    return found
+
+
 class Module:
     """Everything of one module, kept under (unit, resource)."""
 
@@ -59,6 +70,7 @@ class Module:
         self.keys += [(OWN, r) for r, kind in enumerate(resources) if not kind.of_unit]
         self.maps = {key: [True] * resources[key[1]].blocks for key in self.keys if resources[key[1]].contiguous}
         self.amounts = {key: resources[key[1]].blocks for key in self.keys if not resources[key[1]].contiguous}
+        self.looked_at: dict[tuple[int, int], list[bool]] = {}
         self.reports = {key: self.probed(key) for key in self.maps}
         self.memories: dict[tuple[int, int], Any] = {}
         self.pointer = 0
@@ -83,10 +95,18 @@ class Module:
 
     def renew(self, key: tuple[int, int]) -> None:
         """The report is what the probe says now; one that differs changes the module."""
+        if self.maps[key] == self.looked_at.get(key):
+            return  # a probe says the same of the same map
+        self.looked_at[key] = list(self.maps[key])
         now = self.probed(key)
         if now != self.reports[key]:
             self.reports[key] = now
             self.refused = []
+
+    def forget(self, key: tuple[int, int]) -> None:
+        """Until it is renewed, the report promises nothing."""
+        self.reports[key] = 0
+        self.looked_at.pop(key, None)
 
     # What fits -------------------------------------------------------------------------------------------------------
 
@@ -145,7 +165,18 @@ class Module:
             if key in self.amounts:
                 self.amounts[key] -= sum(lengths)
                 pieces.append(Piece(*key, -1, sum(lengths)))
-        return sorted(pieces, key=lambda piece: self.keys.index((piece.unit, piece.resource)))
+        return self.in_order(pieces)
+
+    def in_order(self, pieces: list[Piece]) -> list[Piece]:
+        """Unit by unit, then the module's own; scattered blocks as ranges, whichever grant they came with."""
+        ordered: list[Piece] = []
+        for key in self.keys:
+            mine = [piece for piece in pieces if (piece.unit, piece.resource) == key]
+            if key in self.maps and self.policy(key).layout == "scattered":
+                blocks = [piece.start + k for piece in mine for k in range(piece.amount)]
+                mine = [Piece(*key, first, amount) for first, amount in runs(sorted(blocks))]
+            ordered += mine
+        return ordered
 
     def taken_range(self, key: tuple[int, int], length: int) -> list[Piece]:
         policy, blocks, memory = self.policy(key), self.maps[key], self.memories[key]
@@ -161,12 +192,7 @@ class Module:
             raise NotFree(f"{policy.name} at {key}: {first}")
         for block in got:
             blocks[block] = False
-        pieces = []
-        for block in got:
-            if pieces and pieces[-1].start + pieces[-1].amount == block:
-                pieces[-1].amount += 1
-            else:
-                pieces.append(Piece(*key, block, 1))
+        pieces = [Piece(*key, first, amount) for first, amount in runs(got)]
         self.pieces += len(pieces)
         for piece in pieces:
             ask.tell(policy, "granted", blocks, piece.start, piece.amount, memory)

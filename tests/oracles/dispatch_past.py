@@ -34,3 +34,30 @@ class Past:
             return [c / ONE for c in self.halved.get(halving_cycles, [0] * CLASSES)]
         window = self.cycles[-history_cycles:] if history_cycles else []
         return [sum(cycle[s] for cycle in window) / ONE for s in range(CLASSES)]
+
+
+@dataclass
+class Warmth:
+    """How warm the modules are: what a model of heat makes of each step, in plain numbers."""
+
+    step_cycles: int
+    keeps: list[list[float]]
+    gains: list[list[float]]
+    joules: list[float]
+    """Of an instruction of each class."""
+    idle_watts: float
+    seconds: float
+    """Of a step."""
+    heat: list[float] = field(default_factory=list)
+
+    def step(self, pasts: list[Past]) -> None:
+        """A step has ended: the heat follows the mean power of its cycles."""
+        every = range(len(pasts))
+        watts = [self.watts(past) for past in pasts]
+        before = self.heat
+        self.heat = [sum(self.keeps[m][k] * before[k] + self.gains[m][k] * watts[k] for k in every) for m in every]
+
+    def watts(self, past: Past) -> float:
+        issued = [sum(cycle[s] for cycle in past.cycles[-self.step_cycles :]) for s in range(CLASSES)]
+        joules = sum(count / ONE * each for count, each in zip(issued, self.joules, strict=True))
+        return joules / self.seconds + self.idle_watts

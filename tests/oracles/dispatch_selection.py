@@ -271,7 +271,8 @@ def first_change(rank, pairs: list[tuple[int, int]], cycle: int, horizon: int) -
         ranks = [rank(t, priority, t - arrival) for priority, arrival in pairs]
         return [(one > other) - (one < other) for one in ranks for other in ranks]
 
-    return next((t for t in range(cycle + 1, cycle + horizon) if stands(t) != stands(cycle)), None)
+    now = stands(cycle)
+    return next((t for t in range(cycle + 1, cycle + horizon) if stands(t) != now), None)
 
 
 # --- stuck groups ----------------------------------------------------------------------------------------------------

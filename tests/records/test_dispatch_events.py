@@ -12,7 +12,12 @@ from tests.toy_dispatch import BLOCKS, CONTIGUOUS, RESOURCES, toy
 from workbench.records.dispatch_events import COLUMNS, KINDS, events
 
 records = st.builds(
-    toy, seed=st.integers(0, 10**6), groups=st.integers(0, 20), units=st.integers(1, 3), round_cycles=st.integers(1, 3)
+    toy,
+    seed=st.integers(0, 10**6),
+    a_round=st.integers(1, 3),
+    groups=st.integers(0, 20),
+    units=st.integers(1, 3),
+    round_cycles=st.integers(1, 3),
 )
 
 

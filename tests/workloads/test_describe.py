@@ -12,6 +12,7 @@ from workbench.streams import Streams
 from workbench.workloads.describe import describe, write_columns
 from workbench.workloads.read import read_workload
 from workbench.workloads.trace import TraceWorkgroups
+from workbench.workloads.trace_groups import TraceGroups
 
 DATA = Path(__file__).parents[1] / "data" / "traces"
 
@@ -71,3 +72,17 @@ def test_nothing_is_written_when_the_trace_cannot_serve_or_the_place_cannot_hold
     with pytest.raises(InputError, match=r"folder: cannot be written \(Is a directory\)\."):
         write_columns(workload, read_machine("a100").but(compute_units=2), tmp_path / "folder")
     assert [place.name for place in tmp_path.iterdir()] == ["folder"]
+
+
+def test_the_groups_of_a_trace_are_written_as_a_group_file(tmp_path):
+    workload, machine = TraceGroups(trace=str(DATA / "rocprofv3.json"), priorities=(2, 1)), read_machine("mi300x")
+    facts = write_columns(workload, machine, tmp_path / "jobs.csv")
+    again = read_workload({"file": str(tmp_path / "jobs.csv")}, wants="groups").groups(machine, Streams(1))
+    wanted = workload.groups(machine, Streams(1))
+    assert (tmp_path / "jobs.csv").read_text().splitlines()[0] == (
+        "arrival,channel,priority,waves,independent,duration,vgpr_blocks,sgpr_blocks,shared_segments"
+    )
+    assert facts["groups"] == len(wanted.waves) == 34
+    for name in ("arrival", "channel", "priority", "waves", "independent", "duration"):
+        assert getattr(again, name).tolist() == getattr(wanted, name).tolist()
+    assert {k: v.tolist() for k, v in again.demand.items()} == {k: v.tolist() for k, v in wanted.demand.items()}

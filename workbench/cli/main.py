@@ -16,6 +16,7 @@ COMMANDS = {
     "plan": "plan",
     "run": "run",
     "results": "results",
+    "status": "status",
     "tune": "tune",
     "notebook": "notebook",
     "claims": "claims",

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_table
 from workbench.cli.progress import Bar
-from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
+from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
 from workbench.experiments.folder import TABLE
+from workbench.experiments.runner import LIMIT_SECONDS
+from workbench.experiments.store import KINDS
 
 if TYPE_CHECKING:
     from workbench.api import Results
@@ -22,7 +24,9 @@ MOST_ROWS = 40
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as pay off)")
+    add_worker_arguments(parser)
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="the longest that one run may take (600)")
+    parser.add_argument("--store", choices=KINDS, default="auto", help="how rows are kept (rows: safe on a network)")
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -38,7 +42,16 @@ def run(given: argparse.Namespace) -> int:
     folder = Path(given.out) if given.out else default_folder(given.sweep)
     if not given.json:
         print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs")
-    results = run_sweep(given.sweep, folder, set=chosen, workers=given.workers, progress=Bar(quiet=given.json))
+    results = run_sweep(
+        given.sweep,
+        folder,
+        set=chosen,
+        workers=given.workers,
+        executor=executor_of(given),
+        progress=Bar(quiet=given.json),
+        store=given.store,
+        limit_seconds=LIMIT_SECONDS if given.limit is None else given.limit,
+    )
     figures = [] if given.no_figures else draw_figures(results, folder / "figures")
     if given.events:
         write_events(results, folder)

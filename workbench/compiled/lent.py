@@ -42,14 +42,14 @@ def _field(lent: Lent, name: str) -> tuple[int, Any]:
 
 
 @infer_getattr
-class _LentFields(AttributeTemplate):  # type: ignore[misc]
+class _LentFields(AttributeTemplate):
     key = Lent
 
-    def generic_resolve(self, lent: Lent, name: str) -> Any:
+    def generic_resolve(self, lent: Any, name: str) -> Any:  # type: ignore[override]
         return _field(lent, name)[1] if name in lent.whole.fields else None
 
 
-@lower_getattr_generic(Lent)  # type: ignore[misc]
+@lower_getattr_generic(Lent)
 def _read_field(context: Any, builder: Any, lent: Lent, value: Any, name: str) -> Any:
     place, inside = _field(lent, name)
     whole = builder.bitcast(value, context.get_value_type(lent.whole).as_pointer())

@@ -7,7 +7,6 @@ the point.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -47,7 +46,7 @@ def expand(node: Any, path: str = "", where: str = "") -> list[Point]:
 def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
     for key in node:
         if key not in ("vary", "zip"):
-            raise unknown_name(where, f"key {path}.", key, ("vary", "zip"))
+            raise unknown_name(at(where, path), "key", key, ("vary", "zip"))
     items = node["vary"]
     if not isinstance(items, (list, tuple)) or not items:
         raise wrong_value(where, f"{path}.vary", "must be a list of at least one choice", items)
@@ -59,10 +58,15 @@ def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
 
 def _agreeing(parts: list[list[Point]], where: str) -> Iterator[tuple[Point, ...]]:
     _refuse_uneven(parts, where)
-    for chosen in itertools.product(*parts):
-        merged: dict[str, int] = {}
-        if all(merged.setdefault(name, step) == step for point in chosen for name, step in point.steps.items()):
-            yield chosen
+    found: list[tuple[tuple[Point, ...], dict[str, int]]] = [((), {})]
+    for part in parts:  # one after the other, for the product of many long zips would never end
+        found = [
+            ((*chosen, point), {**steps, **point.steps})
+            for chosen, steps in found
+            for point in part
+            if all(steps.get(name, step) == step for name, step in point.steps.items())
+        ]
+    return (chosen for chosen, _ in found)
 
 
 def _refuse_uneven(parts: list[list[Point]], where: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.sweep import KEYS, REQUIRED
+from workbench.levers.schema_parts import written_once
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
@@ -20,11 +21,8 @@ def sweep_schema() -> dict[str, Any]:
     """The schema of every sweep file: one alternative a mechanism."""
     alternatives = [_of_mechanism(mechanism(name)) for name in mechanisms()]
     shape = {"type": "object", "required": list(REQUIRED), "additionalProperties": False}
-    return {
-        "$schema": _DIALECT,
-        "title": "A sweep of the GPU policy workbench",
-        "anyOf": [{**shape, **a} for a in alternatives],
-    }
+    whole = written_once({"anyOf": [{**shape, **a} for a in alternatives]})
+    return {"$schema": _DIALECT, "title": "A sweep of the GPU policy workbench", **whole}
 
 
 def _of_mechanism(found: Mechanism) -> dict[str, Any]:

@@ -107,19 +107,21 @@ def measure_of(runs: RunSet, name: str) -> Measure:
     return known[name]
 
 
-def first_measures(runs: RunSet, figure: str, count: int) -> list[str]:
-    """The first measures that the sweep shows and of which less or more is better: what a figure shows by itself.
+def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0) -> Measure:
+    """The measure that is wanted; if None the usual one of a figure, or where the engine has no such measure, the one
+    at a place of the sweep's list, those first of which less or more is better.
 
     Raises
     ------
     InputError
-        There are fewer.
+        The engine has no such measure.
     """
-    declared = runs.plan.sweep.mechanism.measures
-    found = [name for name in runs.plan.sweep.measures if declared[name].better != "neither"]
-    if len(found) < count:
-        raise InputError(f"{figure} needs {count} measures with a better side among the sweep's. Got {len(found)}.")
-    return found[:count]
+    sweep = runs.plan.sweep
+    if wanted is None and usual not in sweep.mechanism.measures:
+        listed = [measure_of(runs, name) for name in sweep.measures]
+        listed.sort(key=lambda measure: measure.better == "neither")
+        return listed[min(place, len(listed) - 1)]
+    return measure_of(runs, usual if wanted is None else wanted)
 
 
 def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:

@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import axis_label, measure_label
-from workbench.figures.compared import measure_of
+from workbench.figures.compared import chosen_measure
 from workbench.figures.finished import undefined, values
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
@@ -62,15 +62,13 @@ class MeasureByLever(NamedTuple):
         }
 
 
-def fragmentation_by_size_data(
-    runs: RunSet, measure: str = "mean_external_fragmentation", lever: str | None = None
-) -> MeasureByLever:
+def fragmentation_by_size_data(runs: RunSet, measure: str | None = None, lever: str | None = None) -> MeasureByLever:
     """The mean of a measure over the seeds with its 95 % interval, at each value of a varied number.
 
     Parameters
     ----------
-    measure : str
-        Any measure of the engine.
+    measure : str, optional
+        Any measure of the engine; if None external fragmentation, or the first of the sweep where there is no such.
     lever : str, optional
         The dotted path of the varied number on the axis; needed where a sweep varies more than one.
 
@@ -80,21 +78,21 @@ def fragmentation_by_size_data(
         The sweep varies no number, or several and none is named; there are more panels or lines than can be drawn; or
         the measure is not defined for any point.
     """
-    declared = measure_of(runs, measure)
+    declared = chosen_measure(runs, measure, "mean_external_fragmentation")
     path = chosen_lever(runs, lever, FIGURE.name)
     shown = panels(runs, apart=path)
     check_room(len(shown), max(len({line.name for line in panel.lines}) for panel in shown), FIGURE.name)
     trends = [
-        trend(runs, place, path, measure, [line for line in panel.lines if line.name == name], FIGURE.name)
+        trend(runs, place, path, declared.name, [line for line in panel.lines if line.name == name], FIGURE.name)
         for place, panel in enumerate(shown)
         for name in dict.fromkeys(line.name for line in panel.lines)
     ]
     lines = tuple(one for one in trends if len(one.x))
     if not lines:
-        raise undefined(runs, runs.points[0], measure, FIGURE.name)
+        raise undefined(runs, runs.points[0], declared.name, FIGURE.name)
     return MeasureByLever(
         path,
-        measure,
+        declared.name,
         lever_label(runs, path),
         measure_label(declared),
         tuple(panel.title for panel in shown),

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_label
-from workbench.figures.compared import first_measures, measure_of
+from workbench.figures.compared import chosen_measure
 from workbench.figures.finished import values
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import Panel, check_room, panels
@@ -77,31 +77,27 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
     Parameters
     ----------
     x, y : str, optional
-        Measures of which less or more is better; the first two such that the sweep shows where one is None.
+        Any measures of the engine; if None drain cycles and external fragmentation, or the first and the second of the
+        sweep where there are no such.
 
     Raises
     ------
     InputError
         A measure is unknown, neither direction of one is better, no point has both, or there are too many settings.
     """
-    x, y = _axes(runs, x, y)
-    measures = measure_of(runs, x), measure_of(runs, y)
+    measures = (
+        chosen_measure(runs, x, "drain_cycles"),
+        chosen_measure(runs, y, "mean_external_fragmentation", place=1),
+    )
     for measure in measures:
         _check_direction(measure)
     shown = panels(runs)
     check_room(len(shown), 1, FIGURE.name)
     clouds = tuple(_cloud(runs, panel, measures) for panel in shown)
     if not any(cloud.names for cloud in clouds):
-        raise InputError(f"{FIGURE.name} needs points for which both {x} and {y} are defined; there is none.")
+        both = " and ".join(measure.name for measure in measures)
+        raise InputError(f"{FIGURE.name} needs points for which both {both} are defined; there is none.")
     return Pareto(*measures, clouds)
-
-
-def _axes(runs: RunSet, x: str | None, y: str | None) -> tuple[str, str]:
-    """Those that are named; for the other ones the first, and the second, that the sweep shows."""
-    if x and y:
-        return x, y
-    first, second = first_measures(runs, FIGURE.name, 2)
-    return x or first, y or second
 
 
 def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tuple[Measure, Measure]) -> Pareto:

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
-from workbench.figures.compared import Compared, compared, first_measures, gain_label, measure_of
+from workbench.figures.compared import Compared, chosen_measure, compared, gain_label
 from workbench.figures.means import Means, means_of, rests_on
 from workbench.figures.panels import check_room
 from workbench.figures.recipe import ANY, Column, Recipe, on_paper
@@ -51,24 +51,21 @@ class SavingByPolicy(NamedTuple):
 def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByPolicy:
     """The mean gain over the baseline's mean, on paired seeds, with Fieller's 95 % interval.
 
+    The measure is any of the engine; if None drain cycles, or the first of the sweep where there is no such.
     Within a setting the largest saving comes first; equal ones stay in the order of the sweep.
-
-    Parameters
-    ----------
-    measure : str, optional
-        Any measure of which less or more is better; the first such that the sweep shows if None.
 
     Raises
     ------
     InputError
         No point has a baseline, a baseline's mean is not above zero, or there are more settings than a page holds.
     """
-    measure = measure or first_measures(runs, FIGURE.name, 1)[0]
-    declared = measure_of(runs, measure)
+    declared = chosen_measure(runs, measure, "drain_cycles")
     found = compared(runs, declared, FIGURE.name)
     for one in found:
         if np.isnan(one.saving.mean):
-            raise InputError(f"{FIGURE.name} shows shares of the baseline's {measure}, whose mean is not above zero.")
+            raise InputError(
+                f"{FIGURE.name} shows shares of the baseline's {declared.name}, whose mean is not above zero."
+            )
     settings = list(dict.fromkeys(one.setting for one in found))
     check_room(len(settings), 1, FIGURE.name)
     label = gain_label(declared, {one.baseline for one in found}, "%")

@@ -21,6 +21,13 @@ def _many(kind: str) -> Callable[[Any], dict[str, Any]]:
     return lambda lv: {"type": "array", "items": _numeric(kind)(lv)}
 
 
+def _as_written(lv: Lever) -> dict[str, Any]:
+    """A spec as it writes itself in a list: by name, with its levers."""
+    assert lv.spec is not None
+    shape: dict[str, Any] = {"type": "object", "additionalProperties": False, "required": [lv.spec.name]}
+    return {**shape, "properties": {lv.spec.name: lv.spec.schema()}}
+
+
 SCHEMAS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "integer": _numeric("integer"),
     "number": _numeric("number"),
@@ -30,5 +37,5 @@ SCHEMAS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "integers": _many("integer"),
     "numbers": _many("number"),
     "spec": lambda lv: lv.spec.schema(),
-    "specs": lambda lv: {"type": "array", "items": lv.spec.schema()},
+    "specs": lambda lv: {"type": "array", "items": {"anyOf": [lv.spec.schema(), _as_written(lv)]}},
 }

@@ -107,8 +107,8 @@ class DispatchRecord(NamedTuple):
     splits: np.ndarray
     """int64[splits, 3]: cycle, group, parts."""
     takes: np.ndarray
-    """int64[takes, 5]: dispatch, unit (-1 = the module's own), resource, start (-1 = countable), amount; empty unless
-    events were asked for."""
+    """int64[takes, 5]: dispatch, unit (-1 = the module's own), resource, start (-1 = countable), amount; a scattered
+    grant has a row a run of blocks; empty unless events were asked for."""
     clock_mhz: float
     power: PowerModel | None
     """The power model, None or one that says so where power is not simulated."""

@@ -56,7 +56,11 @@ class GroupFile(CsvFile):
             demand={label: columns[name] for name, label in labels.items()},
             independent=columns["independent"].astype(bool),
             instructions=_instructions(columns),
-            **{name: columns[name] for name in ("arrival", "channel", "priority", "waves", "duration")},
+            arrival=columns["arrival"],
+            channel=columns["channel"],
+            priority=columns["priority"],
+            waves=columns["waves"],
+            duration=columns["duration"],
         )
         _check_counts(groups, where)
         return Content(sha256, groups)
@@ -65,7 +69,7 @@ class GroupFile(CsvFile):
         groups: Groups = self.content().groups
         declared = [resource.label for resource in machine.more_resources]
         for label in groups.demand:
-            if label not in (*COLUMNS, *declared):
+            if label not in (*_DEMANDS.values(), *declared):
                 said = f"{self.file}: column {column_of(label)}"
                 raise unknown_name(at(where, said), "further resource of the machine", label, declared)
         machine_resources(machine, where)
@@ -78,8 +82,7 @@ class GroupFile(CsvFile):
         self.check_machine(machine)
         held = self.content().groups
         labels = [resource.label for resource in machine_resources(machine) if resource.label in held.demand]
-        columns = {name: column.copy() for name, column in held._asdict().items() if name != "demand"}
-        return Groups(demand={label: held.demand[label].copy() for label in labels}, **columns)
+        return held._replace(demand={label: held.demand[label] for label in labels}).copied()
 
 
 def group_columns(groups: Groups) -> dict[str, np.ndarray]:

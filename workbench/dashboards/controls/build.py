@@ -7,6 +7,7 @@ from workbench.dashboards.controls.family import ChoiceControl, alternatives
 from workbench.dashboards.controls.levers import LeversControl
 from workbench.dashboards.controls.number import NumberControl
 from workbench.dashboards.controls.pick import ListControl, NameControl, SwitchControl, TextControl
+from workbench.dashboards.controls.specs import SpecsControl
 from workbench.levers import Lever
 
 _CONTROLS: dict[str, type[Control]] = {
@@ -17,6 +18,7 @@ _CONTROLS: dict[str, type[Control]] = {
     "text": TextControl,
     "integers": ListControl,
     "numbers": ListControl,
+    "specs": SpecsControl,
 }
 
 

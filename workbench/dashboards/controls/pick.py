@@ -1,4 +1,4 @@
-"""A choice among names, a switch, a text, a list of numbers: the controls that are one widget each."""
+"""A choice among names, a switch, a text, a list: the controls that are one widget each."""
 
 from __future__ import annotations
 

@@ -39,15 +39,17 @@ def _ask(
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
     state.counters[SEARCHES] += 1
     about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
-    if shape.scattered[resource]:
-        return next_free(words, 0) if count_free(words) >= amount else REFUSED
     answer = place(policy.answer, words, blocks, amount, policy.params, state.memory[row][: shape.remembers[resource]])
     if answer == REFUSED:
         return REFUSED
     if answer == RAISED:
         fail(state, RAISED_IN, now, group, row, about)
         return REFUSED
-    if answer < 0 or answer > blocks - amount or not is_free(words, answer, amount):
+    if shape.scattered[resource]:
+        granted = 0 <= answer < blocks and count_free(words) >= amount
+    else:
+        granted = 0 <= answer <= blocks - amount and is_free(words, answer, amount)
+    if not granted:
         fail(state, WRONG_ANSWER, now, group, answer, about)
         return REFUSED
     return answer
@@ -236,7 +238,7 @@ def _amount(
 
 
 @routine
-def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, slot: int) -> None:
+def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, module: int, slot: int) -> None:
     """Keep what a dispatch has taken, for the event log: ranges first, in the order in which they were taken."""
     group, place_at = group_of(columns, state, entry), 0
     for t in range(shape.units):
@@ -247,6 +249,10 @@ def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry:
                 continue
             if shape.first_map[h] < 0:
                 _log(state, t, h, NONE, asked * waves)
+                continue
+            if shape.scattered[h]:
+                _log_scattered(state, shape.first_map[h] + module * shape.units + t, slot, t, h)
+                place_at += waves if rules.a_block_a_wave else 1
                 continue
             for _ in range(waves if rules.a_block_a_wave else 1):
                 amount = shape.footprint[h, asked if rules.a_block_a_wave else asked * waves]
@@ -259,8 +265,24 @@ def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry:
         if shape.first_map[h] < 0:
             _log(state, OWN, h, NONE, asked)
             continue
-        _log(state, OWN, h, state.held[slot, place_at], shape.footprint[h, asked])
+        if shape.scattered[h]:
+            _log_scattered(state, shape.first_map[h] + module, slot, OWN, h)
+        else:
+            _log(state, OWN, h, state.held[slot, place_at], shape.footprint[h, asked])
         place_at += 1
+
+
+@kernel
+def _log_scattered(state: State, row: int, slot: int, unit: int, resource: int) -> None:
+    """A row for every run of blocks that a dispatch holds."""
+    start, blocks = NONE, state.owner.shape[1]
+    for block in range(blocks + 1):
+        held = block < blocks and state.owner[row, block] == slot
+        if held and start == NONE:
+            start = block
+        elif not held and start != NONE:
+            _log(state, unit, resource, start, block - start)
+            start = NONE
 
 
 @kernel

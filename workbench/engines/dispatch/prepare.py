@@ -94,7 +94,7 @@ def columns_of(setup: Setup, groups: Groups, resources: tuple[Resource, ...], hi
         lasting(setup, groups.duration),
         demand,
         groups.instructions if history else none,
-        _rates(groups) if history else none,
+        _rates(groups, lasting(setup, groups.duration)) if history else none,
         following,
         first,
     )
@@ -112,7 +112,7 @@ def levels_of(groups: Groups) -> int:
 
 def lasting(setup: Setup, duration: np.ndarray) -> np.ndarray:
     """How long groups run where a layout slows them down: each placement policy counts once."""
-    for policy in {setup.policies["placement"], setup.policies["shared_placement"]}:
+    for policy in dict.fromkeys(setup.policies[slot] for slot in ("placement", "shared_placement")):
         assert isinstance(policy, Placement)
         duration = np.asarray(policy.lasting(duration), np.int64)
     return duration
@@ -130,14 +130,14 @@ def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]
     return following, first
 
 
-def _rates(groups: Groups) -> np.ndarray:
-    """Instructions a cycle in 2**-20, to the nearest."""
+def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
+    """Instructions a cycle of a group's life, in 2**-20, to the nearest."""
     most = groups.instructions.sum(axis=0, dtype=np.float64)
     if (most > MOST_INSTRUCTIONS).any():
         raise InputError(
             f"the groups execute up to {most.max():.3g} instructions of a class; at most 2^42 can be counted exactly."
         )
-    duration = groups.duration[:, None]
+    duration = lasting[:, None]
     rates: np.ndarray = ((groups.instructions << SCALE_BITS) + duration // 2) // duration
     return rates
 

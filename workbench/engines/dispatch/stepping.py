@@ -82,7 +82,7 @@ def exchange(
     count_resources(shape, columns, rules, state, entry, module, -1 if takes else 1)
     _renew_reports(shape, columns, policies, state, entry, module, takes, now)
     if takes:
-        log_takes(shape, columns, rules, state, entry, slot)
+        log_takes(shape, columns, rules, state, entry, module, slot)
         _book(shape, columns, policies, state, entry, module, slot, pointer, now)
         take_off(columns, rules, state, offer)
     else:

@@ -1,5 +1,6 @@
 """How are workgroups dispatched? (spec 3, Em. 1-3 and 8-10)"""
 
+from workbench.policies.dispatch.as_found import AS_FOUND
 from workbench.policies.dispatch.choice import (
     BestFitModule,
     Choice,
@@ -62,6 +63,7 @@ from workbench.policies.dispatch.units import (
 )
 
 __all__ = [
+    "AS_FOUND",
     "Ageing",
     "Backfill",
     "BestFitModule",

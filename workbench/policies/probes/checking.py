@@ -10,11 +10,11 @@ from workbench.policies.placement.free_map_text import as_text
 from workbench.policies.probes.asking import Asker, admitted, compiled, longest, plain, states
 from workbench.policies.probes.question import Probe
 
-SIZES, STATES = (16, 64, 65, 128), 40
+SIZES, STATES = (16, 64, 65, 128), 25
 
 
 def check(probe: Probe) -> None:
-    """Ask a probe about some hundred states, with every array index tested, and refuse a wrong report.
+    """Ask a probe about a hundred states, with every array index tested, and refuse a wrong report.
 
     Raises
     ------

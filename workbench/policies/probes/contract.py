@@ -97,7 +97,7 @@ class ProbeContract:
     def test_gates_compute_the_report(self) -> None:
         inverted = getattr(self.probe, "encoding", "free1") == "free0"
         for blocks in (n for n in self._sizes() if n <= 129):
-            gates, maps = self.probe.gate_list(blocks), list(states(blocks, self.count))
+            gates, maps = self.probe.gate_list(blocks), list(states(blocks, 20))
             if gates is None:
                 return
             bits = np.array([unpacked(free, blocks) != inverted for free in maps]).T

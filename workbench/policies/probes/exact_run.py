@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from workbench.levers import lever
@@ -38,6 +37,3 @@ class ExactRun(ShiftProbe):
 
     def answer(free: Any, blocks: int, params: Any) -> int:
         return longest_free_run(free)
-
-    def _told_apart(self, blocks: int) -> Sequence[int]:
-        return range(1, blocks + 1)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import Question
-from workbench.errors import InputError
-from workbench.policies.placement.free_map_text import Bits, Encoding, as_words
+from workbench.errors import InputError, wrong_value
+from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_words
 from workbench.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Probe(Policy, abstract=True):
         Raises
         ------
         InputError
-            The probe has no hardware model, or cannot be built for so many blocks.
+            The probe has no hardware model, or there is no resource of so many blocks that it can be built for.
 
         Examples
         --------
@@ -139,6 +139,8 @@ class Probe(Policy, abstract=True):
         >>> cost.and_gates, cost.or_gates, cost.registers, cost.cycles
         (8128, 8128, 0, 1)
         """
+        check_count(blocks)
+        self.check_blocks(blocks)
         return _counted(self, blocks)
 
     def ready(self, checked: bool = False) -> ReadyProbe:
@@ -150,6 +152,19 @@ class Probe(Policy, abstract=True):
         words, blocks = as_words(free, encoding, 1)
         self.check_blocks(blocks)
         return words, blocks
+
+
+def check_count(blocks: int) -> None:
+    """Refuse what is no number of blocks.
+
+    >>> check_count(0)
+    Traceback (most recent call last):
+    workbench.errors.InputError: blocks must be a whole number from 1 to 4096. Got 0. Nearest: 1.
+    """
+    whole = isinstance(blocks, (int, np.integer)) and not isinstance(blocks, bool)
+    if not whole or not 1 <= blocks <= MOST_SEGMENTS:
+        nearest = min(max(blocks, 1), MOST_SEGMENTS) if whole else None
+        raise wrong_value("", "blocks", f"must be a whole number from 1 to {MOST_SEGMENTS}", blocks, nearest)
 
 
 @lru_cache(maxsize=256)

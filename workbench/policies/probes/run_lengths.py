@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal
 
 MOST_BLOCKS = 4096
+"""Blocks of the largest resource."""
 
 
 def powers_and_halfway(most: int) -> tuple[int, ...]:

@@ -23,10 +23,10 @@ from workbench.policies.probes.word_parallel import longest_free_run
 @kernel
 def largest_sampled(run: int, params: Any) -> int:
     """The largest of the sampled lengths among the parameters that is at most so long, 0 for none."""
-    largest = 0
-    for row in range(LENGTHS, params.size):
-        largest = int(params[row]) if params[row] <= run else largest
-    return largest
+    row = LENGTHS
+    while row < params.size and params[row] <= run:
+        row += 1
+    return int(params[row - 1]) if row > LENGTHS else 0
 
 
 class SampledRun(ShiftProbe):

@@ -8,7 +8,8 @@ from tests.oracles.dispatch_selection import first_change
 from workbench.policies.dispatch.priority.checking import Asked, Speaker
 from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
 
-HORIZON = 400
+HORIZON = 200
+"""Cycles that are looked at for a change: longer than the periods that are drawn."""
 
 
 def ranks(policy: Priority, levels: int) -> Callable[[int, int, int], int]:

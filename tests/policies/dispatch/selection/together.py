@@ -15,29 +15,30 @@ from workbench.policies.dispatch.selection.walk import CompiledSpeaker, PlainSpe
 LEVELS = 4
 CHANNELS = 6
 
-_head = st.tuples(
-    st.integers(0, CHANNELS - 1),
-    st.integers(1, LEVELS + 1),
-    st.integers(-1, 2),
-    st.booleans(),
-    st.integers(0, 9),
-    st.integers(1, 16),
-)
-_round = st.tuples(st.integers(0, 60), st.lists(_head, min_size=1, max_size=CHANNELS, unique_by=lambda h: h[0]))
-walks = st.lists(_round, min_size=1, max_size=12)
-"""Rounds: the cycles until each, and the heads that wait in it."""
+_head = st.integers(0, (LEVELS + 1) * 4 * 2 * 10 * 16 - 1)
+_round = st.tuples(st.integers(0, 60), st.integers(1, 2**CHANNELS - 1), *[_head] * CHANNELS)
+walks = st.lists(_round, min_size=1, max_size=10)
+"""Rounds: the cycles until each, which channels wait in it, and their heads, each drawn as one number."""
 
 
-def prepared(walk: Iterable[tuple[int, list[tuple[Any, ...]]]]) -> list[tuple[int, list[Waiting]]]:
-    """The rounds as a dispatcher asks: channels in order, cycles that rise, and at least one that fits."""
+def prepared(walk: Iterable[tuple[int, ...]]) -> list[tuple[int, list[Waiting]]]:
+    """The rounds as a dispatcher asks: cycles that rise, and at least one head that fits."""
     cycle, found = 0, []
-    for wait, heads in walk:
+    for wait, who, *drawn in walk:
         cycle += wait
-        waiting = sorted(Waiting(*head) for head in heads)
+        waiting = [_read(channel, drawn[channel]) for channel in range(CHANNELS) if who >> channel & 1]
         if not any(head.fits for head in waiting):
             waiting[-1] = waiting[-1]._replace(fits=True)
         found.append((cycle, waiting))
     return found
+
+
+def _read(channel: int, drawn: int) -> Waiting:
+    drawn, priority = divmod(drawn, LEVELS + 1)
+    drawn, rank = divmod(drawn, 4)
+    drawn, fits = divmod(drawn, 2)
+    waves, waited = divmod(drawn, 10)
+    return Waiting(channel, priority + 1, rank - 1, bool(fits), waited, waves + 1)
 
 
 def far_walk(channels: int, seed: int = 0, steps: int = 1200) -> list[tuple[int, list[Waiting]]]:

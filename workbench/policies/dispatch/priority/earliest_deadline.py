@@ -20,9 +20,7 @@ def slack(priority: int, params: np.ndarray) -> int:
     given, step = int(params.size) - FIRST, int(params[STEP])
     if given == 0:
         return step * priority
-    if priority <= given:
-        return int(params[FIRST + priority - 1])
-    return int(params[FIRST + given - 1]) + step * (priority - given)
+    return int(params[FIRST + min(priority, given) - 1]) + step * max(priority - given, 0)
 
 
 class EarliestDeadline(Priority):

@@ -1,17 +1,19 @@
-"""The dispatcher of `dispatch_full` as processes in plain Python: a dispatcher and one process a running group.
+"""The dispatcher of `dispatch_full` as a SimPy model: a dispatcher, and one process a running group.
 
 Free maps are whole numbers of Python, reports are kept until a map changes, and a round that failed is tried again when
-something was released: what somebody who cares about speed would write with such a library.
+something was released: what somebody who cares about speed would write with SimPy.
 """
 
 from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Generator
 from typing import Any
 
-from benchmarks.processes import Clock, Process, Signal
+import simpy
 
+Process = Generator[simpy.Event, None, None]
 WINDOWS = (8, 4, 2, 1)
 SLOTS, GROUPS_A_MODULE = 10, 16
 
@@ -94,15 +96,16 @@ class Dispatcher:
     """Rounds over the heads of the channels until all channels are empty."""
 
     def __init__(self, modules: list[Module], channels: list[deque[Any]], nx: int, seed: int) -> None:
-        self.clock, self.released = Clock(), Signal()
+        self.env = simpy.Environment()
+        self.released = self.env.event()
         self.modules, self.channels, self.nx, self.random = modules, channels, nx, random.Random(seed)
         self.marks: set[tuple[int, int]] = set()
         self.dispatched = 0
         self.last_end = 0
 
     def run(self) -> None:
-        self.clock.start(self.rounds())
-        self.clock.run()
+        self.env.process(self.rounds())
+        self.env.run()
 
     def rounds(self) -> Process:
         while any(self.channels):
@@ -116,13 +119,13 @@ class Dispatcher:
                 continue
             channel, group, fitting = self.target(matched)
             self.channels[channel].popleft()
-            self.clock.start(self.life(group, self.module(fitting)))
+            self.env.process(self.life(group, self.module(fitting)))
             self.dispatched += 1
-            yield 1
+            yield self.env.timeout(1)
 
     def target(self, matched: list[tuple[int, Any, list[Module]]]) -> tuple[int, Any, list[Module]]:
         """The most urgent priority of the window, taking turns by marks (spec 3, R10, R18)."""
-        at, top = self.clock.now % sum(WINDOWS), 0
+        at, top = self.env.now % sum(WINDOWS), 0
         while at >= WINDOWS[top]:
             at -= WINDOWS[top]
             top += 1
@@ -140,7 +143,7 @@ class Dispatcher:
     def module(self, fitting: list[Module]) -> Module:
         """Most residual and least recent energy, each normalised over the candidates, half and half (spec 3, E20)."""
         residual = [float(sum(module.free)) for module in fitting]
-        energy = [-module.energy(self.clock.now, self.nx) for module in fitting]
+        energy = [-module.energy(self.env.now, self.nx) for module in fitting]
         sums = [0.5 * r + 0.5 * e for r, e in zip(_normalised(residual), _normalised(energy), strict=True)]
         return fitting[sums.index(max(sums))]
 
@@ -155,8 +158,8 @@ class Dispatcher:
         module.slots = [s - c for s, c in zip(module.slots, counts, strict=True)]
         module.groups -= 1
         module.free = [f - a for f, a in zip(module.free, amounts, strict=True)]
-        module.lives.append((self.clock.now, self.clock.now + group.duration, group.energy / group.duration))
-        yield group.duration
+        module.lives.append((self.env.now, self.env.now + group.duration, group.energy / group.duration))
+        yield self.env.timeout(group.duration)
         for u in units:
             module.vgpr[u].give(vgpr[u])
             module.sgpr[u].give(sgpr[u])
@@ -164,8 +167,9 @@ class Dispatcher:
         module.slots = [s + c for s, c in zip(module.slots, counts, strict=True)]
         module.groups += 1
         module.free = [f + a for f, a in zip(module.free, amounts, strict=True)]
-        self.last_end = self.clock.now
-        self.clock.fire(self.released)
+        self.last_end = self.env.now
+        self.released.succeed()
+        self.released = self.env.event()
 
 
 def _normalised(scores: list[float]) -> list[float]:

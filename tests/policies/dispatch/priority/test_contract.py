@@ -1,0 +1,156 @@
+"""The contract and the quick check of priorities catch what they are for: each is fed a policy that breaks it."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.compiled import INTERPRETED
+from workbench.errors import PolicyError
+from workbench.levers import lever
+from workbench.policies.dispatch import Ageing, StaticPriority
+from workbench.policies.dispatch.priority.contract import PriorityContract, check
+from workbench.policies.dispatch.priority.question import Priority
+
+compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
+
+
+class Impatient(Priority):
+    """Who has waited long enough is first, then by static priority. What a user may write in a notebook."""
+
+    limit: int = lever(100, least=1, most=10_000, unit="cycles", says="how long is long enough")
+
+    def answer(cycle, priority, levels, waited, params):
+        return priority - 100 if waited >= params[0] else priority
+
+
+class TestImpatient(PriorityContract):
+    policy = Impatient(limit=40)
+
+
+class PromisesTooMuch(Impatient):
+    """Says that an order holds for ever which changes when somebody has waited long enough."""
+
+    def holds_until(cycle, levels, params):
+        return 1 << 62
+
+
+class PromisesNothing(StaticPriority):
+    def holds_until(cycle, levels, params):
+        return cycle
+
+
+class Flipping(Priority):
+    """Turns the order round at every 64th cycle, one cycle before it is said to."""
+
+    def answer(cycle, priority, levels, waited, params):
+        return -priority if (cycle + 1) // 64 % 2 else priority
+
+    def holds_until(cycle, levels, params):
+        return (cycle // 64 + 1) * 64
+
+
+class RaisesWhatIsBelowAll(Priority):
+    def answer(cycle, priority, levels, waited, params):
+        return priority % (levels + 1)
+
+
+class Raising(Priority):
+    def answer(cycle, priority, levels, waited, params):
+        if waited > 3:
+            raise ValueError("too long")
+        return priority
+
+
+class BeyondTheArray(Priority):
+    def answer(cycle, priority, levels, waited, params):
+        return priority if params[params.size] == 0 else 0
+
+
+class ForOneOnly(StaticPriority):
+    def check_levels(self, levels, path="", where=""):
+        assert levels == 1, "made for one"
+
+
+@pytest.mark.parametrize("policy", [Impatient(), Ageing(), StaticPriority()], ids=lambda policy: policy.name)
+def test_check_accepts(policy):
+    check(policy)
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        (
+            Raising(),
+            r"^raising raised an exception when asked for priority \d of \d that waited \d+ cycles",
+        ),
+        (BeyondTheArray(), r"^beyond_the_array raised an exception"),
+        (
+            PromisesTooMuch(),
+            r"^promises_too_much: the order of \(priority, .* changes from \d+ to before \d+\.$",
+        ),
+        (PromisesNothing(), r"^promises_nothing: holds_until\(0\) is 0, which is not later\.$"),
+        (Flipping(), r"^flipping: the order of"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Priority) else "",
+)
+def test_check_names_the_cycle_and_the_groups(policy, says):
+    with pytest.raises(PolicyError, match=says) as refused:
+        check(policy)
+    assert "\n" not in str(refused.value)
+
+
+def broken(policy: Priority, test: str) -> None:
+    class Contract(PriorityContract):
+        pass
+
+    Contract.policy = policy
+    getattr(Contract(), test)()
+
+
+@pytest.mark.parametrize(
+    ("policy", "test"),
+    [
+        (PromisesTooMuch(), "test_an_order_holds_as_long_as_it_says"),
+        (PromisesNothing(), "test_an_order_holds_as_long_as_it_says"),
+        (Flipping(), "test_an_order_holds_as_long_as_it_says"),
+        (RaisesWhatIsBelowAll(), "test_below_all_is_never_more_urgent_than_the_lowest"),
+        (ForOneOnly(), "test_serves_its_numbers_of_priorities"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Priority) else value,
+)
+def test_the_contract_has_been_seen_failing(policy, test):
+    with pytest.raises(AssertionError):
+        broken(policy, test)
+    broken(StaticPriority(), test)
+
+
+def test_the_contract_runs_the_check():
+    with pytest.raises(PolicyError):
+        broken(Raising(), "test_stays_within_its_arrays")
+
+
+OFFSET = 0
+
+
+class DiffersByProcess(Priority):
+    """Compiled code holds a global as it was when it was compiled; plain Python sees it change."""
+
+    def answer(cycle, priority, levels, waited, params):
+        return priority + OFFSET
+
+
+@compiled_only
+def test_the_contract_compares_compiled_with_plain(monkeypatch):
+    check(DiffersByProcess())
+    broken(DiffersByProcess(), "test_compiled_and_plain_ranks_agree")
+    monkeypatch.setitem(DiffersByProcess.answer.__globals__, "OFFSET", 1)
+    with pytest.raises(AssertionError):
+        broken(DiffersByProcess(), "test_compiled_and_plain_ranks_agree")
+    with pytest.raises(PolicyError, match=r"answered \d+ compiled and \d+ in plain Python, for priority"):
+        check(DiffersByProcess())
+
+
+def test_the_contract_compares_processes(monkeypatch):
+    monkeypatch.setattr("workbench.policies.dispatch.priority.contract.digest", lambda *asked: "another")
+    with pytest.raises(AssertionError):
+        broken(StaticPriority(), "test_ranks_the_same_in_a_fresh_interpreted_process")

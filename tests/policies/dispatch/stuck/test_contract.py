@@ -1,0 +1,128 @@
+"""The contract and the quick check of policies for stuck groups catch what they are for."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.compiled import INTERPRETED
+from workbench.errors import PolicyError
+from workbench.levers import lever
+from workbench.policies.dispatch import NeverSplit, SplitWhenStuck
+from workbench.policies.dispatch.stuck.contract import StuckContract, check
+from workbench.policies.dispatch.stuck.question import Stuck
+
+compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
+
+
+class Quarters(Stuck):
+    """Split a group into four, or as many as it has waves. What a user may write in a notebook."""
+
+    after: int = lever(8, least=1, most=64, unit="rounds", says="failed rounds before a split")
+
+    def answer(waves, independent, priority, levels, params):
+        return min(waves, 4) if independent else 1
+
+    def patience(self) -> int:
+        return self.after
+
+
+class TestQuarters(StuckContract):
+    policy = Quarters(after=3)
+
+
+class SplitsRelated(Stuck):
+    def answer(waves, independent, priority, levels, params):
+        return waves
+
+
+class TooMany(Stuck):
+    def answer(waves, independent, priority, levels, params):
+        return waves + 1 if independent else 1
+
+
+class Raising(Stuck):
+    def answer(waves, independent, priority, levels, params):
+        if waves > 3:
+            raise ValueError("too many")
+        return 1
+
+
+class WithoutPatience(NeverSplit):
+    def patience(self) -> int:
+        return -1
+
+
+@pytest.mark.parametrize("policy", [Quarters(), NeverSplit(), SplitWhenStuck()], ids=lambda policy: policy.name)
+def test_check_accepts(policy):
+    check(policy)
+
+
+@pytest.mark.parametrize(
+    ("policy", "says"),
+    [
+        (SplitsRelated(), r"^splits_related splits a group of \d+ related waves at priority 1 of 1 into \d+\.$"),
+        (TooMany(), r"^too_many splits a group of 1 independent waves at priority 1 of 1 into 2\.$"),
+        (Raising(), r"^raising raised an exception when asked about a group of 4 related waves"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Stuck) else "",
+)
+def test_check_names_the_group(policy, says):
+    with pytest.raises(PolicyError, match=says) as refused:
+        check(policy)
+    assert "\n" not in str(refused.value)
+
+
+def broken(policy: Stuck, test: str) -> None:
+    class Contract(StuckContract):
+        pass
+
+    Contract.policy = policy
+    getattr(Contract(), test)()
+
+
+@pytest.mark.parametrize(
+    ("policy", "test"),
+    [
+        (SplitsRelated(), "test_splits_independent_waves_only_and_gives_each_part_one"),
+        (TooMany(), "test_splits_independent_waves_only_and_gives_each_part_one"),
+        (TooMany(), "test_no_wave_is_lost"),
+        (WithoutPatience(), "test_what_it_asks_of_the_engine"),
+    ],
+    ids=lambda value: value.name if isinstance(value, Stuck) else value,
+)
+def test_the_contract_has_been_seen_failing(policy, test):
+    with pytest.raises(AssertionError):
+        broken(policy, test)
+    broken(SplitWhenStuck(), test)
+
+
+def test_the_contract_runs_the_check():
+    with pytest.raises(PolicyError):
+        broken(Raising(), "test_stays_within_its_arrays")
+
+
+OFFSET = 1
+
+
+class DiffersByProcess(Stuck):
+    """Compiled code holds a global as it was when it was compiled; plain Python sees it change."""
+
+    def answer(waves, independent, priority, levels, params):
+        return OFFSET
+
+
+@compiled_only
+def test_the_contract_compares_compiled_with_plain(monkeypatch):
+    check(DiffersByProcess())
+    broken(DiffersByProcess(), "test_compiled_and_plain_answers_agree")
+    monkeypatch.setitem(DiffersByProcess.answer.__globals__, "OFFSET", 0)
+    with pytest.raises(AssertionError):
+        broken(DiffersByProcess(), "test_compiled_and_plain_answers_agree")
+    with pytest.raises(PolicyError, match=r"answered 1 compiled and 0 in plain Python, for a group of"):
+        check(DiffersByProcess())
+
+
+def test_the_contract_compares_processes(monkeypatch):
+    monkeypatch.setattr("workbench.policies.dispatch.stuck.contract.digest", lambda *asked: "another")
+    with pytest.raises(AssertionError):
+        broken(NeverSplit(), "test_answers_the_same_in_a_fresh_interpreted_process")
