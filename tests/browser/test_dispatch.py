@@ -72,7 +72,7 @@ def test_policies_of_one_side_and_their_levers(board: Board):
     board.type("groups", "16")
     expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
     pick(board, "selection", "as the baseline")
-    expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run against exact_run")
+    expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run(groups=16) against exact_run: ")
 
 
 def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board):

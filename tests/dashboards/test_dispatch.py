@@ -60,7 +60,7 @@ def test_it_opens_with_the_document_s_first_claim(shown):
         assert panel.scene["words"] == ""
     assert [line["x"] for line in shown.panels.waits.scene["lines"]] == [[1, 2, 3, 4]] * 2
     assert shown.panels.power.scene["lines"][0]["x"] == list(range(8))
-    assert "mean of 10 seeds with its 95 % interval" in shown.panels.seeds.value
+    assert "mean of 8 seeds with its 95 % interval" in shown.panels.seeds.value
     assert "wait mean (cycles) ↓" in shown.table.value
 
 

@@ -136,7 +136,7 @@ OPENING = Opening(
     ),
     machine_note=resources_note,
     regime="head_of_line",
-    length=500,
+    length=400,
     baseline={
         "priority": "priority_windows",
         "selection": "strict_blocking",
@@ -146,7 +146,7 @@ OPENING = Opening(
     other={"selection": "served_marks"},
     compared=tuple(Dispatch.slots),
     options={"power": "class_power"},
-    seeds=10,
+    seeds=8,
     measure="wait_mean_cycles",
     view=DispatchView,
     folded=("Workload", "Engine"),

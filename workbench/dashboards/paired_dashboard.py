@@ -54,6 +54,7 @@ class PairedDashboard(widgets.HBox):
         self.add_class("wb-dashboard")
         self._notes = notes or {}
         self._runs: PairedRuns | None = None
+        self._warm = False
         self._rest = Later(self._continue)
         self._watch = CatalogueWatch(self._defined)
         self.sidebar.on_change(self.update)
@@ -66,7 +67,7 @@ class PairedDashboard(widgets.HBox):
         self._rest.cancel()
         with self._mistakes_said():
             self._runs = PairedRuns(self.sidebar.said(), self._notes)
-            self._runs.warm_up(self._say)
+            self._warm_up(self._runs)
             self._show_seed(self._runs)
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
             self._write_sweep()
@@ -76,6 +77,12 @@ class PairedDashboard(widgets.HBox):
         self._rest.cancel()
         self._watch.stop()
         super().close()
+
+    def _warm_up(self, runs: PairedRuns) -> None:
+        """Once: whether the sources have changed takes as long to find out as some runs."""
+        if not self._warm:
+            runs.warm_up(self._say)
+            self._warm = True
 
     def _defined(self) -> None:
         self.sidebar.refresh()
