@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from workbench.experiments.folder import STORE, SWEEP, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.pools import check_pool
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import LIMIT_SECONDS, Progress, run_plan
+from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, run_plan
 from workbench.experiments.store import Kind, Store, has_store
 from workbench.experiments.strangers import refuse_strangers
 from workbench.experiments.sweep import read_sweep
-from workbench.experiments.watchers import usual_watcher
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,15 +118,17 @@ def run(
     (4, 6)
     """
     plan = planned(sweep, set=set, seeds=seeds)
+    check_pool(executor, workers)
+    check_limit(limit_seconds)
     if out is None:
         rows = Store(None)
-        seconds = run_plan(plan, rows, workers, executor, progress or usual_watcher(), limit_seconds)
+        seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
         return _results(gather(plan, rows, None, seconds))
     with held(Path(out)) as folder:
         rows = Store(folder / STORE, plan.sweep.name, store)
         try:
             keep_sweep(RunSet(plan, ()), folder)
-            seconds = run_plan(plan, rows, workers, executor, progress or usual_watcher(), limit_seconds)
+            seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
             return _kept(_results(gather(plan, rows, folder, seconds)))
         finally:
             rows.close()

@@ -70,6 +70,28 @@ def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     assert_lawful(case, record)
 
 
+def roomy(seed: int, **more: Any) -> Case:
+    """Groups that come one after another, and room for each in every one of six modules: all is up to the choice."""
+    chance = random.Random(seed)
+    rows = []
+    for k in range(40):
+        waves = chance.randint(1, 4)
+        need = {"vgpr": chance.randint(0, 3), "sgpr": chance.randint(0, 2), "shared": chance.randint(0, 3)}
+        mix = tuple(chance.randrange(1 << chance.randrange(12)) for _ in range(6))
+        rows.append(
+            Row(4 * k + chance.randrange(4), waves=waves, duration=chance.randint(1, 50), need=need, instructions=mix)
+        )
+    return Case(rows, modules=6, units=2, seed=seed, **more)
+
+
+@pytest.mark.parametrize("choice", EVERY["choice"], ids=lambda choice: choice.short())
+def test_every_choice_where_there_is_room(choice: Any) -> None:
+    record = assert_same(roomy(3, policies={"choice": choice}))
+    assert record is not None
+    assert record.failed_rounds == 0
+    assert choice == FirstModule() or len(set(record.module.tolist())) > 1
+
+
 def test_every_registered_policy_is_listed() -> None:
     load_all()
     for slot in Dispatch.slots:

@@ -19,7 +19,7 @@ from tests.engines.dispatch_users import (
 )
 from workbench.errors import InputError, PolicyError
 from workbench.machine.resource import Resource
-from workbench.policies.dispatch import CoolestFirst, NoRotation
+from workbench.policies.dispatch import CoolestFirst, NoRotation, PriorityWindows, StaticPriority
 from workbench.policies.placement import Buddy, Compaction
 from workbench.policies.probes import GroupedRun, SampledRun
 
@@ -128,6 +128,15 @@ class NoNumber(LongestUnused):
             scores[k] = np.nan
 
 
+class Nobody(OddOnesOut):
+    """Dispatch nothing, whatever the order."""
+
+    def answer(  # type: ignore[no-untyped-def]
+        cycle, count, channel, priority, rank, fits, waited, waves, params, memory
+    ) -> int:
+        return -1
+
+
 WRONG = [
     ("placement", Anywhere(), r"answered 0, which is not the start of a free range.* at cycle 1, group 1 "),
     ("placement", Nowhere(), r"wait for ever at cycle \d+ although all modules are empty: .*nowhere"),
@@ -151,3 +160,11 @@ def test_a_wrong_answer_is_an_error_that_names_the_policy(slot: str, policy: Any
     with pytest.raises(PolicyError, match=said) as wrong:
         Case(rows, policies={slot: policy}).engine()
     assert policy.name in str(wrong.value)
+
+
+@pytest.mark.parametrize("priority", [StaticPriority(), PriorityWindows(shortest=4), EverySeventh()])
+def test_who_refuses_in_every_order_does_not_hang(priority: Any) -> None:
+    """Windows open for ever, and an order that is asked for in every cycle never comes to an end either."""
+    rows = [Row(arrival=5, duration=10), Row(channel=1, priority=2)]
+    with pytest.raises(PolicyError, match=r"2 channels wait for ever .* one of nobody, "):
+        Case(rows, policies={"selection": Nobody(), "priority": priority}).engine()

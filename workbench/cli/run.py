@@ -11,7 +11,8 @@ from workbench.cli.output import say_json, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
 from workbench.experiments.folder import TABLE
-from workbench.experiments.runner import LIMIT_SECONDS
+from workbench.experiments.pools import check_pool
+from workbench.experiments.runner import LIMIT_SECONDS, check_limit
 from workbench.experiments.store import KINDS
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ def run(given: argparse.Namespace) -> int:
     plan = planned(given.sweep, set=chosen)
     check_figures(plan.sweep.figures, plan.sweep.mechanism.engine.name, plan.sweep.where)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
+    executor, limit = executor_of(given), LIMIT_SECONDS if given.limit is None else given.limit
+    check_pool(executor, given.workers)
+    check_limit(limit)
     if not given.json:
         print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs")
     results = run_sweep(
@@ -47,10 +51,10 @@ def run(given: argparse.Namespace) -> int:
         folder,
         set=chosen,
         workers=given.workers,
-        executor=executor_of(given),
+        executor=executor,
         progress=Bar(quiet=given.json),
         store=given.store,
-        limit_seconds=LIMIT_SECONDS if given.limit is None else given.limit,
+        limit_seconds=limit,
     )
     figures = [] if given.no_figures else draw_figures(results, folder / "figures")
     if given.events:

@@ -11,12 +11,13 @@ from workbench.errors import wrong_value
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool, in_process
 from workbench.experiments.plan import Plan, PlannedRun
-from workbench.experiments.pools import check_workers, cores, pool_of
+from workbench.experiments.pools import check_pool, cores, pool_of
 from workbench.experiments.progress import Progress, Silent
 from workbench.experiments.row import Row
 from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
+from workbench.experiments.watchers import usual_watcher
 
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""
@@ -45,13 +46,14 @@ def run_plan(
     executor : str or Executor, optional
         `processes`, `threads`, a Dask cluster (`tcp://HOST:PORT`, or `local:4` for one of this machine's own), or
         anything that submits as `concurrent.futures` does.
+    progress : Progress, optional
+        Who watches; left out, in a notebook a line below the cell, elsewhere nobody.
     limit_seconds : float
         The longest that one run may take.
     """
-    began, watch = time.perf_counter(), progress or Silent()
-    check_workers(workers)
-    if not limit_seconds > 0:
-        raise wrong_value("", "the limit of a run", "must be more than 0 seconds", limit_seconds)
+    began, watch = time.perf_counter(), progress or usual_watcher()
+    check_limit(limit_seconds)
+    check_pool(executor, workers)
     for note in store.notes:
         watch.say(note)
     known = store.points()
@@ -71,6 +73,12 @@ def run_plan(
         finally:
             watch.end()
     return time.perf_counter() - began
+
+
+def check_limit(seconds: float) -> None:
+    """Refuse a limit that no run could keep."""
+    if not seconds > 0:
+        raise wrong_value("", "the limit of a run", "must be more than 0 seconds", seconds)
 
 
 def _elsewhere(executor: Executor | str | None) -> bool:

@@ -30,9 +30,9 @@ _folder = functools.cache(cache_folder)
 
 def warm_up(setup: Setup, say: Say) -> None:
     """Do the smallest run of a setup's mechanism unless it was done since the sources last changed, and say so."""
-    with first_run(setup.engine) as seconds:
-        if seconds < COMPILING_SECONDS:
-            return
+    if _marker(setup.engine).is_file():
+        return
+    with first_run(setup.engine):
         found = mechanism(setup.engine)
         say_compiling(setup.engine, say)
         began = time.perf_counter()

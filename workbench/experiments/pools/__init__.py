@@ -51,10 +51,12 @@ def pool_of(executor: Executor | str | None, workers: int | None) -> Pool:
     return Cluster(executor)
 
 
-def check_workers(workers: int | None) -> None:
-    """Refuse a number of workers that nobody means."""
+def check_pool(executor: Executor | str | None, workers: int | None) -> None:
+    """Refuse a number of workers that nobody means, and a pool that cannot be had, before anything is written."""
     if workers is not None and not 0 <= workers <= MOST_WORKERS:
         raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
+    if isinstance(executor, str) and executor != "processes":
+        pool_of(executor, workers)
 
 
-__all__ = ["MOST_WORKERS", "Pool", "check_workers", "cores", "pool_of"]
+__all__ = ["MOST_WORKERS", "Pool", "check_pool", "cores", "pool_of"]

@@ -75,10 +75,10 @@ def _sampled(evidence: Evidence) -> Iterator[Finding]:
         gates, grouped = _priced("grouped_run", groups=z)
         for occupied in OCCUPIED:
             setting = Setting(free=1 - occupied)
-            losses = {cost: (lost_dispatches(probe, ASKED, setting), probe) for cost, probe in sampled if cost <= gates}
-            best = min(losses, key=lambda cost: losses[cost][0])
+            affordable = [(cost, probe) for cost, probe in sampled if cost <= gates]
+            its_gates, best = min(affordable, key=lambda one: lost_dispatches(one[1], ASKED, setting))
             name = f"Z = {z} ({gates} gates), {100 * occupied:g} % occupied"
-            yield _against(name, grouped, losses[best][1], best, setting)
+            yield _against(name, grouped, best, its_gates, setting)
 
 
 def _priced(name: str, **levers: Any) -> tuple[int, Probe]:

@@ -19,12 +19,12 @@ P99_GROWS, MAX_GROWS, UNBOUNDED = 1.5, 2.0, 2.0
 least; stated before anything was run."""
 
 
+_PRIORITIES = ("static_priority", "priority_windows")
+
+
 def _runs(evidence: Evidence) -> RunSet:
     workload = {"regime": "starvation", "count": {"vary": [SHORT, LONG]}}
     return evidence.runs("dispatch_starvation", experiment(workload, priority={"vary": list(_PRIORITIES)}))
-
-
-_PRIORITIES = ("static_priority", "priority_windows")
 
 
 def _points(runs: RunSet, count: int) -> tuple[PlannedPoint, PlannedPoint]:
