@@ -64,6 +64,18 @@ def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
     assert "later than first_fit, clearly" in lines[-1]
 
 
+def test_the_second_notebook_compares_a_choice_of_its_own():
+    notebook = executed("02_dispatch.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 7
+    assert printed(notebook, "heads").splitlines()[0] == "strict_blocking: nobody goes"
+    assert "40 runs" in printed(notebook, "run")
+    for cell in ("run", "own-run", "trace-run"):
+        assert "0 failed" in printed(notebook, cell)
+    assert any(line.startswith("fewest_matrix: power_cv ") for line in printed(notebook, "own-said").splitlines())
+    assert "clearly" in printed(notebook, "result-said").splitlines()[0]
+
+
 def test_a_notebook_that_fails_is_noticed():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import no_such_module")])
     with pytest.raises(Exception, match="No module named 'no_such_module'"):
