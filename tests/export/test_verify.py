@@ -91,8 +91,8 @@ def test_another_result_is_found(bundle, monkeypatch):
 
     real = work._row
 
-    def other(found, setup, task):
-        row = real(found, setup, task)
+    def other(found, setup, task, see=None):
+        row = real(found, setup, task, see)
         return row._replace(measures={**row.measures, "drain_cycles": row.measures["drain_cycles"] + 1})
 
     monkeypatch.setattr(work, "_row", other)

