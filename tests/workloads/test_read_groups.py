@@ -141,7 +141,8 @@ FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_f
     ids=lambda given: str(given)[:60],
 )
 def test_a_workload_of_the_wrong_kind_is_refused_with_those_that_fit(given, wants, says):
-    assert refusal(read_workload, given, "workload", "a.yaml", None, wants).startswith(f"a.yaml: {says}")
+    said = refusal(read_workload, given, "workload", "a.yaml", None, wants)
+    assert said.replace("faulty, ", "").startswith(f"a.yaml: {says}")  # `faulty` is a generator of other tests
     assert not isinstance(given, (str, dict)) or not VALIDATORS[wants].is_valid(given)
 
 
