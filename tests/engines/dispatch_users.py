@@ -17,7 +17,7 @@ from workbench.policies.probes import Probe
 from workbench.structures.free_map import is_free
 
 
-class MiddleOut(Placement):
+class MiddleFirst(Placement):
     """Take the feasible start nearest to the middle; the lower one wins a tie."""
 
     def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
@@ -123,8 +123,8 @@ class LongestUnused(Choice):
 
 USERS: dict[str, Any] = {
     "probe": OneShort(),
-    "placement": MiddleOut(),
-    "shared_placement": MiddleOut(),
+    "placement": MiddleFirst(),
+    "shared_placement": MiddleFirst(),
     "priority": EverySeventh(),
     "selection": OddOnesOut(),
     "stuck": Thirds(),

@@ -12,7 +12,7 @@ from tests.engines.dispatch_users import (
     EverySeventh,
     FromTheTop,
     LongestUnused,
-    MiddleOut,
+    MiddleFirst,
     OddOnesOut,
     OneShort,
     Thirds,
@@ -64,14 +64,14 @@ def test_policies_that_do_not_go_with_a_dispatcher() -> None:
     assert "groups" in refused(policies={"probe": GroupedRun(groups=3)})
 
 
-class Anywhere(MiddleOut):
+class Anywhere(MiddleFirst):
     """Answer the first block, free or not."""
 
     def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
         return 0
 
 
-class Nowhere(MiddleOut):
+class Nowhere(MiddleFirst):
     """Refuse everything."""
 
     def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
