@@ -17,6 +17,8 @@ from tests.engines.dispatch_users import (
     OneShort,
     Thirds,
 )
+from workbench.compiled import INTERPRETED
+from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError, PolicyError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch import CoolestFirst, NoRotation, PriorityWindows, StaticPriority
@@ -168,3 +170,45 @@ def test_who_refuses_in_every_order_does_not_hang(priority: Any) -> None:
     rows = [Row(arrival=5, duration=10), Row(channel=1, priority=2)]
     with pytest.raises(PolicyError, match=r"2 channels wait for ever .* one of nobody, "):
         Case(rows, policies={"selection": Nobody(), "priority": priority}).engine()
+
+
+class AsksForMore(OneShort):
+    """Divide by nothing."""
+
+    def answer(free: Any, blocks: int, params: Any) -> int:
+        return blocks // (blocks - blocks)
+
+
+class NeverReports(OneShort):
+    """Never come to an end."""
+
+    def answer(free: Any, blocks: int, params: Any) -> int:
+        while blocks > 0:
+            blocks += 1
+        return blocks
+
+
+class OutOfBounds(FromTheTop):
+    """Give a wave to a unit that is not there."""
+
+    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
+        counts[units + 5] = waves
+        return pointer
+
+
+compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
+
+AT_ONCE = [
+    ("probe", AsksForMore(), "raised ZeroDivisionError"),
+    pytest.param("probe", NeverReports(), "did not end within 1,000,000,000 loop turns", marks=compiled_only),
+    ("units", OutOfBounds(), "raised IndexError"),
+]
+
+
+@pytest.mark.parametrize(("slot", "policy", "said"), AT_ONCE, ids=lambda value: getattr(value, "name", None))
+def test_what_is_asked_before_a_run_is_stopped_as_in_it(slot: str, policy: Any, said: str) -> None:
+    """Groups are admitted by what the probe and the units policy say of an empty module, which may fail as well."""
+    setup = Case([Row(waves=2, need={"vgpr": 4})], policies={slot: policy}).setup()
+    Dispatch().admit(setup, 1)
+    with pytest.raises(PolicyError, match=said):
+        Dispatch().simulate(setup, 1)

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from workbench.compiled import RAISED
 from workbench.engines.dispatch.prepare import channels_of, levels_of, placement_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
-from workbench.policies.placement.free_map_text import Bits
+from workbench.policies.dispatch.units.walk import compiled, plain
+from workbench.policies.probes import asking
 from workbench.policies.probes.question import Probe
 from workbench.structures.free_map import all_free
 from workbench.workloads.workload import Groups
@@ -56,21 +58,27 @@ def _per_wave(setup: Setup) -> bool:
 
 
 def _most_on_a_unit(setup: Setup, shape: Shape, columns: Columns) -> np.ndarray:
-    """The most waves of each group that one unit of an empty module is given."""
+    """The most waves of each group that one unit of an empty module is given; 0 where the policy raises."""
     policy: Any = setup.policies["units"]
+    ask = plain(policy) if policy.built_in else compiled(policy, checked=True)
     most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
+    none, counts = np.zeros(shape.units, np.int64), np.zeros(shape.units, np.int64)
     for waves in np.unique(columns.waves).tolist():
-        counts, _ = policy.split(waves, shape.units)
-        most[waves] = max(counts)
+        raised = ask(waves, shape.units, policy.first_pointer(0, 0), none, counts) == RAISED
+        most[waves] = 0 if raised else counts.max()
     return most[columns.waves]
 
 
 def _reported(setup: Setup, resource: Resource, probe: Probe | None) -> int:
-    """What is reported of an empty resource: a probe that saves hardware may never say that all of it is free."""
+    """What is reported of an empty resource: a probe that saves hardware may never say that all of it is free.
+
+    A probe that raises is left to the run, which says so.
+    """
     if probe is None or placement_of(setup, resource).layout == "scattered":
         return resource.blocks
-    words: Bits = all_free(resource.blocks)
-    return int(probe.function()(words, resource.blocks, probe.parameters()))
+    ask = asking.plain(probe) if probe.built_in else asking.compiled(probe, checked=True)
+    found = ask(all_free(resource.blocks), resource.blocks)
+    return resource.blocks if found == RAISED else found
 
 
 def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np.ndarray, most: int) -> None:
