@@ -1,5 +1,6 @@
 """Frozen descriptions of hardware, each figure of a preset with its source."""
 
+from workbench.machine.described import Described
 from workbench.machine.heat import Heat, NoHeat, RcHeat
 from workbench.machine.machine import Machine
 from workbench.machine.power import ClassPower, NoPower, Power
@@ -9,6 +10,7 @@ from workbench.machine.resource import Resource
 
 __all__ = [
     "ClassPower",
+    "Described",
     "Figure",
     "Heat",
     "Machine",
