@@ -7,6 +7,7 @@ from workbench.machine.power import ClassPower, NoPower, Power
 from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
 from workbench.machine.read import presets_table, read_machine
 from workbench.machine.resource import Resource
+from workbench.machine.translation_machine import TranslationMachine
 
 __all__ = [
     "ClassPower",
@@ -20,6 +21,7 @@ __all__ = [
     "Preset",
     "RcHeat",
     "Resource",
+    "TranslationMachine",
     "preset",
     "preset_for_device",
     "presets",
