@@ -35,6 +35,11 @@ _FILES = (
     "unit_spread_over_rounds",
     "power_over_modules",
     "temperature_over_time",
+    "served_by",
+    "latency_distribution",
+    "network_load",
+    "sharing_degrees",
+    "core_affinity",
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 
