@@ -12,7 +12,7 @@ from workbench.figures import draw_all
 from workbench.strict_yaml import read_mapping
 
 ROOT = Path(__file__).parent.parent.parent
-SWEEPS = sorted((ROOT / "sweeps").glob("[!t]*/*.yaml"))
+SWEEPS = sorted(path for path in (ROOT / "sweeps").glob("*/*.yaml") if path.parent.name != "tune")
 STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
 
 
