@@ -10,7 +10,9 @@ from workbench.errors import missing_extra, unknown_name
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-DASHBOARDS = {name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch")}
+DASHBOARDS = {
+    name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch", "translation")
+}
 """Each dashboard and what makes it; imported when it is first asked for."""
 
 
@@ -33,7 +35,7 @@ def dashboard(name: str = "shared_memory") -> Widget:
     --------
     >>> dashboard("dispach")
     Traceback (most recent call last):
-    workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, shared_memory. Did you mean dispatch?
+    workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, shared_memory, translation. Did you mean dispatch?
     """
     module, make = DASHBOARDS[check_name(name)].split(":")
     try:
