@@ -33,9 +33,9 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
     Examples
     --------
-    >>> dashboard("dispach")
+    >>> dashboard("dispach")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, shared_memory, translation. Did you mean dispatch?
+    workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, ... Did you mean dispatch?
     """
     module, make = DASHBOARDS[check_name(name)].split(":")
     try:
