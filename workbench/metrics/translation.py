@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.metrics.measure import Measure, declared
+from workbench.metrics.ratio import over
 from workbench.metrics.translation_latency import latency_measures
 from workbench.metrics.translation_traffic import traffic_measures
-from workbench.metrics.ratio import over
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
 _FOUND = "accesses that the core's own TLB serves at once"
