@@ -27,7 +27,7 @@ class PageNumbers(NamedTuple):
     """int32[places], their numbers."""
     pages: np.ndarray
     """int64[room], the page of each number."""
-    count: np.ndarray
+    given: np.ndarray
     """int64[2]: how many numbers are given, how many of them by open addressing."""
 
 
@@ -39,17 +39,17 @@ def new_page_numbers(room: int) -> PageNumbers:
     return PageNumbers(near, places, places.astype(np.int32), np.zeros(room, np.int64), np.zeros(2, np.int64))
 
 
-def with_room(given: PageNumbers, more: int) -> PageNumbers:
+def with_room(table: PageNumbers, more: int) -> PageNumbers:
     """The same numbering with room for so many pages more, at least twice as large where it must grow."""
-    count, far = given.count.tolist()
-    if count + more > given.pages.size:
-        given = given._replace(pages=_longer(given.pages, count + more))
-    if 2 * (far + more) > given.keys.size:
+    count, far = table.given.tolist()
+    if count + more > table.pages.size:
+        table = table._replace(pages=_longer(table.pages, count + more))
+    if 2 * (far + more) > table.keys.size:
         places = 1 << (4 * (far + more)).bit_length()
         keys, numbers = np.full(places, ABSENT), np.full(places, ABSENT, np.int32)
-        _rehash(given.keys, given.numbers, keys, numbers)
-        given = given._replace(keys=keys, numbers=numbers)
-    return given
+        _rehash(table.keys, table.numbers, keys, numbers)
+        table = table._replace(keys=keys, numbers=numbers)
+    return table
 
 
 def _longer(pages: np.ndarray, least: int) -> np.ndarray:
@@ -59,40 +59,40 @@ def _longer(pages: np.ndarray, least: int) -> np.ndarray:
 
 
 @kernel
-def number_pages(given: PageNumbers, pages: np.ndarray, numbers: np.ndarray) -> None:
+def number_pages(table: PageNumbers, pages: np.ndarray, numbers: np.ndarray) -> None:
     """The number of each page of a block, new ones in the order of the block; there must be room."""
     for row in range(pages.size):
         page = pages[row]
         if page < NEAR:
-            number = given.near[page]
+            number = table.near[page]
             if number == ABSENT:
-                number = _next_number(given, page)
-                given.near[page] = number
+                number = _next_number(table, page)
+                table.near[page] = number
             numbers[row] = number
         else:
-            numbers[row] = _far_number(given, page)
+            numbers[row] = _far_number(table, page)
 
 
 @kernel
-def _next_number(given: PageNumbers, page: int) -> int:
-    number = given.count[0]
-    given.pages[number] = page
-    given.count[0] += 1
+def _next_number(table: PageNumbers, page: int) -> int:
+    number = table.given[0]
+    table.pages[number] = page
+    table.given[0] += 1
     return number
 
 
 @kernel
-def _far_number(given: PageNumbers, page: int) -> int:
-    mask = given.keys.size - 1
+def _far_number(table: PageNumbers, page: int) -> int:
+    mask = table.keys.size - 1
     place = home(page, mask)
-    while given.keys[place] != page:
-        if given.keys[place] == ABSENT:
-            given.keys[place] = page
-            given.numbers[place] = _next_number(given, page)
-            given.count[1] += 1
+    while table.keys[place] != page:
+        if table.keys[place] == ABSENT:
+            table.keys[place] = page
+            table.numbers[place] = _next_number(table, page)
+            table.given[1] += 1
             break
         place = (place + 1) & mask
-    return int(given.numbers[place])
+    return int(table.numbers[place])
 
 
 @kernel

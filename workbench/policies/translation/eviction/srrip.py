@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.levers import lever
@@ -31,7 +33,21 @@ class SRRIP(Eviction):
     bits: int = lever(2, least=1, most=8, unit="bits", says="bits of a prediction")
 
     def answer(  # type: ignore[no-untyped-def]
-        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
+        nth: Any,
+        previous,
+        at,
+        first,
+        ways,
+        newest,
+        oldest,
+        earliest,
+        entries,
+        holders,
+        spread,
+        base,
+        words,
+        params,
+        memory,
     ):
         base_way, most = at * ways, (1 << int(params[MOST])) - 1
         if nth == 0:

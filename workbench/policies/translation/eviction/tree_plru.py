@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import kernel
@@ -49,7 +51,21 @@ class TreePLRU(Eviction):
     """
 
     def answer(  # type: ignore[no-untyped-def]
-        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
+        nth: Any,
+        previous,
+        at,
+        first,
+        ways,
+        newest,
+        oldest,
+        earliest,
+        entries,
+        holders,
+        spread,
+        base,
+        words,
+        params,
+        memory,
     ):
         count = leaves(ways)
         found, turns = 0, 0
@@ -61,7 +77,7 @@ class TreePLRU(Eviction):
                 found += 1
             turns += 1
 
-    def touched(entry, at, first, ways, fresh, params, memory):  # type: ignore[no-untyped-def]
+    def touched(entry: Any, at, first, ways, fresh, params, memory):  # type: ignore[no-untyped-def]
         count = leaves(ways)
         node = count + entry - first
         while node > 1:

@@ -7,7 +7,7 @@ from workbench.policies.translation.fill.question import REFUSED, Fill
 
 
 class GateAny(Fill):
-    """Fill the requester if so many of its entries, or more, are shared with another core; equal is enough, else nobody.
+    """Fill the requester if so many of its entries, or more, are shared with others; equal is enough, else nobody.
 
     The literal text: an empty TLB shares nothing, so it is never filled (spec 4, V15, E1).
 

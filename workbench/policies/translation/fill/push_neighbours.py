@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.levers import lever
 from workbench.policies.translation.fill.question import Fill
 
@@ -24,7 +26,7 @@ class PushNeighbours(Fill):
 
     reach: int = lever(1, least=1, most=1024, unit="cores", says="how many neighbours get a copy")
 
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
+    def answer(core: Any, cores: Any, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
         count = min(int(params[0]), cores - 1)
         for k in range(count):
             push[k] = (core + 1 + k) % cores

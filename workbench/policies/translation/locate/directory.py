@@ -10,6 +10,8 @@ from workbench.policies.translation.locate.question import DIRECTORY, Locate, Pl
 from workbench.policies.translation.locate.scope import OwnPlusAffine, Scope
 from workbench.policies.translation.locate.update import Instant, Update
 
+_USUAL_SCOPE: type[Scope] = OwnPlusAffine
+
 
 class Directory(Locate):
     """Ask a core that the local directory's record names, then the next, then the shared TLB; `peer` says which first.
@@ -30,7 +32,7 @@ class Directory(Locate):
     workbench.errors.InputError: directory.entries must be 0 (no limit) or at least private_entries (32). Got 16. ...32.
     """
 
-    scope: Scope = lever(OwnPlusAffine(), says="which peers' entries it covers (spec 4, R2, E7)")
+    scope: Scope = lever(_USUAL_SCOPE(), says="which peers' entries it covers (spec 4, R2, E7)")
     entries: int = lever(0, least=0, most=1 << 24, unit="records", says="records it has room for; 0 = no limit (E8)")
     update: Update = lever(Instant(), says="how it learns what peers hold (spec 4, E6)")
     look_up_cycles: int = lever(1, least=0, most=10_000, unit="cycles", says="a look-up")
