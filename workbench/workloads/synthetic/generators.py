@@ -8,10 +8,23 @@ from typing import Any
 from workbench.errors import at, unknown_name
 from workbench.workloads.kind import check_kind
 from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.synthetic.private_arrays import PrivateArrays
+from workbench.workloads.synthetic.producer_consumer import ProducerConsumer
 from workbench.workloads.synthetic.random_groups import RandomGroups
 from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.shared_sweep import SharedSweep
+from workbench.workloads.synthetic.stencil_halo import StencilHalo
+from workbench.workloads.synthetic.zipf_mixture import ZipfMixture
 
-BUILT_IN = (RandomWorkgroups, RandomGroups)
+BUILT_IN = (
+    RandomWorkgroups,
+    RandomGroups,
+    SharedSweep,
+    PrivateArrays,
+    StencilHalo,
+    ZipfMixture,
+    ProducerConsumer,
+)
 """Importing this module defines them; a generator of one's own joins them by being defined."""
 
 
