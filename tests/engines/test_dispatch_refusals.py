@@ -21,7 +21,15 @@ from workbench.compiled import INTERPRETED
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError, PolicyError
 from workbench.machine.resource import Resource
-from workbench.policies.dispatch import CoolestFirst, NoRotation, PriorityWindows, StaticPriority
+from workbench.policies.dispatch import (
+    CoolestFirst,
+    MostResidual,
+    NoRotation,
+    PriorityWindows,
+    RoundRobin,
+    StaticPriority,
+    WeightedChoice,
+)
 from workbench.policies.placement import Buddy, Compaction
 from workbench.policies.probes import GroupedRun, SampledRun
 
@@ -212,3 +220,57 @@ def test_what_is_asked_before_a_run_is_stopped_as_in_it(slot: str, policy: Any, 
     Dispatch().admit(setup, 1)
     with pytest.raises(PolicyError, match=said):
         Dispatch().simulate(setup, 1)
+
+
+class NoSuchModule(LongestUnused):
+    """Read what is not there."""
+
+    def answer(  # type: ignore[no-untyped-def]
+        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
+    ) -> None:
+        scores[0] = free[1000 * totals.size]
+
+
+class NoSuchSlot(MiddleFirst):
+    """Remember more than there is room for."""
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        memory[100 + length] = 1
+        return 0
+
+
+class BadNotice(MiddleFirst):
+    """Divide by nothing when told of a grant."""
+
+    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
+        memory[0] = start // (length - length)
+
+
+RAISING = [
+    ("choice", NoSuchModule(), r"raised IndexError \(.*\) at cycle 0, group 0 "),
+    ("placement", NoSuchSlot(), r"raised IndexError \(index 108 .*\) at cycle 0, group 0 "),
+    ("placement", BadNotice(), r"raised an exception at cycle 0\."),
+]
+
+
+@pytest.mark.parametrize(("slot", "policy", "said"), RAISING, ids=lambda value: getattr(value, "name", None))
+def test_an_exception_is_named(slot: str, policy: Any, said: str) -> None:
+    """Compiled code tells only that there was one; a notice cannot be given again as it was."""
+    with pytest.raises(PolicyError, match=said):
+        Case([Row(waves=2, need={"vgpr": 4})], policies={slot: policy}).engine()
+
+
+def test_the_nearest_number_of_groups_goes_with_every_resource() -> None:
+    """16 and 12 blocks, and 20 of shared memory: 8 groups cut only the first; 4, not 6 or 10, cut them all."""
+    said = refused(sgpr=12, shared=20, policies={"probe": GroupedRun(groups=8)})
+    assert said == "policy.probe.grouped_run.groups must divide sgpr (12 blocks). Got 8. Nearest: 4."
+    Case([Row()], sgpr=12, shared=20, policies={"probe": GroupedRun(groups=4)}).engine()
+
+
+def test_a_lever_is_named_by_its_whole_path() -> None:
+    inner = WeightedChoice(choices=(RoundRobin(), MostResidual(weights=(1.0,))), weights=(1.0, 1.0))
+    assert refused(policies={"choice": inner}).startswith(
+        "policy.choice.weighted_choice.choices[1].most_residual.weights must be 6 weights"
+    )
+    windows = PriorityWindows(lengths=(8, 4))
+    assert refused(policies={"priority": windows}).startswith("policy.priority.priority_windows.lengths must hold one")

@@ -22,19 +22,30 @@ from workbench.workloads.workload import Groups
 def check_policies(setup: Setup, groups: Groups, resources: tuple[Resource, ...]) -> None:
     """Refuse policies whose levers do not go with the machine or the workload."""
     found: Any = setup.policies
-    for resource, probe in zip(resources, probes_of(setup, resources), strict=True):
-        if probe is not None:
-            probe.check_blocks(resource.blocks, "policy.probe", "", resource.label)
+    options: Any = setup.options
+    _check_probes(setup, resources)
     labels = [resource.label for resource in resources]
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
-    found["priority"].check_levels(levels_of(groups), "policy.priority")
-    found["selection"].check_run(channels_of(groups), levels_of(groups), "policy.selection")
-    for term, _ in found["choice"].terms():
-        term.check_resources(labels, "policy.choice")
-        options: Any = setup.options
+    found["priority"].check_levels(levels_of(groups), _path(setup, "priority"))
+    found["selection"].check_run(channels_of(groups), levels_of(groups), _path(setup, "selection"))
+    for term in (found["choice"], *(term for term, _ in found["choice"].terms())):
+        path = f"policy.choice.{term.name}"
+        term.check_resources(labels, path)
         if term.needs_heat() and not options.heat.simulated:
-            raise InputError(f"policy.choice: {term.name} reads temperatures: options.heat must name a thermal model.")
+            raise InputError(f"{path} reads temperatures: options.heat must name a thermal model.")
+
+
+def _path(setup: Setup, slot: str) -> str:
+    return f"policy.{slot}.{setup.policies[slot].name}"
+
+
+def _check_probes(setup: Setup, resources: tuple[Resource, ...]) -> None:
+    """Each probe with all the resources that it serves."""
+    own, each = setup.policies["probe"], probes_of(setup, resources)
+    for probe in dict.fromkeys(one for one in each if one is not None):
+        served = {r.label: r.blocks for r, one in zip(resources, each, strict=True) if one == probe}
+        probe.check_each(served, _path(setup, "probe") + ("" if probe == own else f": {probe.name}"))
 
 
 def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:
