@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, TypeVar
 
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AttributeTemplate
@@ -56,7 +57,24 @@ def _read_field(context: Any, builder: Any, lent: Lent, value: Any, name: str) -
     address = cgutils.gep_inbounds(builder, whole, 0, place)
     if isinstance(inside, Lent):
         return builder.bitcast(address, context.get_value_type(inside))
-    return builder.load(address)
+    return _unchanging(builder, address)
+
+
+def _unchanging(builder: Any, address: Any) -> Any:
+    """Load a word, or each word of an array's head, as one that no store can change.
+
+    Without being told LLVM takes every store to an array for one that may move all the arrays of the tuple.
+    """
+    kind = address.type.pointee
+    if not isinstance(kind, (ir.LiteralStructType, ir.ArrayType)):
+        word = builder.load(address)
+        word.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return word
+    whole = ir.Constant(kind, ir.Undefined)
+    for place in range(len(kind)):
+        part = _unchanging(builder, cgutils.gep_inbounds(builder, address, 0, place))
+        whole = builder.insert_value(whole, part, place)
+    return whole
 
 
 def _plain(whole: _Tuple) -> _Tuple:
@@ -69,6 +87,8 @@ def _by_reference(typing_context, whole):  # type: ignore[no-untyped-def]
 
     def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         slot = cgutils.alloca_once_value(builder, arguments[0])
+        hidden = ir.FunctionType(slot.type, [slot.type])
+        slot = builder.asm(hidden, "", "=r,0,~{memory}", [slot], side_effect=True)
         return builder.bitcast(slot, context.get_value_type(lent))
 
     return lent(whole), code

@@ -74,7 +74,7 @@ def _most_on_a_unit(setup: Setup, shape: Shape, columns: Columns) -> np.ndarray:
     ask = plain(policy) if policy.built_in else compiled(policy, checked=True)
     most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
     none, counts = np.zeros(shape.units, np.int64), np.zeros(shape.units, np.int64)
-    for waves in np.unique(columns.waves).tolist():
+    for waves in np.flatnonzero(np.bincount(columns.waves)).tolist():
         raised = ask(waves, shape.units, policy.first_pointer(0, 0), none, counts) == RAISED
         most[waves] = 0 if raised else counts.max()
     return most[columns.waves]

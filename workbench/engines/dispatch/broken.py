@@ -139,7 +139,8 @@ def _ask_choice(setup: Setup, shape: Shape, columns: Columns, rules: Rules, poli
     choice: Any = setup.policies["choice"]
     asked = choice.terms()[term][0]
     modules, scores = np.arange(shape.modules), np.zeros(shape.modules)
-    seen = (state.need, state.total, state.longest, shape.totals, state.recent, state.heat, scores)
+    recent = state.recent[int(asked.history_cycles() > 0 or asked.halving_cycles() > 0)]
+    seen = (state.need, state.total, state.longest, shape.totals, recent, state.heat, scores)
     memory = state.term_memory[term][: policies.terms.sizes[term, 1]].copy()
     asked.function()(cycle, shape.modules, modules, *seen, asked.parameters(), memory)
 

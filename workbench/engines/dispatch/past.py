@@ -17,12 +17,17 @@ SCALE = float(1 << SCALE_BITS)
 
 
 @kernel
-def rate_of(columns: Columns, state: State, dispatch: int, s: int) -> int:
-    """Instructions of class s a cycle of a dispatch, in 2**-20."""
-    group = int(state.group[dispatch])
+def waves_sent(state: State, dispatch: int) -> int:
+    """The waves of a dispatch, of all units."""
     sent = 0
     for t in range(state.sent.shape[1]):
         sent += int(state.sent[dispatch, t])
+    return sent
+
+
+@kernel
+def rate_of(columns: Columns, group: int, sent: int, s: int) -> int:
+    """Instructions of class s a cycle of so many waves of a group, in 2**-20."""
     whole = columns.waves[group]
     if sent == whole:
         return columns.rates[group, s]
@@ -69,8 +74,9 @@ def change_rate(columns: Columns, policies: Policies, state: State, dispatch: in
             _halve_until(policies.terms.halving[term], state, term, module, now)
         elif policies.terms.history[term] and state.old_event[term, module] == NONE:
             state.old_event[term, module] = event
+    group, sent = int(state.group[dispatch]), waves_sent(state, dispatch)
     for s in range(CLASSES):
-        rate = rate_of(columns, state, dispatch, s)
+        rate = rate_of(columns, group, sent, s)
         state.rate[module, s] += -rate if ends else rate
     if state.event_last[module] != NONE:
         state.event_next[state.event_last[module]] = event
@@ -84,12 +90,13 @@ def _follow(columns: Columns, state: State, term: int, module: int, until: int) 
     event = state.old_event[term, module]
     while event != NONE:
         dispatch = event >> 1
-        at = state.cycle[dispatch] + (columns.duration[state.group[dispatch]] if event & 1 else 0)
+        group, sent = int(state.group[dispatch]), waves_sent(state, dispatch)
+        at = state.cycle[dispatch] + (columns.duration[group] if event & 1 else 0)
         if at > until:
             break
         _run_old(state, term, module, at)
         for s in range(CLASSES):
-            rate = rate_of(columns, state, dispatch, s)
+            rate = rate_of(columns, group, sent, s)
             state.old_rate[term, module, s] += -rate if event & 1 else rate
         event = int(state.event_next[event])
     state.old_event[term, module] = event
@@ -112,11 +119,12 @@ def remember(columns: Columns, policies: Policies, state: State, term: int, modu
         _issue_until(state, module, now)
         _follow(columns, state, term, module, max(now - window, 0))
         for s in range(CLASSES):
-            state.recent[module * CLASSES + s] = (state.issued[module, s] - state.old_issued[term, module, s]) / SCALE
+            issued = state.issued[module, s] - state.old_issued[term, module, s]
+            state.recent[1, module * CLASSES + s] = issued / SCALE
     elif period:
         _halve_until(period, state, term, module, now)
         for s in range(CLASSES):
-            state.recent[module * CLASSES + s] = state.decayed[term, module, s] / SCALE
+            state.recent[1, module * CLASSES + s] = state.decayed[term, module, s] / SCALE
 
 
 @routine

@@ -66,8 +66,10 @@ class State(NamedTuple):
     """int64[maps], what has been reported of it."""
     total: np.ndarray
     """int64[modules * resources], free blocks of each module, summed over its units, row by row."""
-    total_by: np.ndarray
-    """int64[resources, modules], the same."""
+    has: np.ndarray
+    """int64[modules, places], the longest run that is reported of each place, or its free amount."""
+    longest: np.ndarray
+    """int64[modules * resources], the least of them of each resource over the units, row by row."""
     resident: np.ndarray
     """int64[modules, units], waves that run."""
     pointer: np.ndarray
@@ -91,6 +93,13 @@ class State(NamedTuple):
     """uint64[channels * offers, words], the modules that refused it at allocation and have not changed since."""
     is_new: np.ndarray
     """bool[channels * offers], offers that have not been judged yet."""
+    needs: np.ndarray
+    """int64[channels * offers, resources], what each offer takes of a module in all."""
+    asked: np.ndarray
+    """int64[channels * offers * (units + 1), places], what each offer asks of the places of modules with each pointer
+    from 0 to units - 1, and of the module that was judged last."""
+    is_asked: np.ndarray
+    """bool[channels * offers * (units + 1)], which of these rows are written."""
     changed: np.ndarray
     """int64[modules], the modules that changed since verdicts were renewed."""
     is_changed: np.ndarray
@@ -142,18 +151,12 @@ class State(NamedTuple):
     """int64[units]."""
     need: np.ndarray
     """int64[resources], what a whole entry takes of a module."""
-    judged: np.ndarray
-    """int64[modules]."""
-    open: np.ndarray
-    """bool[modules]."""
     entry: np.ndarray
     """int64[7, channels]: offer, then channel, priority, rank, fits, waited, waves."""
     candidates: np.ndarray
     """int64[modules]."""
-    longest: np.ndarray
-    """int64[modules * resources]."""
     recent: np.ndarray
-    """float64[modules * 6]."""
+    """float64[2, modules * 6]: nothing, for terms without history, and what the others may know."""
     scores: np.ndarray
     """float64[2, modules]: of one term, and the sum."""
     warm: np.ndarray
@@ -197,7 +200,6 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
     free = _free_maps(shape, room)
     any_scattered = bool(shape.scattered.any())
     free_count = np.repeat(shape.blocks[:, None], modules * units, axis=1)
-    total_by = np.repeat(shape.totals[:, None], modules, axis=1)
     slot_link = np.arange(1, room.slots + 2)
     slot_link[room.slots] = 0  # the head of the list
     return State(
@@ -210,7 +212,8 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros(room.maps, np.int64),
         np.zeros(room.maps, np.int64),
         np.tile(shape.totals, modules),
-        total_by,
+        np.zeros((modules, shape.places), np.int64),
+        np.zeros(modules * resources, np.int64),
         np.zeros((modules, units), np.int64),
         np.zeros(modules, np.int64),
         columns.first.copy(),
@@ -222,6 +225,9 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros(offers, np.int64),
         np.zeros((offers, words), np.uint64),
         np.zeros(offers, np.bool_),
+        np.zeros((offers, resources), np.int64),
+        np.zeros((offers * (units + 1), shape.places), np.int64),
+        np.zeros(offers * (units + 1), np.bool_),
         np.zeros(modules, np.int64),
         np.zeros(modules, np.bool_),
         np.empty((room.parts, 5), np.int64),
@@ -250,12 +256,9 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros((past, 6), np.int64),
         np.zeros(units, np.int64),
         np.zeros(resources, np.int64),
-        np.zeros(modules, np.int64),
-        np.zeros(modules, np.bool_),
         np.zeros((7, channels), np.int64),
         np.zeros(modules, np.int64),
-        np.zeros(modules * resources, np.int64),
-        np.zeros(modules * 6, np.float64),
+        np.zeros((2, modules * 6), np.float64),
         np.zeros((2, modules), np.float64),
         np.zeros((2, modules), np.float64),
         np.zeros((terms, room.term_memory), np.int64),
