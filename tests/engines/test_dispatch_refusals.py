@@ -60,6 +60,17 @@ def test_waves_count_as_they_are_shared_out() -> None:
     assert "needs 18 blocks of vgpr in one unit" in refused(Row(waves=3, need={"vgpr": 9}))
 
 
+def test_each_wave_of_a_unit_counts_as_it_is_served() -> None:
+    """Two waves of 5 blocks are two times 8 for a buddy: more than 12, of which 10 would do; 16 hold them."""
+    alone: dict[str, Any] = {"policies": {"placement": Buddy()}, "options": {"blocks_on_a_unit": "per_wave"}}
+    assert refused(Row(waves=3, need={"vgpr": 5}), vgpr=12, **alone) == (
+        "group 1 needs 10 blocks of vgpr in one unit (served with 16), but one unit has 12: "
+        "it could never be dispatched."
+    )
+    assert "served with 16" in refused(Row(need={"vgpr": 9}), vgpr=12, **alone)
+    Case([Row(waves=3, need={"vgpr": 5})], units=2, **alone).engine()
+
+
 def test_what_a_policy_makes_of_a_demand_counts() -> None:
     """Nine blocks are sixteen for a buddy, ten are not sampled, and fifteen are no whole group of four."""
     assert "served with 16" in refused(Row(need={"shared": 9}), shared=12, policies={"placement": Buddy()})

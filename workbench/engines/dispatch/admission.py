@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.engines.dispatch.prepare import channels_of, levels_of, placement_of, probes_of
+from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, placement_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
@@ -53,14 +53,14 @@ def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[
     most = setup.machine.compute_units and _most_on_a_unit(setup, shape, columns)
     probes = probes_of(setup, resources)
     for h, resource in enumerate(resources):
-        asked = columns.demand[:, h]
-        if resource.level == "unit":
-            wave_by_wave = _per_wave(setup) and resource.contiguous
-            asked = asked * (1 if wave_by_wave else most)
+        each = columns.demand[:, h]
+        of_unit = resource.level == "unit"
+        wave_by_wave = of_unit and _per_wave(setup) and resource.contiguous
+        asked = each * most if of_unit and not wave_by_wave else each
         taken = shape.footprint[h, np.minimum(asked, shape.footprint.shape[1] - 1)]
         _refuse_above(setup, resource, asked, taken, _reported(setup, resource, probes[h]))
-        if resource.level == "unit":
-            _refuse_above(setup, resource, columns.demand[:, h] * most, columns.demand[:, h] * most, resource.blocks)
+        if wave_by_wave:
+            _refuse_above(setup, resource, asked * most, taken * most, resource.blocks)
 
 
 def _per_wave(setup: Setup) -> bool:
@@ -97,7 +97,7 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
         return
     row = int(np.argmax(taken > most))
     place = "one unit" if resource.level == "unit" else "a module"
-    served = _served(setup, resource, int(asked[row]))
+    served = _served(setup, resource, int(asked[row]), int(taken[row]))
     why = f"{place} has {resource.blocks}"
     if most < resource.blocks:
         why += f", of which {setup.policies['probe'].short()} reports {most} when all are free"
@@ -107,9 +107,10 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
     )
 
 
-def _served(setup: Setup, resource: Resource, asked: int) -> str:
+def _served(setup: Setup, resource: Resource, asked: int, taken: int) -> str:
     """That a placement rounds a request up, where it does."""
     if not resource.contiguous or asked > resource.blocks:
         return ""
-    taken = int(placement_of(setup, resource).footprint(asked, resource.blocks))
+    if taken >= TOO_MANY:
+        taken = int(placement_of(setup, resource).footprint(asked, resource.blocks))
     return "" if taken == asked else f" (served with {taken})"

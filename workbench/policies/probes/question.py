@@ -61,7 +61,8 @@ class Probe(Policy, abstract=True):
         Parameters
         ----------
         free : str or array of bool
-            The free map, block 0 first; `1` is a free block, in the encoding `free0` an occupied one.
+            The free map, block 0 first; `1` is a free block. Of a probe whose lever `encoding` is `free0` it is an
+            occupied one: the text is read as the wires of that circuit carry it, and the report is of the same memory.
 
         Raises
         ------
