@@ -199,7 +199,9 @@ def move_ranges(
     place_at, most, done, position, wave = 0, MOST, True, 0, 0
     while position < shape.ranges.shape[0] and place_at < most:
         unit, resource = shape.ranges[position, 0], shape.ranges[position, 1]
-        amount = _amount(shape, columns, rules, state, entry, group, resource, unit)
+        if takes:
+            state.length[slot, position] = _amount(shape, columns, rules, state, entry, group, resource, unit)
+        amount = state.length[slot, position]
         ranges = state.counts[unit] if unit != OWN and rules.a_block_a_wave else 1
         if amount == 0 or wave == ranges:
             position, wave = position + 1, 0

@@ -32,13 +32,14 @@ from workbench.structures.timetable import NEVER, Timetable, new_timetable
     FAILURES,
     RUNNING,
     CHANGED,
+    VACANT,
     HEATED_UNTIL,
     STATUS,
     AT_CYCLE,
     AT_GROUP,
     ANSWER,
     ABOUT,
-) = range(27)
+) = range(28)
 
 FINE, RAISED_IN, WRONG_ANSWER, STARVED = 0, 1, 2, 3
 NONE = -1
@@ -48,7 +49,7 @@ class State(NamedTuple):
     """What changes during a run."""
 
     counters: np.ndarray
-    """int64[27], named by the constants above."""
+    """int64[28], named by the constants above."""
     due: Timetable
     """The releases to come; each entry carries a slot."""
     # Modules
@@ -120,7 +121,9 @@ class State(NamedTuple):
     slot_link: np.ndarray
     """int64[slots + 1], the free slots as a list; the last entry is its head."""
     held: np.ndarray
-    """int64[slots, places], the first block of every range that a running group holds."""
+    """int64[slots, most ranges], the first block of every range that a running group holds."""
+    length: np.ndarray
+    """int64[slots, free maps of a module], the blocks of a range that it holds of each map; waves may hold one each."""
     # The past of modules
     rate: np.ndarray
     """int64[modules, 6], instructions a cycle now, in 2**-20."""
@@ -194,9 +197,9 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
     offers, words = channels * rules.offers, (modules + 63) // 64
     terms = policies.terms.weights.size
     past = modules if room.history else 0
-    counters = np.zeros(27, np.int64)
+    counters = np.zeros(28, np.int64)
     counters[NEXT_ARRIVAL] = counters[LAST_MODULE] = NONE
-    counters[FAILS] = rules.fail_init
+    counters[FAILS], counters[VACANT] = rules.fail_init, 1
     free = _free_maps(shape, room)
     any_scattered = bool(shape.scattered.any())
     free_count = np.repeat(shape.blocks[:, None], modules * units, axis=1)
@@ -241,6 +244,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros((room.slots, 2), np.int64),
         slot_link,
         np.zeros((room.slots, room.places), np.int64),
+        np.zeros((room.slots, shape.ranges.shape[0]), np.int64),
         np.zeros((past, 6), np.int64),
         np.zeros((past, 6), np.int64),
         np.zeros(past, np.int64),

@@ -49,7 +49,7 @@ class Units(Policy, abstract=True):
     question: ClassVar[str] = "units"
 
     def by_pointer(self) -> bool:
-        """Whether nothing of the module counts but its pointer, so that the waves that run there need not be told."""
+        """Whether the counts depend on the module's pointer alone: engines then ask less often."""
         return False
 
     def first_pointer(self, module: int, seed: int) -> int:
