@@ -34,9 +34,9 @@ def _plain(context: Any, builder: Any, ours: Any, plain: Any, value: Any) -> Any
 
 
 def _unsigned(index: Any) -> Any:
-    if isinstance(index, types.BaseTuple):
-        return types.Tuple([_unsigned(each) for each in index.types])
-    return types.uintp if isinstance(index, types.Integer) else index
+    if isinstance(index, types.Integer):
+        return types.uintp
+    return types.Tuple([_unsigned(each) for each in index.types]) if hasattr(index, "types") else index
 
 
 @lower_builtin(operator.getitem, FromStart, types.Integer)
