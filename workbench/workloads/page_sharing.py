@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.workloads.accesses import Accesses
-from workbench.workloads.warp_pages import WarpPages
+from workbench.workloads.warp_pages import WarpPages, changes
 
 
 class PageSharing(NamedTuple):
@@ -81,9 +81,11 @@ def pages_of_warps(touched: Iterable[WarpPages]) -> np.ndarray:
     """
     found = [np.empty(0, np.int64)]
     for rows in touched:
-        distinct = np.unique(np.stack([rows.workgroup, rows.warp, rows.page]), axis=1)
-        _, counts = np.unique(distinct[:2], axis=1, return_counts=True)
-        found.append(counts)
+        order = np.lexsort((rows.page, rows.warp, rows.workgroup))
+        workgroup, warp, page = rows.workgroup[order], rows.warp[order], rows.page[order]
+        new_warp = changes(workgroup) | changes(warp)
+        new_page = new_warp | changes(page)
+        found.append(np.add.reduceat(new_page, np.flatnonzero(new_warp), dtype=np.int64))
     return np.concatenate(found)
 
 

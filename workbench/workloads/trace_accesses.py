@@ -23,7 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from workbench.errors import InputError, at, wrong_value
+from workbench.errors import InputError, at
 from workbench.levers import lever
 from workbench.streams import Streams
 from workbench.workloads.accesses import Accesses
@@ -77,11 +77,16 @@ class TraceAccesses(OfTrace):
             raise InputError(at(where, str(wrong))) from None
         last, most = self._placing(machine).last_page(span), machine.pages
         if last >= most:
-            said = f"must keep pages below {most}, all that the machine's addresses reach"
-            place = f"{path or self.name}.{'footprint' if self.footprint > 1 else 'copies'}"
-            if self.footprint == self.copies == 1:
-                raise InputError(at(where, f"{self.trace}: its pages {said[5:]}. Got page {last}."))
-            raise wrong_value(where, place, f"{said}; the last one is {last}", max(self.footprint, self.copies))
+            raise InputError(
+                at(where, f"{self._said(path)} {most}, all that the machine's addresses reach. Got page {last}.")
+            )
+
+    def _said(self, path: str) -> str:
+        """What must change so that all pages are within reach."""
+        for lever_name in ("footprint", "copies"):
+            if getattr(self, lever_name) > 1:
+                return f"{path or self.name}.{lever_name} must keep pages below"
+        return f"{self.trace}: its pages must be below"
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
         """The accesses, in blocks; the trace is read as they are asked for.

@@ -42,11 +42,21 @@ class WarpPages(NamedTuple):
         """
         order = np.lexsort((self.page, self.warp, self.workgroup, self.step, self.wave))
         rows = WarpPages(*(column[order] for column in self))
-        new = np.zeros(len(order), bool)
-        new[:1] = True
-        for column in rows[:-1]:
-            new[1:] |= column[1:] != column[:-1]
+        new = changes(rows.page)
+        for column in rows[:-2]:
+            new |= changes(column)
         return WarpPages(*(column[new] for column in rows))
+
+
+def changes(column: np.ndarray) -> np.ndarray:
+    """Whether a row differs from the one above it; the first does: bool[rows].
+
+    >>> changes(np.array([3, 3, 5])).tolist()
+    [True, False, True]
+    """
+    new = np.ones(len(column), bool)
+    new[1:] = column[1:] != column[:-1]
+    return new
 
 
 class CoreClock:

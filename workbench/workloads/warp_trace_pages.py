@@ -13,7 +13,7 @@ from workbench.workloads.dispatch_order import DispatchOrder
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_reader import Touches, WarpReader
 from workbench.workloads.ordinals import Ordinals
-from workbench.workloads.warp_pages import CoreClock, WarpPages
+from workbench.workloads.warp_pages import CoreClock, WarpPages, changes
 
 if TYPE_CHECKING:
     from workbench.workloads.trace_accesses import Span
@@ -70,10 +70,10 @@ def _windows(batches: Iterator[Touches], together: int) -> Iterator[Touches]:
     blocks = 0
     for batch in batches:
         held.append(batch)
-        blocks += int(_changes(batch.block).sum())
+        blocks += int(changes(batch.block).sum())
         if blocks >= together:
             whole = _joined(held)
-            starts = np.flatnonzero(_changes(whole.block))
+            starts = np.flatnonzero(changes(whole.block))
             end = int(starts[blocks // together * together]) if blocks % together else len(whole.block)
             yield _part(whole, slice(0, end))
             held, blocks = [_part(whole, slice(end, None))], blocks % together
@@ -92,13 +92,6 @@ def _part(touches: Touches, rows: slice) -> Touches:
     return Touches(touches.block[rows], touches.warp[rows], touches.lanes[rows], address)
 
 
-def _changes(column: np.ndarray) -> np.ndarray:
-    """bool[rows], whether a row differs from the one above it; the first does."""
-    new = np.ones(len(column), bool)
-    new[1:] = column[1:] != column[:-1]
-    return new
-
-
 def _drained(touches: Touches, blocks: int, placing: Placing) -> WarpPages:
     """A batch of a raw trace: instructions keep the order of the file."""
     instruction, copy, page = _lanes(touches, placing)
@@ -110,8 +103,8 @@ def _drained(touches: Touches, blocks: int, placing: Placing) -> WarpPages:
 def _in_step(touches: Touches, blocks: int, together: int, placing: Placing) -> WarpPages:
     """Windows of a grouped trace: within a wave all warps go on together."""
     instruction, copy, page = _lanes(touches, placing)
-    new_block = _changes(touches.block)
-    new_warp = np.flatnonzero(new_block | _changes(touches.warp))
+    new_block = changes(touches.block)
+    new_warp = np.flatnonzero(new_block | changes(touches.warp))
     step = np.arange(len(touches.block)) - np.repeat(new_warp, np.diff(new_warp, append=len(touches.block)))
     place = np.cumsum(new_block) - 1
     workgroup = (touches.block[new_block, None] * placing.copies + np.arange(placing.copies)).ravel()

@@ -88,7 +88,7 @@ class WarpReader:
     def _raw(self, first: tuple[int, str]) -> Iterator[Touches]:
         layout, line, number = self.header.layout(grouped=False), first[1], first[0]
         while True:
-            if line.startswith("#"):
+            if line.startswith(("#", "-")):
                 raise self._wrong(number, "expected an instruction, as in the raw trace above it", line)
             fields = line.split()
             self._take(number, fields, instruction_of(fields, layout, self.where, number), *self._owner(number, fields))
