@@ -35,7 +35,7 @@ class GivenAccesses(Workload):
             yield Accesses(cycle, core.astype(np.int32), page, unmap.astype(bool) if unmap.any() else None)
 
 
-class TestingPages(Generator):
+class DrawnPages(Generator):
     """Pages drawn for the engine's tests: some of all cores, some of each core alone."""
 
     count: int = lever(400, least=0, most=10**7, unit="accesses", says="accesses")

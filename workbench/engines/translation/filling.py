@@ -58,14 +58,20 @@ told = TOLD.ask
 def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, issue: int) -> None:
     """Tell an eviction policy that an entry was used, where it wants to know."""
     if policy.touched != NO_ANSWER:
-        sets, row = run.state.tlbs.sets, at * ROW
-        first, ways = sets[row + FIRST], sets[row + WAYS]
-        said = touched(policy.touched, entry, at - first_set, first, ways, fresh, policy.params, policy.memory)
-        if said == RAISED:
-            fail(run.state.counters, EVICTION_RAISED, issue, first_set, RAISED)
+        _tell_use(run, policy, entry, at, first_set, fresh, issue)
 
 
-@kernel
+@routine
+def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, issue: int) -> None:
+    sets, row = run.state.tlbs.sets, at * ROW
+    first, ways = sets[row + FIRST], sets[row + WAYS]
+    said = touched(policy.touched, entry, at - first_set, first, ways, fresh, policy.params, policy.memory)
+    if said == RAISED:
+        run.state.counters[SHARED_TLB] = first_set > 0
+        fail(run.state.counters, EVICTION_RAISED, issue, -1, RAISED)
+
+
+@routine
 def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: int, issue: int) -> None:
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
@@ -123,7 +129,7 @@ def _make_room(run: Run, core: int, at: int, issue: int) -> int:
     return take_free(state.tlbs, at)
 
 
-@kernel
+@routine
 def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
     status = NO_VICTIM
     if answer == RAISED:
@@ -133,7 +139,7 @@ def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
     fail(run.state.counters, status, issue, core, answer)
 
 
-@kernel
+@routine
 def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int) -> None:
     """Take an entry out of a core's own TLB."""
     remove(run.state.tlbs, at, entry)
@@ -141,7 +147,7 @@ def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int
     lost(run, core, page, issue)
 
 
-@kernel
+@routine
 def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
     """Take a page out of every private TLB."""
     rules, state = run.rules, run.state
@@ -159,11 +165,16 @@ def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
 @kernel
 def tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
     """Tell the fill rule what became of a copy, where it wants to know."""
+    if run.policies.fill.told != NO_ANSWER:
+        _tell_push(run, core, peer, used, issue)
+
+
+@routine
+def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
     policy = run.policies.fill
-    if policy.told != NO_ANSWER:
-        said = told(policy.told, core, peer, used, run.rules.cores, policy.params, policy.memory)
-        if said == RAISED:
-            fail(run.state.counters, FILL_RAISED, issue, core, RAISED)
+    said = told(policy.told, core, peer, used, run.rules.cores, policy.params, policy.memory)
+    if said == RAISED:
+        fail(run.state.counters, FILL_RAISED, issue, core, RAISED)
 
 
 @routine
@@ -190,7 +201,7 @@ def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue
         _push(run, core, state.push[k], page, key, ready, issue)
 
 
-@kernel
+@routine
 def _push(run: Run, core: int, peer: int, page: int, key: int, ready: int, issue: int) -> None:
     """Send a copy to a peer that does not hold the page (spec 4, R21)."""
     state = run.state
@@ -204,7 +215,7 @@ def _push(run: Run, core: int, peer: int, page: int, key: int, ready: int, issue
     fill_private(run, peer, page, key, travel(run, issue, core, peer, ready), core, issue)
 
 
-@kernel
+@routine
 def _fill_cluster(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
     """Keep a page in the cluster's TLB, which evicts its least recently used entry."""
     rules, state = run.rules, run.state
@@ -262,7 +273,7 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
     tell_use(run, policy, entry, at, first_set, 1, issue)
 
 
-@kernel
+@routine
 def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
     """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
     remove(run.state.tlbs, at, entry)

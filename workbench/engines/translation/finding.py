@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel
+from workbench.compiled import kernel, routine
 from workbench.engines.translation.state import Run
 from workbench.structures.key_index import look_up, put_key, take_key
 
@@ -14,10 +14,15 @@ def find(run: Run, tlb: int, page: int) -> int:
     """The entry of a TLB that holds a page, or -1."""
     if run.rules.dense:
         return int(run.state.where[page * run.rules.tlbs + tlb])
+    return _look_up(run, tlb, page)
+
+
+@routine
+def _look_up(run: Run, tlb: int, page: int) -> int:
     return look_up(run.state.places, tlb, page)
 
 
-@kernel
+@routine
 def note_place(run: Run, tlb: int, page: int, entry: int) -> None:
     """Note where a page lies."""
     if run.rules.dense:
@@ -26,7 +31,7 @@ def note_place(run: Run, tlb: int, page: int, entry: int) -> None:
         put_key(run.state.places, tlb, page, entry)
 
 
-@kernel
+@routine
 def forget_place(run: Run, tlb: int, page: int) -> None:
     """Note that a page does not lie there any more."""
     if run.rules.dense:

@@ -62,7 +62,7 @@ def _has_room(run: Run) -> bool:
     return log and news
 
 
-@kernel
+@routine
 def _serve_row(run: Run, row: int, issue: int) -> int:
     """Serve a row that is issued at a cycle; when it is done."""
     rows, counters = run.rows, run.state.counters
@@ -112,7 +112,7 @@ def _next_issue(run: Run, core: int, ended: bool) -> int:
     return max(free, run.rows.cycle[row])
 
 
-@kernel
+@routine
 def _line_up(run: Run, ended: bool) -> None:
     """Make the heap of cores, by the cycle of their next issue, then by number."""
     turn, cores = run.state.turn, run.rules.cores

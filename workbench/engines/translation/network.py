@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.compiled import kernel
+from workbench.compiled import kernel, routine
 from workbench.engines.translation.shape import CROSSBAR, MESH
 from workbench.engines.translation.state import NOC_QUEUED, NOC_TRIPS, Run
 from workbench.structures.calendar import book, first_free
@@ -52,6 +52,12 @@ def travel(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
     state.counters[NOC_TRIPS] += 1
     if rules.link_cycles == 0:
         return at + state.hops[sender * rules.cores + receiver] * rules.hop_cycles
+    return _over_links(run, issue, sender, receiver, at)
+
+
+@routine
+def _over_links(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
+    rules, state = run.rules, run.state
     began, here = at, sender
     while here != receiver:
         link, here = _next_link(run, here, receiver)

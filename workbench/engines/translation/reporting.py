@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, leading_zeros
+from workbench.compiled import kernel, leading_zeros, routine
 from workbench.engines.translation.state import (
     ANSWER,
     AT_CORE,
@@ -37,11 +37,15 @@ def fail(counters: np.ndarray, status: int, cycle: int, core: int, answer: int) 
 def log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer: int, latency: int) -> None:
     """Keep an event, where events are kept; the page of an access is the trace's, all others are short numbers."""
     if run.rules.keeps_log:
-        row = run.state.log
-        at = run.state.counters[LOGGED] * COLUMNS
-        row[at], row[at + 1], row[at + 2], row[at + 3] = cycle, kind, core, page
-        row[at + 4], row[at + 5], row[at + 6] = source, peer, latency
-        run.state.counters[LOGGED] += 1
+        _log(run, cycle, kind, core, page, source, peer, latency)
+
+
+@routine
+def _log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer: int, latency: int) -> None:
+    row, at = run.state.log, run.state.counters[LOGGED] * COLUMNS
+    row[at], row[at + 1], row[at + 2], row[at + 3] = cycle, kind, core, page
+    row[at + 4], row[at + 5], row[at + 6] = source, peer, latency
+    run.state.counters[LOGGED] += 1
 
 
 @kernel
@@ -73,18 +77,19 @@ def window(run: Run, issue: int) -> int:
     """Where the counts of a cycle's window begin; windows become twice as long when there are too many."""
     counters = run.state.counters
     since = issue - counters[FIRST_CYCLE]
-    while (since >> counters[WINDOW_BITS]) >= WINDOWS:
-        _halve_windows(run)
+    if (since >> counters[WINDOW_BITS]) >= WINDOWS:
+        _halve_windows(run, since)
     return (since >> counters[WINDOW_BITS]) * COLUMNS_OVER_TIME
 
 
-@kernel
-def _halve_windows(run: Run) -> None:
+@routine
+def _halve_windows(run: Run, since: int) -> None:
     counts, half = run.state.over_time, WINDOWS // 2 * COLUMNS_OVER_TIME
-    for at in range(half):
-        row, column = at // COLUMNS_OVER_TIME, at % COLUMNS_OVER_TIME
-        one = 2 * row * COLUMNS_OVER_TIME + column
-        counts[at] = counts[one] + counts[one + COLUMNS_OVER_TIME]
-    for at in range(half, 2 * half):
-        counts[at] = 0
-    run.state.counters[WINDOW_BITS] += 1
+    while (since >> run.state.counters[WINDOW_BITS]) >= WINDOWS:
+        for at in range(half):
+            row, column = at // COLUMNS_OVER_TIME, at % COLUMNS_OVER_TIME
+            one = 2 * row * COLUMNS_OVER_TIME + column
+            counts[at] = counts[one] + counts[one + COLUMNS_OVER_TIME]
+        for at in range(half, 2 * half):
+            counts[at] = 0
+        run.state.counters[WINDOW_BITS] += 1

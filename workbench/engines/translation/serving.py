@@ -112,7 +112,7 @@ def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: i
     return done
 
 
-@kernel
+@routine
 def _far(
     run: Run, core: int, page: int, key: int, name: int, issue: int, at: int, walk_at_once: bool
 ) -> tuple[int, int]:
@@ -124,7 +124,7 @@ def _far(
     return ask_shared(run, core, page, key, name, issue, at)
 
 
-@kernel
+@routine
 def _keep(run: Run, core: int, page: int, key: int, peer: int, issue: int, ready: int) -> None:
     """A peer, or a cluster's TLB, has answered: keep a copy where the policy says so; directories may learn from it."""
     rules, state, policy, plan = run.rules, run.state, run.policies.remote_fill, run.policies.plan
@@ -167,7 +167,7 @@ def _held(run: Run, core: int) -> int:
     return total
 
 
-@kernel
+@routine
 def _learn_from_shared(run: Run, core: int, page: int) -> None:
     """Where directories learn from answers: the shared TLB's names whom it has given the entry to."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -183,7 +183,7 @@ def _learn_from_shared(run: Run, core: int, page: int) -> None:
         add_core(state.given, row, core)
 
 
-@kernel
+@routine
 def _take_register(run: Run, core: int, at: int) -> int:
     """Wait for a miss-status register: while all are in use the core starts nothing."""
     rules, state = run.rules, run.state
@@ -245,7 +245,7 @@ def unmap(run: Run, core: int, page: int, key: int, issue: int) -> None:
             state.belief[word] = 0
 
 
-@kernel
+@routine
 def _drop_far(run: Run, page: int, key: int) -> None:
     """Take a page out of the TLBs behind the private ones."""
     rules, state = run.rules, run.state

@@ -27,8 +27,11 @@ QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 @kernel
 def through_port(table: Calendar, resource: int, ports: int, issue: int, at: int) -> int:
     """The cycle at which one of the ports of a resource starts a look-up; 0 ports = any number."""
-    if ports == 0:
-        return at
+    return _through_port(table, resource, ports, issue, at) if ports else at
+
+
+@routine
+def _through_port(table: Calendar, resource: int, ports: int, issue: int, at: int) -> int:
     best = resource * ports
     soonest = first_free(table, best, issue, at, 1)
     for port in range(resource * ports + 1, (resource + 1) * ports):
@@ -91,7 +94,7 @@ def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
     return state.walker_free[best]
 
 
-@kernel
+@routine
 def _levels_to_read(run: Run, name: int) -> int:
     """The levels that the page-walk cache does not save; what is read is kept in it, upper levels first."""
     rules = run.rules
@@ -114,7 +117,7 @@ def _upper_key(name: int, level: int) -> int:
     return (name >> (LEVEL_BITS * level)) * 4 + level
 
 
-@kernel
+@routine
 def _keep_upper(run: Run, key: int) -> None:
     table, index = run.state.walk_cache, run.state.walk_index
     entry = look_up(index, 0, key)
