@@ -15,10 +15,10 @@ from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.translation import Translation
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
+from workbench.figures.network_load import load_over_time
 from workbench.machine import TranslationMachine
 from workbench.metrics.translation import pages_by_degree
 from workbench.metrics.translation_latency import latency_quantile
-from workbench.metrics.translation_series import messages_per_cycle
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
 
@@ -84,9 +84,10 @@ def latency_note(record: TranslationRecord) -> np.ndarray:
 
 def load_note(record: TranslationRecord) -> np.ndarray:
     """Messages a cycle in equal slices of the run's time: float64[50]."""
-    load = messages_per_cycle(record)
-    at = (np.arange(_SLICES) + 0.5) / _SLICES * (record.last_cycle - record.first_cycle) / record.window_cycles
-    return np.asarray(load[np.minimum(at.astype(np.int64), len(load) - 1)])
+    span = record.last_cycle - record.first_cycle
+    return load_over_time(record).at(
+        record.first_cycle + ((np.arange(_SLICES) + 0.5) / _SLICES * span).astype(np.int64)
+    )
 
 
 def degrees_note(record: TranslationRecord) -> np.ndarray:

@@ -79,15 +79,16 @@ def _lines(runs: RunSet, panel: int, lines: list[Line]) -> list[Load]:
     grid = np.unique(np.linspace(0, last, PLACES).round().astype(np.int64))
     found = []
     for line, each in zip(lines, kept, strict=True):
-        curves = np.stack([_steps(record).at(grid) for record in each])
+        curves = np.stack([load_over_time(record).at(grid) for record in each])
         found.append(Load(panel, line.name, line.style, len(each), grid, mean_curve(curves)))
     return found
 
 
-def _steps(record: TranslationRecord) -> Steps:
-    """The load from the first window on; nothing before it and after the last translation."""
-    ends = np.r_[window_starts(record), record.last_cycle + 1]
-    return Steps(0, ends, np.r_[messages_per_cycle(record), 0.0])
+def load_over_time(record: TranslationRecord) -> Steps:
+    """Messages a cycle from window to window; none before the first issue, and none after the window of the last."""
+    starts = window_starts(record)
+    end = record.first_cycle + record.window_cycles * len(starts)
+    return Steps(0, np.r_[starts, end], np.r_[messages_per_cycle(record), 0.0])
 
 
 @on_paper

@@ -66,12 +66,12 @@ def _queueing(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _delayed(evidence: Evidence) -> Iterator[Finding]:
-    message = {"directory": {"update": {"message": {"delay_cycles": {"vary": list(DELAYS)}}}}}
+    message = {"directory": {"update": {"message": {"delay": {"vary": list(DELAYS)}}}}}
     for regime in ("pilot_zipf", "pilot_half_shared"):
         said = experiment(regime, eviction="lru", locate={"vary": [NONE, message]})
         runs = evidence.runs(f"translation_delay_{regime}", said)
         without = point(runs, locate=NONE)
-        both = {delay: (without, point(runs, delay_cycles=delay)) for delay in DELAYS}
+        both = {delay: (without, point(runs, delay=delay)) for delay in DELAYS}
         for measure in ("shared_per_kilo", "latency_mean_cycles"):
             yield gain_falls(runs, both, measure, f"{regime}, delay of news")
 
