@@ -159,7 +159,7 @@ def test_bars_are_as_long_as_the_shares(found):
     for place, one in enumerate(axes):
         bars = [bar for bar in data.bars if bar.panel == place]
         lengths = [[part.get_width() for part in kind] for kind in one.containers]
-        assert np.array(lengths).T == pytest.approx(np.array([bar.percent.mean for bar in bars]))
+        assert pytest.approx(np.array([bar.percent.mean for bar in bars])) == np.array(lengths).T
         assert sum(part[0].get_width() for part in one.containers) == pytest.approx(100)
     assert [text.get_text() for text in axes[0].figure.legends[0].get_texts()] == list(SERVED_BY)
 

@@ -3,50 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.studies.claims.cases import better, differs_by, gain_falls
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, point
-from workbench.studies.claims.translation.experiment import (
-    BASES,
-    DIRECTORY,
-    MACHINE,
-    NONE,
-    PRIVATE,
-    experiment,
-    factorial,
-)
+from workbench.studies.claims.translation.experiment import BASES, DIRECTORY, MACHINE, NONE, PRIVATE, experiment
 from workbench.studies.statistics import Finding, some
 
 LOOK_UP, MARGIN = 1.0, 0.05
 """Cycles of a look-up in the directory, what a miss may lose where nothing is shared; and what counts as nothing."""
-GAPS = (1, 2, 4, 8, 16)
+UNQUEUED = {"preset": MACHINE, "walkers": 32}
+"""A walker for every warp: what a miss takes longer is then its own look-up, not the wait for others' walks."""
+PRIVATE_PAGES: dict[str, Any] = {
+    PRIVATE: {"regime": PRIVATE},
+    "zipf_mixture of private pages": {"synthetic": "zipf_mixture", "sharing": 0.0},
+}
+BUSY = "pilot_half_shared"
+GAPS = (16, 32, 64, 128, 256)
 """Mean cycles between two accesses of a core: the smaller, the more messages there are."""
-LINK_CYCLES = 4
+SLOW_LINKS = {"preset": MACHINE, "link_cycles": 4, "private_ports": 1}
 DELAYS = (1, 10, 100, 1000, 10_000)
-SHARING = {"synthetic": "zipf_mixture", "sharing": 0.0}
 
 
 def _nothing_shared(evidence: Evidence) -> Iterator[Finding]:
     statement = f"a miss takes 0 to {LOOK_UP:g} cycles longer, give or take {MARGIN:g}"
     band = (-MARGIN, LOOK_UP + MARGIN)
-    for about, runs, without, having in factorial(evidence, (PRIVATE,)):
-        yield differs_by(runs, without, having, "miss_latency_mean_cycles", band, statement, about)
-    said = experiment(SHARING, eviction={"vary": list(BASES)}, locate={"vary": [NONE, DIRECTORY]})
-    runs = evidence.runs("translation_no_sharing", said)
-    for base in BASES:
-        without, having = (point(runs, eviction=base, locate=locate) for locate in (NONE, DIRECTORY))
-        yield differs_by(
-            runs, without, having, "miss_latency_mean_cycles", band, statement, f"zipf_mixture of private pages, {base}"
-        )
+    for about, workload in PRIVATE_PAGES.items():
+        said = experiment(workload, UNQUEUED, eviction={"vary": list(BASES)}, locate={"vary": [NONE, DIRECTORY]})
+        runs = evidence.runs(f"translation_nothing_shared_{about.split()[0]}", said)
+        for base in BASES:
+            without, having = (point(runs, eviction=base, locate=locate) for locate in (NONE, DIRECTORY))
+            case = f"{about}, {base}"
+            yield differs_by(runs, without, having, "miss_latency_mean_cycles", band, statement, case)
 
 
 def _loads(evidence: Evidence) -> tuple[RunSet, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
-    workload = {"regime": "pilot_zipf", "gap": {"vary": list(GAPS)}}
-    machine = {"preset": MACHINE, "link_cycles": LINK_CYCLES, "private_ports": 1}
-    said = experiment(workload, machine, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
+    workload = {"regime": BUSY, "gap": {"vary": list(GAPS)}}
+    said = experiment(workload, SLOW_LINKS, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
     runs = evidence.runs("translation_load", said)
     return runs, {gap: (point(runs, gap=gap, locate=NONE), point(runs, gap=gap, locate=DIRECTORY)) for gap in GAPS}
 

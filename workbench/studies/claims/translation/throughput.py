@@ -19,8 +19,8 @@ BUSY = {"gap": 0}
 
 
 def _points(evidence: Evidence, regime: str) -> tuple[RunSet, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
-    cores = {"cores_issue": {"warps": {"count": {"vary": list(WARPS)}}}}
-    said = experiment({"regime": regime, **BUSY}, options=cores, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
+    warps = {"vary": list(WARPS)}
+    said = experiment({"regime": regime, **BUSY}, warps=warps, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
     runs = evidence.runs(f"translation_warps_{regime}", said)
     both = {w: (point(runs, count=w, locate=NONE), point(runs, count=w, locate=DIRECTORY)) for w in WARPS}
     return runs, both
