@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.knowing import gained, lost
 from workbench.engines.translation.network import travel
@@ -61,7 +61,7 @@ def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: in
         _tell_use(run, policy, entry, at, first_set, fresh, issue)
 
 
-@routine
+@apart
 def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, issue: int) -> None:
     sets, row = run.state.tlbs.sets, at * ROW
     first, ways = sets[row + FIRST], sets[row + WAYS]
@@ -71,7 +71,7 @@ def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: i
         fail(run.state.counters, EVICTION_RAISED, issue, -1, RAISED)
 
 
-@routine
+@apart
 def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: int, issue: int) -> None:
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
@@ -91,7 +91,7 @@ def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: i
     log(run, issue, FILLED if pusher == NONE else PUSH, core, page, -1, pusher, -1)
 
 
-@routine
+@apart
 def _make_room(run: Run, core: int, at: int, issue: int) -> int:
     """Evict an entry of a full set of a private TLB, and take it; -1 where the policy broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.eviction
@@ -129,7 +129,7 @@ def _make_room(run: Run, core: int, at: int, issue: int) -> int:
     return take_free(state.tlbs, at)
 
 
-@routine
+@apart
 def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
     status = NO_VICTIM
     if answer == RAISED:
@@ -139,7 +139,7 @@ def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
     fail(run.state.counters, status, issue, core, answer)
 
 
-@routine
+@apart
 def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int) -> None:
     """Take an entry out of a core's own TLB."""
     remove(run.state.tlbs, at, entry)
@@ -147,7 +147,7 @@ def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int
     lost(run, core, page, issue)
 
 
-@routine
+@apart
 def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
     """Take a page out of every private TLB."""
     rules, state = run.rules, run.state
@@ -169,7 +169,7 @@ def tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
         _tell_push(run, core, peer, used, issue)
 
 
-@routine
+@apart
 def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
     policy = run.policies.fill
     said = told(policy.told, core, peer, used, run.rules.cores, policy.params, policy.memory)
@@ -177,7 +177,7 @@ def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
         fail(run.state.counters, FILL_RAISED, issue, core, RAISED)
 
 
-@routine
+@apart
 def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
     """A translation came from the shared TLB or a walk: fill whom the fill rule says."""
     rules, state, policy = run.rules, run.state, run.policies.fill
@@ -201,7 +201,7 @@ def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue
         _push(run, core, state.push[k], page, key, ready, issue)
 
 
-@routine
+@apart
 def _push(run: Run, core: int, peer: int, page: int, key: int, ready: int, issue: int) -> None:
     """Send a copy to a peer that does not hold the page (spec 4, R21)."""
     state = run.state
@@ -215,7 +215,7 @@ def _push(run: Run, core: int, peer: int, page: int, key: int, ready: int, issue
     fill_private(run, peer, page, key, travel(run, issue, core, peer, ready), core, issue)
 
 
-@routine
+@apart
 def _fill_cluster(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
     """Keep a page in the cluster's TLB, which evicts its least recently used entry."""
     rules, state = run.rules, run.state
@@ -234,7 +234,7 @@ def _fill_cluster(run: Run, core: int, page: int, key: int, ready: int, issue: i
     note_place(run, tlb, page, entry)
 
 
-@routine
+@apart
 def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
     """Put a page into the shared TLB, which does not hold it."""
     rules, state, policy = run.rules, run.state, run.policies.shared_eviction
@@ -273,7 +273,7 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
     tell_use(run, policy, entry, at, first_set, 1, issue)
 
 
-@routine
+@apart
 def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
     """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
     remove(run.state.tlbs, at, entry)

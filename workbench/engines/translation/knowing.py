@@ -6,7 +6,7 @@ which the core's own bit is always right.
 
 from __future__ import annotations
 
-from workbench.compiled import NO_BITS, kernel, routine
+from workbench.compiled import NO_BITS, apart, kernel
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.state import NEWS, PENDING, PENDING_HEAD, Run
 from workbench.policies.translation.locate.question import (
@@ -37,7 +37,7 @@ def others_known(run: Run, core: int, page: int) -> int:
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
 
-@routine
+@apart
 def gained(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB holds a page from now on: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
@@ -51,7 +51,7 @@ def gained(run: Run, core: int, page: int, issue: int) -> None:
         _look_who_is_close(run, core)
 
 
-@routine
+@apart
 def lost(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB does not hold a page any more."""
     rules, state = run.rules, run.state
@@ -64,7 +64,7 @@ def lost(run: Run, core: int, page: int, issue: int) -> None:
         note_record(run, core, page)
 
 
-@routine
+@apart
 def _count_own(run: Run, core: int, page: int, step: int) -> None:
     """Count an own entry that comes or goes among those that are shared; its core's own bit is not set."""
     rules, state = run.rules, run.state
@@ -83,7 +83,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
         state.shared[next_core(words, row, rules.words, 0)] += step
 
 
-@routine
+@apart
 def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
     """Let the other directories know, and count the messages; `held` does not name the core."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -102,7 +102,7 @@ def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
                 _hear(run, other, page, core)
 
 
-@routine
+@apart
 def _receivers(run: Run, core: int, page: int) -> int:
     """The other directories that keep a record of the page, or would: those that the scope says."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -118,7 +118,7 @@ def _receivers(run: Run, core: int, page: int) -> int:
     return total
 
 
-@routine
+@apart
 def deliver_news(run: Run, issue: int) -> None:
     """Let every message that has arrived take effect."""
     rules, state = run.rules, run.state
@@ -137,7 +137,7 @@ def deliver_news(run: Run, issue: int) -> None:
         state.counters[PENDING] -= 1
 
 
-@routine
+@apart
 def learn(run: Run, core: int, page: int, peer: int) -> None:
     """A core's directory comes to know that a peer holds a page."""
     rules, state = run.rules, run.state
@@ -150,7 +150,7 @@ def learn(run: Run, core: int, page: int, peer: int) -> None:
     _hear(run, core, page, peer)
 
 
-@routine
+@apart
 def unlearn(run: Run, core: int, page: int, peer: int) -> None:
     """A core's directory comes to know that a peer does not hold a page."""
     rules, state = run.rules, run.state
@@ -162,7 +162,7 @@ def unlearn(run: Run, core: int, page: int, peer: int) -> None:
             state.pairs[core * rules.cores + peer] -= 1
 
 
-@routine
+@apart
 def _hear(run: Run, core: int, page: int, peer: int) -> None:
     """A directory of limited room hears that a peer holds a page: it makes a record, or makes the one it has newest."""
     if not run.rules.finite or find(run, core, page) != NOWHERE:
@@ -173,7 +173,7 @@ def _hear(run: Run, core: int, page: int, peer: int) -> None:
         note_record(run, core, page)
 
 
-@routine
+@apart
 def note_record(run: Run, core: int, page: int) -> None:
     """Make a record of a peer's entry the newest, in place of the oldest where there is no room."""
     state, at = run.state, page * run.rules.cores + core
@@ -203,7 +203,7 @@ def _forget_record(run: Run, core: int, page: int) -> None:
             run.state.record[at] = NONE
 
 
-@routine
+@apart
 def _in_scope(run: Run, core: int, page: int) -> bool:
     """Whether the directory covers a page that its core does not hold: some peer that holds it is covered."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -216,7 +216,7 @@ def _in_scope(run: Run, core: int, page: int) -> bool:
     return bool(common != NO_BITS)
 
 
-@routine
+@apart
 def has_record(run: Run, core: int, page: int) -> bool:
     """Whether a core that misses a page finds a record of it."""
     if not _in_scope(run, core, page):
@@ -224,7 +224,7 @@ def has_record(run: Run, core: int, page: int) -> bool:
     return not run.rules.finite or run.state.record[page * run.rules.cores + core] != NONE
 
 
-@routine
+@apart
 def _look_who_is_close(run: Run, core: int) -> None:
     """After so many fills: closely related is who shares so many entries, or more (spec 4, E7)."""
     rules, state, plan = run.rules, run.state, run.policies.plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, leading_zeros, routine
+from workbench.compiled import apart, kernel, leading_zeros
 from workbench.engines.translation.state import (
     ANSWER,
     AT_CORE,
@@ -40,7 +40,7 @@ def log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer
         _log(run, cycle, kind, core, page, source, peer, latency)
 
 
-@routine
+@apart
 def _log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer: int, latency: int) -> None:
     row, at = run.state.log, run.state.counters[LOGGED] * COLUMNS
     row[at], row[at + 1], row[at + 2], row[at + 3] = cycle, kind, core, page
@@ -82,7 +82,7 @@ def window(run: Run, issue: int) -> int:
     return (since >> counters[WINDOW_BITS]) * COLUMNS_OVER_TIME
 
 
-@routine
+@apart
 def _halve_windows(run: Run, since: int) -> None:
     counts, half = run.state.over_time, WINDOWS // 2 * COLUMNS_OVER_TIME
     while (since >> run.state.counters[WINDOW_BITS]) >= WINDOWS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, routine
+from workbench.compiled import RAISED, apart, kernel
 from workbench.engines.translation.asking import NOBODY, WALK_AT_ONCE, ask_near
 from workbench.engines.translation.filling import (
     SHOT,
@@ -89,7 +89,7 @@ def _hit(run: Run, core: int, page: int, key: int, name: int, entry: int, issue:
     return at
 
 
-@routine
+@apart
 def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> int:
     state = run.state
     sent, waited, news = state.messages.sum(), state.counters[NOC_QUEUED], state.counters[NEWS]
@@ -112,7 +112,7 @@ def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: i
     return done
 
 
-@routine
+@apart
 def _far(
     run: Run, core: int, page: int, key: int, name: int, issue: int, at: int, walk_at_once: bool
 ) -> tuple[int, int]:
@@ -124,7 +124,7 @@ def _far(
     return ask_shared(run, core, page, key, name, issue, at)
 
 
-@routine
+@apart
 def _keep(run: Run, core: int, page: int, key: int, peer: int, issue: int, ready: int) -> None:
     """A peer, or a cluster's TLB, has answered: keep a copy where the policy says so; directories may learn from it."""
     rules, state, policy, plan = run.rules, run.state, run.policies.remote_fill, run.policies.plan
@@ -167,7 +167,7 @@ def _held(run: Run, core: int) -> int:
     return total
 
 
-@routine
+@apart
 def _learn_from_shared(run: Run, core: int, page: int) -> None:
     """Where directories learn from answers: the shared TLB's names whom it has given the entry to."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -183,7 +183,7 @@ def _learn_from_shared(run: Run, core: int, page: int) -> None:
         add_core(state.given, row, core)
 
 
-@routine
+@apart
 def _take_register(run: Run, core: int, at: int) -> int:
     """Wait for a miss-status register: while all are in use the core starts nothing."""
     rules, state = run.rules, run.state
@@ -220,7 +220,7 @@ def _note_missing(run: Run, core: int, done: int) -> None:
     state.under_way[core] += 1
 
 
-@routine
+@apart
 def unmap(run: Run, core: int, page: int, key: int, issue: int) -> None:
     """Take a page out of every TLB (spec 4, E15): tell its holders, or every core, and wait for the last answer."""
     rules, state = run.rules, run.state
@@ -245,7 +245,7 @@ def unmap(run: Run, core: int, page: int, key: int, issue: int) -> None:
             state.belief[word] = 0
 
 
-@routine
+@apart
 def _drop_far(run: Run, page: int, key: int) -> None:
     """Take a page out of the TLBs behind the private ones."""
     rules, state = run.rules, run.state
@@ -261,7 +261,7 @@ def _drop_far(run: Run, page: int, key: int) -> None:
             drop_shared(run, page, entry, first_set + rules.clusters * rules.cluster_sets + key % rules.shared_sets)
 
 
-@routine
+@apart
 def sample(run: Run) -> None:
     """Look at who shares what: entries by the degree of their page, and pages that two cores both hold."""
     rules, state = run.rules, run.state

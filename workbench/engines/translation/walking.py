@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import apart, kernel
 from workbench.engines.translation.filling import fill_shared, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.reporting import window
@@ -30,7 +30,7 @@ def through_port(table: Calendar, resource: int, ports: int, issue: int, at: int
     return _through_port(table, resource, ports, issue, at) if ports else at
 
 
-@routine
+@apart
 def _through_port(table: Calendar, resource: int, ports: int, issue: int, at: int) -> int:
     best = resource * ports
     soonest = first_free(table, best, issue, at, 1)
@@ -43,7 +43,7 @@ def _through_port(table: Calendar, resource: int, ports: int, issue: int, at: in
     return soonest
 
 
-@routine
+@apart
 def ask_shared(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> tuple[int, int]:
     """When the shared TLB, or a walk, has the translation, and which of the two it was."""
     rules, state = run.rules, run.state
@@ -65,7 +65,7 @@ def ask_shared(run: Run, core: int, page: int, key: int, name: int, issue: int, 
     return max(at, ready), SHARED
 
 
-@routine
+@apart
 def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
     """Walk the page table for a page, named as in the trace: when the translation is known.
 
@@ -94,7 +94,7 @@ def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
     return state.walker_free[best]
 
 
-@routine
+@apart
 def _levels_to_read(run: Run, name: int) -> int:
     """The levels that the page-walk cache does not save; what is read is kept in it, upper levels first."""
     rules = run.rules
@@ -117,7 +117,7 @@ def _upper_key(name: int, level: int) -> int:
     return (name >> (LEVEL_BITS * level)) * 4 + level
 
 
-@routine
+@apart
 def _keep_upper(run: Run, key: int) -> None:
     table, index = run.state.walk_cache, run.state.walk_index
     entry = look_up(index, 0, key)
