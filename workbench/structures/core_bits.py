@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.compiled import ALL_BITS, NO_BITS, kernel, left, ones, right, trailing_zeros
 
-NOBODY = -1
+NOBODY = np.int64(-1)
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.compiled import allocating, kernel
 
-ABSENT = -1
+ABSENT = np.int64(-1)
 
 
 class KeyIndex(NamedTuple):

@@ -5,8 +5,10 @@ Each returns when the answer is there, and from whom; -1 for nobody, and when th
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import RAISED, apart, kernel
-from workbench.engines.translation.filling import tell_use
+from workbench.engines.translation.filling import UNUSED, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.knowing import has_record, known_row, note_record, unlearn
 from workbench.engines.translation.network import travel
@@ -19,8 +21,8 @@ from workbench.records.translation import MESSAGES
 from workbench.structures.core_bits import count_cores, drop_core, has_core
 from workbench.structures.entry_sets import READY, ROW, touch
 
-NOBODY = -1
-WALK_AT_ONCE = -2
+NOBODY = np.int64(-1)
+WALK_AT_ONCE = np.int64(-2)
 """Instead of a peer: the record says that nobody holds the page, not even the shared TLB (spec 4, E12)."""
 REQUEST, ANSWER = MESSAGES.index("request"), MESSAGES.index("answer")
 choose_peer = PEER.ask
@@ -133,7 +135,7 @@ def _look_at(run: Run, peer: int, page: int, key: int, issue: int, at: int) -> t
         if rules.private_sets > 1:
             at_set += key % rules.private_sets
         touch(state.tlbs, at_set, entry)
-        tell_use(run, run.policies.eviction, entry, at_set, 0, 0, issue)
+        tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, issue)
     return max(at, state.tlbs.entries[entry * ROW + READY]), entry
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.knowing import gained, lost
@@ -28,9 +30,8 @@ from workbench.policies.translation.eviction.choose import ENDLESS, choose_victi
 from workbench.policies.translation.eviction.question import TOUCHED, ReadyEviction
 from workbench.policies.translation.fill.question import FILL, REFUSED, TOLD
 from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY
+from workbench.records import translation_events as kinds
 from workbench.records.translation import MESSAGES
-from workbench.records.translation_events import EVICT, INVALIDATE, PUSH
-from workbench.records.translation_events import FILL as FILLED
 from workbench.structures.core_bits import NOBODY, next_core
 from workbench.structures.entry_sets import (
     EARLIEST,
@@ -48,6 +49,8 @@ from workbench.structures.entry_sets import (
     take_free,
 )
 
+EVICT, FILLED, INVALIDATE, PUSH = (np.int64(kind) for kind in (kinds.EVICT, kinds.FILL, kinds.INVALIDATE, kinds.PUSH))
+USED, UNUSED, FRESH = np.int64(1), np.int64(0), np.int64(1)
 PUSHED, SHOT = MESSAGES.index("push"), MESSAGES.index("shootdown")
 touched = TOUCHED.ask
 fill = FILL.ask
@@ -86,9 +89,9 @@ def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: i
     insert(state.tlbs, at, entry, page, ready, pusher)
     note_place(run, core, page, entry)
     gained(run, core, page, issue)
-    tell_use(run, run.policies.eviction, entry, at, 0, 1, issue)
+    tell_use(run, run.policies.eviction, entry, at, UNUSED, FRESH, issue)
     state.counters[FILLS] += 1
-    log(run, issue, FILLED if pusher == NONE else PUSH, core, page, -1, pusher, -1)
+    log(run, issue, FILLED if pusher == NONE else PUSH, core, page, NONE, pusher, NONE)
 
 
 @apart
@@ -122,10 +125,10 @@ def _make_room(run: Run, core: int, at: int, issue: int) -> int:
     gone, pusher = state.tlbs.entries[entry * ROW + PAGE], state.tlbs.entries[entry * ROW + PUSHER]
     if pusher != NONE:
         state.counters[PUSHES_UNUSED] += 1
-        tell_push(run, pusher, core, 0, issue)
+        tell_push(run, pusher, core, UNUSED, issue)
     state.counters[EVICTIONS] += 1
     drop_private(run, core, gone, entry, at, issue)
-    log(run, issue, EVICT, core, gone, -1, -1, -1)
+    log(run, issue, EVICT, core, gone, NONE, NONE, NONE)
     return take_free(state.tlbs, at)
 
 
@@ -158,7 +161,7 @@ def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
             at += key % rules.private_sets
         drop_private(run, core, page, find(run, core, page), at, issue)
         state.counters[SHOT_DOWN] += 1
-        log(run, issue, INVALIDATE, core, page, -1, -1, -1)
+        log(run, issue, INVALIDATE, core, page, NONE, NONE, NONE)
         core = next_core(state.held, page * rules.words, rules.words, core + 1)
 
 
@@ -259,7 +262,7 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
         )
         if entry < 0:
             state.counters[SHARED_TLB] = 1
-            _fail_eviction(run, entry, -1, issue)
+            _fail_eviction(run, entry, NONE, issue)
             return
         gone = state.tlbs.entries[entry * ROW + PAGE]
         drop_shared(run, gone, entry, at)
@@ -270,7 +273,7 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
         entry = take_free(state.tlbs, at)
     insert(state.tlbs, at, entry, page, ready, NONE)
     note_place(run, tlb, page, entry)
-    tell_use(run, policy, entry, at, first_set, 1, issue)
+    tell_use(run, policy, entry, at, first_set, FRESH, issue)
 
 
 @apart

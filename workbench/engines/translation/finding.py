@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.state import Run
 from workbench.structures.key_index import look_up, put_key, take_key
 
-NOWHERE = -1
+NOWHERE = np.int64(-1)
 
 
 @kernel

@@ -6,6 +6,8 @@ which the core's own bit is always right.
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import NO_BITS, apart, kernel
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.state import NEWS, PENDING, PENDING_HEAD, Run
@@ -21,6 +23,7 @@ from workbench.structures.core_bits import NOBODY, add_core, count_cores, drop_c
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 
 NEWS_ROW = 4
+CAME, LEFT = np.int64(1), np.int64(0)
 
 
 @kernel
@@ -41,8 +44,8 @@ def others_known(run: Run, core: int, page: int) -> int:
 def gained(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB holds a page from now on: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
-    _count_own(run, core, page, 1)
-    _tell(run, core, page, issue, 1)
+    _count_own(run, core, page, CAME)
+    _tell(run, core, page, issue, CAME)
     add_core(state.held, page * rules.words, core)
     if rules.beliefs:
         add_core(state.belief, known_row(run, core, page), core)
@@ -58,8 +61,8 @@ def lost(run: Run, core: int, page: int, issue: int) -> None:
     drop_core(state.held, page * rules.words, core)
     if rules.beliefs:
         drop_core(state.belief, known_row(run, core, page), core)
-    _count_own(run, core, page, -1)
-    _tell(run, core, page, issue, 0)
+    _count_own(run, core, page, -CAME)
+    _tell(run, core, page, issue, LEFT)
     if rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
         note_record(run, core, page)
 
@@ -189,7 +192,7 @@ def note_record(run: Run, core: int, page: int) -> None:
         state.record[state.records.entries[place * ROW + PAGE] * run.rules.cores + core] = NONE
         remove(state.records, core, place)
         place = take_free(state.records, core)
-    insert(state.records, core, place, page, 0, NONE)
+    insert(state.records, core, place, page, LEFT, NONE)
     state.record[at] = place
 
 

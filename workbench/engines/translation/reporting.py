@@ -25,6 +25,8 @@ from workbench.engines.translation.state import (
 from workbench.records.translation import EXACT_LATENCIES
 from workbench.records.translation_events import ACCESS, COLUMNS
 
+_ACCESS = np.int64(ACCESS)
+
 
 @kernel
 def fail(counters: np.ndarray, status: int, cycle: int, core: int, answer: int) -> None:
@@ -69,7 +71,7 @@ def finish(run: Run, core: int, page: int, issue: int, done: int, source: int, p
     state.spent[source] += latency
     state.latency[latency_bin(latency)] += 1
     state.over_time[window(run, issue) + source] += 1
-    log(run, issue, ACCESS, core, page, source, peer, latency)
+    log(run, issue, _ACCESS, core, page, source, peer, latency)
 
 
 @kernel

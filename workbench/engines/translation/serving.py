@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import RAISED, apart, kernel
 from workbench.engines.translation.asking import NOBODY, WALK_AT_ONCE, ask_near
 from workbench.engines.translation.filling import (
     SHOT,
+    UNUSED,
+    USED,
     drop_shared,
     fill_from_shared,
     fill_private,
@@ -37,7 +41,7 @@ from workbench.structures.core_bits import NOBODY as NO_CORE
 from workbench.structures.core_bits import add_core, count_cores, has_core, next_core
 from workbench.structures.entry_sets import HELD, NONE, PAGE, PUSHER, READY, ROW, remove, touch
 
-PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = (SERVED_BY.index(k) for k in SERVED_BY)
+PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = (np.int64(SERVED_BY.index(k)) for k in SERVED_BY)
 UPDATE = MESSAGES.index("update")
 SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
 keep_copy = REMOTE_FILL.ask
@@ -75,17 +79,17 @@ def _hit(run: Run, core: int, page: int, key: int, name: int, entry: int, issue:
     if rules.private_sets > 1:
         at_set += key % rules.private_sets
     touch(state.tlbs, at_set, entry)
-    tell_use(run, run.policies.eviction, entry, at_set, 0, 0, issue)
+    tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, issue)
     row = entry * ROW
     pusher, ready = state.tlbs.entries[row + PUSHER], state.tlbs.entries[row + READY]
     if pusher != NONE:
         state.tlbs.entries[row + PUSHER] = NONE
         state.counters[PUSHES_USED] += 1
-        tell_push(run, pusher, core, 1, issue)
+        tell_push(run, pusher, core, USED, issue)
     source = PRIVATE
     if ready > at:
         source, at = MERGED, ready
-    finish(run, core, name, issue, at, source, -1)
+    finish(run, core, name, issue, at, source, NONE)
     return at
 
 

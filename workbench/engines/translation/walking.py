@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.filling import fill_shared, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
@@ -20,7 +22,8 @@ from workbench.structures.calendar import Calendar, book, first_free
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, READY, ROW, insert, remove, take_free, touch
 from workbench.structures.key_index import look_up, put_key, take_key
 
-SHARED, WALK = SERVED_BY.index("shared"), SERVED_BY.index("walk")
+ONLY_SET = np.int64(0)
+SHARED, WALK = np.int64(SERVED_BY.index("shared")), np.int64(SERVED_BY.index("walk"))
 QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 
 
@@ -59,7 +62,7 @@ def ask_shared(run: Run, core: int, page: int, key: int, name: int, issue: int, 
     first_set = rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
     at_set = first_set + key % rules.shared_sets
     touch(state.tlbs, at_set, entry)
-    tell_use(run, run.policies.shared_eviction, entry, at_set, first_set, 0, issue)
+    tell_use(run, run.policies.shared_eviction, entry, at_set, first_set, ONLY_SET, issue)
     ready = state.tlbs.entries[entry * ROW + READY]
     state.counters[WALKS_JOINED] += ready > at
     return max(at, ready), SHARED
@@ -102,7 +105,7 @@ def _levels_to_read(run: Run, name: int) -> int:
         return rules.levels
     levels, upper = rules.levels, 1
     while upper < rules.levels:
-        if look_up(run.state.walk_index, 0, _upper_key(name, upper)) != NONE:
+        if look_up(run.state.walk_index, ONLY_SET, _upper_key(name, upper)) != NONE:
             levels = upper
             break
         upper += 1
@@ -120,15 +123,15 @@ def _upper_key(name: int, level: int) -> int:
 @apart
 def _keep_upper(run: Run, key: int) -> None:
     table, index = run.state.walk_cache, run.state.walk_index
-    entry = look_up(index, 0, key)
+    entry = look_up(index, ONLY_SET, key)
     if entry != NONE:
-        touch(table, 0, entry)
+        touch(table, ONLY_SET, entry)
         return
-    entry = take_free(table, 0)
+    entry = take_free(table, ONLY_SET)
     if entry == NONE:
         entry = table.sets[OLDEST]
-        take_key(index, 0, table.entries[entry * ROW + PAGE])
-        remove(table, 0, entry)
-        entry = take_free(table, 0)
-    insert(table, 0, entry, key, 0, NONE)
-    put_key(index, 0, key, entry)
+        take_key(index, ONLY_SET, table.entries[entry * ROW + PAGE])
+        remove(table, ONLY_SET, entry)
+        entry = take_free(table, ONLY_SET)
+    insert(table, ONLY_SET, entry, key, ONLY_SET, NONE)
+    put_key(index, ONLY_SET, key, entry)
