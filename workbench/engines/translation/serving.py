@@ -22,6 +22,7 @@ from workbench.engines.translation.finding import NOWHERE, find, forget_place
 from workbench.engines.translation.knowing import deliver_news, learn, others_known
 from workbench.engines.translation.reporting import fail, finish, window
 from workbench.engines.translation.state import (
+    KINDS_OF_MESSAGE,
     MSHR_WAIT,
     NEWS,
     NOC_QUEUED,
@@ -96,7 +97,7 @@ def _hit(run: Run, core: int, page: int, key: int, name: int, entry: int, issue:
 @apart
 def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> int:
     state = run.state
-    sent, waited, news = state.messages.sum(), state.counters[NOC_QUEUED], state.counters[NEWS]
+    sent, waited, news = _sent(run), state.counters[NOC_QUEUED], state.counters[NEWS]
     at = _take_register(run, core, at)
     done, peer = ask_near(run, core, page, key, issue, at)
     source = FROM_PEER
@@ -110,10 +111,19 @@ def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: i
     _note_missing(run, core, done)
     state.messages[UPDATE] += state.counters[NEWS] - news
     row = window(run, issue)
-    state.over_time[row + SENT_COLUMN] += state.messages.sum() - sent
+    state.over_time[row + SENT_COLUMN] += _sent(run) - sent
     state.over_time[row + WAITED_COLUMN] += state.counters[NOC_QUEUED] - waited
     finish(run, core, name, issue, done, source, peer)
     return done
+
+
+@kernel
+def _sent(run: Run) -> int:
+    """Messages sent so far."""
+    total = 0
+    for kind in range(KINDS_OF_MESSAGE):
+        total += run.state.messages[kind]
+    return total
 
 
 @apart
