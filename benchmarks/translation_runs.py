@@ -33,7 +33,7 @@ class GivenPages(Workload):
         for first in range(0, len(self.page), BLOCK):
             page = self.page[first : first + BLOCK]
             cycle = np.arange(first, first + len(page))
-            yield Accesses(cycle, np.resize(np.roll(self.core, -first), len(page)), page)
+            yield Accesses(cycle, self.core[cycle % len(self.core)], page)
 
 
 def simulated(

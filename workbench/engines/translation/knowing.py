@@ -44,8 +44,10 @@ def others_known(run: Run, core: int, page: int) -> int:
 def gained(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB holds a page from now on: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
-    _count_own(run, core, page, CAME)
-    _tell(run, core, page, issue, CAME)
+    if rules.counts:
+        _count_own(run, core, page, CAME)
+    if run.policies.plan.kind == DIRECTORY:
+        _tell(run, core, page, issue, CAME)
     add_core(state.held, page * rules.words, core)
     if rules.beliefs:
         add_core(state.belief, known_row(run, core, page), core)
@@ -61,8 +63,10 @@ def lost(run: Run, core: int, page: int, issue: int) -> None:
     drop_core(state.held, page * rules.words, core)
     if rules.beliefs:
         drop_core(state.belief, known_row(run, core, page), core)
-    _count_own(run, core, page, -CAME)
-    _tell(run, core, page, issue, LEFT)
+    if rules.counts:
+        _count_own(run, core, page, -CAME)
+    if run.policies.plan.kind == DIRECTORY:
+        _tell(run, core, page, issue, LEFT)
     if rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
         note_record(run, core, page)
 
@@ -71,8 +75,6 @@ def lost(run: Run, core: int, page: int, issue: int) -> None:
 def _count_own(run: Run, core: int, page: int, step: int) -> None:
     """Count an own entry that comes or goes among those that are shared; its core's own bit is not set."""
     rules, state = run.rules, run.state
-    if not rules.counts:
-        return
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
     others, peer = 0, next_core(words, row, rules.words, 0)
     while peer != NOBODY:
@@ -90,7 +92,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
 def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
     """Let the other directories know, and count the messages; `held` does not name the core."""
     rules, state, plan = run.rules, run.state, run.policies.plan
-    if plan.kind != DIRECTORY or plan.update == ON_RESPONSE:
+    if plan.update == ON_RESPONSE:
         return
     state.counters[NEWS] += _receivers(run, core, page)
     if plan.update == MESSAGE:

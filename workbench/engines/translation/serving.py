@@ -35,7 +35,7 @@ from workbench.engines.translation.state import (
     Run,
 )
 from workbench.engines.translation.walking import ask_shared, through_port, walk
-from workbench.policies.translation.locate.question import DIRECTORY, MESSAGE, ON_RESPONSE
+from workbench.policies.translation.locate.question import DIRECTORY, MESSAGE, NO_DIRECTORY, ON_RESPONSE
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
 from workbench.records.translation import MESSAGES, OVER_TIME, SERVED_BY
 from workbench.structures.core_bits import NOBODY as NO_CORE
@@ -98,13 +98,17 @@ def _hit(run: Run, core: int, page: int, key: int, name: int, entry: int, issue:
 def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> int:
     state = run.state
     sent, waited, news = _sent(run), state.counters[NOC_QUEUED], state.counters[NEWS]
-    at = _take_register(run, core, at)
-    done, peer = ask_near(run, core, page, key, issue, at)
+    if state.under_way[core] == run.rules.mshrs:
+        at = _take_register(run, core, at)
+    done, peer = at, NOBODY
+    if run.policies.plan.kind != NO_DIRECTORY:
+        done, peer = ask_near(run, core, page, key, issue, at)
     source = FROM_PEER
     if peer < 0:
         done, source = _far(run, core, page, key, name, issue, done, peer == WALK_AT_ONCE)
         fill_from_shared(run, core, page, key, done, issue)
-        _learn_from_shared(run, core, page)
+        if run.policies.plan.update == ON_RESPONSE:
+            _learn_from_shared(run, core, page)
         peer = NOBODY
     else:
         _keep(run, core, page, key, peer, issue, done)
@@ -185,7 +189,7 @@ def _held(run: Run, core: int) -> int:
 def _learn_from_shared(run: Run, core: int, page: int) -> None:
     """Where directories learn from answers: the shared TLB's names whom it has given the entry to."""
     rules, state, plan = run.rules, run.state, run.policies.plan
-    if plan.kind != DIRECTORY or plan.update != ON_RESPONSE or rules.shared_entries == 0:
+    if plan.kind != DIRECTORY or rules.shared_entries == 0:
         return
     row = page * rules.words
     peer = next_core(state.given, row, rules.words, 0)
@@ -199,10 +203,8 @@ def _learn_from_shared(run: Run, core: int, page: int) -> None:
 
 @apart
 def _take_register(run: Run, core: int, at: int) -> int:
-    """Wait for a miss-status register: while all are in use the core starts nothing."""
+    """Wait for a miss-status register, all of which seem in use; while they are, the core starts nothing."""
     rules, state = run.rules, run.state
-    if state.under_way[core] < rules.mshrs:
-        return at
     soonest = _drop_done(run, core, at)
     if state.under_way[core] == rules.mshrs:
         run.state.counters[MSHR_WAIT] += soonest - at
