@@ -20,20 +20,22 @@ BLOCK = 1 << 20
 
 
 class GivenPages(Workload):
-    """An access a cycle: cores repeat over the trace, pages are given; in blocks of a million."""
+    """An access every few cycles: cores repeat over the trace, pages are given; in blocks of a million."""
 
-    def __init__(self, core: np.ndarray, page: np.ndarray) -> None:
+    def __init__(self, core: np.ndarray, page: np.ndarray, every: int = 1) -> None:
         object.__setattr__(self, "core", core)
         object.__setattr__(self, "page", page)
+        object.__setattr__(self, "every", every)
 
     core: np.ndarray
     page: np.ndarray
+    every: int
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
         for first in range(0, len(self.page), BLOCK):
             page = self.page[first : first + BLOCK]
-            cycle = np.arange(first, first + len(page))
-            yield Accesses(cycle, self.core[cycle % len(self.core)], page)
+            row = np.arange(first, first + len(page))
+            yield Accesses(row * self.every, self.core[row % len(self.core)], page)
 
 
 def simulated(

@@ -5,6 +5,8 @@ Each returns when the answer is there, and from whom; -1 for nobody, and when th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import RAISED, apart, kernel
@@ -21,8 +23,8 @@ from workbench.records.translation import MESSAGES
 from workbench.structures.core_bits import count_cores, drop_core, has_core
 from workbench.structures.entry_sets import READY, ROW, touch
 
-NOBODY = np.int64(-1)
-WALK_AT_ONCE = np.int64(-2)
+NOBODY: Any = np.int64(-1)
+WALK_AT_ONCE: Any = np.int64(-2)
 """Instead of a peer: the record says that nobody holds the page, not even the shared TLB (spec 4, E12)."""
 REQUEST, ANSWER = MESSAGES.index("request"), MESSAGES.index("answer")
 choose_peer = PEER.ask

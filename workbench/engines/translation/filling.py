@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
@@ -49,8 +51,11 @@ from workbench.structures.entry_sets import (
     take_free,
 )
 
-EVICT, FILLED, INVALIDATE, PUSH = (np.int64(kind) for kind in (kinds.EVICT, kinds.FILL, kinds.INVALIDATE, kinds.PUSH))
-USED, UNUSED, FRESH = np.int64(1), np.int64(0), np.int64(1)
+_KINDS: Any = tuple(np.int64(kind) for kind in (kinds.EVICT, kinds.FILL, kinds.INVALIDATE, kinds.PUSH))
+EVICT, FILLED, INVALIDATE, PUSH = _KINDS
+USED: Any = np.int64(1)
+UNUSED: Any = np.int64(0)
+FRESH: Any = np.int64(1)
 PUSHED, SHOT = MESSAGES.index("push"), MESSAGES.index("shootdown")
 touched = TOUCHED.ask
 fill = FILL.ask

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.state import Run
 from workbench.structures.key_index import look_up, put_key, take_key
 
-NOWHERE = np.int64(-1)
+NOWHERE: Any = np.int64(-1)
 
 
 @kernel

@@ -6,6 +6,8 @@ which the core's own bit is always right.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import NO_BITS, apart, kernel
@@ -23,7 +25,8 @@ from workbench.structures.core_bits import NOBODY, add_core, count_cores, drop_c
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 
 NEWS_ROW = 4
-CAME, LEFT = np.int64(1), np.int64(0)
+CAME: Any = np.int64(1)
+LEFT: Any = np.int64(0)
 
 
 @kernel

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import apart, kernel, leading_zeros
@@ -25,7 +27,7 @@ from workbench.engines.translation.state import (
 from workbench.records.translation import EXACT_LATENCIES
 from workbench.records.translation_events import ACCESS, COLUMNS
 
-_ACCESS = np.int64(ACCESS)
+_ACCESS: Any = np.int64(ACCESS)
 
 
 @kernel

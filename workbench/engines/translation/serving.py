@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import RAISED, apart, kernel
@@ -42,7 +44,8 @@ from workbench.structures.core_bits import NOBODY as NO_CORE
 from workbench.structures.core_bits import add_core, count_cores, has_core, next_core
 from workbench.structures.entry_sets import HELD, NONE, PAGE, PUSHER, READY, ROW, remove, touch
 
-PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = (np.int64(SERVED_BY.index(k)) for k in SERVED_BY)
+_SOURCES: Any = tuple(np.int64(SERVED_BY.index(k)) for k in SERVED_BY)
+PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = _SOURCES
 UPDATE = MESSAGES.index("update")
 SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
 keep_copy = REMOTE_FILL.ask

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import apart, kernel
@@ -22,8 +24,9 @@ from workbench.structures.calendar import Calendar, book, first_free
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, READY, ROW, insert, remove, take_free, touch
 from workbench.structures.key_index import look_up, put_key, take_key
 
-ONLY_SET = np.int64(0)
-SHARED, WALK = np.int64(SERVED_BY.index("shared")), np.int64(SERVED_BY.index("walk"))
+ONLY_SET: Any = np.int64(0)
+SHARED: Any = np.int64(SERVED_BY.index("shared"))
+WALK: Any = np.int64(SERVED_BY.index("walk"))
 QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 
 
