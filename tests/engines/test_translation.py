@@ -184,7 +184,7 @@ def compare_log(record: TranslationRecord, told: slow.Told, pages_an_entry: int)
     assert found == expected
 
 
-@settings(max_examples=60 if INTERPRETED else 250, deadline=None)
+@settings(max_examples=60 if INTERPRETED else 150, deadline=None)
 @given(case=cases(), cuts=st.lists(st.integers(0, 70), max_size=3))
 def test_equals_the_slow_twin(case, cuts):
     said, levers, rows = case

@@ -173,6 +173,7 @@ class Twin:
         self.upper: list[tuple[int, int]] = []
         self.missing: list[list[int]] = [[] for _ in self.cores]
         self.stall = [0] * m["cores"]
+        self.begun = False
 
     # who holds what
 
@@ -585,7 +586,8 @@ class Twin:
         return self.told
 
     def serve(self, now: int, core: int, page: int, unmap: bool) -> int:
-        self.told.last_cycle = max(self.told.last_cycle, now)
+        if not self.begun:
+            self.begun, self.told.last_cycle = True, now
         if unmap:
             self.unmap(core, page, now)
             return now

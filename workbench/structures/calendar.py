@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_BITS, allocating, kernel, left, right, routine
+from workbench.compiled import NO_BITS, allocating, apart, kernel, left, right
 
 AHEAD = 512
 """Cycles from the current one on that are kept cycle by cycle."""
@@ -37,7 +37,7 @@ def new_calendar(resources: int) -> Calendar:
     )
 
 
-@routine
+@apart
 def first_free(table: Calendar, resource: int, now: int, wanted: int, length: int) -> int:
     """The first cycle from `wanted` on at which so many cycles are free; `now` never goes back."""
     _advance(table, resource, now)
@@ -49,7 +49,7 @@ def first_free(table: Calendar, resource: int, now: int, wanted: int, length: in
     return max(table.behind[resource], end, wanted)
 
 
-@routine
+@apart
 def book(table: Calendar, resource: int, start: int, length: int) -> None:
     """Take so many cycles from one on that `first_free` has just told."""
     if start >= table.end[resource]:

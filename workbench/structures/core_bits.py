@@ -5,11 +5,13 @@ All functions take the words, where the row begins, and its length in words.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from workbench.compiled import ALL_BITS, NO_BITS, kernel, left, ones, right, trailing_zeros
 
-NOBODY = -1
+NOBODY: Any = np.int64(-1)
 
 
 @kernel

@@ -7,7 +7,7 @@ found in one step. Free entries of a set are a stack, the lowest on top at the s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,8 @@ OLDER, NEWER, EARLIER, LATER, PAGE, READY, PUSHER, OWNER = range(ROW)
 be used, who pushed it (-1 = nobody, or it has been used since), the cache that it is of."""
 NEWEST, OLDEST, LATEST, EARLIEST, FREE, HELD, FIRST, WAYS = range(ROW)
 """Of a set: the ends of its lists, the top of its free stack, how many entries it holds, its first entry, its size."""
-NONE = -1
+NONE: Any = np.int64(-1)
+"""No entry, no page; of the type of what arrays hold, so that Numba compiles its users once."""
 
 
 class EntrySets(NamedTuple):

@@ -6,13 +6,13 @@ look-up ends at the first free place. A table is at most half full.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import allocating, kernel
 
-ABSENT = -1
+ABSENT: Any = np.int64(-1)
 
 
 class KeyIndex(NamedTuple):

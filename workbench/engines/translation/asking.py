@@ -5,8 +5,12 @@ Each returns when the answer is there, and from whom; -1 for nobody, and when th
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, routine
-from workbench.engines.translation.filling import tell_use
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import RAISED, apart, kernel
+from workbench.engines.translation.filling import UNUSED, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.knowing import has_record, known_row, note_record, unlearn
 from workbench.engines.translation.network import travel
@@ -19,14 +23,14 @@ from workbench.records.translation import MESSAGES
 from workbench.structures.core_bits import count_cores, drop_core, has_core
 from workbench.structures.entry_sets import READY, ROW, touch
 
-NOBODY = -1
-WALK_AT_ONCE = -2
+NOBODY: Any = np.int64(-1)
+WALK_AT_ONCE: Any = np.int64(-2)
 """Instead of a peer: the record says that nobody holds the page, not even the shared TLB (spec 4, E12)."""
 REQUEST, ANSWER = MESSAGES.index("request"), MESSAGES.index("answer")
 choose_peer = PEER.ask
 
 
-@routine
+@apart
 def ask_near(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     """Ask whoever the plan says; see above."""
     kind = run.policies.plan.kind
@@ -41,7 +45,7 @@ def ask_near(run: Run, core: int, page: int, key: int, issue: int, at: int) -> t
     return at, NOBODY
 
 
-@routine
+@apart
 def _ask_directory(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     rules, state, plan = run.rules, run.state, run.policies.plan
     at += max(plan.look_up_cycles - rules.private_cycles, 0) if plan.parallel else plan.look_up_cycles
@@ -73,7 +77,7 @@ def _ask_directory(run: Run, core: int, page: int, key: int, issue: int, at: int
     return at, NOBODY
 
 
-@routine
+@apart
 def _named(run: Run, core: int, page: int) -> int:
     """Lay out the other cores that the record names, and count them."""
     rules, state = run.rules, run.state
@@ -84,7 +88,7 @@ def _named(run: Run, core: int, page: int) -> int:
     return count_cores(state.others, 0, rules.words)
 
 
-@routine
+@apart
 def _choose(run: Run, core: int, issue: int) -> int:
     """The peer that the policy chooses of those laid out; -1 where it broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.peer
@@ -102,7 +106,7 @@ def _round_trip(run: Run, core: int, peer: int) -> int:
     return 2 * run.state.hops[core * run.rules.cores + peer] * run.rules.hop_cycles + run.rules.private_cycles
 
 
-@routine
+@apart
 def _ask(run: Run, core: int, peer: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     """Send a request and wait for the answer: when it is back, and the peer's entry, -1 = it holds none."""
     run.state.messages[ANSWER] += 1
@@ -110,7 +114,7 @@ def _ask(run: Run, core: int, peer: int, page: int, key: int, issue: int, at: in
     return travel(run, issue, peer, core, at), entry
 
 
-@routine
+@apart
 def _send(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
     """Send a question to a core: when it is there."""
     run.state.messages[REQUEST] += 1
@@ -119,7 +123,7 @@ def _send(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
     return travel(run, issue, sender, receiver, at)
 
 
-@routine
+@apart
 def _look_at(run: Run, peer: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     """A peer looks a page up: when it knows, and its entry, -1 = none; it waits for one on its way (spec 4, E14)."""
     rules, state = run.rules, run.state
@@ -133,11 +137,11 @@ def _look_at(run: Run, peer: int, page: int, key: int, issue: int, at: int) -> t
         if rules.private_sets > 1:
             at_set += key % rules.private_sets
         touch(state.tlbs, at_set, entry)
-        tell_use(run, run.policies.eviction, entry, at_set, 0, 0, issue)
+        tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, issue)
     return max(at, state.tlbs.entries[entry * ROW + READY]), entry
 
 
-@routine
+@apart
 def _ask_centre(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     rules, state = run.rules, run.state
     look_up, centre = run.policies.plan.look_up_cycles, rules.cores // 2
@@ -153,7 +157,7 @@ def _ask_centre(run: Run, core: int, page: int, key: int, issue: int, at: int) -
     return travel(run, issue, peer, core, at), peer
 
 
-@routine
+@apart
 def _ask_ring(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     rules, here = run.rules, core
     for step in range(1, min(run.policies.plan.reach, rules.cores - 1) + 1):
@@ -167,7 +171,7 @@ def _ask_ring(run: Run, core: int, page: int, key: int, issue: int, at: int) -> 
     return at, NOBODY
 
 
-@routine
+@apart
 def _ask_cluster(run: Run, core: int, page: int, key: int, at: int) -> tuple[int, int]:
     rules, state, plan = run.rules, run.state, run.policies.plan
     cluster = core // plan.cluster_cores

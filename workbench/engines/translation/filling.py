@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.knowing import gained, lost
 from workbench.engines.translation.network import travel
@@ -28,9 +32,8 @@ from workbench.policies.translation.eviction.choose import ENDLESS, choose_victi
 from workbench.policies.translation.eviction.question import TOUCHED, ReadyEviction
 from workbench.policies.translation.fill.question import FILL, REFUSED, TOLD
 from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY
+from workbench.records import translation_events as kinds
 from workbench.records.translation import MESSAGES
-from workbench.records.translation_events import EVICT, INVALIDATE, PUSH
-from workbench.records.translation_events import FILL as FILLED
 from workbench.structures.core_bits import NOBODY, next_core
 from workbench.structures.entry_sets import (
     EARLIEST,
@@ -48,6 +51,11 @@ from workbench.structures.entry_sets import (
     take_free,
 )
 
+_KINDS: Any = tuple(np.int64(kind) for kind in (kinds.EVICT, kinds.FILL, kinds.INVALIDATE, kinds.PUSH))
+EVICT, FILLED, INVALIDATE, PUSH = _KINDS
+USED: Any = np.int64(1)
+UNUSED: Any = np.int64(0)
+FRESH: Any = np.int64(1)
 PUSHED, SHOT = MESSAGES.index("push"), MESSAGES.index("shootdown")
 touched = TOUCHED.ask
 fill = FILL.ask
@@ -61,7 +69,7 @@ def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: in
         _tell_use(run, policy, entry, at, first_set, fresh, issue)
 
 
-@routine
+@apart
 def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, issue: int) -> None:
     sets, row = run.state.tlbs.sets, at * ROW
     first, ways = sets[row + FIRST], sets[row + WAYS]
@@ -71,7 +79,7 @@ def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: i
         fail(run.state.counters, EVICTION_RAISED, issue, -1, RAISED)
 
 
-@routine
+@apart
 def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: int, issue: int) -> None:
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
@@ -86,12 +94,12 @@ def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: i
     insert(state.tlbs, at, entry, page, ready, pusher)
     note_place(run, core, page, entry)
     gained(run, core, page, issue)
-    tell_use(run, run.policies.eviction, entry, at, 0, 1, issue)
+    tell_use(run, run.policies.eviction, entry, at, UNUSED, FRESH, issue)
     state.counters[FILLS] += 1
-    log(run, issue, FILLED if pusher == NONE else PUSH, core, page, -1, pusher, -1)
+    log(run, issue, FILLED if pusher == NONE else PUSH, core, page, NONE, pusher, NONE)
 
 
-@routine
+@apart
 def _make_room(run: Run, core: int, at: int, issue: int) -> int:
     """Evict an entry of a full set of a private TLB, and take it; -1 where the policy broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.eviction
@@ -122,14 +130,14 @@ def _make_room(run: Run, core: int, at: int, issue: int) -> int:
     gone, pusher = state.tlbs.entries[entry * ROW + PAGE], state.tlbs.entries[entry * ROW + PUSHER]
     if pusher != NONE:
         state.counters[PUSHES_UNUSED] += 1
-        tell_push(run, pusher, core, 0, issue)
+        tell_push(run, pusher, core, UNUSED, issue)
     state.counters[EVICTIONS] += 1
     drop_private(run, core, gone, entry, at, issue)
-    log(run, issue, EVICT, core, gone, -1, -1, -1)
+    log(run, issue, EVICT, core, gone, NONE, NONE, NONE)
     return take_free(state.tlbs, at)
 
 
-@routine
+@apart
 def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
     status = NO_VICTIM
     if answer == RAISED:
@@ -139,7 +147,7 @@ def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
     fail(run.state.counters, status, issue, core, answer)
 
 
-@routine
+@apart
 def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int) -> None:
     """Take an entry out of a core's own TLB."""
     remove(run.state.tlbs, at, entry)
@@ -147,7 +155,7 @@ def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int
     lost(run, core, page, issue)
 
 
-@routine
+@apart
 def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
     """Take a page out of every private TLB."""
     rules, state = run.rules, run.state
@@ -158,7 +166,7 @@ def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
             at += key % rules.private_sets
         drop_private(run, core, page, find(run, core, page), at, issue)
         state.counters[SHOT_DOWN] += 1
-        log(run, issue, INVALIDATE, core, page, -1, -1, -1)
+        log(run, issue, INVALIDATE, core, page, NONE, NONE, NONE)
         core = next_core(state.held, page * rules.words, rules.words, core + 1)
 
 
@@ -169,7 +177,7 @@ def tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
         _tell_push(run, core, peer, used, issue)
 
 
-@routine
+@apart
 def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
     policy = run.policies.fill
     said = told(policy.told, core, peer, used, run.rules.cores, policy.params, policy.memory)
@@ -177,7 +185,7 @@ def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
         fail(run.state.counters, FILL_RAISED, issue, core, RAISED)
 
 
-@routine
+@apart
 def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
     """A translation came from the shared TLB or a walk: fill whom the fill rule says."""
     rules, state, policy = run.rules, run.state, run.policies.fill
@@ -201,7 +209,7 @@ def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue
         _push(run, core, state.push[k], page, key, ready, issue)
 
 
-@routine
+@apart
 def _push(run: Run, core: int, peer: int, page: int, key: int, ready: int, issue: int) -> None:
     """Send a copy to a peer that does not hold the page (spec 4, R21)."""
     state = run.state
@@ -215,7 +223,7 @@ def _push(run: Run, core: int, peer: int, page: int, key: int, ready: int, issue
     fill_private(run, peer, page, key, travel(run, issue, core, peer, ready), core, issue)
 
 
-@routine
+@apart
 def _fill_cluster(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
     """Keep a page in the cluster's TLB, which evicts its least recently used entry."""
     rules, state = run.rules, run.state
@@ -234,7 +242,7 @@ def _fill_cluster(run: Run, core: int, page: int, key: int, ready: int, issue: i
     note_place(run, tlb, page, entry)
 
 
-@routine
+@apart
 def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
     """Put a page into the shared TLB, which does not hold it."""
     rules, state, policy = run.rules, run.state, run.policies.shared_eviction
@@ -259,7 +267,7 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
         )
         if entry < 0:
             state.counters[SHARED_TLB] = 1
-            _fail_eviction(run, entry, -1, issue)
+            _fail_eviction(run, entry, NONE, issue)
             return
         gone = state.tlbs.entries[entry * ROW + PAGE]
         drop_shared(run, gone, entry, at)
@@ -270,10 +278,10 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
         entry = take_free(state.tlbs, at)
     insert(state.tlbs, at, entry, page, ready, NONE)
     note_place(run, tlb, page, entry)
-    tell_use(run, policy, entry, at, first_set, 1, issue)
+    tell_use(run, policy, entry, at, first_set, FRESH, issue)
 
 
-@routine
+@apart
 def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
     """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
     remove(run.state.tlbs, at, entry)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import apart, kernel
 from workbench.engines.translation.state import Run
 from workbench.structures.key_index import look_up, put_key, take_key
 
-NOWHERE = -1
+NOWHERE: Any = np.int64(-1)
 
 
 @kernel
@@ -17,12 +21,12 @@ def find(run: Run, tlb: int, page: int) -> int:
     return _look_up(run, tlb, page)
 
 
-@routine
+@apart
 def _look_up(run: Run, tlb: int, page: int) -> int:
     return look_up(run.state.places, tlb, page)
 
 
-@routine
+@apart
 def note_place(run: Run, tlb: int, page: int, entry: int) -> None:
     """Note where a page lies."""
     if run.rules.dense:
@@ -31,7 +35,7 @@ def note_place(run: Run, tlb: int, page: int, entry: int) -> None:
         put_key(run.state.places, tlb, page, entry)
 
 
-@routine
+@apart
 def forget_place(run: Run, tlb: int, page: int) -> None:
     """Note that a page does not lie there any more."""
     if run.rules.dense:

@@ -6,7 +6,11 @@ which the core's own bit is always right.
 
 from __future__ import annotations
 
-from workbench.compiled import NO_BITS, kernel, routine
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import NO_BITS, apart, kernel
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.state import NEWS, PENDING, PENDING_HEAD, Run
 from workbench.policies.translation.locate.question import (
@@ -21,6 +25,8 @@ from workbench.structures.core_bits import NOBODY, add_core, count_cores, drop_c
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 
 NEWS_ROW = 4
+CAME: Any = np.int64(1)
+LEFT: Any = np.int64(0)
 
 
 @kernel
@@ -37,12 +43,14 @@ def others_known(run: Run, core: int, page: int) -> int:
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
 
-@routine
+@apart
 def gained(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB holds a page from now on: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
-    _count_own(run, core, page, 1)
-    _tell(run, core, page, issue, 1)
+    if rules.counts:
+        _count_own(run, core, page, CAME)
+    if run.policies.plan.kind == DIRECTORY:
+        _tell(run, core, page, issue, CAME)
     add_core(state.held, page * rules.words, core)
     if rules.beliefs:
         add_core(state.belief, known_row(run, core, page), core)
@@ -51,25 +59,25 @@ def gained(run: Run, core: int, page: int, issue: int) -> None:
         _look_who_is_close(run, core)
 
 
-@routine
+@apart
 def lost(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB does not hold a page any more."""
     rules, state = run.rules, run.state
     drop_core(state.held, page * rules.words, core)
     if rules.beliefs:
         drop_core(state.belief, known_row(run, core, page), core)
-    _count_own(run, core, page, -1)
-    _tell(run, core, page, issue, 0)
+    if rules.counts:
+        _count_own(run, core, page, -CAME)
+    if run.policies.plan.kind == DIRECTORY:
+        _tell(run, core, page, issue, LEFT)
     if rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
         note_record(run, core, page)
 
 
-@routine
+@apart
 def _count_own(run: Run, core: int, page: int, step: int) -> None:
     """Count an own entry that comes or goes among those that are shared; its core's own bit is not set."""
     rules, state = run.rules, run.state
-    if not rules.counts:
-        return
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
     others, peer = 0, next_core(words, row, rules.words, 0)
     while peer != NOBODY:
@@ -83,11 +91,11 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
         state.shared[next_core(words, row, rules.words, 0)] += step
 
 
-@routine
+@apart
 def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
     """Let the other directories know, and count the messages; `held` does not name the core."""
     rules, state, plan = run.rules, run.state, run.policies.plan
-    if plan.kind != DIRECTORY or plan.update == ON_RESPONSE:
+    if plan.update == ON_RESPONSE:
         return
     state.counters[NEWS] += _receivers(run, core, page)
     if plan.update == MESSAGE:
@@ -102,7 +110,7 @@ def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
                 _hear(run, other, page, core)
 
 
-@routine
+@apart
 def _receivers(run: Run, core: int, page: int) -> int:
     """The other directories that keep a record of the page, or would: those that the scope says."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -118,7 +126,7 @@ def _receivers(run: Run, core: int, page: int) -> int:
     return total
 
 
-@routine
+@apart
 def deliver_news(run: Run, issue: int) -> None:
     """Let every message that has arrived take effect."""
     rules, state = run.rules, run.state
@@ -137,7 +145,7 @@ def deliver_news(run: Run, issue: int) -> None:
         state.counters[PENDING] -= 1
 
 
-@routine
+@apart
 def learn(run: Run, core: int, page: int, peer: int) -> None:
     """A core's directory comes to know that a peer holds a page."""
     rules, state = run.rules, run.state
@@ -150,7 +158,7 @@ def learn(run: Run, core: int, page: int, peer: int) -> None:
     _hear(run, core, page, peer)
 
 
-@routine
+@apart
 def unlearn(run: Run, core: int, page: int, peer: int) -> None:
     """A core's directory comes to know that a peer does not hold a page."""
     rules, state = run.rules, run.state
@@ -162,7 +170,7 @@ def unlearn(run: Run, core: int, page: int, peer: int) -> None:
             state.pairs[core * rules.cores + peer] -= 1
 
 
-@routine
+@apart
 def _hear(run: Run, core: int, page: int, peer: int) -> None:
     """A directory of limited room hears that a peer holds a page: it makes a record, or makes the one it has newest."""
     if not run.rules.finite or find(run, core, page) != NOWHERE:
@@ -173,7 +181,7 @@ def _hear(run: Run, core: int, page: int, peer: int) -> None:
         note_record(run, core, page)
 
 
-@routine
+@apart
 def note_record(run: Run, core: int, page: int) -> None:
     """Make a record of a peer's entry the newest, in place of the oldest where there is no room."""
     state, at = run.state, page * run.rules.cores + core
@@ -189,7 +197,7 @@ def note_record(run: Run, core: int, page: int) -> None:
         state.record[state.records.entries[place * ROW + PAGE] * run.rules.cores + core] = NONE
         remove(state.records, core, place)
         place = take_free(state.records, core)
-    insert(state.records, core, place, page, 0, NONE)
+    insert(state.records, core, place, page, LEFT, NONE)
     state.record[at] = place
 
 
@@ -203,7 +211,7 @@ def _forget_record(run: Run, core: int, page: int) -> None:
             run.state.record[at] = NONE
 
 
-@routine
+@apart
 def _in_scope(run: Run, core: int, page: int) -> bool:
     """Whether the directory covers a page that its core does not hold: some peer that holds it is covered."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -216,7 +224,7 @@ def _in_scope(run: Run, core: int, page: int) -> bool:
     return bool(common != NO_BITS)
 
 
-@routine
+@apart
 def has_record(run: Run, core: int, page: int) -> bool:
     """Whether a core that misses a page finds a record of it."""
     if not _in_scope(run, core, page):
@@ -224,7 +232,7 @@ def has_record(run: Run, core: int, page: int) -> bool:
     return not run.rules.finite or run.state.record[page * run.rules.cores + core] != NONE
 
 
-@routine
+@apart
 def _look_who_is_close(run: Run, core: int) -> None:
     """After so many fills: closely related is who shares so many entries, or more (spec 4, E7)."""
     rules, state, plan = run.rules, run.state, run.policies.plan

@@ -6,7 +6,7 @@ policy has broken its contract; it goes on from there as if it had not been left
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, lend, routine
+from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.serving import sample, serve, unmap
 from workbench.engines.translation.state import (
     FINE,
@@ -40,7 +40,7 @@ def play_in_order(run: Run) -> None:
     _play_in_order(lend(run))
 
 
-@routine
+@apart
 def _play_in_order(run: Run) -> None:
     counters, rows = run.state.counters, run.rows
     row, end = counters[ROW], rows.cycle.size
@@ -62,7 +62,7 @@ def _has_room(run: Run) -> bool:
     return log and news
 
 
-@routine
+@apart
 def _serve_row(run: Run, row: int, issue: int) -> int:
     """Serve a row that is issued at a cycle; when it is done."""
     rows, counters = run.rows, run.state.counters
@@ -81,7 +81,7 @@ def play_warps(run: Run, ended: bool) -> None:
     _play_warps(lend(run), ended)
 
 
-@routine
+@apart
 def _play_warps(run: Run, ended: bool) -> None:
     counters, rows, turn = run.state.counters, run.rows, run.state.turn
     _line_up(run, ended)
@@ -112,7 +112,7 @@ def _next_issue(run: Run, core: int, ended: bool) -> int:
     return max(free, run.rows.cycle[row])
 
 
-@routine
+@apart
 def _line_up(run: Run, ended: bool) -> None:
     """Make the heap of cores, by the cycle of their next issue, then by number."""
     turn, cores = run.state.turn, run.rules.cores

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import apart, kernel
 from workbench.engines.translation.shape import CROSSBAR, MESH
 from workbench.engines.translation.state import NOC_QUEUED, NOC_TRIPS, Run
 from workbench.structures.calendar import book, first_free
@@ -55,7 +55,7 @@ def travel(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
     return _over_links(run, issue, sender, receiver, at)
 
 
-@routine
+@apart
 def _over_links(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
     rules, state = run.rules, run.state
     began, here = at, sender

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from workbench.compiled import kernel, leading_zeros, routine
+from workbench.compiled import apart, kernel, leading_zeros
 from workbench.engines.translation.state import (
     ANSWER,
     AT_CORE,
@@ -25,6 +27,8 @@ from workbench.engines.translation.state import (
 from workbench.records.translation import EXACT_LATENCIES
 from workbench.records.translation_events import ACCESS, COLUMNS
 
+_ACCESS: Any = np.int64(ACCESS)
+
 
 @kernel
 def fail(counters: np.ndarray, status: int, cycle: int, core: int, answer: int) -> None:
@@ -40,7 +44,7 @@ def log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer
         _log(run, cycle, kind, core, page, source, peer, latency)
 
 
-@routine
+@apart
 def _log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer: int, latency: int) -> None:
     row, at = run.state.log, run.state.counters[LOGGED] * COLUMNS
     row[at], row[at + 1], row[at + 2], row[at + 3] = cycle, kind, core, page
@@ -69,7 +73,7 @@ def finish(run: Run, core: int, page: int, issue: int, done: int, source: int, p
     state.spent[source] += latency
     state.latency[latency_bin(latency)] += 1
     state.over_time[window(run, issue) + source] += 1
-    log(run, issue, ACCESS, core, page, source, peer, latency)
+    log(run, issue, _ACCESS, core, page, source, peer, latency)
 
 
 @kernel
@@ -82,7 +86,7 @@ def window(run: Run, issue: int) -> int:
     return (since >> counters[WINDOW_BITS]) * COLUMNS_OVER_TIME
 
 
-@routine
+@apart
 def _halve_windows(run: Run, since: int) -> None:
     counts, half = run.state.over_time, WINDOWS // 2 * COLUMNS_OVER_TIME
     while (since >> run.state.counters[WINDOW_BITS]) >= WINDOWS:

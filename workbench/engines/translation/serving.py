@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, routine
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import RAISED, apart, kernel
 from workbench.engines.translation.asking import NOBODY, WALK_AT_ONCE, ask_near
 from workbench.engines.translation.filling import (
     SHOT,
+    UNUSED,
+    USED,
     drop_shared,
     fill_from_shared,
     fill_private,
@@ -18,6 +24,7 @@ from workbench.engines.translation.finding import NOWHERE, find, forget_place
 from workbench.engines.translation.knowing import deliver_news, learn, others_known
 from workbench.engines.translation.reporting import fail, finish, window
 from workbench.engines.translation.state import (
+    KINDS_OF_MESSAGE,
     MSHR_WAIT,
     NEWS,
     NOC_QUEUED,
@@ -30,14 +37,15 @@ from workbench.engines.translation.state import (
     Run,
 )
 from workbench.engines.translation.walking import ask_shared, through_port, walk
-from workbench.policies.translation.locate.question import DIRECTORY, MESSAGE, ON_RESPONSE
+from workbench.policies.translation.locate.question import DIRECTORY, MESSAGE, NO_DIRECTORY, ON_RESPONSE
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
 from workbench.records.translation import MESSAGES, OVER_TIME, SERVED_BY
 from workbench.structures.core_bits import NOBODY as NO_CORE
 from workbench.structures.core_bits import add_core, count_cores, has_core, next_core
 from workbench.structures.entry_sets import HELD, NONE, PAGE, PUSHER, READY, ROW, remove, touch
 
-PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = (SERVED_BY.index(k) for k in SERVED_BY)
+_SOURCES: Any = tuple(np.int64(SERVED_BY.index(k)) for k in SERVED_BY)
+PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = _SOURCES
 UPDATE = MESSAGES.index("update")
 SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
 keep_copy = REMOTE_FILL.ask
@@ -75,44 +83,57 @@ def _hit(run: Run, core: int, page: int, key: int, name: int, entry: int, issue:
     if rules.private_sets > 1:
         at_set += key % rules.private_sets
     touch(state.tlbs, at_set, entry)
-    tell_use(run, run.policies.eviction, entry, at_set, 0, 0, issue)
+    tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, issue)
     row = entry * ROW
     pusher, ready = state.tlbs.entries[row + PUSHER], state.tlbs.entries[row + READY]
     if pusher != NONE:
         state.tlbs.entries[row + PUSHER] = NONE
         state.counters[PUSHES_USED] += 1
-        tell_push(run, pusher, core, 1, issue)
+        tell_push(run, pusher, core, USED, issue)
     source = PRIVATE
     if ready > at:
         source, at = MERGED, ready
-    finish(run, core, name, issue, at, source, -1)
+    finish(run, core, name, issue, at, source, NONE)
     return at
 
 
-@routine
+@apart
 def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> int:
     state = run.state
-    sent, waited, news = state.messages.sum(), state.counters[NOC_QUEUED], state.counters[NEWS]
-    at = _take_register(run, core, at)
-    done, peer = ask_near(run, core, page, key, issue, at)
+    sent, waited, news = _sent(run), state.counters[NOC_QUEUED], state.counters[NEWS]
+    if state.under_way[core] == run.rules.mshrs:
+        at = _take_register(run, core, at)
+    done, peer = at, NOBODY
+    if run.policies.plan.kind != NO_DIRECTORY:
+        done, peer = ask_near(run, core, page, key, issue, at)
     source = FROM_PEER
     if peer < 0:
         done, source = _far(run, core, page, key, name, issue, done, peer == WALK_AT_ONCE)
         fill_from_shared(run, core, page, key, done, issue)
-        _learn_from_shared(run, core, page)
+        if run.policies.plan.update == ON_RESPONSE:
+            _learn_from_shared(run, core, page)
         peer = NOBODY
     else:
         _keep(run, core, page, key, peer, issue, done)
     _note_missing(run, core, done)
     state.messages[UPDATE] += state.counters[NEWS] - news
     row = window(run, issue)
-    state.over_time[row + SENT_COLUMN] += state.messages.sum() - sent
+    state.over_time[row + SENT_COLUMN] += _sent(run) - sent
     state.over_time[row + WAITED_COLUMN] += state.counters[NOC_QUEUED] - waited
     finish(run, core, name, issue, done, source, peer)
     return done
 
 
-@routine
+@kernel
+def _sent(run: Run) -> int:
+    """Messages sent so far."""
+    total = 0
+    for kind in range(KINDS_OF_MESSAGE):
+        total += run.state.messages[kind]
+    return total
+
+
+@apart
 def _far(
     run: Run, core: int, page: int, key: int, name: int, issue: int, at: int, walk_at_once: bool
 ) -> tuple[int, int]:
@@ -124,7 +145,7 @@ def _far(
     return ask_shared(run, core, page, key, name, issue, at)
 
 
-@routine
+@apart
 def _keep(run: Run, core: int, page: int, key: int, peer: int, issue: int, ready: int) -> None:
     """A peer, or a cluster's TLB, has answered: keep a copy where the policy says so; directories may learn from it."""
     rules, state, policy, plan = run.rules, run.state, run.policies.remote_fill, run.policies.plan
@@ -167,11 +188,11 @@ def _held(run: Run, core: int) -> int:
     return total
 
 
-@routine
+@apart
 def _learn_from_shared(run: Run, core: int, page: int) -> None:
     """Where directories learn from answers: the shared TLB's names whom it has given the entry to."""
     rules, state, plan = run.rules, run.state, run.policies.plan
-    if plan.kind != DIRECTORY or plan.update != ON_RESPONSE or rules.shared_entries == 0:
+    if plan.kind != DIRECTORY or rules.shared_entries == 0:
         return
     row = page * rules.words
     peer = next_core(state.given, row, rules.words, 0)
@@ -183,12 +204,10 @@ def _learn_from_shared(run: Run, core: int, page: int) -> None:
         add_core(state.given, row, core)
 
 
-@routine
+@apart
 def _take_register(run: Run, core: int, at: int) -> int:
-    """Wait for a miss-status register: while all are in use the core starts nothing."""
+    """Wait for a miss-status register, all of which seem in use; while they are, the core starts nothing."""
     rules, state = run.rules, run.state
-    if state.under_way[core] < rules.mshrs:
-        return at
     soonest = _drop_done(run, core, at)
     if state.under_way[core] == rules.mshrs:
         run.state.counters[MSHR_WAIT] += soonest - at
@@ -220,7 +239,7 @@ def _note_missing(run: Run, core: int, done: int) -> None:
     state.under_way[core] += 1
 
 
-@routine
+@apart
 def unmap(run: Run, core: int, page: int, key: int, issue: int) -> None:
     """Take a page out of every TLB (spec 4, E15): tell its holders, or every core, and wait for the last answer."""
     rules, state = run.rules, run.state
@@ -245,7 +264,7 @@ def unmap(run: Run, core: int, page: int, key: int, issue: int) -> None:
             state.belief[word] = 0
 
 
-@routine
+@apart
 def _drop_far(run: Run, page: int, key: int) -> None:
     """Take a page out of the TLBs behind the private ones."""
     rules, state = run.rules, run.state
@@ -261,7 +280,7 @@ def _drop_far(run: Run, page: int, key: int) -> None:
             drop_shared(run, page, entry, first_set + rules.clusters * rules.cluster_sets + key % rules.shared_sets)
 
 
-@routine
+@apart
 def sample(run: Run) -> None:
     """Look at who shares what: entries by the degree of their page, and pages that two cores both hold."""
     rules, state = run.rules, run.state

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, routine
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import apart, kernel
 from workbench.engines.translation.filling import fill_shared, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.reporting import window
@@ -20,7 +24,9 @@ from workbench.structures.calendar import Calendar, book, first_free
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, READY, ROW, insert, remove, take_free, touch
 from workbench.structures.key_index import look_up, put_key, take_key
 
-SHARED, WALK = SERVED_BY.index("shared"), SERVED_BY.index("walk")
+ONLY_SET: Any = np.int64(0)
+SHARED: Any = np.int64(SERVED_BY.index("shared"))
+WALK: Any = np.int64(SERVED_BY.index("walk"))
 QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 
 
@@ -30,7 +36,7 @@ def through_port(table: Calendar, resource: int, ports: int, issue: int, at: int
     return _through_port(table, resource, ports, issue, at) if ports else at
 
 
-@routine
+@apart
 def _through_port(table: Calendar, resource: int, ports: int, issue: int, at: int) -> int:
     best = resource * ports
     soonest = first_free(table, best, issue, at, 1)
@@ -43,7 +49,7 @@ def _through_port(table: Calendar, resource: int, ports: int, issue: int, at: in
     return soonest
 
 
-@routine
+@apart
 def ask_shared(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> tuple[int, int]:
     """When the shared TLB, or a walk, has the translation, and which of the two it was."""
     rules, state = run.rules, run.state
@@ -59,13 +65,13 @@ def ask_shared(run: Run, core: int, page: int, key: int, name: int, issue: int, 
     first_set = rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
     at_set = first_set + key % rules.shared_sets
     touch(state.tlbs, at_set, entry)
-    tell_use(run, run.policies.shared_eviction, entry, at_set, first_set, 0, issue)
+    tell_use(run, run.policies.shared_eviction, entry, at_set, first_set, ONLY_SET, issue)
     ready = state.tlbs.entries[entry * ROW + READY]
     state.counters[WALKS_JOINED] += ready > at
     return max(at, ready), SHARED
 
 
-@routine
+@apart
 def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
     """Walk the page table for a page, named as in the trace: when the translation is known.
 
@@ -94,7 +100,7 @@ def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
     return state.walker_free[best]
 
 
-@routine
+@apart
 def _levels_to_read(run: Run, name: int) -> int:
     """The levels that the page-walk cache does not save; what is read is kept in it, upper levels first."""
     rules = run.rules
@@ -102,7 +108,7 @@ def _levels_to_read(run: Run, name: int) -> int:
         return rules.levels
     levels, upper = rules.levels, 1
     while upper < rules.levels:
-        if look_up(run.state.walk_index, 0, _upper_key(name, upper)) != NONE:
+        if look_up(run.state.walk_index, ONLY_SET, _upper_key(name, upper)) != NONE:
             levels = upper
             break
         upper += 1
@@ -117,18 +123,18 @@ def _upper_key(name: int, level: int) -> int:
     return (name >> (LEVEL_BITS * level)) * 4 + level
 
 
-@routine
+@apart
 def _keep_upper(run: Run, key: int) -> None:
     table, index = run.state.walk_cache, run.state.walk_index
-    entry = look_up(index, 0, key)
+    entry = look_up(index, ONLY_SET, key)
     if entry != NONE:
-        touch(table, 0, entry)
+        touch(table, ONLY_SET, entry)
         return
-    entry = take_free(table, 0)
+    entry = take_free(table, ONLY_SET)
     if entry == NONE:
         entry = table.sets[OLDEST]
-        take_key(index, 0, table.entries[entry * ROW + PAGE])
-        remove(table, 0, entry)
-        entry = take_free(table, 0)
-    insert(table, 0, entry, key, 0, NONE)
-    put_key(index, 0, key, entry)
+        take_key(index, ONLY_SET, table.entries[entry * ROW + PAGE])
+        remove(table, ONLY_SET, entry)
+        entry = take_free(table, ONLY_SET)
+    insert(table, ONLY_SET, entry, key, ONLY_SET, NONE)
+    put_key(index, ONLY_SET, key, entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, routine
+from workbench.compiled import RAISED, apart, kernel
 from workbench.policies.translation.eviction.question import (
     EVICT,
     HIGH,
@@ -22,7 +22,7 @@ MOST_TURNS = 1 << 16
 _evict = EVICT.ask
 
 
-@routine
+@apart
 def choose_victim(  # type: ignore[no-untyped-def]
     policy: ReadyEviction, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
 ) -> int:
@@ -59,7 +59,7 @@ def choose_victim(  # type: ignore[no-untyped-def]
     return ENDLESS if policy.fallback == LOOP else plain
 
 
-@routine
+@kernel
 def _ask(  # type: ignore[no-untyped-def]
     policy, nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
 ) -> int:

@@ -7,7 +7,7 @@ from workbench.policies.translation.locate.question import CENTRAL, Locate, Plan
 
 
 class CentralDirectory(Locate):
-    """Ask one directory beside the shared TLB, which sends the request on to a holder; `peer` says to which.
+    """Ask one directory beside the shared TLB, which sends the request on to a holder; `peer` breaks ties.
 
     It lies at the core in the middle by number and is always up to date. A hit takes three ways over the network (to
     it, to the holder, back) instead of two; without a holder the request goes on to the shared TLB from there. Degrees

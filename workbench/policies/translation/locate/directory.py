@@ -14,7 +14,7 @@ _USUAL_SCOPE: type[Scope] = OwnPlusAffine
 
 
 class Directory(Locate):
-    """Ask a core that the local directory's record names, then the next, then the shared TLB; `peer` says which first.
+    """Ask a core that the local directory's record names, then the next, then the shared TLB; `peer` breaks ties.
 
     A record is a page, a bitmap of the cores that hold it, and a bit for its presence in the shared TLB. A peer that
     does not hold the page any more answers in the negative, and its bit is cleared.

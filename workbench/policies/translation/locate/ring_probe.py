@@ -7,7 +7,7 @@ from workbench.policies.translation.locate.question import RING, Locate, Plan
 
 
 class RingProbe(Locate):
-    """Probe the next cores by number, in a circle, one after the other; the first that holds the page answers.
+    """Probe the next cores by number, in a circle, one after the other; the first that holds it answers, so no ties.
 
     The probe travels from neighbour to neighbour and waits for each look-up; after the last it goes to the shared TLB.
     No storage. With `push_neighbours` as fill rule translations are fetched for neighbours in advance.
