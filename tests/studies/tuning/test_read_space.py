@@ -63,7 +63,7 @@ def test_entries_of_a_list_are_axes_of_their_own():
         4,
         8,
     )
-    assert drawn(study)["policy"]["priority"] == {"priority_windows": {"lengths": [8, 3, 2, 1]}}
+    assert drawn(study)["policy"]["priority"] == {"priority_windows": {"lengths": [4, 3, 2, 1]}}
 
 
 def test_policies_in_a_list_are_choices_with_their_levers():
