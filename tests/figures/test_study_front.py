@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.figures import draw_study
+from workbench.figures import draw_study, study_figures
 from workbench.figures.study_front import study_front_data
 from workbench.studies.tuning import tune
 
@@ -35,10 +35,20 @@ def test_trials_and_the_front_on_fresh_seeds(tmp_path):
     assert np.array_equal(fresh.y.mean[place], best.mean_external_fragmentation)
     assert np.array_equal(fresh.x.low[place], best.drain_cycles_low)
     assert set(fresh.n.tolist()) == {3}
-    drawn = [path.name for path in draw_study(found, tmp_path)]
-    assert [name for name in drawn if name.startswith("pareto")] == ["pareto.pdf", "pareto.png", "pareto.csv"]
+    drawn = {path.name for path in draw_study(found, tmp_path)}
+    assert drawn == {f"{name}.{kind}" for name in study_figures() for kind in ("pdf", "png", "csv")}
+
+
+def test_the_history_and_the_levers_are_those_of_the_results():
+    found = tune(STUDY)
+    history, levers = (study_figures()[name].data(found) for name in ("hypervolume_history", "lever_importances"))
+    assert history.shares[-1] == 1.0 and (np.diff(history.volumes) >= 0).all()
+    assert history.shares[history.enough - 1] >= 0.95 and (history.shares[: history.enough - 1] < 0.95).all()
+    assert levers.goals == ("front", "drain_cycles", "mean_external_fragmentation")
+    assert np.allclose(levers.shares.sum(axis=1), 1)
+    assert levers.trials == 25
 
 
 def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path):
-    drawn = draw_study(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none")
-    assert not [path for path in drawn if path.stem == "pareto"]
+    found = tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3})
+    assert {path.stem for path in draw_study(found, tmp_path)} <= {"hypervolume_history"}

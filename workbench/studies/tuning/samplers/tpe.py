@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 class Tpe(Sampler):
-    """Tree-structured Parzen estimator: model what good trials have in common, propose more of it."""
+    """Tree-structured Parzen estimator: model what good trials have in common, propose more of it.
+
+    Where several are proposed at once, those that are not told yet count as bad, so that they do not all lie together.
+    """
 
     conditional = True
 
@@ -33,5 +36,6 @@ class Tpe(Sampler):
             n_ei_candidates=self.candidates,
             multivariate=self.multivariate,
             group=self.grouped and self.multivariate,
+            constant_liar=self.together > 1,
             seed=self.seed,
         )
