@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.cm import ScalarMappable
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -51,6 +52,12 @@ def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "
     axes[-1].set_xlabel(textwrap.fill(words(below), _LINE), loc="right" if long else "center")
     if note:
         axes[-1].figure.supxlabel(words(note), fontsize=SMALL, color=_PALE)
+
+
+def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:
+    """What the colours mean, beside all panels."""
+    bar = axes[0].figure.colorbar(tints, ax=list(axes), label=words(says), aspect=18 * len(axes), pad=0.02)
+    bar.outline.set_visible(False)
 
 
 def _in_short_numbers(sides: Sequence[Axis], name: str) -> str:
