@@ -73,7 +73,7 @@ def compared(
             own = [{**changed, "sampler": {name: {**levers, "seed": seed}}} for seed in range(1, tuners + 1)]
             asked = [read_study(study, one) for one in own]
             with quiet():
-                asked[0].sampler.make()
+                asked[0].sampler.make(asked[0].space)
         except WorkbenchError as problem:
             not_legal.append(str(problem))
             continue

@@ -38,7 +38,7 @@ def test_every_argument_of_the_sampler_is_written_down():
         "startup": 10,
         "candidates": 24,
         "multivariate": True,
-        "grouped": False,
+        "grouped": True,
         "together": 1,
     }
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 KEEP_SECONDS = 1.0
 """Writing the sampler after every trial would take as long as proposing one."""
 
+HAND_OVER_SECONDS = 5e-5
+"""A thread that waits for another to give way does so for 5 ms, unless that one rests."""
+
 
 class Title(NamedTuple):
     """What a book is about."""
@@ -91,6 +94,7 @@ class Book:
         """Begin to bring to the disk what was appended; `settle` waits for it."""
         if self._shelf is not None:
             self._synced = self._clerk.submit(self._shelf.sync)
+            time.sleep(HAND_OVER_SECONDS)
 
     def settle(self) -> None:
         """Wait until all that was appended is on the disk.

@@ -72,7 +72,7 @@ class _Desk:
         self._study, self._book, self._evaluator, self._workload = study, book, evaluator, workload
         state = _state_of(book)
         self._storage: InMemoryStorage = InMemoryStorage()
-        sampler = study.sampler.make() if state is None else state.sampler
+        sampler = study.sampler.make(study.space) if state is None else state.sampler
         directions = [objective.direction for objective in study.objectives]
         self.asker = optuna.create_study(
             storage=self._storage, study_name=_NAME, directions=directions, sampler=sampler
