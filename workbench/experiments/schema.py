@@ -8,7 +8,6 @@ from typing import Any
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.sweep import KEYS, REQUIRED
 from workbench.levers.schema_parts import written_once
-from workbench.machine import Machine
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
 from workbench.workloads.schema import workload_schema
@@ -32,7 +31,7 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
     parts = {
         "question": {"type": "string"},
         "engine": {"const": engine.name},
-        "machine": varied(Machine.schema()),
+        "machine": varied(engine.machine.schema()),
         "workload": varied(workload_schema(engine.wants)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),
