@@ -101,7 +101,9 @@ def _open(path: Path, title: Title) -> tuple[JournalFile, optuna.Study]:
                 study.set_metric_names(title.measures)
             file.sync()
             return file, study
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
+    except (ValueError, KeyError, TypeError) as problem:
         raise StoreError(f"{path} is no journal of a study: {shown(problem)}.") from None
 
 
