@@ -7,11 +7,11 @@ the point.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.agreeing import agreeing
 
 
 class Point(NamedTuple):
@@ -59,10 +59,7 @@ def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
 
 def _agreeing(parts: list[list[Point]], where: str) -> Iterator[tuple[Point, ...]]:
     _refuse_uneven(parts, where)
-    for chosen in itertools.product(*parts):
-        merged: dict[str, int] = {}
-        if all(merged.setdefault(name, step) == step for point in chosen for name, step in point.steps.items()):
-            yield chosen
+    return agreeing(parts)
 
 
 def _refuse_uneven(parts: list[list[Point]], where: str) -> None:

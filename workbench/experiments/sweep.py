@@ -18,11 +18,14 @@ KEYS = {
     "workload": "what is asked of the machine",
     "policy": "a policy for each of the engine's questions; what is left out takes its default",
     "options": "further levers of the engine",
+    "design": "how the ranges of the sweep, vary: {from: , to: }, are drawn together",
     "baseline": "the policies that every point is compared with, at the same seeds",
     "seeds": "how many paired seeds, a list of them, or {first: 0, count: 200}",
     "measures": "which measures the table shows",
     "figures": "which figures are drawn",
 }
+VARIED = ("machine", "workload", "policy", "options")
+"""The keys under which `vary` may stand."""
 REQUIRED = ("engine", "workload")
 MOST_SEED = (1 << 63) - 1
 MOST_SEEDS = 1_000_000
