@@ -11,9 +11,10 @@ from workbench.experiments.folder import STORE, SWEEP, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, run_plan
+from workbench.experiments.runner import Progress
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
+from workbench.studies.adaptive import run_plan, settled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,7 +153,10 @@ def presets() -> pd.DataFrame:
 
 
 def _results(runs: RunSet) -> Results:
-    return Results(runs.plan, runs.rows.values(), runs.folder, runs.seconds)
+    plan = settled(runs)
+    wanted = None if plan is runs.plan else {run.id for run in plan.runs()}
+    rows = (row for row in runs.rows.values() if wanted is None or row.id in wanted)
+    return Results(plan, rows, runs.folder, runs.seconds)
 
 
 def _kept(results: Results) -> Results:

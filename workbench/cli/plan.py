@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.cli.command import DONE, Command
 from workbench.cli.output import say_json
-from workbench.cli.run import default_folder
+from workbench.cli.run import counted, default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
 from workbench.experiments.designs import draw
 from workbench.experiments.folder import STORE
@@ -33,7 +33,7 @@ def run(given: argparse.Namespace) -> int:
     else:
         if drawn:
             print(drawn.says())
-        print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs, {kept} of them kept")
+        print(f"{counted(plan)}, {kept} of them kept")
     return DONE
 
 

@@ -9,6 +9,7 @@ from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.sweep import KEYS, REQUIRED
+from workbench.experiments.until import Until
 from workbench.levers.schema_parts import written_once
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, Measures
@@ -87,4 +88,5 @@ def _seeds() -> dict[str, Any]:
     whole = {"type": "integer", "minimum": 1}
     span = {"first": {"type": "integer", "minimum": 0}, "count": whole}
     shape = {"type": "object", "additionalProperties": False, "properties": span}
-    return {"anyOf": [whole, {"type": "array", "items": {"type": "integer", "minimum": 0}}, shape]}
+    until = {**shape, "properties": {"first": span["first"], "until": Until.schema()}, "required": ["until"]}
+    return {"anyOf": [whole, {"type": "array", "items": {"type": "integer", "minimum": 0}}, shape, until]}
