@@ -14,7 +14,8 @@ from workbench.experiments.designs.places import Place, inside, lever_at, places
 from workbench.experiments.designs.ranges import is_range, read_range
 from workbench.experiments.sweep import VARIED, Sweep
 
-_ZIP = "the design"
+ZIP = "the design"
+"""What the lists of a design are zipped by."""
 _EXAMPLE = "design: {latin_hypercube: {points: 64, seed: 1}}"
 
 
@@ -135,7 +136,7 @@ def _range(found: list[Axis], node: Mapping[str, Any], place: Place, path: str, 
 def _filled(node: Any, columns: Iterator[tuple[Any, ...]]) -> Any:
     """The tree with the values of each axis, in the order in which they were found."""
     if isinstance(node, Axis):
-        return {"vary": list(next(columns)), "zip": _ZIP}
+        return {"vary": list(next(columns)), "zip": ZIP}
     if isinstance(node, Mapping):
         return {key: _filled(value, columns) for key, value in node.items()}
     return [_filled(value, columns) for value in node] if isinstance(node, list) else node
