@@ -1,8 +1,8 @@
-"""How soon the dashboard follows a slider: from the key press in a real browser to the last panel that shows it.
+"""How soon a dashboard follows a slider: from the key press in a real browser to the last panel that shows it.
 
 Run as `python -m benchmarks.dashboard_latency`; it needs Chromium. The work of a move is 20 paired runs of 1,000
-workgroups under two policies (40 runs), all measures, statistics, the layout of two runs and every picture. The bar is
-150 ms a move.
+workgroups under two policies (40 runs) in the dashboard `shared_memory`, 8 paired runs of 400 groups on 8 modules (16
+runs) in the dashboard `dispatch`, with all measures, statistics and every picture. The bar is 150 ms a move.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from benchmarks.row import fastest, row
 from tests.browser.board import Board
@@ -25,39 +25,95 @@ from tests.browser.server import free_port, running
 from workbench.dashboards.paired_runs import PairedRuns
 
 MOVES = 25
-WORKGROUPS = 1000
-SEEDS = 20
 NAME = "dashboard_latency"
 
-_CLOCK = """() => {
+
+class Subject(NamedTuple):
+    """A dashboard, and what is turned in it."""
+
+    name: str
+    canvases: tuple[str, ...]
+    """From top to bottom."""
+    slider: str
+    typed: Mapping[str, str]
+    """What is typed before anything is measured, by label."""
+    seeds: int
+    said: Mapping[str, Any]
+    """The sweep of a move, for the runs without a browser."""
+
+
+SUBJECTS = (
+    Subject(
+        "shared_memory",
+        ("histogram", "time"),
+        "segments",
+        {"count (workgroups)": "1000"},
+        20,
+        {
+            "engine": "shared_memory",
+            "workload": {"regime": "large_uniform", "count": 1000},
+            "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}},
+            "baseline": {"placement": "first_fit"},
+            "seeds": 20,
+        },
+    ),
+    Subject(
+        "dispatch",
+        ("histogram", "time", "waits", "units", "power"),
+        "compute units (units)",
+        {},
+        8,
+        {
+            "engine": "dispatch",
+            "machine": {"preset": "patent_dispatch", "compute_units": 8},
+            "workload": {"regime": "head_of_line", "count": 400},
+            "policy": {
+                "priority": "priority_windows",
+                "selection": {"vary": ["strict_blocking", "served_marks"]},
+                "stuck": "split_when_stuck",
+                "choice": "weighted_choice",
+            },
+            "baseline": {"selection": "strict_blocking"},
+            "options": {"power": "class_power"},
+            "seeds": 8,
+        },
+    ),
+)
+
+_CLOCK = """(canvases) => {
   const seen = window.seen = { key: 0, shown: {}, pictures: 0 };
   const tell = (panel) => () => { seen.shown[panel] = performance.now() - seen.key; seen.pictures += 1; };
   document.addEventListener("keydown", () => { seen.key = performance.now(); seen.shown = {}; }, true);
   const watch = (panel, node, what) => new MutationObserver(tell(panel)).observe(node, what);
-  const [histogram, time] = document.querySelectorAll("canvas.wb-canvas"), table = document.querySelector(".wb-table");
-  watch("histogram", histogram, { attributes: true, attributeFilter: ["data-drawn"] });
-  watch("time", time, { attributes: true, attributeFilter: ["data-drawn"] });
-  watch("table", table.closest(".widget-html"), { childList: true, subtree: true });
+  document.querySelectorAll("canvas.wb-canvas").forEach((canvas, place) => {
+    watch(canvases[place], canvas, { attributes: true, attributeFilter: ["data-drawn"] });
+  });
+  watch("table", document.querySelector(".wb-table").closest(".widget-html"), { childList: true, subtree: true });
 }"""
 
 
 def dashboard_latency() -> list[dict[str, Any]]:
-    """Moves by key, a drag by mouse, and the runs alone without a browser."""
-    with _page() as page:
-        board = Board(page)
+    """Of each dashboard: moves by key, a drag by mouse, and the runs alone without a browser."""
+    return [figure for subject in SUBJECTS for figure in _latency(subject)]
+
+
+def _latency(subject: Subject) -> list[dict[str, Any]]:
+    with _page(subject.name) as page:
+        board = Board(page, len(subject.canvases))
         board.wait()
-        board.type("count (workgroups)", str(WORKGROUPS))
+        for label, value in subject.typed.items():
+            board.type(label, value)
         page.wait_for_timeout(1500)
-        page.evaluate(_CLOCK)
-        moves = [_move(board, "ArrowRight" if k % 2 else "ArrowLeft") for k in range(MOVES)]
-        drag = _drag(board)
-    return [*_of_moves(moves), drag, _runs_alone()]
+        page.evaluate(_CLOCK, subject.canvases)
+        moves = [_move(board, subject, "ArrowRight" if k % 2 else "ArrowLeft") for k in range(MOVES)]
+        drag = _drag(board, subject)
+    return [*_of_moves(subject, moves), drag, _runs_alone(subject)]
 
 
 @contextmanager
-def _page() -> Iterator[Page]:
+def _page(name: str) -> Iterator[Page]:
     port = free_port()
-    command = ["workbench", "dashboard", f"--port={port}", "--no-browser"]
+    command = ["workbench", "dashboard", name, f"--port={port}", "--no-browser"]
     with (
         tempfile.TemporaryDirectory() as folder,
         running(command, port, "/voila/static/favicon.ico", Path(folder), {}) as address,
@@ -70,20 +126,21 @@ def _page() -> Iterator[Page]:
         browser.close()
 
 
-def _move(board: Board, key: str) -> dict[str, float]:
-    """One press of an arrow key on the slider of the segments: milliseconds until each panel showed it."""
-    board.slide("segments", key)
-    board.page.wait_for_function("() => Object.keys(window.seen.shown).length === 3")
+def _move(board: Board, subject: Subject, key: str) -> dict[str, float]:
+    """One press of an arrow key on a slider: milliseconds until each panel showed it."""
+    board.slide(subject.slider, key)
+    board.page.wait_for_function(f"() => Object.keys(window.seen.shown).length === {len(subject.canvases) + 1}")
+    shown = dict(board.page.evaluate("window.seen.shown"))
+    expect(board.status).to_have_text(f"{subject.seeds} paired runs.", timeout=10_000)
     board.page.wait_for_timeout(350)  # what is left to do after a coarse picture would count for the next move
-    assert board.status.inner_text() == f"{SEEDS} paired runs."
-    return dict(board.page.evaluate("window.seen.shown"))
+    return shown
 
 
-def _of_moves(moves: list[dict[str, float]]) -> Iterator[dict[str, Any]]:
+def _of_moves(subject: Subject, moves: list[dict[str, float]]) -> Iterator[dict[str, Any]]:
     assert len(moves) == MOVES
-    for panel in ("time", "histogram", "table"):
-        yield _row(f"key to {panel}", [move[panel] for move in moves])
-    yield _row("key to all panels", [max(move.values()) for move in moves])
+    for panel in (*subject.canvases, "table"):
+        yield _row(f"{subject.name}, key to {panel}", [move[panel] for move in moves])
+    yield _row(f"{subject.name}, key to all panels", [max(move.values()) for move in moves])
 
 
 def _row(variant: str, milliseconds: list[float]) -> dict[str, Any]:
@@ -93,9 +150,9 @@ def _row(variant: str, milliseconds: list[float]) -> dict[str, Any]:
     return row(NAME, said, 1, "moves", median(ordered) / 1000)
 
 
-def _drag(board: Board) -> dict[str, Any]:
+def _drag(board: Board, subject: Subject) -> dict[str, Any]:
     """Sixty steps of the mouse in a second: how many pictures came, and how long after the release the last one."""
-    handle = board.row("segments").locator(".noUi-handle")
+    handle = board.row(subject.slider).locator(".noUi-handle")
     handle.scroll_into_view_if_needed()
     box = handle.bounding_box()
     assert box is not None
@@ -113,24 +170,17 @@ def _drag(board: Board) -> dict[str, Any]:
     board.page.wait_for_timeout(1500)
     pictures, shown = board.page.evaluate("[window.seen.pictures, window.seen.shown]")
     lag = max(0.0, *shown.values())
-    said = f"drag of 60 steps: {pictures} pictures, the last {lag:.0f} ms after the release"
+    said = f"{subject.name}, drag of 60 steps: {pictures} pictures, the last {lag:.0f} ms after the release"
     return row(NAME, said, pictures, "pictures", seconds)
 
 
-def _runs_alone() -> dict[str, Any]:
-    said = {
-        "engine": "shared_memory",
-        "workload": {"regime": "large_uniform", "count": WORKGROUPS},
-        "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}},
-        "baseline": {"placement": "first_fit"},
-        "seeds": SEEDS,
-    }
-
+def _runs_alone(subject: Subject) -> dict[str, Any]:
     def runs() -> None:
-        assert len(PairedRuns(said).advance(60).rows) == 2 * SEEDS
+        assert len(PairedRuns(subject.said).advance(60).rows) == 2 * subject.seeds
 
     runs()
-    return row(NAME, "the runs of a move, no browser", 2 * SEEDS, "runs", fastest(runs, 10))
+    said = f"{subject.name}, the runs of a move, no browser"
+    return row(NAME, said, 2 * subject.seeds, "runs", fastest(runs, 10))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import workbench as wb
+from workbench.figures import calculated
 
 FOLDER = Path("docs/pictures")
 PICTURES = {
@@ -13,7 +14,13 @@ PICTURES = {
 }
 
 
+CALCULATED = ("probe_success",)
+"""Those that need no runs."""
+
+
 def main() -> None:
+    for name in CALCULATED:
+        calculated(name).figure().savefig(FOLDER / f"{name}.png", dpi=150, metadata={"Software": None})
     for sweep, names in PICTURES.items():
         results = wb.run(sweep)
         for name in names:

@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Any
 from workbench.experiments.folder import STORE, SWEEP, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.pools import check_pool
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress
-from workbench.experiments.store import Store
+from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
+from workbench.experiments.store import Kind, Store, has_store
+from workbench.experiments.strangers import refuse_strangers
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan, settled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from workbench.studies.sensitivity import Sensitivity
+    from workbench.studies.sensitivity.outputs import Of
 
 
 class Results(RunSet):
@@ -41,6 +46,12 @@ class Results(RunSet):
         from workbench.figures import figure
 
         return figure(name, self.plan.sweep.mechanism.engine.name).draw(self.figure_data(name, **choices))
+
+    def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
+        """What every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or `morris`."""
+        from workbench.studies.sensitivity import Sensitivity, analyse
+
+        return Sensitivity(self, analyse(self, measure, of))
 
     def export(self, to: str | Path, style: str = "ieee") -> Path:
         """Write a bundle for a paper: tables, figures with their data, numbers as macros, provenance."""
@@ -70,8 +81,10 @@ def run(
     set: Mapping[str, Any] | None = None,
     seeds: int | None = None,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     progress: Progress | None = None,
+    store: Kind = "auto",
+    limit_seconds: float = LIMIT_SECONDS,
 ) -> Results:
     """Run what a sweep asks and `out` does not hold yet; return every result.
 
@@ -86,9 +99,18 @@ def run(
     seeds : int, optional
         How many paired seeds, instead of what the sweep says.
     workers : int, optional
-        Processes; 0 or 1 runs in this process. Left out, one process a core is started when that pays off.
-    executor : optional
-        Anything that submits as `concurrent.futures` does.
+        Processes (or threads). 1 runs in this process, 0 in this very thread and without a limit, for a debugger. Left
+        out, one process a core is started when that pays off.
+    executor : str or Executor, optional
+        `processes`, `threads`, a Dask cluster (`tcp://HOST:PORT`, or `local:4` for one of this machine's own), or
+        anything that submits as `concurrent.futures` does.
+    progress : optional
+        Who watches; left out, in a notebook a line below the cell, elsewhere nobody.
+    store : str
+        `sqlite`, `rows` (a text file a driver, safe on network file systems), or `auto`: what the folder holds, and
+        row files where a new one is on a network.
+    limit_seconds : float
+        The longest that one run may take; a run that takes longer is a failed row.
 
     Raises
     ------
@@ -106,18 +128,67 @@ def run(
     (4, 6)
     """
     plan = planned(sweep, set=set, seeds=seeds)
+    check_pool(executor, workers)
+    check_limit(limit_seconds)
     if out is None:
-        store = Store(None)
-        seconds = run_plan(plan, store, workers, executor, progress)
-        return _results(gather(plan, store, None, seconds))
+        rows = Store(None)
+        seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
+        return _results(gather(plan, rows, None, seconds))
     with held(Path(out)) as folder:
-        store = Store(folder / STORE, plan.sweep.name)
+        rows = Store(folder / STORE, plan.sweep.name, store)
         try:
             keep_sweep(RunSet(plan, ()), folder)
-            seconds = run_plan(plan, store, workers, executor, progress)
-            return _kept(_results(gather(plan, store, folder, seconds)))
+            seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
+            return _kept(_results(gather(plan, rows, folder, seconds)))
         finally:
-            store.close()
+            rows.close()
+
+
+def sensitivity(
+    study: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    *,
+    measure: str | None = None,
+    of: Of = "mean",
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+) -> Sensitivity:
+    """Which levers does a measure depend on, alone and together? Sobol's indices or Morris's effects, with intervals.
+
+    A study is a sweep whose ranges are drawn by `design: {saltelli: ...}` or `{morris: ...}`. Its evaluations are
+    ordinary runs: with a folder they are kept, and what is kept is not run again.
+
+    Parameters
+    ----------
+    study, out, set, seeds, workers, executor, progress
+        As in `run`.
+    measure : str, optional
+        Any measure of the engine; all that the sweep names if None.
+    of : {"mean", "gain"}
+        The measure itself in the mean over the seeds, or the mean paired difference to the baseline, positive = better.
+
+    Raises
+    ------
+    InputError
+        The sweep is not valid or no such study; an output is not finite; or all are equal.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> found = wb.sensitivity({"engine": "shared_memory", "measures": ["drain_cycles"],
+    ...     "workload": {"regime": "small_uniform", "count": {"vary": {"from": 20, "to": 60}}},
+    ...     "machine": {"segments": {"vary": {"from": 32, "to": 128}}}, "design": {"saltelli": {"base": 16}}})
+    >>> list(found.table["lever"])
+    ['machine.segments', 'workload.count']
+    """
+    from workbench.studies.sensitivity import check
+
+    check(planned(study, set=set, seeds=seeds).sweep, measure, of)
+    found = run(study, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
+    return found.sensitivity(measure, of)
 
 
 def planned(
@@ -133,11 +204,12 @@ def open_results(folder: str | Path) -> Results:
     from workbench.errors import StoreError
 
     folder = Path(folder)
-    if not (folder / STORE).is_file() or not (folder / SWEEP).is_file():
+    if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
         raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.")
     plan = planned(folder / SWEEP)
-    store = Store(folder / STORE)
+    store = Store(folder / STORE, read_only=True)
     try:
+        refuse_strangers(plan, store, folder)
         return _results(gather(plan, store, folder))
     finally:
         store.close()
@@ -165,4 +237,4 @@ def _kept(results: Results) -> Results:
     return results
 
 
-__all__ = ["Results", "open_results", "planned", "presets", "run"]
+__all__ = ["Results", "open_results", "planned", "presets", "run", "sensitivity"]

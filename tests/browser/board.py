@@ -11,14 +11,14 @@ MOVE_SECONDS = 5
 
 
 class Board:
-    """The dashboard of a page."""
+    """The dashboard of a page, which draws on so many canvases."""
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    def __init__(self, page: Page, canvases: int = 2) -> None:
+        self.page, self.canvases = page, canvases
 
     def wait(self, seconds: float = FIRST_SECONDS) -> None:
         """Wait until every panel shows something."""
-        expect(self.page.locator("canvas.wb-canvas[data-drawn]")).to_have_count(2, timeout=1000 * seconds)
+        expect(self.page.locator("canvas.wb-canvas[data-drawn]")).to_have_count(self.canvases, timeout=1000 * seconds)
         self.page.locator(".wb-table").wait_for(timeout=1000 * seconds)
         expect(self.status).to_contain_text("paired runs", timeout=1000 * seconds)
         self.page.wait_for_function(
@@ -59,7 +59,7 @@ class Board:
         return self.page.locator(f'.wb-table tr:has(td:first-child:text("{measure}")) td').nth(column)
 
     def picture(self, place: int) -> str:
-        """What a canvas shows, to be compared: 0 is the histogram, 1 the panels over time."""
+        """What a canvas shows, to be compared: 0 is the histogram, 1 the panels over time, then what there is more."""
         return str(self.page.locator("canvas.wb-canvas").nth(place).evaluate("canvas => canvas.toDataURL()"))
 
     def wait_for_another(self, place: int, picture: str) -> None:

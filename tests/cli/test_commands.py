@@ -95,6 +95,27 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
         (["policies", "placemnt"], "unknown question 'placemnt'"),
         (["presets", "mi355"], "Did you mean mi355x?"),
         (["claims", "H9.9"], "unknown claim 'H9.9'"),
+        (["claims", "--seeds", "0"], "argument --seeds: must be a whole number of at least 1. Got '0'"),
+        (["status", "nowhere"], "nowhere is not a results folder: it holds no rows."),
+        (["run", "drain.yaml", "--cluster", "nonsense"], "--cluster takes tcp://HOST:PORT or local:N. Got 'nonsense'."),
+        (["run", "drain.yaml", "--cluster", "local:x"], "a local cluster is written local:N"),
+        (
+            ["run", "drain.yaml", "--cluster", "local:2", "--workers", "2"],
+            "workers are counted for processes and threads",
+        ),
+        (["run", "drain.yaml", "--cluster", "local:2", "--executor", "threads"], "cannot both be given"),
+        (["run", "drain.yaml", "--limit", "0"], "the limit of a run must be more than 0 seconds. Got 0.0."),
+        (["run", "drain.yaml", "--executor", "gpu"], "invalid choice: 'gpu'"),
+        (
+            ["tune", "drain.yaml"],
+            "drain.yaml: is a sweep, not a study: it has no objectives; run it with: workbench run",
+        ),
+        (["run", "drain.yaml", "--set", "objectives=[a]"], "run it with: workbench tune drain.yaml"),
+        (["plan", "drain.yaml", "--set", "policy.x=1"], "drain.yaml: policy: unknown key 'x'; there are placement,"),
+        (
+            ["new-policy", "placement", "my_own_fit", "--into", "drain.yaml/x"],
+            "drain.yaml/x: no file can be written there",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence_and_status_2_and_nothing_is_written(sweep, capsys, arguments, sentence):
@@ -124,6 +145,20 @@ def test_a_file_that_is_no_sweep_is_refused(sweep, capsys, text, sentence):
     told = capsys.readouterr().err
     assert sentence in told
     assert told.count("\n") == 1
+
+
+def test_claims_are_not_mixed_with_the_results_of_a_sweep(sweep, capsys):
+    assert main(["run", sweep, "--out", "out"]) == 0
+    assert main(["claims", "H1.8", "--out", "out"]) == 2
+    assert "out holds the results of a sweep or a study; choose another folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--executor", "threads"], ["--store", "rows"]], ids=" ".join)
+def test_run_takes_other_workers_and_other_stores(sweep, capsys, words):
+    assert main(["run", sweep, "--out", "out", "--json", *words]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == 6
+    assert main(["plan", sweep, "--out", "out"]) == 0
+    assert capsys.readouterr().out == "2 points x 3 seeds = 6 runs, 6 of them kept\n"
 
 
 def test_a_failed_run_is_status_1(sweep, capsys):
@@ -178,3 +213,17 @@ def test_new_policy_writes_a_policy_and_a_test_that_both_pass(sweep, capsys):
     assert "exists already" in capsys.readouterr().err
     assert main(["new-policy", "placement", "best_fit"]) == 2
     assert main(["new-policy", "placement", "My Fit"]) == 2
+
+
+def test_import_writes_the_groups_of_a_trace_for_the_dispatcher(tmp_path, capsys):
+    trace = str(Path(__file__).parents[1] / "data" / "traces" / "rocprofv3.json")
+    asked = ["import", trace, "--engine", "dispatch", "--out", str(tmp_path / "jobs.csv"), "--machine", "mi300x"]
+    assert main([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["groups"] == 34
+    assert (
+        (tmp_path / "jobs.csv")
+        .read_text()
+        .startswith("arrival,channel,priority,waves,independent,duration,vgpr_blocks")
+    )
+    assert main([*asked, "--set", "unit=3"]) == 2
+    assert "unknown key 'unit'; there are arrival, channel_of," in capsys.readouterr().err

@@ -8,17 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.dashboards.controls import LeversControl, alternatives, control_for
+from workbench.dashboards.controls import ChoiceControl, LeversControl, alternatives, control_for, workloads
 from workbench.dashboards.controls.pick import ListControl, NameControl, SwitchControl, TextControl
 from workbench.engines.shared_memory import SharedMemoryOptions
 from workbench.errors import InputError
 from workbench.levers import Lever, Spec, lever
 from workbench.machine import Machine, Resource
+from workbench.machine.heat import Heat
+from workbench.machine.power import Power
+from workbench.policies.dispatch.choice import Choice, LeastRecentEnergy, RoundRobin, WeightedChoice
+from workbench.policies.dispatch.priority import Priority
+from workbench.policies.dispatch.selection import Selection
+from workbench.policies.dispatch.stuck import Stuck
+from workbench.policies.dispatch.units import Units
 from workbench.policies.placement import Compaction, FirstFit, NearestBoundary, Placement
 from workbench.policies.policy import policies, read_policy
+from workbench.policies.probes import Probe
 from workbench.policies.queueing import FifoLookahead, QueuePolicy, RetryPolicy
 from workbench.workloads.read import read_workload
 from workbench.workloads.synthetic.arrivals import Arrival
+from workbench.workloads.synthetic.instructions import DEFAULT_MIXES, InstructionMix, Instructions
 from workbench.workloads.synthetic.laws import Law, Uniform
 from workbench.workloads.synthetic.regimes import regimes
 from workbench.workloads.workload import Workload
@@ -165,7 +174,10 @@ def test_a_change_inside_is_told_outside():
     assert (control.plain(), told.count) == ({"uniform": {"low": 1, "high": 48}}, 1)
 
 
-@pytest.mark.parametrize("base", [Placement, QueuePolicy, RetryPolicy])
+EVERY = [Placement, QueuePolicy, RetryPolicy, Probe, Priority, Selection, Stuck, Units, Choice]
+
+
+@pytest.mark.parametrize("base", EVERY)
 def test_every_policy_is_shown_and_read_back(base):
     control = control_for(Lever(base.question, "spec", next(iter(policies(base.question))), spec=base))
     for name, cls in policies(base.question).items():
@@ -174,7 +186,7 @@ def test_every_policy_is_shown_and_read_back(base):
         assert read_policy(base.question, control.plain()) == cls()
 
 
-@pytest.mark.parametrize("base", [Law, Arrival])
+@pytest.mark.parametrize("base", [Law, Arrival, Instructions, Power, Heat])
 def test_every_member_of_a_family_is_shown_and_read_back(base):
     control = control_for(Lever(base.noun, "spec", next(iter(base.members)), spec=base))
     for name, cls in base.members.items():
@@ -189,23 +201,78 @@ def test_every_regime_is_shown_and_read_back(name):
     assert read_workload(control.plain()) == regimes()[name].workload
 
 
-def test_a_list_of_specs_is_a_line_as_a_sweep_file_writes_it():
+def test_specs_are_items_that_can_be_added_and_taken_out():
+    control = control_for(WeightedChoice.levers["choices"])
+    told = heard(control)
+    assert [item.names.value for item in control.items] == ["most_residual", "least_recent_energy"]
+    control.add.click()
+    control.items[2].names.value = "round_robin"
+    control.take_out(control.items[0])
+    assert told.count == 3
+    assert [item.names.value for item in control.items] == ["least_recent_energy", "round_robin"]
+    assert [line.children[0].value for line in control.inside.children] == ["1", "2"]
+    assert control.inside.children[0].children[1] is control.items[0].widget
+    control.items[0].chosen.controls["nx"].box.value = 64
+    assert told.count == 4
+    read = WeightedChoice(choices=control.plain(), weights=(1, 2))
+    assert read.choices == (LeastRecentEnergy(nx=64), RoundRobin())
+
+
+def test_an_item_of_one_kind_is_a_line_whose_levers_are_made_when_it_is_opened():
     barriers = Resource(label="barriers", level="module", contiguous=False, blocks=16)
     control = control_for(Machine.levers["more_resources"])
     assert control.plain() == []
     control.show((barriers,))
-    assert control.shown.value == "[{label: barriers, level: module, contiguous: false, blocks: 16}]"
+    (item,) = control.items
+    assert item.button.description == "▸ resource(label=barriers, level=module, contiguous=False, blocks=16)"
     assert Machine(more_resources=control.plain()).more_resources == (barriers,)
-    control.shown.value = "[{label: a b}]"
-    with pytest.raises(InputError, match=re.escape("more_resources[0].label must be a word")):
+    assert item._levers is None
+    item.button.click()
+    assert (item.opened, control.plain()) == (True, [barriers.plain()])
+    told = heard(control)
+    item.levers.controls["blocks"].box.value = 12
+    assert (told.count, item.button.description[:20]) == (1, "▾ resource(label=bar")
+    item.button.click()
+    assert (item.opened, control.plain()) == (False, [barriers.but(blocks=12).plain()])
+    control.show((barriers, barriers.but(label="more")))
+    assert [item["label"] for item in control.plain()] == ["barriers", "more"]
+
+
+def test_a_new_item_is_open_and_asks_for_what_it_needs():
+    control = control_for(Machine.levers["more_resources"])
+    control.add.click()
+    (item,) = control.items
+    assert (item.opened, item.button.description) == (True, "▾ resource")
+    with pytest.raises(InputError, match=re.escape("label must be a text of one line. Got ''.")):
         control.plain()
-    control.shown.value = "[{label"
-    with pytest.raises(InputError, match="more_resources: line 1: is not YAML"):
-        control.plain()
+    item.levers.controls["label"].shown.value = "barriers"
+    assert Machine(more_resources=control.plain()).more_resources[0].label == "barriers"
+
+
+def test_the_button_of_an_item_takes_it_out():
+    control = control_for(InstructionMix.levers["mixes"])
+    told = heard(control)
+    _, _, out = control.inside.children[1].children
+    out.click()
+    assert told.count == 1
+    assert InstructionMix(mixes=control.plain()).mixes == (DEFAULT_MIXES[0], DEFAULT_MIXES[2])
 
 
 def test_the_workloads_offered_are_of_the_kind_that_the_engine_serves():
-    assert "random_groups" not in alternatives(Workload)
+    assert {"random_groups", "group_file", "trace_groups"} == set(workloads("groups"))
+    assert not set(workloads("groups")) & set(workloads("workgroups"))
+
+
+def test_words_may_stand_before_the_members():
+    lever = Lever("other", "spec", spec=QueuePolicy, says="what is compared")
+    control = ChoiceControl(lever, stand_ins={"": "as the baseline"})
+    assert control.names.options[0] == ("as the baseline", "")
+    assert (control.plain(), control.inside.children, control.names.tooltip) == ("", (), "what is compared")
+    control.names.value = "fifo_lookahead"
+    assert list(control.plain()) == ["fifo_lookahead"]
+    control.names.value = ""
+    control.refresh()
+    assert (control.plain(), control.inside.children) == ("", ())
 
 
 def test_files_and_traces_are_workloads_too():

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import workbench as wb
-from workbench.dashboards import shared_memory
+from workbench.dashboards import paired_dashboard
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.errors import InputError
 
@@ -32,7 +32,7 @@ def is_stale(shown) -> bool:
 
 
 def segments(shown):
-    return shown.sidebar.machine.segments.controls["segments"].box
+    return shown.sidebar.machine.levers.controls["segments"].box
 
 
 def largest(shown):
@@ -44,12 +44,12 @@ def size(shown):
 
 
 def pictures(shown):
-    return shown.time.scene, shown.histogram.scene, shown.table.value
+    return shown.panels.time.scene, shown.histogram.scene, shown.table.value
 
 
 def test_it_opens_with_everything_drawn(shown):
     assert status(shown) == "20 paired runs."
-    assert (shown.time.drawn, shown.histogram.drawn) == (1, 1)
+    assert (shown.panels.time.drawn, shown.histogram.drawn) == (1, 1)
     assert "nearest_boundary against first_fit: mean " in shown.histogram.scene["words"]
     assert "drain (cycles)" in shown.table.value
 
@@ -57,22 +57,22 @@ def test_it_opens_with_everything_drawn(shown):
 def test_a_turned_lever_changes_every_panel(shown):
     before = pictures(shown)
     segments(shown).value = 160
-    assert shown.time.scene["segments"] == 160
-    assert (shown.time.drawn, shown.histogram.drawn) == (2, 2)
+    assert shown.panels.time.scene["rows"] == 160
+    assert (shown.panels.time.drawn, shown.histogram.drawn) == (2, 2)
     assert all(a != b for a, b in zip(before, pictures(shown), strict=True))
 
 
 def test_a_request_above_the_memory_is_a_sentence_and_mending_it_recovers(shown):
-    before = shown.time.scene
+    before = shown.panels.time.scene
     segments(shown).value = 32
     assert "size must draw at most 32 segments" in status(shown)
     assert 'class="wb-mistake"' in shown.status.value
     assert is_stale(shown)
-    assert shown.time.scene == before
+    assert shown.panels.time.scene == before
     largest(shown).value = 20
     assert status(shown) == "20 paired runs."
     assert not is_stale(shown)
-    assert shown.time.scene["segments"] == 32
+    assert shown.panels.time.scene["rows"] == 32
 
 
 def test_two_levers_that_do_not_go_together_are_a_sentence(shown):
@@ -81,15 +81,15 @@ def test_two_levers_that_do_not_go_together_are_a_sentence(shown):
 
 
 def test_one_policy_against_itself_has_nothing_to_compare(shown):
-    shown.sidebar.other.names.value = "first_fit"
+    shown.sidebar.policies.other["placement"].names.value = "first_fit"
     assert status(shown) == "20 paired runs."
-    assert shown.histogram.scene["words"] == "Both policies are the same: there is nothing to compare."
-    assert shown.time.scene["names"] == ["first_fit", "first_fit"]
+    assert shown.histogram.scene["words"] == "Both sides are the same: there is nothing to compare."
+    assert shown.panels.time.scene["names"] == ["first_fit", "first_fit"]
 
 
 def test_a_measure_that_is_not_defined_is_said_where_it_would_be(shown):
     shown.sidebar.measure.shown.value = "wear_gini"
-    shown.sidebar.other.names.value = "byte_counter"
+    shown.sidebar.policies.other["placement"].names.value = "byte_counter"
     assert "wear_gini, which is not defined for" in shown.histogram.scene["words"]
     assert status(shown) == "20 paired runs."
     assert "byte_counter" in shown.table.value
@@ -106,11 +106,11 @@ def test_a_measure_that_is_not_defined_is_said_where_it_would_be(shown):
 def test_a_policy_that_breaks_its_contract_is_named(shown, own_policy, body, sentence):
     own_policy("BadHand", body)
     shown.sidebar.refresh()
-    shown.sidebar.other.names.value = "bad_hand"
+    shown.sidebar.policies.other["placement"].names.value = "bad_hand"
     assert status(shown).startswith("bad_hand")
     assert sentence in status(shown)
     assert is_stale(shown)
-    shown.sidebar.other.names.value = "best_fit"
+    shown.sidebar.policies.other["placement"].names.value = "best_fit"
     assert not is_stale(shown)
 
 
@@ -119,13 +119,13 @@ def test_a_run_that_fails_at_another_seed_than_the_drawn_one_is_said_too(shown, 
     shown.sidebar.refresh()
     fine = PairedRuns(shown.sidebar.said()).records(0)
     monkeypatch.setattr(PairedRuns, "records", lambda runs, seed: fine)
-    shown.sidebar.other.names.value = "bad_hand"
+    shown.sidebar.policies.other["placement"].names.value = "bad_hand"
     assert re.match(r"\d+ of \d+ runs failed; seed 0: bad_hand answered 128, which is not", status(shown))
     assert is_stale(shown)
 
 
 def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
-    shown.sidebar.other.names.value = "best_fit"
+    shown.sidebar.policies.other["placement"].names.value = "best_fit"
     assert shown.sweep.value == ""
     shown.folded.selected_index = 0
     said = yaml.safe_load(shown.sweep.value)
@@ -136,16 +136,16 @@ def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
 
 
 def test_the_seed_that_is_drawn_can_be_chosen(shown):
-    before, rows = shown.time.scene, shown.histogram.scene
+    before, rows = shown.panels.time.scene, shown.histogram.scene
     shown.sidebar.drawn.box.value = 11
-    assert shown.time.scene != before
+    assert shown.panels.time.scene != before
     assert shown.histogram.scene == rows
 
 
 def test_what_takes_long_is_coarse_first_and_complete_after_a_rest(monkeypatch):
-    monkeypatch.setattr(shared_memory, "COARSE_SECONDS", 0.0)
-    monkeypatch.setattr(shared_memory, "REST_SECONDS", 0.05)
-    monkeypatch.setattr(shared_memory, "SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(paired_dashboard, "COARSE_SECONDS", 0.0)
+    monkeypatch.setattr(paired_dashboard, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(paired_dashboard, "SLICE_SECONDS", 0.0)
 
     async def watch() -> list[str]:
         made = wb.dashboard("shared_memory")
@@ -165,8 +165,8 @@ def test_what_takes_long_is_coarse_first_and_complete_after_a_rest(monkeypatch):
 
 
 def test_a_new_move_comes_before_the_rest_of_the_last(monkeypatch):
-    monkeypatch.setattr(shared_memory, "COARSE_SECONDS", 0.0)
-    monkeypatch.setattr(shared_memory, "REST_SECONDS", 60.0)
+    monkeypatch.setattr(paired_dashboard, "COARSE_SECONDS", 0.0)
+    monkeypatch.setattr(paired_dashboard, "REST_SECONDS", 60.0)
 
     async def turn() -> str:
         made = wb.dashboard("shared_memory")
@@ -174,7 +174,7 @@ def test_a_new_move_comes_before_the_rest_of_the_last(monkeypatch):
         while status(made).startswith("The first"):
             await asyncio.sleep(0.01)
         segments(made).value = 256
-        first = status(made), made.time.scene["segments"]
+        first = status(made), made.panels.time.scene["rows"]
         made.close()
         return first
 
@@ -182,8 +182,8 @@ def test_a_new_move_comes_before_the_rest_of_the_last(monkeypatch):
 
 
 def test_the_rest_of_an_earlier_move_does_not_hide_a_mistake(monkeypatch):
-    monkeypatch.setattr(shared_memory, "COARSE_SECONDS", 0.0)
-    monkeypatch.setattr(shared_memory, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(paired_dashboard, "COARSE_SECONDS", 0.0)
+    monkeypatch.setattr(paired_dashboard, "REST_SECONDS", 0.05)
 
     async def err() -> tuple[str, bool]:
         made = wb.dashboard("shared_memory")
@@ -203,7 +203,7 @@ def test_the_rest_of_an_earlier_move_does_not_hide_a_mistake(monkeypatch):
 def test_the_first_picture_is_left_to_the_kernel_so_that_the_page_comes_first():
     async def build() -> tuple[int, str]:
         made = wb.dashboard("shared_memory")
-        found = made.time.drawn, status(made)
+        found = made.panels.time.drawn, status(made)
         made.close()
         return found
 
@@ -216,7 +216,7 @@ def test_a_policy_of_a_cell_appears_when_the_cell_was_run(shown, own_policy):
         "return -1 if length > segments else 0",
     )
     shown._watch._after_cell()
-    assert "cell_hand" in [name for _, name in shown.sidebar.other.names.options]
+    assert "cell_hand" in [name for _, name in shown.sidebar.policies.other["placement"].names.options]
 
 
 def test_forty_runs_of_a_thousand_workgroups_take_a_moment():
@@ -234,5 +234,7 @@ def test_forty_runs_of_a_thousand_workgroups_take_a_moment():
 
 
 def test_an_unknown_dashboard_is_named():
-    with pytest.raises(InputError, match=r"unknown dashboard 'shared'; there are shared_memory\. Did you mean"):
+    with pytest.raises(
+        InputError, match=r"unknown dashboard 'shared'; there are dispatch, shared_memory\. Did you mean"
+    ):
         wb.dashboard("shared")

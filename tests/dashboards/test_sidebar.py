@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.dashboards.shared_memory import OPENING
 from workbench.dashboards.sidebar import Sidebar
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
@@ -15,7 +16,7 @@ from workbench.workloads.synthetic.regimes import regimes
 
 @pytest.fixture
 def sidebar() -> Sidebar:
-    return Sidebar(mechanism("shared_memory"))
+    return Sidebar(mechanism("shared_memory"), OPENING)
 
 
 def planned(sidebar):
@@ -33,9 +34,9 @@ def test_it_opens_with_the_document_s_own_question(sidebar):
 
 
 def test_everything_that_is_turned_is_in_the_sweep(sidebar):
-    sidebar.machine.segments.controls["segments"].box.value = 256
-    sidebar.queue.names.value = "fifo_lookahead"
-    sidebar.retry.names.value = "on_release"
+    sidebar.machine.levers.controls["segments"].box.value = 256
+    sidebar.policies.common["queue"].names.value = "fifo_lookahead"
+    sidebar.policies.common["retry"].names.value = "on_release"
     sidebar.options.controls["same_cycle_order"].shown.value = "allocate_first"
     sidebar.seeds.box.value = 7
     _, other = planned(sidebar).points
@@ -51,8 +52,8 @@ def test_every_control_tells_of_a_change(sidebar):
     sidebar.on_change(lambda: told.append(1))
     sidebar.machine.names.value = "h100"
     sidebar.workload.names.value = "bimodal"
-    sidebar.baseline.names.value = "best_fit"
-    sidebar.other.names.value = "worst_fit"
+    sidebar.policies.baseline["placement"].names.value = "best_fit"
+    sidebar.policies.other["placement"].names.value = "worst_fit"
     sidebar.measure.shown.value = "wear_gini"
     sidebar.drawn.box.value = 3
     assert len(told) == 6
@@ -62,12 +63,12 @@ def test_every_control_tells_of_a_change(sidebar):
 def test_a_preset_gives_its_machine(sidebar, name):
     sidebar.machine.names.value = name
     assert read_machine(sidebar.machine.plain()) == read_machine(name)
-    assert sidebar.machine.segments.controls["segments"].box.value == read_machine(name).segments
+    assert sidebar.machine.levers.controls["segments"].box.value == read_machine(name).segments
 
 
 def test_segments_may_be_set_apart_from_the_preset(sidebar):
     sidebar.machine.names.value = "h100"
-    sidebar.machine.segments.controls["segments"].box.value = 100
+    sidebar.machine.levers.controls["segments"].box.value = 100
     machine = read_machine(sidebar.machine.plain())
     assert (machine.segments, machine.granule_bytes) == (100, read_machine("h100").granule_bytes)
     assert sidebar.machine.holds.value == f"100 segments of {machine.granule_bytes} B: 12,800 B a unit"
@@ -84,12 +85,12 @@ def test_a_regime_sets_the_levers_and_a_turned_lever_leaves_it(sidebar):
 
 
 def test_the_same_policy_twice_is_one_point(sidebar):
-    sidebar.other.names.value = "first_fit"
+    sidebar.policies.other["placement"].names.value = "first_fit"
     assert len(planned(sidebar).points) == 1
 
 
 def test_a_request_above_the_memory_is_refused_with_its_cure(sidebar):
-    sidebar.machine.segments.controls["segments"].box.value = 32
+    sidebar.machine.levers.controls["segments"].box.value = 32
     with pytest.raises(InputError, match=r"size must draw at most 32 segments.* Nearest: uniform\.high = 32\."):
         planned(sidebar)
 

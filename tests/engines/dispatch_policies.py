@@ -1,4 +1,4 @@
-"""Policies of every slot of the engine `dispatch`, with levers for small machines: each registered one once."""
+"""Policies of every slot of the engine `dispatch`, with levers for small machines: each registered one is there."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, ROUND, WARM
 from tests.engines.dispatch_strategies import MIXES, MORE, cases, in_queue_order
+from tests.engines.dispatch_users import USERS
 from workbench.engines.dispatch import Dispatch
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
@@ -69,6 +70,28 @@ def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     assert_lawful(case, record)
 
 
+def roomy(seed: int, **more: Any) -> Case:
+    """Groups that come one after another, and room for each in every one of six modules: all is up to the choice."""
+    chance = random.Random(seed)
+    rows = []
+    for k in range(40):
+        waves = chance.randint(1, 4)
+        need = {"vgpr": chance.randint(0, 3), "sgpr": chance.randint(0, 2), "shared": chance.randint(0, 3)}
+        mix = tuple(chance.randrange(1 << chance.randrange(12)) for _ in range(6))
+        rows.append(
+            Row(4 * k + chance.randrange(4), waves=waves, duration=chance.randint(1, 50), need=need, instructions=mix)
+        )
+    return Case(rows, modules=6, units=2, seed=seed, **more)
+
+
+@pytest.mark.parametrize("choice", EVERY["choice"], ids=lambda choice: choice.short())
+def test_every_choice_where_there_is_room(choice: Any) -> None:
+    record = assert_same(roomy(3, policies={"choice": choice}))
+    assert record is not None
+    assert record.failed_rounds == 0
+    assert choice == FirstModule() or len(set(record.module.tolist())) > 1
+
+
 def test_every_registered_policy_is_listed() -> None:
     load_all()
     for slot in Dispatch.slots:
@@ -76,6 +99,17 @@ def test_every_registered_policy_is_listed() -> None:
         registered = {name for name, policy in policies(question).items() if policy.built_in}
         listed = {policy.name for policy in [*EVERY[slot], *ROUND.get(slot, []), WARM]}
         assert registered - listed <= {MOVES_LIVE_RANGES}
+
+
+@pytest.mark.parametrize("slot", [*USERS, "all of them"])
+def test_policies_of_a_user(slot: str) -> None:
+    chosen = {slot: USERS[slot]} if slot in USERS else {**USERS, "probe": EVERY["probe"][0]}
+    case = crowded(len(slot), policies=chosen)
+    if slot == "probe":
+        case.rows = [row._replace(need={name: min(n, 1) for name, n in row.need.items()}) for row in case.rows]
+    record = assert_same(case)
+    assert record is not None
+    assert_lawful(case, record)
 
 
 @pytest.mark.parametrize("step", [1, 7])

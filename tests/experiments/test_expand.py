@@ -38,7 +38,7 @@ def test_a_choice_within_a_choice_belongs_to_its_item():
     [
         ({"a": {"vary": []}}, "a.vary must be a list of at least one choice. Got []."),
         ({"a": {"vary": 3}}, "a.vary must be a list of at least one choice. Got 3."),
-        ({"a": {"vary": [1], "zipp": "z"}}, "unknown key a. 'zipp'; there are vary, zip. Did you mean zip?"),
+        ({"a": {"vary": [1], "zipp": "z"}}, "a: unknown key 'zipp'; there are vary, zip. Did you mean zip?"),
         (
             {"a": {"vary": [1, 2], "zip": "z"}, "b": {"vary": [1], "zip": "z"}},
             "choices zipped as 'z' must be equally many. Got 2 and 1.",

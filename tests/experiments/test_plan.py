@@ -55,6 +55,22 @@ def test_a_baseline_that_is_no_point_is_added_once_and_pairs_every_point():
     assert all(against == (None if name == "first_fit" else baselines[w]) for w, name, against in labels)
 
 
+@pytest.mark.parametrize(
+    ("said", "points", "shared"), [({}, 3, "first_fit"), ({"shared_placement": "best_fit"}, 3, "best_fit")]
+)
+def test_a_baseline_serves_the_slots_that_take_the_same_policy_unless_they_have_their_own(said, points, shared):
+    found = plan(
+        engine="dispatch",
+        machine="patent_dispatch",
+        workload={"synthetic": "random_groups", "count": 5},
+        policy={"placement": {"vary": ["next_fit", "worst_fit"]}, **said},
+        baseline={"placement": "first_fit"},
+    ).points
+    assert len(found) == points
+    (base,) = (p.setup.policies for p in found if p.baseline is None)
+    assert (base["placement"].name, base["shared_placement"].name) == ("first_fit", shared)
+
+
 def test_a_baseline_among_the_points_is_not_run_twice():
     found = plan(policy={"placement": {"vary": ["first_fit", "best_fit"]}}, baseline={"placement": "first_fit"})
     assert len(found.points) == 2
@@ -66,9 +82,9 @@ def test_a_baseline_among_the_points_is_not_run_twice():
         ({"polcy": {}}, "sweep: unknown key 'polcy'; there are baseline, design, engine,"),
         (
             {"engine": "shared_memry"},
-            "unknown engine 'shared_memry'; there are shared_memory. Did you mean shared_memory?",
+            "unknown engine 'shared_memry'; there are dispatch, shared_memory. Did you mean shared_memory?",
         ),
-        ({"policy": {"placment": "best_fit"}}, "unknown key policy. 'placment'; there are placement, queue, retry."),
+        ({"policy": {"placment": "best_fit"}}, "policy: unknown key 'placment'; there are placement, queue, retry."),
         ({"policy": {"placement": "bestfit"}}, "policy.placement: unknown placement policy 'bestfit'; there are"),
         (
             {"policy": {"placement": {"nearest_boundary": {"tei": 1}}}},
@@ -109,7 +125,7 @@ def test_a_missing_key_is_named():
 
 def test_seeds_as_number_list_or_span():
     assert read_seeds({"first": 7, "count": 2}) == [7, 8]
-    with pytest.raises(InputError, match=r"unknown key seeds. 'cuont'; there are count, first. Did you mean count\?"):
+    with pytest.raises(InputError, match=r"seeds: unknown key 'cuont'; there are count, first. Did you mean count\?"):
         read_seeds({"cuont": 2})
 
 

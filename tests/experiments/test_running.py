@@ -253,10 +253,12 @@ def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
 
 
 def test_a_worker_with_other_sources_is_refused():
-    from workbench.experiments.sources import check_sources, sources
-    from workbench.experiments.work import work_in_worker
+    import cloudpickle
 
-    check_sources(sources())
+    from workbench.experiments.sources import check_origin, origin
+    from workbench.experiments.work import Task, work_in_worker
+
+    check_origin(origin())
     setup = make_plan(read_sweep(SWEEP)).points[0].setup
     with pytest.raises(WorkbenchError, match="other sources of the workbench"):
-        work_in_worker(setup, [("r", "p", 0)], 10.0, ("0" * 16, 0))
+        work_in_worker({"p": cloudpickle.dumps(setup)}, [Task("r", "p", 0)], 10.0, origin()._replace(sources="0" * 16))

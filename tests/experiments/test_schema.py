@@ -9,7 +9,7 @@ import yaml
 
 from workbench.experiments.schema import sweep_schema
 
-SWEEPS = sorted(Path(__file__).parents[2].glob("sweeps/placement/*.yaml"))
+SWEEPS = sorted(Path(__file__).parents[2].glob("sweeps/[!t]*/*.yaml"))
 VALIDATOR = jsonschema.Draft202012Validator(sweep_schema())
 SWEEP = {
     "engine": "shared_memory",

@@ -16,7 +16,7 @@ from workbench.experiments.run_id import run_id
 from workbench.figures import figure
 from workbench.figures.marks import FILLS, fills
 from workbench.figures.means import mean_curve
-from workbench.figures.unit_spread_over_rounds import _places
+from workbench.figures.unit_spread_over_rounds import places
 from workbench.metrics.dispatch_balance import spread_after
 
 TWO = {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
@@ -206,9 +206,9 @@ def test_unit_spread_figure():
 
 
 def test_places_are_evenly_apart_and_hold_the_first_and_the_last():
-    assert _places(1).tolist() == [1] and _places(0).tolist() == []
-    assert _places(10).tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 10]
-    assert len(_places(10**6)) < 90
+    assert places(1).tolist() == [1] and places(0).tolist() == []
+    assert places(10).tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 10]
+    assert len(places(10**6)) < 90
 
 
 def test_power_over_modules():

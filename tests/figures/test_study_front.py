@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.figures import draw_front
+from workbench.figures import draw_study
 from workbench.figures.study_front import study_front_data
 from workbench.studies.tuning import tune
 
@@ -35,9 +35,9 @@ def test_trials_and_the_front_on_fresh_seeds(tmp_path):
     assert np.array_equal(fresh.y.mean[place], best.mean_external_fragmentation)
     assert np.array_equal(fresh.x.low[place], best.drain_cycles_low)
     assert set(fresh.n.tolist()) == {3}
-    assert [path.name for path in draw_front(found, tmp_path)] == ["pareto.pdf", "pareto.png", "pareto.csv"]
+    assert [path.name for path in draw_study(found, tmp_path)] == ["pareto.pdf", "pareto.png", "pareto.csv"]
 
 
 def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path):
-    assert draw_front(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none") == []
+    assert draw_study(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none") == []
     assert not (tmp_path / "none").exists()

@@ -1,4 +1,4 @@
-"""A slow, obvious twin of the engine `dispatch`: every cycle is walked, memories are lists of bools.
+"""A slow, obvious twin of the engine `dispatch`: every cycle is walked, memories are lists of bools, none is skipped.
 
 Written from the sentences of spec 3 (section 8 and the decisions E1-E27) and of the questions; shares no code with the
 workbench, whose policies it asks through their documented questions.

@@ -102,7 +102,9 @@ def folder(tmp_path_factory):
 
 
 def rows_of(groups):
-    columns = {name: column for name, column in groups._asdict().items() if name not in ("demand", "instructions")}
+    columns = {
+        name: column for name, column in groups._asdict().items() if hasattr(column, "dtype") and name != "instructions"
+    }
     columns |= groups.demand
     return [dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)]
 

@@ -1,4 +1,4 @@
-"""The main job (`make run`): the source document's figures on its own workload, on five regimes and on a real trace."""
+"""The main job (`make run`): placement on the source document's workload and on a real trace, and dispatch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from workbench.cli.main import main
 from workbench.cli.run import default_folder
 from workbench.errors import InputError
 
-SWEEPS = ("sweeps/placement/drain.yaml", "sweeps/placement/six_open_gpus.yaml")
+SWEEPS = (
+    "sweeps/placement/drain.yaml",
+    "sweeps/placement/six_open_gpus.yaml",
+    "sweeps/dispatch/head_of_line.yaml",
+)
 REAL = "sweeps/placement/mi355x_serving.yaml"
 TRACE = "rocprofv3_mi355x_part1"
 

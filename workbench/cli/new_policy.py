@@ -34,7 +34,8 @@ def write_policy(question: str, name: str, folder: Path) -> tuple[Path, Path]:
     Raises
     ------
     InputError
-        There is no such question, the name is no plain snake_case word or is taken, or a file is in the way.
+        There is no such question, the name is no plain snake_case word or is taken, a file is in the way, or the folder
+        cannot be written to.
     """
     if question not in TEMPLATES:
         raise unknown_name("", "question", question, TEMPLATES)
@@ -44,11 +45,18 @@ def write_policy(question: str, name: str, folder: Path) -> tuple[Path, Path]:
         if path.exists():
             raise InputError(f"{path} exists already; choose another name, or another folder with --into.")
     _check_free(question, name)
-    folder.mkdir(parents=True, exist_ok=True)
-    for path, template in zip(paths, TEMPLATES[question], strict=True):
-        text = (Path(__file__).parent / "templates" / template).read_text(encoding="utf-8")
-        path.write_text(text.replace("CLASS_NAME", class_name(name)).replace("POLICY_NAME", name), encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, template in zip(paths, TEMPLATES[question], strict=True):
+            path.write_text(_filled(template, name), encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"{folder}: no file can be written there ({problem.strerror}).") from None
     return paths
+
+
+def _filled(template: str, name: str) -> str:
+    text = (Path(__file__).parent / "templates" / template).read_text(encoding="utf-8")
+    return text.replace("CLASS_NAME", class_name(name)).replace("POLICY_NAME", name)
 
 
 def class_name(name: str) -> str:

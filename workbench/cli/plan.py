@@ -38,11 +38,11 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _kept(plan: Plan, folder: Path) -> int:
-    from workbench.experiments.store import Store
+    from workbench.experiments.store import Store, has_store
 
-    if not (folder / STORE).is_file():
+    if not has_store(folder, STORE):
         return 0
-    store = Store(folder / STORE)
+    store = Store(folder / STORE, read_only=True)
     try:
         done = store.done()
     finally:

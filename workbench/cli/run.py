@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_table
 from workbench.cli.progress import Bar
-from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
+from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
 from workbench.experiments.folder import TABLE
+from workbench.experiments.pools import check_pool
+from workbench.experiments.runner import LIMIT_SECONDS, check_limit
+from workbench.experiments.store import KINDS
 
 if TYPE_CHECKING:
     from workbench.api import Results
@@ -23,7 +26,9 @@ MOST_ROWS = 40
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sweep_arguments(parser)
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the sweep's path)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as pay off)")
+    add_worker_arguments(parser)
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="the longest that one run may take (600)")
+    parser.add_argument("--store", choices=KINDS, default="auto", help="how rows are kept (rows: safe on a network)")
     parser.add_argument("--events", action="store_true", help="write the event log of every run as CSV")
     parser.add_argument("--no-figures", action="store_true", help="leave the sweep's figures undrawn")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -37,9 +42,21 @@ def run(given: argparse.Namespace) -> int:
     plan = planned(given.sweep, set=chosen)
     check_figures(plan.sweep.figures, plan.sweep.mechanism.engine.name, plan.sweep.where)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
+    executor, limit = executor_of(given), LIMIT_SECONDS if given.limit is None else given.limit
+    check_pool(executor, given.workers)
+    check_limit(limit)
     if not given.json:
         print(counted(plan))
-    results = run_sweep(given.sweep, folder, set=chosen, workers=given.workers, progress=Bar(quiet=given.json))
+    results = run_sweep(
+        given.sweep,
+        folder,
+        set=chosen,
+        workers=given.workers,
+        executor=executor,
+        progress=Bar(quiet=given.json),
+        store=given.store,
+        limit_seconds=limit,
+    )
     figures = [] if given.no_figures else draw_figures(results, folder / "figures")
     if given.events:
         write_events(results, folder)

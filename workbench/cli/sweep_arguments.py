@@ -15,7 +15,7 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path; the value is YAML"
     )
-    parser.add_argument("--seeds", type=_whole, metavar="N", help="how many paired seeds")
+    parser.add_argument("--seeds", type=whole, metavar="N", help="how many paired seeds")
 
 
 def overrides(given: argparse.Namespace) -> dict[str, Any]:
@@ -35,7 +35,26 @@ def _override(text: str) -> tuple[str, Any]:
     return path, parse_value(value, f"--set {path}")
 
 
-def _whole(text: str) -> int:
+def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
+    """--workers, --executor and --cluster."""
+    parser.add_argument("--workers", type=int, metavar="N", help="processes or threads (default: as many as pay off)")
+    parser.add_argument("--executor", choices=("processes", "threads"), help="what the workers are")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="a Dask cluster: tcp://HOST:PORT, or local:4 for one on this machine"
+    )
+
+
+def executor_of(given: argparse.Namespace) -> str | None:
+    """What --executor or --cluster says."""
+    if given.executor and given.cluster:
+        raise InputError("--executor and --cluster cannot both be given: a cluster has workers of its own.")
+    if given.cluster and ":" not in given.cluster:
+        raise InputError(f"--cluster takes tcp://HOST:PORT or local:N. Got {given.cluster!r}.")
+    return given.cluster or given.executor
+
+
+def whole(text: str) -> int:
+    """A whole number of at least 1, as argparse reads it."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1. Got {text!r}")
     return int(text)

@@ -4,51 +4,67 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import say_json
 from workbench.cli.progress import Bar
 from workbench.cli.run import default_folder
-from workbench.cli.sweep_arguments import levers_of
+from workbench.cli.say_study import say_study, study_facts
+from workbench.cli.sweep_arguments import add_worker_arguments, executor_of, levers_of
+from workbench.errors import InputError
+from workbench.strict_yaml import read_mapping
 
-if TYPE_CHECKING:
-    from workbench.studies.tuning import StudyResults
+PORT = 8080
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("study", metavar="STUDY", help="a study file (YAML), such as sweeps/tune/placement.yaml")
+    parser.add_argument("study", metavar="STUDY", help="a study file (YAML), such as sweeps/tune/dispatch.yaml")
     parser.add_argument("--trials", type=int, metavar="N", help="how many, those that are kept included")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path")
     parser.add_argument("--out", metavar="DIR", help="the results folder (default: results/ and the study's path)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes")
+    add_worker_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--dashboard", action="store_true", help="tune nothing: show the study in the browser, also while it is tuned"
+    )
+    parser.add_argument("--port", type=int, default=PORT, metavar="N", help=f"of the dashboard (default: {PORT})")
 
 
 def run(given: argparse.Namespace) -> int:
+    folder = Path(given.out) if given.out else default_folder(given.study)
+    chosen = levers_of(given.set)
+    _refuse_sweep(given.study)
+    if given.dashboard:
+        return _dashboard(given, folder, chosen)
+    from workbench.figures import draw_study
     from workbench.studies.tuning import tune
 
-    folder = Path(given.out) if given.out else default_folder(given.study)
-    chosen, watch = levers_of(given.set), Bar(quiet=given.json)
-    found = tune(given.study, folder, given.trials, given.workers, watch, set=chosen)
-    front = found.pareto if found.holdout is not None else None
-    figures = _draw(found, folder) if front is not None else []
+    watch, executor = Bar(quiet=given.json), executor_of(given)
+    found = tune(given.study, folder, given.trials, given.workers, watch, set=chosen, executor=executor)
+    figures = draw_study(found, folder / "figures")
     if given.json:
-        rows = front.to_dict("records") if front is not None else []
-        facts = {"folder": str(folder), "trials": len(found.found), "failed": len(found.failures), "pareto": rows}
-        say_json({**facts, "seconds": found.seconds, "figures": [str(path) for path in figures]})
+        say_json(study_facts(found, folder, figures))
     else:
-        if front is not None:
-            say_table(front)
-        print(f"{len(found.found)} trials ({len(found.failures)} failed) in {found.seconds:.1f} s, kept in {folder}")
-        print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
+        say_study(found, folder, figures)
     return SOME_FAILED if found.any_failed else DONE
 
 
-def _draw(found: StudyResults, folder: Path) -> list[Path]:
-    from workbench.figures import draw_front
+def _refuse_sweep(file: str) -> None:
+    """A sweep is a mistake for which there is a better sentence than that something is missing."""
+    said = read_mapping(Path(file))
+    if "objectives" not in said and "engine" in said:
+        raise InputError(f"{file}: is a sweep, not a study: it has no objectives; run it with: workbench run {file}")
 
-    return draw_front(found, folder / "figures")
+
+def _dashboard(given: argparse.Namespace, folder: Path, chosen: dict[str, Any]) -> int:
+    from workbench.studies.tuning import read_study
+    from workbench.studies.tuning.dashboard import serve
+
+    study = read_study(given.study, chosen)
+    print(f"http://127.0.0.1:{given.port} (Ctrl-C ends it)", flush=True)
+    serve(study, folder, given.port)
+    return DONE
 
 
 COMMAND = Command("tune", "Tune policies and levers against several measures.", add_arguments, run)

@@ -8,6 +8,7 @@ so an answer that raises is seen as `RAISED` and never passes for a result.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ RAISED = -(1 << 62)
 
 NO_ANSWER: Any = 0
 """Stands for an optional answer that a policy does not give."""
+
+_compiling = threading.RLock()
+"""Two threads that compile one answer would leave the first with the address of code that is thrown away."""
 
 _RETURNED = {"int64": types.int64, "nothing": types.none}
 _SCALARS = {"int64": types.int64, "uint64": types.uint64, "float64": types.float64}
@@ -57,8 +61,9 @@ class Question:
         if INTERPRETED:
             return answer
         key = (answer, checked)
-        if key not in self._ready:
-            self._ready[key] = self._compile(answer, checked)
+        with _compiling:
+            if key not in self._ready:
+                self._ready[key] = self._compile(answer, checked)
         return self._ready[key][0]
 
     def _refuse_wrong_parameters(self, answer: Callable[..., int]) -> None:

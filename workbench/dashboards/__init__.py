@@ -10,8 +10,8 @@ from workbench.errors import missing_extra, unknown_name
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-DASHBOARDS = {"shared_memory": "workbench.dashboards.shared_memory:SharedMemoryDashboard"}
-"""Each dashboard and the class that shows it; imported when it is first asked for."""
+DASHBOARDS = {name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch")}
+"""Each dashboard and what makes it; imported when it is first asked for."""
 
 
 def dashboard(name: str = "shared_memory") -> Widget:
@@ -31,13 +31,13 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
     Examples
     --------
-    >>> dashboard("shared_memry")
+    >>> dashboard("dispach")
     Traceback (most recent call last):
-    workbench.errors.InputError: unknown dashboard 'shared_memry'; there are shared_memory. Did you mean shared_memory?
+    workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, shared_memory. Did you mean dispatch?
     """
-    module, cls = DASHBOARDS[check_name(name)].split(":")
+    module, make = DASHBOARDS[check_name(name)].split(":")
     try:
-        shown: Widget = getattr(importlib.import_module(module), cls)()
+        shown: Widget = getattr(importlib.import_module(module), make)()
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "anywidget":
             raise

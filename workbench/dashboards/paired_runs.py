@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import groupby
 from typing import Any
+
+import numpy as np
 
 from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, make_plan
 from workbench.experiments.run_set import RunSet
@@ -13,6 +16,10 @@ from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
 from workbench.experiments.warm import warm_up
 from workbench.experiments.work import work
+from workbench.figures.line_names import LineNames
+
+Notes = Mapping[str, Callable[[Any], np.ndarray]]
+"""What is kept of every record beside its measures: a name, and the function that finds a few numbers."""
 
 
 class PairedRuns:
@@ -21,23 +28,31 @@ class PairedRuns:
     Raises
     ------
     InputError
-        The sweep is not valid, or a workgroup asks for more than the machine has.
+        The sweep is not valid, or what is asked for is more than the machine has.
     """
 
-    def __init__(self, said: Mapping[str, Any]) -> None:
+    def __init__(self, said: Mapping[str, Any], notes: Notes | None = None) -> None:
         self._plan = make_plan(read_sweep(said))
         self._left = [list(pair) for _, pair in groupby(self._plan.runs(), key=lambda run: run.seed)]
         self._rows: list[Row] = []
         self._done: list[int] = []
+        self._notes = notes or {}
+        self._noted: dict[tuple[str, str], list[np.ndarray]] = {}
 
     @property
     def points(self) -> tuple[PlannedPoint, PlannedPoint]:
-        """The baseline and the other; the same twice where the two policies are the same."""
+        """The baseline and the other; the same twice where the two sides are the same."""
         return self._plan.points[0], self._plan.points[-1]
 
     @property
+    def names(self) -> tuple[str, str]:
+        """What figures call the two: the policies in which they differ."""
+        names = LineNames(RunSet(self._plan, []))
+        return names.of(self.points[0]), names.of(self.points[1])
+
+    @property
     def same(self) -> bool:
-        """Whether the two policies are one and the same."""
+        """Whether the two sides are one and the same."""
         return len(self._plan.points) == 1
 
     @property
@@ -49,6 +64,11 @@ class PairedRuns:
     def done(self) -> int:
         """How many seeds have been run."""
         return len(self._done)
+
+    def noted(self, note: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """What was noted of the runs of the baseline and of the other, in the order of the seeds."""
+        baseline, other = (self._noted.get((point.id, note), []) for point in self.points)
+        return baseline, other
 
     def warm_up(self, say: Callable[[str], object]) -> None:
         """Compile what is not compiled yet, and say so."""
@@ -67,7 +87,7 @@ class PairedRuns:
         return RunSet(Plan(sweep, self._plan.points), self._rows)
 
     def records(self, seed: int) -> list[Any]:
-        """What happened under either policy at one seed.
+        """What happened on either side at one seed.
 
         Raises
         ------
@@ -79,5 +99,10 @@ class PairedRuns:
 
     def _run(self, pair: list[PlannedRun]) -> None:
         for run in pair:
-            self._rows.extend(work(run.point.setup, [(run.id, run.point.id, run.seed)]))
+            see = partial(self._note, run.point.id)
+            self._rows.extend(work(run.point.setup, [(run.id, run.point.id, run.seed)], see))
         self._done.append(pair[0].seed)
+
+    def _note(self, point: str, record: Any) -> None:
+        for name, note in self._notes.items():
+            self._noted.setdefault((point, name), []).append(note(record))

@@ -6,7 +6,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from workbench.dashboards.controls import Control, control_for
+from workbench.dashboards.controls import ChoiceControl, Control, workloads
 from workbench.dashboards.controls.control import row
 from workbench.errors import WorkbenchError
 from workbench.levers import Lever
@@ -14,22 +14,24 @@ from workbench.workloads.read import read_workload
 from workbench.workloads.synthetic.regimes import regimes
 from workbench.workloads.workload import Workload
 
-START = "large_uniform"
-"""Requests up to half of the memory: the regime of the source document's figures."""
-
 OWN = "(own)"
-_REGIME = Lever("regime", "text", START, says="a workload with a source; it sets the levers below")
+_REGIME = Lever("regime", "text", says="a workload with a source; it sets the levers below")
 
 
 class WorkloadControl(Control):
     """A drop-down of regimes and every lever of the workload; the drop-down says `(own)` once a lever was turned."""
 
-    def __init__(self) -> None:
-        super().__init__(Lever("workload", "spec", regimes()[START].workload, spec=Workload))
-        self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*regimes(), OWN]])
+    def __init__(self, wants: str, start: str, length: int) -> None:
+        """`wants` is what the engine serves, `start` a regime, `length` that of every regime's queues."""
+        self._wants = wants
+        self._regimes = {name: regime.workload.but(count=length) for name, regime in regimes(wants).items()}
+        super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
+        self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
         self.names.tooltip = _REGIME.says
         self.names.add_class("wb-pick")
-        self.levers = control_for(self.lever)
+        self.levers = ChoiceControl(self.lever, members=lambda: workloads(wants))
+        self.levers.show(self._regimes[start])
+        self._name()
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
         self.widget = widgets.VBox([row(_REGIME, self.names), self.levers.widget])
@@ -46,7 +48,7 @@ class WorkloadControl(Control):
 
     def _chosen(self, _change: object) -> None:
         if not self._quiet and self.names.value != OWN:
-            self.levers.show(regimes()[self.names.value].workload)
+            self.levers.show(self._regimes[self.names.value])
             self._changed()
 
     def _turned(self) -> None:
@@ -60,7 +62,7 @@ class WorkloadControl(Control):
 
     def _regime(self) -> str:
         try:
-            workload = read_workload(self.levers.plain())
+            workload = read_workload(self.levers.plain(), wants=self._wants)
         except WorkbenchError:
             return OWN
-        return next((name for name, regime in regimes().items() if regime.workload == workload), OWN)
+        return next((name for name, regime in self._regimes.items() if regime == workload), OWN)

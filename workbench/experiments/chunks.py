@@ -3,57 +3,84 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.experiments.plan import PlannedRun
+from workbench.experiments.row import Row
 from workbench.experiments.work import Task
 
 AIM_SECONDS = 0.15
 MOST = 512
+_LEAST_SECONDS = 1e-5
+_WEIGHT = 0.2
+"""Of the newest run in the usual duration of a run, once runs of several points are known."""
 
 
 class Chunk(NamedTuple):
-    """Runs of one point."""
+    """Runs that are handed over together, of one point or of several."""
 
-    setup: Setup
+    setups: Mapping[str, Setup]
+    """The setup of each point."""
     tasks: list[Task]
 
     def alone(self) -> Iterator[Chunk]:
         """The same runs, one a chunk."""
-        return (Chunk(self.setup, [task]) for task in self.tasks)
+        return (Chunk({task.point: self.setups[task.point]}, [task]) for task in self.tasks)
+
+    def after(self, done: int) -> Iterator[Chunk]:
+        """What is left when the first runs are done: one chunk or none."""
+        if done < len(self.tasks):
+            yield Chunk(self.setups, self.tasks[done:])
 
 
 class Bundler:
-    """Hands out the pending runs point by point, in bundles that aim at a fixed time."""
+    """Hands out the pending runs, the points taking turns, in bundles that aim at a fixed time."""
 
     def __init__(self, pending: Iterable[PlannedRun]) -> None:
         self._waiting: dict[str, deque[PlannedRun]] = {}
         for run in pending:
             self._waiting.setdefault(run.point.id, deque()).append(run)
         self._turn = deque(self._waiting)
+        self._left = sum(map(len, self._waiting.values()))
         self._seconds: dict[str, float] = {}
+        self._usual = AIM_SECONDS
 
-    def next(self) -> Chunk | None:
-        """The next bundle, the points taking turns; None when all are handed out."""
-        if not self._turn:
+    def next(self, hands: int = 1) -> Chunk | None:
+        """The next bundle; None when all are handed out. Towards the end each of the hands still gets its share."""
+        aim = min(AIM_SECONDS, self._left * self._usual / hands)
+        runs: list[PlannedRun] = []
+        while self._turn and len(runs) < MOST:
+            each = self._seconds.get(self._turn[0], self._usual)
+            many = min(int(aim / each), MOST - len(runs)) if runs else max(min(int(aim / each), MOST), 1)
+            if many < 1:
+                break
+            taken = self._take(many)
+            runs += taken
+            aim -= each * len(taken)
+        if not runs:
             return None
+        return Chunk({r.point.id: r.point.setup for r in runs}, [Task(r.id, r.point.id, r.seed) for r in runs])
+
+    def _take(self, many: int) -> list[PlannedRun]:
         point = self._turn.popleft()
         waiting = self._waiting[point]
-        runs = [waiting.popleft() for _ in range(min(self._size(point), len(waiting)))]
+        taken = [waiting.popleft() for _ in range(min(many, len(waiting)))]
+        self._left -= len(taken)
         if waiting:
             self._turn.append(point)
-        return Chunk(runs[0].point.setup, [(run.id, run.point.id, run.seed) for run in runs])
+        else:
+            del self._waiting[point]
+        return taken
 
     def empty(self) -> bool:
         """Whether all are handed out."""
         return not self._turn
 
-    def took(self, chunk: Chunk, seconds: float) -> None:
-        """Learn how long a run of a point takes."""
-        self._seconds[chunk.tasks[0][1]] = seconds / len(chunk.tasks)
-
-    def _size(self, point: str) -> int:
-        known = self._seconds.get(point) or (max(self._seconds.values()) if self._seconds else AIM_SECONDS)
-        return int(min(max(AIM_SECONDS / known, 1), MOST))
+    def learn(self, rows: Iterable[Row]) -> None:
+        """Learn from finished runs how long a run of each point takes."""
+        for row in rows:
+            seconds = max(row.seconds, _LEAST_SECONDS)
+            self._seconds[row.point] = seconds
+            self._usual += (_WEIGHT if len(self._seconds) > 1 else 1.0) * (seconds - self._usual)

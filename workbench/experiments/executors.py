@@ -1,95 +1,146 @@
-"""Where runs are done: in this process, or through anything that submits as `concurrent.futures` does.
+"""Runs done one after the other in this process, or through a pool of workers.
 
-Workers may die and runs may hang; neither costs more than the run that is to blame. When a pool breaks, the bundles
-that were under way are run again one run at a time, so the culprit is alone when it strikes again and is named exactly.
+Workers may die and runs may hang; neither costs more than the run that is to blame. When workers die, the bundles that
+were under way are run again one run at a time, so the culprit is alone when it strikes again. A run is blamed for a
+death only after two deaths alone: a worker that somebody else killed costs nothing. A run that does not end within its
+limit is named by its worker, which is replaced.
 """
 
 from __future__ import annotations
 
-import os
-import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from collections import Counter, deque
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
 
+from workbench.errors import WorkbenchError
 from workbench.experiments.chunks import Bundler, Chunk
-from workbench.experiments.sources import sources
-from workbench.experiments.store import Row
-from workbench.experiments.work import failed, work, work_in_worker
+from workbench.experiments.pools.pool import Pool
+from workbench.experiments.row import Row
+from workbench.experiments.work import Done, failed, work, work_within
 
-MakePool = Callable[[], Executor]
-EndPool = Callable[[Executor], None]
-UnderWay = dict[Future[list[Row]], tuple[Chunk, float]]
 DIED = "the worker process died during this run."
+STRIKES = 2
+"""Deaths alone after which a run is to blame."""
+
+LOOK_SECONDS = 5.0
+"""How often a pool is asked whether it is well while nothing ends."""
 
 
-def in_process(bundler: Bundler) -> Iterator[list[Row]]:
-    """Do every run here, one after the other."""
-    while (chunk := bundler.next()) is not None:
-        began = time.perf_counter()
-        rows = work(*chunk)
-        bundler.took(chunk, time.perf_counter() - began)
-        yield rows
+def in_process(bundler: Bundler, limit: float | None) -> Iterator[list[Row]]:
+    """Do every run here, one after the other; without a limit in this very thread."""
+    again: deque[Chunk] = deque()
+    while (chunk := again.popleft() if again else bundler.next()) is not None:
+        done = _done_here(chunk) if limit is None else work_within(*chunk, limit)
+        again.extend(chunk.after(len(done.rows)))
+        bundler.learn(done.rows)
+        yield done.rows
 
 
-def in_pool(bundler: Bundler, make: MakePool, end: EndPool, width: int, limit: float) -> Iterator[list[Row]]:
+def _done_here(chunk: Chunk) -> Done:
+    return Done([row for one in chunk.alone() for setup in one.setups.values() for row in work(setup, one.tasks)])
+
+
+def in_pool(bundler: Bundler, pool: Pool, limit: float) -> Iterator[list[Row]]:
     """Do the runs in workers, a bounded number of bundles under way; `limit` is the longest that one run may take."""
-    pool = make()
-    under_way: UnderWay = {}
-    suspects: deque[Chunk] = deque()
+    desk = _Desk(bundler, pool, limit)
     try:
-        while True:
-            _fill(pool, bundler, suspects, under_way, width, limit)
-            if not under_way:
-                return
-            wait(under_way, return_when=FIRST_COMPLETED)
-            yield from _take_finished(under_way, bundler)
-            if any(_broke(future) for future in under_way):
-                yield from _take_finished(under_way, bundler)
-                end(pool)
-                pool = make()
-                yield from _blame(under_way, suspects, limit)
+        while desk.hand_out():
+            if not wait(desk.under_way, LOOK_SECONDS, FIRST_COMPLETED).done:
+                pool.look()
+            yield from desk.take_in()
     finally:
-        if under_way:
-            end(pool)
+        pool.leave(list(desk.under_way))
 
 
-def _fill(
-    pool: Executor, bundler: Bundler, suspects: deque[Chunk], under_way: UnderWay, width: int, limit: float
-) -> None:
-    """Submit until enough is under way; a suspect runs alone."""
-    if suspects:
-        if not under_way:
-            _submit(pool, suspects.popleft(), under_way, limit)
-        return
-    while len(under_way) < width and (chunk := bundler.next()) is not None:
-        _submit(pool, chunk, under_way, limit)
+class _Desk:
+    """Hands out bundles, takes in rows, and finds out who is to blame."""
+
+    def __init__(self, bundler: Bundler, pool: Pool, limit: float) -> None:
+        self._bundler, self._pool, self._limit = bundler, pool, limit
+        self.under_way: dict[Future[Done], Chunk] = {}
+        self._again: deque[Chunk] = deque()
+        self._suspects: deque[Chunk] = deque()
+        self._strikes: Counter[str] = Counter()
+
+    def hand_out(self) -> bool:
+        """Submit until enough is under way, a suspect alone; False when all is done."""
+        if self._suspects:
+            if not self.under_way:
+                self._submit(self._suspects.popleft())
+            return True
+        width = self._pool.width
+        while len(self.under_way) < width and (chunk := self._next(width)) is not None:
+            self._submit(chunk)
+        return bool(self.under_way)
+
+    def _next(self, width: int) -> Chunk | None:
+        return self._again.popleft() if self._again else self._bundler.next(width)
+
+    def _submit(self, chunk: Chunk) -> None:
+        try:
+            future = self._pool.submit(chunk, self._limit)
+        except BrokenExecutor as problem:  # a worker died while it had nothing to do
+            future = Future()
+            future.set_exception(problem)
+        self.under_way[future] = chunk
+
+    def take_in(self) -> Iterator[list[Row]]:
+        """The rows of what finished; of what died or hung, the rows of those to blame."""
+        stuck: list[str] = []
+        yield from self._finished(stuck)
+        deaths = {future: _deaths(self._pool, future) for future in self.under_way if _ill(future)}
+        for worker in stuck:
+            if self._pool.replace(worker):
+                yield from self._finished([])
+                self._again.extend(self.under_way.values())
+                self.under_way.clear()
+        if any(future in self.under_way for future in deaths):
+            if self._pool.renew():
+                yield from self._finished([])
+                deaths.update(dict.fromkeys(set(self.under_way) - set(deaths), 1))
+            yield from self._blame(deaths)
+
+    def _finished(self, stuck: list[str]) -> Iterator[list[Row]]:
+        for future in [future for future in self.under_way if _well(future)]:
+            chunk = self.under_way.pop(future)
+            done = future.result()
+            self._bundler.learn(done.rows)
+            self._again.extend(chunk.after(len(done.rows)))
+            if done.stuck:
+                stuck.append(done.worker)
+            yield done.rows
+
+    def _blame(self, deaths: dict[Future[Done], int]) -> Iterator[list[Row]]:
+        """Who killed the worker? A run that was alone, the second time; of several every run is tried again alone."""
+        lost = [(self.under_way.pop(future), many) for future, many in deaths.items() if future in self.under_way]
+        if len(lost) > 1 or len(lost[0][0].tasks) > 1 or self.under_way:
+            self._suspects.extend(alone for chunk, _ in lost for alone in chunk.alone())
+            return
+        ((chunk, many),) = lost
+        (task,) = chunk.tasks
+        self._strikes[task.id] += many
+        if self._strikes[task.id] >= STRIKES:
+            yield [failed(task, DIED)]
+        else:
+            self._suspects.appendleft(chunk)
 
 
-def _submit(pool: Executor, chunk: Chunk, under_way: UnderWay, limit: float) -> None:
-    under_way[pool.submit(work_in_worker, *chunk, limit, (sources(), os.getpid()))] = (chunk, time.perf_counter())
+def _well(future: Future[Done]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
 
 
-def _broke(future: Future[list[Row]]) -> bool:
-    """Whether a future ended because its pool broke; one that merely ended is not to blame for anything."""
-    return future.done() and isinstance(future.exception(), BrokenExecutor)
+def _ill(future: Future[Done]) -> bool:
+    return future.done() and not _well(future)
 
 
-def _take_finished(under_way: UnderWay, bundler: Bundler) -> Iterator[list[Row]]:
-    """The rows of what finished; what a broken pool left undone stays under way."""
-    for future in [future for future in under_way if future.done() and not _broke(future)]:
-        chunk, began = under_way.pop(future)
-        bundler.took(chunk, time.perf_counter() - began)
-        yield future.result()
-
-
-def _blame(under_way: UnderWay, suspects: deque[Chunk], limit: float) -> Iterator[list[Row]]:
-    """Who broke the pool? A run that was alone did; of several bundles every run is tried again alone."""
-    chunks = list(under_way.values())
-    under_way.clear()
-    if len(chunks) == 1 and len(chunks[0][0].tasks) == 1:
-        chunk, began = chunks[0]
-        late = time.perf_counter() - began >= limit
-        yield [failed(chunk.tasks[0], f"the run did not end within {limit:g} s." if late else DIED)]
-    else:
-        suspects.extend(alone for chunk, _ in chunks for alone in chunk.alone())
+def _deaths(pool: Pool, future: Future[Done]) -> int:
+    """How many deaths of workers a future that failed tells of; what it tells of otherwise is raised."""
+    problem = CancelledError() if future.cancelled() else future.exception()
+    assert problem is not None
+    if many := pool.deaths(problem):
+        return many
+    if isinstance(problem, WorkbenchError):
+        raise problem
+    raise WorkbenchError(
+        f"a worker cannot do a run: {type(problem).__name__}: {' '.join(str(problem).split())}"
+    ) from problem

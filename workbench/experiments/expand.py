@@ -47,7 +47,7 @@ def expand(node: Any, path: str = "", where: str = "") -> list[Point]:
 def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
     for key in node:
         if key not in ("vary", "zip"):
-            raise unknown_name(where, f"key {path}.", key, ("vary", "zip"))
+            raise unknown_name(at(where, path), "key", key, ("vary", "zip"))
     items = node["vary"]
     if not isinstance(items, (list, tuple)) or not items:
         raise wrong_value(where, f"{path}.vary", "must be a list of at least one choice", items)

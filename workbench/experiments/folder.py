@@ -6,8 +6,9 @@ import fcntl
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -37,14 +38,40 @@ def held(folder: Path) -> Iterator[Path]:
     except OSError as problem:
         raise StoreError(f"{folder}: cannot be used as a results folder: {problem.strerror}.") from None
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _locked(lock):
             lock.seek(0)
             holder = lock.read().strip() or "another process"
-            raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.") from None
+            raise StoreError(f"{folder} is in use by {holder}; wait for it or choose another folder.")
         _sign(lock, folder)
         yield folder
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a driver that is alive holds a folder, asked without disturbing it."""
+    try:
+        with open(folder / LOCK) as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _locked(lock: TextIO) -> bool:
+    """Take a lock; somebody may hold it for a moment only to see whether it is free.
+
+    On a file system without locks there is nothing to take; drivers there write to files of their own.
+    """
+    for wait_seconds in (0.05, 0.1, 0.15, 0.0):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(wait_seconds)
+        except OSError:
+            return True
+    return False
 
 
 def _sign(lock: TextIO, folder: Path) -> None:
@@ -63,7 +90,8 @@ def write_whole(path: Path, content: str | bytes) -> None:
         beside.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(beside, path)
     except OSError as problem:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):  # there is nothing to take away where nothing can be written
+            beside.unlink(missing_ok=True)
         raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
 
 

@@ -12,6 +12,7 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import expand
+from workbench.experiments.once import Once, OncePerPart, each_time
 from workbench.experiments.run_id import point_id, run_id
 from workbench.experiments.sweep import Sweep
 from workbench.levers import Spec, read_spec
@@ -67,8 +68,9 @@ def make_plan(sweep: Sweep) -> Plan:
     """
     varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
+    read = OncePerPart()
     for alternative in expand(varied, "", sweep.where):
-        for point in _with_baseline(sweep, alternative.value, alternative.coordinates):
+        for point in _with_baseline(sweep, alternative.value, alternative.coordinates, read):
             points.setdefault(point.id, point)
     for point in points.values():
         _admit(sweep, point)
@@ -95,14 +97,19 @@ def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
         raise wrong_value(sweep.where, "seeds", expected, len(sweep.seeds), most)
 
 
-def read_setup(sweep: Sweep, said: Mapping[str, Any]) -> Setup:
-    """The checked setup of one alternative."""
+def read_setup(sweep: Sweep, said: Mapping[str, Any], once: Once = each_time) -> Setup:
+    """The checked setup of one alternative; `once` may remember parts that were read before."""
     engine, where = sweep.mechanism.engine, sweep.where
-    machine = read_machine(said.get("machine") or {}, "machine", where)
-    workload = read_workload(said["workload"], "workload", where, sweep.folder, engine.wants)
+    machine = once("machine", said.get("machine") or {}, lambda it: read_machine(it, "machine", where))
+    workload = once(
+        "workload", said["workload"], lambda it: read_workload(it, "workload", where, sweep.folder, engine.wants)
+    )
     workload.check_machine(machine, "workload", where)
-    options: Spec = read_spec(engine.options, said.get("options") or {}, "options", where)
-    return Setup(engine.name, machine, workload, _policies(sweep, said.get("policy") or {}, "policy"), options)
+    policies = once("policy", said.get("policy") or {}, lambda it: _policies(sweep, it, "policy"))
+    options: Spec = once(
+        "options", said.get("options") or {}, lambda it: read_spec(engine.options, it, "options", where)
+    )
+    return Setup(engine.name, machine, workload, policies, options)
 
 
 def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
@@ -111,7 +118,7 @@ def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
         raise wrong_value(sweep.where, key, f"must be a mapping of {', '.join(slots)}", given)
     for slot in given:
         if slot not in slots:
-            raise unknown_name(sweep.where, f"key {key}.", slot, slots)
+            raise unknown_name(at(sweep.where, key), "key", slot, slots)
     named = {slot: _from_file(sweep, given.get(slot, default)) for slot, default in slots.items()}
     same = {slot: policy for slot, policy in named.items() if isinstance(policy, str) and policy in slots}
     read = {
@@ -134,8 +141,10 @@ def _from_file(sweep: Sweep, given: Any) -> Any:
     return given
 
 
-def _with_baseline(sweep: Sweep, said: dict[str, Any], coordinates: dict[str, Any]) -> Iterator[PlannedPoint]:
-    setup = read_setup(sweep, said)
+def _with_baseline(
+    sweep: Sweep, said: dict[str, Any], coordinates: dict[str, Any], once: Once
+) -> Iterator[PlannedPoint]:
+    setup = read_setup(sweep, said, once)
     baseline = _baseline(sweep, setup)
     if baseline is None:
         yield PlannedPoint(_id(sweep, setup), setup, _shown(coordinates, setup), None)
@@ -155,7 +164,13 @@ def _baseline(sweep: Sweep, setup: Setup) -> Setup | None:
     chosen = _policies(sweep, given, "baseline")
     if not given:
         raise InputError(at(sweep.where, "baseline must name at least one policy, such as {placement: first_fit}."))
-    return setup._replace(policies={**setup.policies, **{slot: chosen[slot] for slot in given}})
+    replaced = [slot for slot in chosen if slot in given or _same_as(sweep, slot) in given]
+    return setup._replace(policies={**setup.policies, **{slot: chosen[slot] for slot in replaced}})
+
+
+def _same_as(sweep: Sweep, slot: str) -> object:
+    """The slot whose policy another one takes, where the sweep says so or nothing; else that other's policy."""
+    return (sweep.said.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
 
 
 def _replaced(sweep: Sweep, path: str) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.row import Row
 from workbench.experiments.run_id import run_id
-from workbench.experiments.store import Row, Store
+from workbench.experiments.store import Store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,9 +64,7 @@ class RunSet:
         }
         for path in self.varied:
             columns[path] = [run.point.coordinates.get(path) for run, _ in kept]
-        for name in names:
-            columns[name] = [row.measures.get(name, math.nan) for _, row in kept]
-        return pd.DataFrame(columns)
+        return pd.DataFrame({**columns, **_columns(names, [row.measures for _, row in kept])})
 
     def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
         """One measure of a point by seed, failed runs left out; NaN where a run has no such part as it is about."""
@@ -119,7 +118,13 @@ class RunSet:
 def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> RunSet:
     """The rows of a plan from a store."""
     wanted = {run.id for run in plan.runs()}
-    return RunSet(plan, (row for row in store.rows() if row.id in wanted), folder, seconds)
+    return RunSet(plan, (kept.row() for kept in store.kept() if kept.id in wanted), folder, seconds)
+
+
+def _columns(names: list[str], measures: list[dict[str, float]]) -> dict[str, Any]:
+    """One column a measure, not a number where a run has none."""
+    values = [[found.get(name, math.nan) for name in names] for found in measures]
+    return dict(zip(names, zip(*values))) if values else {name: [] for name in names}
 
 
 def _tells(path: str, varied: list[str]) -> bool:

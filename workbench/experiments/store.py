@@ -1,122 +1,242 @@
-"""The store of a results folder: one SQLite file, written by one driver, one transaction a row.
+"""The store of a results folder: every row under its run's id, kept the moment the run ends and never changed again.
 
-A row is kept under its run's id the moment the run ends, and never changed by a later run of the same sweep: killing
-the driver loses nothing that was finished. Failed runs are rows too; they are tried again by the next run.
+Killing the driver loses nothing that was kept. Failed runs are rows too; they are tried again by the next run. Rows are
+in one SQLite file, or in one text file a driver where the folder is on a network file system. A damaged file is put
+aside when a driver next opens the store, and every row in it that is intact is kept.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import socket
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
-from workbench.errors import StoreError
+from workbench.errors import StoreError, unknown_name
+from workbench.experiments.network import on_network
+from workbench.experiments.row import Kept, Row, kept
+from workbench.experiments.row_files import SUFFIX, RowFiles
+from workbench.experiments.salvage import log_of, salvage
+from workbench.experiments.sqlite_rows import Damaged, SqliteRows
 
-FORMAT = 1
+FORMAT = 2
 """Raised when older versions of the workbench could not read the store any more."""
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS points (id TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS runs (
-    id TEXT PRIMARY KEY, point TEXT NOT NULL, seed INTEGER NOT NULL, status TEXT NOT NULL,
-    error TEXT NOT NULL, seconds REAL NOT NULL, measures TEXT NOT NULL
-) WITHOUT ROWID;
-"""
+ROWS = "rows"
+"""The folder of row files, beside the SQLite file or instead of it."""
 
-
-class Row(NamedTuple):
-    """One run's outcome."""
-
-    id: str
-    point: str
-    seed: int
-    status: str
-    """`done` or `failed`."""
-    error: str
-    """One sentence, empty when done."""
-    seconds: float
-    measures: dict[str, float]
+Kind = Literal["auto", "sqlite", "rows"]
+KINDS = ("auto", "sqlite", "rows")
 
 
 class Store:
     """The rows of one results folder."""
 
-    def __init__(self, path: Path | None, name: str = "") -> None:
-        """Open a store for writing, or one in memory when there is no path; `name` is the sweep that it belongs to."""
-        self.path = path
-        with _in_one_sentence(path):
-            self._base = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
-            self._base.execute("PRAGMA journal_mode=WAL")
-            self._base.execute("PRAGMA synchronous=NORMAL")
-            self._base.executescript(_TABLES)
-            self._claim("format", str(FORMAT))
-            if name:
-                self._claim("sweep", name)
+    def __init__(self, path: Path | None, name: str = "", kind: Kind = "auto", read_only: bool = False) -> None:
+        """Open a store, in memory when there is no path.
 
-    def _claim(self, key: str, value: str) -> None:
-        self._base.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
-        kept = self.meta()[key]
-        if key == "format" and int(kept) > FORMAT:
-            raise StoreError(f"{self.path} was written by a newer version (format {kept}; this one reads {FORMAT}).")
-        if key == "sweep" and kept != value:
-            raise StoreError(f"{self.path} belongs to the sweep {kept!r}, not to {value!r}; choose another folder.")
+        Parameters
+        ----------
+        path : Path, optional
+            The SQLite file in the results folder; row files are in the folder `rows` beside it.
+        name : str
+            The sweep that it belongs to.
+        kind : str
+            `sqlite`, `rows`, or `auto`: row files where there are some or where the folder is on a network.
+        read_only : bool
+            Change nothing; the folder may be one that cannot be written to.
+
+        Raises
+        ------
+        StoreError
+            It belongs to another sweep, was written by a newer version, or cannot be used.
+        """
+        if kind not in KINDS:
+            raise unknown_name("", "kind of store", kind, KINDS)
+        self.path = path
+        self.notes: list[str] = []
+        """What was found damaged and what became of it, a sentence each."""
+        with self._in_one_sentence():
+            self._rows = self._opened(path, kind, read_only)
+        if not read_only:
+            self._claim(name)
+        elif int(self.meta().get("format", FORMAT)) > FORMAT:
+            self._refuse_newer()
+
+    def _opened(self, path: Path | None, kind: Kind, read_only: bool) -> SqliteRows | RowFiles:
+        if path is None or not self._in_files(path, kind):
+            return SqliteRows(path) if path is None else self._sqlite(path, read_only)
+        files = RowFiles(path.with_name(ROWS), read_only)
+        for name, lines in files.damaged.items():
+            self.notes.append(f"{path.parent / ROWS / name}: {lines} damaged lines were left out.")
+        return files
+
+    def _in_files(self, path: Path, kind: Kind) -> bool:
+        there = any(path.with_name(ROWS).glob(f"*{SUFFIX}"))
+        if (kind == "sqlite" and there) or (kind == "rows" and path.is_file()):
+            has = f"the folder {ROWS}" if there else f"the file {path.name}"
+            raise StoreError(f"{path.parent} keeps its rows in {has} already; leave the kind of store to `auto`.")
+        return there or kind == "rows" or (kind == "auto" and not path.is_file() and on_network(path.parent))
+
+    def _sqlite(self, path: Path, read_only: bool) -> SqliteRows:
+        if read_only:
+            return SqliteRows(path, read_only)
+        _finish_mending(path)
+        log = log_of(path)
+        try:
+            rows = _proved(path)
+        except Damaged:
+            self.notes.append(_mend(path, log))
+            return SqliteRows(path)
+        _keep_logged(rows, log)
+        return rows
+
+    def _claim(self, name: str) -> None:
+        said = self.meta()
+        if int(said.get("format", FORMAT)) > FORMAT:
+            self._refuse_newer()
+        if name and said.get("sweep", name) != name:
+            raise StoreError(
+                f"{self.path} belongs to the sweep {said['sweep']!r}, not to {name!r}; choose another folder."
+            )
+        wanted = {"format": str(FORMAT), **({"sweep": name} if name else {})}
+        if any(said.get(key) != value for key, value in wanted.items()):
+            with self._in_one_sentence():
+                self._rows.set_meta(wanted)
+
+    def _refuse_newer(self) -> None:
+        found = self.meta()["format"]
+        raise StoreError(f"{self.path} was written by a newer version (format {found}; this one reads {FORMAT}).")
 
     def meta(self) -> dict[str, str]:
         """What the store says of itself."""
-        return dict(self._base.execute("SELECT key, value FROM meta"))
+        with self._in_one_sentence():
+            return self._rows.meta()
+
+    def driven(self, runs: int, done: int) -> None:
+        """Note that this process begins to do what is missing of so many runs, of which so many are done."""
+        facts = {"host": socket.gethostname(), "pid": os.getpid(), "began": time.time(), "runs": runs, "kept": done}
+        with self._in_one_sentence():
+            self._rows.set_meta({"driver": json.dumps(facts)})
 
     def add_points(self, identities: Iterable[tuple[str, str]]) -> None:
         """Keep what each point is, as canonical JSON."""
-        with _in_one_sentence(self.path), self._transaction():
-            self._base.executemany("INSERT OR IGNORE INTO points VALUES (?, ?)", identities)
+        with self._in_one_sentence():
+            self._rows.add_points(identities)
+
+    def points(self) -> set[str]:
+        """The ids of the points that it knows of."""
+        with self._in_one_sentence():
+            return set(self._rows.points())
 
     def add(self, row: Row) -> None:
         """Keep one row, at once. A run that is done stays as it is."""
-        with _in_one_sentence(self.path):
-            self._base.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status=excluded.status,"
-                " error=excluded.error, seconds=excluded.seconds, measures=excluded.measures"
-                " WHERE runs.status != 'done'",
-                (*row[:6], json.dumps(row.measures)),
-            )
+        self.add_all([row])
+
+    def add_all(self, rows: Iterable[Row]) -> None:
+        """Keep several rows at once, all of them or none."""
+        now = time.time()
+        with self._in_one_sentence():
+            self._rows.add([kept(row, now) for row in rows])
 
     def done(self) -> set[str]:
         """The ids of the runs that are done."""
-        return {run for (run,) in self._base.execute("SELECT id FROM runs WHERE status = 'done'")}
+        with self._in_one_sentence():
+            return self._rows.done()
 
     def rows(self) -> Iterator[Row]:
         """Every row, in the order of their ids."""
-        for row in self._base.execute("SELECT * FROM runs ORDER BY id"):
-            yield Row._make((*row[:6], json.loads(row[6])))
+        return (row.row() for row in self.kept())
+
+    def kept(self) -> Iterator[Kept]:
+        """Every row as it is on disk, in the order of their ids."""
+        with self._in_one_sentence():
+            yield from self._rows.rows()
 
     def identities(self) -> dict[str, Any]:
         """What each point is."""
-        return {point: json.loads(text) for point, text in self._base.execute("SELECT * FROM points")}
+        with self._in_one_sentence():
+            return {point: json.loads(text) for point, text in self._rows.points().items()}
 
     def close(self) -> None:
-        """Fold the write-ahead log into the file."""
-        self._base.close()
+        """Put everything in its place."""
+        self._rows.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._base.execute("BEGIN")
+    def _in_one_sentence(self) -> Iterator[None]:
         try:
             yield
-        except BaseException:
-            self._base.execute("ROLLBACK")
-            raise
-        self._base.execute("COMMIT")
+        except Damaged:
+            raise StoreError(
+                f"{self.path} is damaged; running the sweep into this folder again keeps every row that is intact."
+            ) from None
+        except (sqlite3.Error, OSError) as problem:
+            text = problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)
+            cure = " Rows that were kept before are safe." if _is_full(text) else ""
+            raise StoreError(f"{self.path}: the results store cannot be used: {text}.{cure}") from None
 
 
-@contextmanager
-def _in_one_sentence(path: Path | None) -> Iterator[None]:
+def has_store(folder: Path, file: str) -> bool:
+    """Whether a folder holds rows, of either kind."""
+    return (folder / file).is_file() or any((folder / ROWS).glob(f"*{SUFFIX}"))
+
+
+def _is_full(text: str) -> bool:
+    return any(sign in text for sign in ("full", "I/O", "No space", "too large"))
+
+
+def _proved(path: Path) -> SqliteRows:
+    """The rows of a file, each of which was found to be what was written; raises Damaged."""
+    rows = SqliteRows(path)
     try:
-        yield
-    except sqlite3.Error as problem:
-        text = str(problem)
-        cure = " Rows that were kept before are safe." if "full" in text or "I/O" in text else ""
-        raise StoreError(f"{path}: the results store cannot be used: {text}.{cure}") from None
+        for _ in rows.rows():
+            pass
+    except BaseException:
+        rows.close()
+        raise
+    return rows
+
+
+def _keep_logged(rows: SqliteRows, log: bytes) -> None:
+    """Keep what a killed driver left in the log, also behind a damaged place, where SQLite does not look."""
+    if log:
+        known = {row.id for row in rows.rows()}
+        if found := [row for row in salvage(b"", log).rows if row.id not in known]:
+            rows.add(found)
+
+
+def _mend(path: Path, log: bytes) -> str:
+    """Put a damaged file aside and write what is intact of it anew; says so in a sentence.
+
+    The new file is complete before the old one is moved, so that a crash at any moment leaves one of them.
+    """
+    found = salvage(path.read_bytes(), log)
+    mended = _beside(path, ".mended")
+    for leftover in (mended, _beside(mended, "-wal"), _beside(mended, "-shm")):
+        leftover.unlink(missing_ok=True)
+    new = SqliteRows(mended)
+    new.set_meta(found.meta)
+    new.add_points(found.points.items())
+    new.add(found.rows)
+    new.close()
+    aside = next(a for k in range(1, 10**6) if not (a := _beside(path, f".damaged-{k}")).exists())
+    os.replace(path, aside)
+    _finish_mending(path)
+    return f"{path} was damaged: {len(found.rows)} intact rows were kept, and the damaged file is {aside.name}."
+
+
+def _finish_mending(path: Path) -> None:
+    mended = _beside(path, ".mended")
+    if mended.is_file() and not path.exists():
+        for left in ("-wal", "-shm"):
+            _beside(path, left).unlink(missing_ok=True)
+        os.replace(mended, path)
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)

@@ -137,7 +137,7 @@ def read_seeds(given: object, where: str = "") -> list[int]:
     if isinstance(given, Mapping):
         for key in given:
             if key not in ("first", "count"):
-                raise unknown_name(where, "key seeds.", key, ("first", "count"))
+                raise unknown_name(at(where, "seeds"), "key", key, ("first", "count"))
         first = _whole(given.get("first", 0), "seeds.first", 0, where)
         return list(range(first, first + _whole(given.get("count", 1), "seeds.count", 1, where, MOST_SEEDS)))
     if isinstance(given, (list, tuple)):
@@ -157,6 +157,8 @@ def _whole(given: object, path: str, least: int, where: str, most: int = MOST_SE
 
 
 def _check_keys(said: Mapping[str, Any], where: str) -> None:
+    if "objectives" in said and where != "sweep":
+        raise InputError(at(where, f"is a study, not a sweep: it has objectives; run it with: workbench tune {where}"))
     for key in said:
         if key not in KEYS:
             raise unknown_name(where, "key", key, KEYS)

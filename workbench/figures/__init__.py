@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.figures.calculation import Calculation
+from workbench.figures.of_study import OfStudy
 from workbench.figures.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ _FILES = (
     "fragmentation_by_size",
     "measure_by_lever",
     "saving_by_policy",
+    "where_it_holds",
+    "sensitivities",
+    "interactions",
     "pareto",
     "dispatch_timeline",
     "waits_by_priority",
@@ -39,6 +43,9 @@ _FILES = (
 
 _CALCULATED = ("probe_success", "probe_accuracy_against_gates")
 """Every figure that needs no runs; its file holds its `FIGURE` too."""
+
+_OF_STUDIES = ("study_front", "hypervolume_history", "lever_importances")
+"""Every figure of a tuning study; its file holds its `FIGURE` too."""
 
 
 def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
@@ -104,11 +111,28 @@ def draw_all(runs: RunSet, folder: Path) -> list[Path]:
     return saved
 
 
-def draw_front(found: StudyResults, folder: Path) -> list[Path]:
-    """Save the figure of a tuning study as PDF, PNG and CSV; a study of one objective has none."""
-    from workbench.figures import study_front
+def study_figures() -> dict[str, OfStudy]:
+    """Every figure of a tuning study, by name.
 
-    return study_front.draw_front(found, folder)
+    Examples
+    --------
+    >>> list(study_figures())
+    ['pareto', 'hypervolume_history', 'lever_importances']
+    >>> study_figures()["hypervolume_history"].figure(found)                   # doctest: +SKIP
+    """
+    files = [importlib.import_module(f"workbench.figures.{file}").FIGURE for file in _OF_STUDIES]
+    return {recipe.name: recipe for recipe in files}
+
+
+def draw_study(found: StudyResults, folder: Path) -> list[Path]:
+    """Save every figure of a tuning study that has something to show, as PDF, PNG and CSV.
+
+    Raises
+    ------
+    StoreError
+        A file cannot be written.
+    """
+    return [path for recipe in study_figures().values() for path in recipe.save(found, folder)]
 
 
 def calculated(name: str) -> Calculation:
@@ -143,12 +167,14 @@ def _recipe(name: str) -> Recipe:
 
 __all__ = [
     "Calculation",
+    "OfStudy",
     "Recipe",
     "calculated",
     "calculations",
     "check",
     "draw_all",
-    "draw_front",
+    "draw_study",
     "figure",
     "figures",
+    "study_figures",
 ]

@@ -109,7 +109,7 @@ def measure_of(runs: RunSet, name: str) -> Measure:
 
 def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0) -> Measure:
     """The measure that is wanted; if None the usual one of a figure, or where the engine has no such measure, the one
-    at a place of the sweep's list.
+    at a place of the sweep's list, those first of which less or more is better.
 
     Raises
     ------
@@ -118,7 +118,9 @@ def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0)
     """
     sweep = runs.plan.sweep
     if wanted is None and usual not in sweep.mechanism.measures:
-        return measure_of(runs, sweep.measures[min(place, len(sweep.measures) - 1)])
+        listed = [measure_of(runs, name) for name in sweep.measures]
+        listed.sort(key=lambda measure: measure.better == "neither")
+        return listed[min(place, len(listed) - 1)]
     return measure_of(runs, usual if wanted is None else wanted)
 
 

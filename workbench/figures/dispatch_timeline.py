@@ -129,8 +129,10 @@ def dispatch_timeline_data(
     if shown[0] >= shown[1]:
         raise InputError(f"{FIGURE.name}: there is no module {shown[0]}; the last one is {shown[1] - 1}.")
     span = _span(records, shown) if cycles is None else chosen_span(cycles, FIGURE.name)
-    strips = [_strips(s, line.name, r, by, shown, span) for (s, line), r in zip(lines, records, strict=True)]
-    return DispatchTimeline(chosen, by, shown, span, tuple(strips))
+    drawn = [strips(s, line.name, r, by, shown, span) for (s, line), r in zip(lines, records, strict=True)]
+    for panel in drawn:
+        _check_pieces(panel, span)
+    return DispatchTimeline(chosen, by, shown, span, tuple(drawn))
 
 
 def _span(records: list[Any], modules: tuple[int, int]) -> tuple[int, int]:
@@ -142,19 +144,26 @@ def _shown_until(record: Any, modules: tuple[int, int]) -> int:
     return int(here[DISPATCHES]) if len(here) > DISPATCHES else makespan(record)
 
 
-def _strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, int], span: tuple[int, int]) -> Strips:
+def _check_pieces(panel: Strips, span: tuple[int, int]) -> None:
+    if len(panel.kind) > MOST_PIECES:
+        shorter = f"cycles=({span[0]}, {span[0] + (span[1] - span[0]) // 10})"
+        raise InputError(
+            f"{FIGURE.name} draws {MOST_PIECES} rectangles a panel; {panel.name} has {len(panel.kind)} from cycle "
+            f"{span[0]} to {span[1]}. Choose a shorter span, such as {shorter}, or fewer modules."
+        )
+
+
+def strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, int], span: tuple[int, int]) -> Strips:
+    """The rectangles of one run that lie at least partly within some modules and cycles, dispatch by dispatch.
+
+    A wave takes the lowest slot of its unit that is free; waves of a dispatch in slots beside each other are one piece.
+    """
     kept = within(record, span)
     kept = kept[(record.module[kept] >= modules[0]) & (record.module[kept] < modules[1])]
     placed = lanes(record, kept)
     follows = np.diff(placed.dispatch, prepend=-1) == 0
     follows &= (np.diff(placed.unit, prepend=-1) == 0) & (np.diff(placed.lane, prepend=-1) == 1)
     starts = np.flatnonzero(~follows)
-    if len(starts) > MOST_PIECES:
-        shorter = f"cycles=({span[0]}, {span[0] + (span[1] - span[0]) // 10})"
-        raise InputError(
-            f"{FIGURE.name} draws {MOST_PIECES} rectangles a panel; {name} has {len(starts)} from cycle {span[0]} to "
-            f"{span[1]}. Choose a shorter span, such as {shorter}, or fewer modules."
-        )
     dispatch = placed.dispatch[starts]
     group = record.group[dispatch].astype(np.int64)
     return Strips(

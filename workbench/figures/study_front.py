@@ -2,47 +2,33 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from workbench.figures.means import Means, means_of
+from workbench.figures.of_study import OfStudy
 from workbench.figures.pareto import Cloud, Pareto, cloud_of, draw
-from workbench.figures.save import save
 from workbench.metrics.measure import Measure
 
 if TYPE_CHECKING:
     from workbench.studies.tuning.results import StudyResults
 
-NAME = "pareto"
 
-
-def draw_front(found: StudyResults, folder: Path) -> list[Path]:
-    """Save the figure of a study as PDF, PNG and CSV; a study of one objective has none.
-
-    Raises
-    ------
-    StoreError
-        A file cannot be written.
-    """
-    if len(found.study.objectives) < 2 or found.holdout is None:
-        return []
-    data = study_front_data(found)
-    return save(draw(data), data, folder, NAME)
-
-
-def study_front_data(found: StudyResults) -> Pareto:
+def study_front_data(found: StudyResults) -> Pareto | None:
     """Two panels: every trial on the seeds of the study, and the front and its baseline on the hold-out seeds.
 
-    The axes are the first two objectives; a trial that tried what an earlier one had tried is not shown again.
+    The axes are the first two objectives; a trial that tried what an earlier one had tried is not shown again, nor one
+    that breaks a constraint. None for a study of one objective, or without a front.
     """
+    if len(found.study.objectives) < 2 or found.holdout is None:
+        return None
     x, y = (one.measure._replace(better=one.better) for one in found.study.objectives[:2])
     return Pareto(x, y, (_trials(found, x, y), _fresh(found, x, y)))
 
 
 def _trials(found: StudyResults, *measures: Measure) -> Cloud:
-    different = {trial.point: trial for trial in reversed(found.found) if trial.values is not None}
+    different = {trial.point: trial for trial in reversed(found.found) if trial.feasible(found.study.constraints)}
     first = sorted(different.values(), key=lambda trial: trial.number)
     values = np.array([(trial.values or ())[:2] for trial in first], float).reshape(-1, 2).T
     sides = [Means(side, *np.full((2, len(first)), np.nan)) for side in values]
@@ -64,3 +50,11 @@ def _fresh(found: StudyResults, *measures: Measure) -> Cloud:
     )
     left_out = [names[point.id] for k, point in enumerate(found.holdout.points) if k not in shown]
     return cloud._replace(without=tuple(left_out))
+
+
+FIGURE = OfStudy(
+    "pareto",
+    "Two objectives of every trial against each other, and the front once more on fresh seeds beside its baseline.",
+    study_front_data,
+    draw,
+)

@@ -73,7 +73,7 @@ def unit_spread_over_rounds_data(runs: RunSet) -> UnitSpread:
     for place, panel in enumerate(shown):
         for line in panel.lines:
             found = [*map(spread_after, records(runs, line.point, FIGURE.name))]
-            rounds = _places(min(map(len, found)))
+            rounds = places(min(map(len, found)))
             if not len(rounds):
                 raise InputError(f"{FIGURE.name} needs dispatches to every module; with {line.name} one had none.")
             spread = mean_curve(np.stack([one[rounds - 1] for one in found]), level_of(runs))
@@ -81,7 +81,7 @@ def unit_spread_over_rounds_data(runs: RunSet) -> UnitSpread:
     return UnitSpread(tuple(panel.title for panel in shown), tuple(lines))
 
 
-def _places(most: int) -> np.ndarray:
+def places(most: int) -> np.ndarray:
     """Numbers of dispatches, at equal distances on a logarithmic axis, and the last."""
     doublings = np.arange(0, A_DOUBLING * np.log2(max(most, 1)) + 1) / A_DOUBLING
     found = np.unique(np.append(np.round(2**doublings).astype(np.int64), most))

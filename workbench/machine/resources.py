@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.errors import InputError, wrong_value
@@ -26,6 +27,7 @@ class _Cut(NamedTuple):
     """What a block is called in messages."""
 
 
+@lru_cache(maxsize=64)
 def resources_of(machine: Machine) -> tuple[Resource, ...]:
     """The resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups and its own.
 

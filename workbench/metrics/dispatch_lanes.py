@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiled import kernel
 from workbench.metrics.dispatch_rows import releases
 from workbench.records.dispatch import DispatchRecord
 
@@ -31,29 +32,53 @@ def lanes(record: DispatchRecord, kept: np.ndarray, one_each: bool = False) -> L
     one_each : bool
         Whether a dispatch takes one place on a unit, however many waves run there, instead of one a wave.
     """
-    free_from: dict[tuple[int, int], list[int]] = {}
-    found: list[tuple[int, int, int]] = []
-    ends = releases(record)
-    for dispatch in kept.tolist():
-        module, begin, end = int(record.module[dispatch]), int(record.cycle[dispatch]), int(ends[dispatch])
-        for unit, waves in enumerate(record.sent[dispatch].tolist()):
-            taken = free_from.setdefault((module, unit), [])
-            for lane in _lowest(taken, begin, min(waves, 1) if one_each else waves):
-                taken[lane] = end
-                found.append((dispatch, unit, lane))
-    return Lanes(*np.array(found, np.int64).reshape(-1, 3).T)
+    wanted = record.sent[kept].astype(np.int64)
+    if one_each:
+        wanted = np.minimum(wanted, 1)
+    asked = Asked(kept.astype(np.int64), record.module[kept].astype(np.int64), wanted, record.cycle[kept])
+    found = Lanes(*np.empty((3, int(wanted.sum())), np.int64))
+    most = 1 + int(wanted.max(initial=0))
+    while not _place(asked, releases(record)[kept], np.zeros((record.modules, record.units, most), np.int64), found):
+        most *= 2
+    return found
 
 
-def _lowest(free_from: list[int], cycle: int, count: int) -> list[int]:
-    """So many lanes that are free at a cycle, new ones where there are too few.
+class Asked(NamedTuple):
+    """What looks for places, one row a dispatch, in the order of their cycles."""
 
-    >>> _lowest([5, 3, 9], 5, 3)
-    [0, 1, 3]
+    dispatch: np.ndarray
+    """int64[some]."""
+    module: np.ndarray
+    """int64[some]."""
+    places: np.ndarray
+    """int64[some, units], how many each wants on each unit."""
+    begin: np.ndarray
+    """int64[some], the cycle from which it takes them."""
+
+
+@kernel
+def _place(asked: Asked, end: np.ndarray, free_from: np.ndarray, found: Lanes) -> bool:
+    """Give every dispatch its places; False where a unit has too few.
+
+    `free_from` holds the cycle from which each place is free: int64[modules, units, places].
     """
-    found = [lane for lane, end in enumerate(free_from) if end <= cycle][:count]
-    new = range(len(free_from), len(free_from) + count - len(found))
-    free_from.extend(0 for _ in new)
-    return [*found, *new]
+    row = 0
+    for k in range(asked.dispatch.size):
+        module = asked.module[k]
+        for unit in range(asked.places.shape[1]):
+            lane = 0
+            for _ in range(asked.places[k, unit]):
+                while lane < free_from.shape[2] and free_from[module, unit, lane] > asked.begin[k]:
+                    lane += 1
+                if lane == free_from.shape[2]:
+                    return False
+                free_from[module, unit, lane] = end[k]
+                found.dispatch[row] = asked.dispatch[k]
+                found.unit[row] = unit
+                found.lane[row] = lane
+                row += 1
+                lane += 1
+    return True
 
 
 def within(record: DispatchRecord, cycles: tuple[int, int] | None) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,8 @@ def write_columns(workload: TraceWorkgroups | TraceGroups, machine: Any, out: Pa
         part.write_text(text, encoding="ascii")
         os.replace(part, place)
     except OSError as problem:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
         raise InputError(f"{place}: cannot be written ({problem.strerror}).") from None
     return workload.facts(machine)
 

@@ -82,8 +82,7 @@ class GroupFile(CsvFile):
         self.check_machine(machine)
         held = self.content().groups
         labels = [resource.label for resource in machine_resources(machine) if resource.label in held.demand]
-        columns = {name: column.copy() for name, column in held._asdict().items() if name != "demand"}
-        return Groups(demand={label: held.demand[label].copy() for label in labels}, **columns)
+        return held._replace(demand={label: held.demand[label] for label in labels}).copied()
 
 
 def group_columns(groups: Groups) -> dict[str, np.ndarray]:

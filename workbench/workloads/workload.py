@@ -72,6 +72,10 @@ class Groups(NamedTuple):
             return self
         return self._each(lambda column: np.repeat(column, times, axis=0))
 
+    def copied(self) -> Groups:
+        """The same in arrays of their own."""
+        return self._each(np.copy)
+
     def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Groups:
         """The same groups with every column changed; how many channels and priorities there are stays."""
         columns: dict[str, Any] = {name: change(c) for name, c in self._asdict().items() if isinstance(c, np.ndarray)}

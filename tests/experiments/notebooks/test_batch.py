@@ -122,7 +122,8 @@ def test_a_parameter_that_is_not_known_is_one_sentence_and_nothing_runs(tmp_path
 
 def test_a_notebook_without_parameters_is_refused_when_it_gets_some(tmp_path):
     path = written(tmp_path, "1", parameters=None)
-    for sweep, chosen in ((SWEEP, {}), (None, {"a": 1})):
+    fixed = {"engine": "shared_memory", "workload": "bimodal"}
+    for sweep, chosen in ((SWEEP, {}), (fixed, {}), (None, {"a": 1})):
         with pytest.raises(
             InputError, match='has no parameters cell; tag the cell that holds the defaults with "param'
         ):
@@ -153,7 +154,7 @@ def test_a_batch_runs_once_keeps_what_is_finished_and_names_the_failing_cell(tmp
         parameters="segments = 8",
     )
     seen = []
-    batch = run_notebook(path, {"segments": {"vary": [4, 40]}}, out=tmp_path / "out", progress=seen.append)
+    batch = run_notebook(path, {"segments": {"vary": [4, 40]}}, out=tmp_path / "out", progress=seen.append, html=True)
     assert seen == batch.runs
     assert [run.status for run in batch.runs] == ["done", "failed"]
     done, failed = batch.runs
@@ -172,10 +173,17 @@ def test_a_batch_runs_once_keeps_what_is_finished_and_names_the_failing_cell(tmp
     assert capfd.readouterr() == ("", "")
 
     before = done.output.stat().st_mtime_ns
+    report = tmp_path / "out" / "report"
+    (report / "index.html").unlink()
     again = run_notebook(path, {"segments": {"vary": [4, 40]}}, out=tmp_path / "out")
     assert [run.status for run in again.runs] == ["kept", "failed"]
     assert done.output.stat().st_mtime_ns == before
     assert again.table.segments.tolist() == [4, 40]
+    assert again.runs[0].seconds == pytest.approx(done.seconds, abs=0.001)
+    assert {p.name for p in report.iterdir()} == {"index.html", f"{done.id}.html", f"{failed.id}.html"}
+    assert "2 runs: 1 done,\n1 failed, 0 not run." in (report / "index.html").read_text()
+    assert "beside 4" in (report / f"{done.id}.html").read_text()
+    assert "too wide" in (report / f"{failed.id}.html").read_text()
     assert sorted(p.name for p in (tmp_path / "out").glob("*.ipynb")) == sorted([done.output.name, failed.output.name])
     assert not list((tmp_path / "out").glob(".*partial*"))
 
@@ -184,7 +192,20 @@ def test_a_kernel_that_dies_costs_one_notebook(tmp_path):
     path = written(tmp_path, "import os\nos.kill(os.getpid(), 9) if segments > 4 else None", parameters="segments = 8")
     batch = run_notebook(path, {"segments": {"vary": [5, 4]}}, out=tmp_path / "out")
     assert [run.status for run in batch.runs] == ["failed", "done"]
+    assert not (tmp_path / "out" / "report").exists()
     assert batch.failures[0].error == "the kernel died"
+
+
+def test_a_kernel_that_does_not_start_is_a_failure_too(tmp_path, monkeypatch):
+    kernel = tmp_path / "share" / "kernels" / "stillborn"
+    kernel.mkdir(parents=True)
+    said = {"argv": ["false", "{connection_file}"], "display_name": "stillborn", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(said))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
+    run = run_notebook(written(tmp_path, kernel="stillborn"), out=tmp_path / "out").runs[0]
+    assert (run.status, run.cell) == ("failed", 0)
+    assert run.error.startswith("the kernel did not start: ")
+    assert nbformat.read(run.output, as_version=4).metadata["workbench"]["error"] == run.error
 
 
 def test_widgets_are_not_stored(tmp_path):

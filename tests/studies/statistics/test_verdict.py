@@ -16,6 +16,7 @@ from workbench.studies.statistics import (
     fact,
     judge,
     majority,
+    some,
     superior,
 )
 
@@ -168,3 +169,28 @@ def test_mistakes():
     with pytest.raises(InputError, match=r"claim H must have at least one part\. Got none\."):
         every("H", "", [])
     assert judge([]) == []
+
+
+def test_some_of_several_things_is_told_from_luck_by_their_number():
+    parts = [
+        finding("against", 0.001, "a", BELOW),
+        finding("for", 0.02, "b"),
+        finding("for", 0.01, "c"),
+        finding("neither", 0.9, "d", AROUND),
+    ]
+    found = some("H", "one of four", parts)
+    assert found[:3] == ("H", "one of four", "for")
+    assert (found.p_value, found.interval) == (pytest.approx(4 * 0.01), ABOVE)
+    assert found.note == "; ".join(f"{part.id} drains faster: {part.side}" for part in parts)
+    assert judge([found])[0].holds == "yes"
+    assert judge([some("H", "", [*parts, *parts])])[0].holds == "undecided"
+
+
+def test_some_is_open_while_one_is_and_against_where_all_are():
+    against, neither = finding("against", 0.001, interval=BELOW), finding("neither", 0.4, interval=AROUND)
+    assert some("H", "", [against, neither]).side == "neither"
+    assert some("H", "", [against, against]).side == "against"
+    assert some("H", "", [neither, neither, neither]).p_value == 1.0
+    assert some("H", "", [neither, fact("f", "", True)]).p_value is None
+    with pytest.raises(InputError, match="claim H must have at least one part"):
+        some("H", "", [])

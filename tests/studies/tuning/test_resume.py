@@ -10,7 +10,8 @@ from tests.studies.tuning.small import small
 from workbench.errors import StoreError
 from workbench.experiments.runner import Silent
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.journal import JOURNAL, STATE, Journal
+from workbench.studies.tuning.book import Book
+from workbench.studies.tuning.journal import JOURNAL, STATE
 
 SAMPLERS = [
     {"nsga2": {"population": 6, "seed": 3}},
@@ -61,7 +62,7 @@ def in_a_child(body):
 @pytest.mark.parametrize("runs", [1, 5, 11, 17])
 @pytest.mark.parametrize("keep_seconds", [0, 1000])
 def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs, keep_seconds):
-    monkeypatch.setattr("workbench.studies.tuning.journal.KEEP_SECONDS", keep_seconds)
+    monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
     whole = tune(study(sampler))
     assert in_a_child(lambda: tune(study(sampler), tmp_path / "out", progress=DiesAt(runs)))
     seen = Counts()
@@ -76,7 +77,7 @@ def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs,
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("told", [1, 4, 7])
 def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, told):
-    real = Journal.append
+    real = Book.append
 
     def dying(self, trial):
         real(self, trial)
@@ -84,7 +85,7 @@ def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, t
             os.kill(os.getpid(), signal.SIGKILL)
 
     def body():
-        monkeypatch.setattr(Journal, "append", dying)
+        monkeypatch.setattr(Book, "append", dying)
         tune(study(sampler), tmp_path / "out")
 
     assert in_a_child(body)

@@ -53,7 +53,10 @@ def test_holdout_seeds_are_fresh_by_themselves():
     [
         ({"sampler": None}, "study: the key sampler is missing (who proposes"),
         ({"objectives": None}, "study: the key objectives is missing"),
-        ({"sampler": "annealing"}, "study: sampler: unknown sampler 'annealing'; there are nsga2, qmc, random, tpe."),
+        (
+            {"sampler": "annealing"},
+            "study: sampler: unknown sampler 'annealing'; there are cmaes, gp, nsga2, nsga3, qmc, random, tpe.",
+        ),
         ({"sampler": {"nsga2": {"populaton": 4}}}, "Did you mean population?"),
         ({"sampler": {"nsga2": {"population": 1}}}, "study: sampler.nsga2.population must be a whole number from 2"),
         ({"objectives": ["drain_cycle"]}, "study: objectives[0]: unknown measure 'drain_cycle'"),

@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import workbench as wb
 from tests.studies.tuning.small import FailsWhenWide, small
@@ -13,7 +11,6 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.folder import STORE
 from workbench.experiments.store import Store
 from workbench.studies.tuning import tune
-from workbench.studies.tuning.holdout import not_beaten
 
 
 def stored(folder):
@@ -60,14 +57,6 @@ def test_an_objective_is_the_mean_over_the_seeds():
 def beaten(row, rows):
     """By the words of the definition, every objective minimised."""
     return any(all(a <= b for a, b in zip(o, row)) and any(a < b for a, b in zip(o, row)) for o in rows)
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12))
-def test_the_front_is_what_no_other_beats(rows):
-    assert not_beaten(rows, ["minimize", "minimize"]) == [not beaten(row, rows) for row in rows]
-    turned = [(a, -b) for a, b in rows]
-    assert not_beaten(turned, ["minimize", "maximize"]) == [not beaten(row, rows) for row in rows]
 
 
 def test_the_front_of_a_study_and_its_fresh_seeds():

@@ -6,7 +6,7 @@ of a question from their catalogues.
 
 from workbench.dashboards.controls.build import control_for
 from workbench.dashboards.controls.control import Control
-from workbench.dashboards.controls.family import ChoiceControl, alternatives
+from workbench.dashboards.controls.family import ChoiceControl, alternatives, workloads
 from workbench.dashboards.controls.levers import LeversControl
 
-__all__ = ["ChoiceControl", "Control", "LeversControl", "alternatives", "control_for"]
+__all__ = ["ChoiceControl", "Control", "LeversControl", "alternatives", "control_for", "workloads"]

@@ -6,7 +6,8 @@ from workbench.dashboards.controls.control import Control
 from workbench.dashboards.controls.family import ChoiceControl, alternatives
 from workbench.dashboards.controls.levers import LeversControl
 from workbench.dashboards.controls.number import NumberControl
-from workbench.dashboards.controls.pick import ListControl, NameControl, SpecsControl, SwitchControl, TextControl
+from workbench.dashboards.controls.pick import ListControl, NameControl, SwitchControl, TextControl
+from workbench.dashboards.controls.specs import SpecsControl
 from workbench.levers import Lever
 
 _CONTROLS: dict[str, type[Control]] = {

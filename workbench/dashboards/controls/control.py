@@ -62,10 +62,14 @@ class Control:
 
 
 def row(lever: Lever, *shown: widgets.Widget) -> widgets.Box:
-    """A labelled row; the lever's meaning appears when the pointer rests on it."""
+    """A labelled row; the lever's meaning appears when the pointer rests on it. What has no name has no label."""
+    box = widgets.HBox([*([_label(lever)] if lever.name else []), *shown])
+    box.add_class("wb-row")
+    return box
+
+
+def _label(lever: Lever) -> widgets.Label:
     words = lever.name.replace("_", " ")
     label = widgets.Label(words if words == lever.unit else lever.label, tooltip=lever.says)
     label.add_class("wb-label")
-    box = widgets.HBox([label, *shown])
-    box.add_class("wb-row")
-    return box
+    return label

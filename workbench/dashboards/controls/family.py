@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -12,13 +12,20 @@ from workbench.dashboards.controls.control import Control, row
 from workbench.dashboards.controls.levers import LeversControl
 from workbench.levers import Family, Lever, Spec
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.file import WorkgroupFile
+from workbench.workloads.read import file_of, trace_of
 from workbench.workloads.synthetic.generators import generators
-from workbench.workloads.trace import TraceWorkgroups
-from workbench.workloads.workload import Workload
+from workbench.workloads.workload import KINDS, Workload
 
-WORKLOADS: dict[str, type[Spec]] = {cls.name: cls for cls in (WorkgroupFile, TraceWorkgroups)}
-"""The workloads that are not drawn at random; generators join as members of their family."""
+Members = Callable[[], Mapping[str, type[Spec]]]
+
+
+def workloads(wants: str) -> dict[str, type[Spec]]:
+    """Every workload that gives what an engine wants: a file, a trace, and the generators.
+
+    >>> sorted(workloads("groups"))
+    ['group_file', 'random_groups', 'trace_groups']
+    """
+    return {file_of(wants).name: file_of(wants), trace_of(wants).name: trace_of(wants), **generators(wants)}
 
 
 def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
@@ -29,7 +36,7 @@ def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
     (['fifo_head_only', 'fifo_lookahead'], {})
     """
     if spec is Workload:
-        return WORKLOADS | generators("workgroups")
+        return {name: cls for wants in KINDS for name, cls in workloads(wants).items()}
     if issubclass(spec, Policy):
         known: Mapping[str, type[Spec]] = policies(spec.question)
     elif issubclass(spec, Family):
@@ -40,14 +47,24 @@ def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
 
 
 class ChoiceControl(Control):
-    """A policy, a law, an arrival: its plain value is `{name: levers}`."""
+    """A policy, a law, an arrival: its plain value is `{name: levers}`.
 
-    def __init__(self, lever: Lever) -> None:
+    Before the members the drop-down may have words that stand for no member; the plain value is then what they stand
+    for.
+    """
+
+    def __init__(
+        self, lever: Lever, members: Members | None = None, stand_ins: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(lever)
-        assert lever.spec is not None
-        self._base = lever.spec
+        base = lever.spec
+        assert base is not None
+        self._known = members or (lambda: alternatives(base))
+        self._stand_ins = stand_ins or {}
         self._made: dict[str, tuple[type[Spec], LeversControl]] = {}
         self.names = widgets.Dropdown(options=self._options(), tooltip=lever.says)
+        if not lever.required:  # a member that holds another of its kind must not begin with one like itself
+            self.names.value = lever.check(lever.default).name
         self.names.add_class("wb-pick")
         self.inside = widgets.VBox([])
         self.inside.add_class("wb-inside")
@@ -61,24 +78,22 @@ class ChoiceControl(Control):
         return self._levers(self.names.value)
 
     def plain(self) -> Any:
-        levers = self.chosen.plain()
+        levers = {} if self.names.value in self._stand_ins else self.chosen.plain()
         return {self.names.value: levers} if levers else self.names.value
 
     def refresh(self) -> None:
         """Offer what has been defined since, and build anew what has been defined again."""
         with self._quietly():
-            chosen = self.names.value
-            self.names.options = self._options()
-            self.names.value = chosen if chosen in self._known() else next(iter(self._known()))
+            chosen, offered = self.names.value, self._options()
+            self.names.options = offered
+            self.names.value = chosen if chosen in [name for _, name in offered] else offered[0][1]
             self._put_inside()
         for _, control in self._made.values():
             control.refresh()
 
-    def _known(self) -> Mapping[str, type[Spec]]:
-        return alternatives(self._base)
-
     def _options(self) -> list[tuple[str, str]]:
-        return [(name.replace("_", " "), name) for name in self._known()]
+        stand_ins = [(words, name) for name, words in self._stand_ins.items()]
+        return [*stand_ins, *((name.replace("_", " "), name) for name in self._known())]
 
     def _show(self, value: Spec) -> None:
         self.refresh()
@@ -92,8 +107,9 @@ class ChoiceControl(Control):
             self._changed()
 
     def _put_inside(self) -> None:
-        self.inside.children = [self.chosen.widget] if self.chosen.controls else []
-        self.names.tooltip = _says(self._known()[self.names.value])
+        stands = self.names.value in self._stand_ins
+        self.inside.children = [] if stands or not self.chosen.controls else [self.chosen.widget]
+        self.names.tooltip = self.lever.says if stands else _says(self._known()[self.names.value])
 
     def _levers(self, name: str) -> LeversControl:
         """The levers of a member, kept as the user left them while the member is the same class."""

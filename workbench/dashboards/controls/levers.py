@@ -11,8 +11,13 @@ import ipywidgets as widgets
 from workbench.dashboards.controls.control import Control
 from workbench.levers import Lever, Spec
 from workbench.machine import Machine
+from workbench.machine.resource import Resource
 
-_MOST_OF_UNIT = {"segments": Machine.levers["segments"].most}
+_MOST_OF_UNIT = {
+    "segments": Machine.levers["segments"].most,
+    "blocks": Resource.levers["blocks"].most,
+    "waves": Machine.levers["waves_a_unit"].most,
+}
 """A law's numbers may be anything; in a unit that has an end of its own they end there."""
 
 

@@ -9,7 +9,6 @@ import ipywidgets as widgets
 from workbench.dashboards.controls.control import Control, row
 from workbench.errors import wrong_value
 from workbench.levers import Lever
-from workbench.strict_yaml import parse_value
 
 
 class _OneWidget(Control):
@@ -63,22 +62,6 @@ class ListControl(_OneWidget):
 
     def _show(self, value: Any) -> None:
         self.shown.value = ", ".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value)
-
-
-class SpecsControl(_OneWidget):
-    """Several specs of a kind as a sweep file writes them, on one line; there are too many levers for a row of each."""
-
-    def __init__(self, lever: Lever) -> None:
-        super().__init__(lever, widgets.Text(continuous_update=False, placeholder="[{label: barriers, blocks: 16}]"))
-
-    def plain(self) -> Any:
-        return self.lever.plain(self.lever.check(parse_value(self.shown.value or "[]", self.lever.name)))
-
-    def _show(self, value: Any) -> None:
-        import yaml
-
-        levers = [item.plain() for item in value]
-        self.shown.value = yaml.safe_dump(levers, default_flow_style=True, width=float("inf"), sort_keys=False).strip()
 
 
 def read_numbers(text: str, lever: Lever) -> list[float]:

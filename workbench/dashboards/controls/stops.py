@@ -75,7 +75,7 @@ def _whole(lever: Lever, low: int, high: int) -> list[float]:
 
 
 def _real(lever: Lever, low: float, high: float) -> list[float]:
-    step = lever.step or (high - low) / 100
+    step = lever.step or (high - low) / 100 or high - low  # which a hundredth of the least number is not
     if lever.scale == "linear" and (high - low) / step <= MOST_EVEN:
         return sorted({_tidy(low + k * step) for k in range(math.floor((high - low) / step + 1e-9) + 1)})
     if low <= 0:

@@ -46,10 +46,12 @@ class Sheet {
     this.right = this.wide - RIGHT;
   }
 
-  words(text, x, y, { align = "left", base = "middle", bold = false, colour = INK } = {}) {
+  /** Write something, cut to a width if it is longer; returns how wide it is. */
+  words(text, x, y, { align = "left", base = "middle", bold = false, colour = INK, most = Infinity } = {}) {
     const { ink } = this;
     ink.font = `${bold ? "600 13px" : "12px"} system-ui, "DejaVu Sans", sans-serif`;
     Object.assign(ink, { textAlign: align, textBaseline: base, fillStyle: colour });
+    while (text.length > 4 && ink.measureText(text).width > most) text = `${text.slice(0, -4).trimEnd()}...`;
     ink.fillText(text, x, y);
     return ink.measureText(text).width;
   }
@@ -80,7 +82,7 @@ class Sheet {
       this.ink.fillRect(x(value) - 0.5, bottom, 1, 5);
       this.words(told(value / unit), x(value), bottom + 8, { align: "center", base: "top" });
     }
-    this.words(label, (LEFT + this.right) / 2, bottom + 24, { align: "center", base: "top" });
+    this.words(label, (LEFT + this.right) / 2, bottom + 24, { align: "center", base: "top", most: this.right - LEFT });
     return x;
   }
 

@@ -31,10 +31,10 @@ class CanvasWidget(anywidget.AnyWidget):
             self.drawn += 1
 
 
-def script(name: str) -> str:
-    """The JavaScript of a panel with the words that all panels share."""
+def script(*names: str) -> str:
+    """The JavaScript of a panel, one file after the other, behind the words that all panels share."""
     folder = Path(__file__).parent
-    return "\n".join((folder / file).read_text() for file in ("canvas.js", name))
+    return "\n".join((folder / file).read_text() for file in ("canvas.js", *names))
 
 
 def column(values: Any) -> bytes:

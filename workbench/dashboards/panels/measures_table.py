@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
@@ -13,20 +13,20 @@ from workbench.studies.statistics import mean_interval, pair
 from workbench.studies.statistics.pairing import Pairs
 
 
-def measures_table(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint) -> str:
-    """The table as HTML: one row a measure that is defined for both policies.
+def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
+    """The table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
     Means and differences are over the seeds at which both are defined; a difference above 0 is for the better.
     """
-    names = [html.escape(point.setup.policies["placement"].short()) for point in (baseline, other)]
-    head = "".join(f"<th>{word}</th>" for word in ("measure", *names, "difference, 95 % interval", "better / worse"))
-    body = "".join(_rows(runs, baseline, other))
+    sides = map(html.escape, names)
+    head = "".join(f"<th>{word}</th>" for word in ("measure", *sides, "difference, 95 % interval", "better / worse"))
+    body = "".join(_rows(runs, points))
     return f'<table class="wb-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def _rows(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint) -> Iterator[str]:
+def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
     for name, measure in runs.plan.sweep.mechanism.measures.items():
-        values = [_finite(runs, point, name) for point in (baseline, other)]
+        values = [_finite(runs, point, name) for point in points]
         if values[0].keys() & values[1].keys():
             pairs = pair(*values)
             means = "".join(f"<td>{number(side.mean())}</td>" for side in (pairs.baseline, pairs.other))

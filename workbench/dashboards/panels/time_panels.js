@@ -1,10 +1,11 @@
-// Two runs over one axis of time: who held which segments (a strip a policy), and lines below (a panel a quantity).
+// Two runs over one axis of time: who held which rows (a strip a side), and lines below (a panel a quantity).
+// What a row is called and how a place is told, a file of words says: WHO and placeWords(scene, strip, pieces).
 
-const STRIP = 140, LINE = 110, TITLE = 24, GAP = 14, AXIS = 44;
-const FILLS = ["#56b4e9", "#0072b2", "#f2d16b", "#c8501e", "#23394a", "#8fbf7f", "#b8a1c9"];
+const LINE = 110, TITLE = 24, KEY = 20, GAP = 14, AXIS = 44;
 const COLOURS = ["#222222", "#e8590c"];
-const COLUMNS = ["workgroup", "begin", "end", "base", "length"];
-const HINT = "Rest the pointer on a workgroup to find it under both policies; drag to zoom in time, double-click to see all.";
+const COLUMNS = ["item", "begin", "end", "base", "length", "fill"];
+const NO_SCENE = { key: [], high: 0, rows: 1 };
+const HINT = `Rest the pointer on a ${WHO} to find it on both sides; drag to zoom in time, double-click to see all.`;
 
 function readStrip(strip) {
   const whole = numbers(strip.pieces), count = whole.length / COLUMNS.length;
@@ -35,21 +36,22 @@ function valueAt({ cycle, value }, at) {
 class TimePicture {
   constructor(place) {
     this.sheet = new Sheet(place);
-    Object.assign(this, { marked: -1, cursor: null, span: [0, 1], until: 1, names: [], strips: [], lines: [] });
+    Object.assign(this, { marked: -1, cursor: null, span: [0, 1], until: 1, scene: NO_SCENE, names: [], strips: [], lines: [] });
   }
 
   read(scene) {
+    this.scene = scene;
     this.names = scene.names;
-    this.segments = scene.segments;
     this.until = scene.until;
-    this.note = scene.note;
     this.strips = scene.strips.map(readStrip);
     this.lines = scene.lines.map(readLine);
   }
 
-  stripTop(place) { return place * (TITLE + STRIP) + TITLE; }
+  get head() { return this.scene.key.length ? KEY : 0; }
 
-  lineTop(place) { return this.strips.length * (TITLE + STRIP) + GAP + place * (LINE + GAP); }
+  stripTop(place) { return this.head + place * (TITLE + this.scene.high) + TITLE; }
+
+  lineTop(place) { return this.head + this.strips.length * (TITLE + this.scene.high) + GAP + place * (LINE + GAP); }
 
   cycle(x) {
     const share = (x - LEFT) / (this.sheet.right - LEFT);
@@ -61,22 +63,38 @@ class TimePicture {
     const bottom = this.lineTop(this.lines.length) - GAP;
     this.sheet.begin(bottom + AXIS);
     const [unit, word] = unitOfTime(span[1]);
-    this.x = this.sheet.along(bottom, span, `time (${word}cycles)${this.note}`, { finest: 1, unit });
+    this.x = this.sheet.along(bottom, span, `time (${word}cycles)${this.scene.note}`, { finest: 1, unit });
+    this.drawKey();
     this.strips.forEach((strip, place) => this.drawStrip(strip, place));
     this.lines.forEach((line, place) => this.drawLine(line, this.lineTop(place)));
     this.drawCursor(bottom);
   }
 
+  /** What the fills mean, where they mean something. */
+  drawKey() {
+    let x = LEFT;
+    for (const [text, fill] of this.scene.key) {
+      this.sheet.ink.fillStyle = fill;
+      this.sheet.ink.fillRect(x, KEY / 2 - 6, 12, 12);
+      x += 16 + this.sheet.words(text, x + 16, KEY / 2) + 14;
+    }
+  }
+
   drawStrip(strip, place) {
-    const { sheet } = this, top = this.stripTop(place), middle = Math.round(this.segments / 2);
-    sheet.upward(top, STRIP, this.segments, "segment", [0, middle, this.segments]);
+    const { sheet, scene } = this, top = this.stripTop(place);
+    const y = sheet.upward(top, scene.high, scene.rows, scene.axis, []);
+    for (const [row, text] of scene.ticks) sheet.words(text, LEFT - 8, y(row), { align: "right" });
     this.drawName(place, top - TITLE / 2);
-    sheet.within(top, STRIP, () => this.drawPieces(strip, top));
-    sheet.words(strip.says, (LEFT + sheet.right) / 2, top + STRIP / 2, { align: "center" });
+    sheet.within(top, scene.high, () => {
+      this.drawPieces(strip, top);
+      scene.rules.forEach((row) => { sheet.ink.fillStyle = QUIET; sheet.ink.fillRect(LEFT, y(row) - 0.5, sheet.right - LEFT, 1); });
+    });
+    sheet.words(strip.says, (LEFT + sheet.right) / 2, top + scene.high / 2, { align: "center", most: sheet.right - LEFT });
   }
 
   drawName(place, y) {
-    const { ink } = this.sheet, wide = this.sheet.words(this.names[place], LEFT, y, { bold: true });
+    const { ink } = this.sheet, most = this.sheet.right - LEFT - 50;
+    const wide = this.sheet.words(this.names[place], LEFT, y, { bold: true, most });
     ink.strokeStyle = COLOURS[place];
     ink.lineWidth = 2;
     ink.beginPath();
@@ -87,14 +105,14 @@ class TimePicture {
   }
 
   drawPieces(strip, top) {
-    const { ink } = this.sheet, scale = STRIP / this.segments, edge = scale >= 0.5 ? 0.7 : 0;
+    const { ink } = this.sheet, { high: whole, rows, fills } = this.scene, scale = whole / rows, edge = scale >= 0.5 ? 0.7 : 0;
     for (let k = 0; k < strip.count; k++) {
       const x = this.x(strip.begin[k]), wide = this.x(strip.end[k]) - x;
       if (x + wide < LEFT || x > this.sheet.right) continue;
-      const high = strip.length[k] * scale, y = top + STRIP - strip.base[k] * scale - high;
-      ink.fillStyle = FILLS[strip.workgroup[k] % FILLS.length];
+      const high = strip.length[k] * scale, y = top + whole - strip.base[k] * scale - high;
+      ink.fillStyle = fills[strip.fill[k]];
       ink.fillRect(x, y, Math.max(wide - (wide > 4 ? 0.7 : 0), 0.5), Math.max(high - (high > 4 ? edge : 0), 0.5));
-      if (strip.workgroup[k] === this.marked) this.outline(x, y, wide, high);
+      if (strip.item[k] === this.marked) this.outline(x, y, wide, high);
     }
   }
 
@@ -130,15 +148,15 @@ class TimePicture {
     this.sheet.ink.fillRect(this.x(this.cursor) - 0.5, TITLE, 1, bottom - TITLE);
   }
 
-  /** The workgroup under a place on the sheet, -1 where there is none. */
+  /** Who lies under a place on the sheet, -1 where nobody does. */
   find(x, y) {
-    const place = this.strips.findIndex((_, k) => y >= this.stripTop(k) && y < this.stripTop(k) + STRIP);
+    const { high, rows } = this.scene;
+    const place = this.strips.findIndex((_, k) => y >= this.stripTop(k) && y < this.stripTop(k) + high);
     if (place < 0) return -1;
-    const strip = this.strips[place], cycle = this.cycle(x);
-    const segment = this.segments * (1 - (y - this.stripTop(place)) / STRIP);
+    const strip = this.strips[place], cycle = this.cycle(x), row = rows * (1 - (y - this.stripTop(place)) / high);
     for (let k = 0; k < strip.count; k++) {
-      const level = segment >= strip.base[k] && segment < strip.base[k] + strip.length[k];
-      if (level && cycle >= strip.begin[k] && cycle < strip.end[k]) return strip.workgroup[k];
+      const level = row >= strip.base[k] && row < strip.base[k] + strip.length[k];
+      if (level && cycle >= strip.begin[k] && cycle < strip.end[k]) return strip.item[k];
     }
     return -1;
   }
@@ -150,12 +168,12 @@ class TimePicture {
 
   saysMarked() {
     const places = this.strips.map((strip, place) => {
-      const k = strip.workgroup.indexOf(this.marked);
-      if (k < 0) return `not shown under ${this.names[place]}`;
-      const segments = `segments ${told(strip.base[k])} to ${told(strip.base[k] + strip.length[k] - 1)}`;
-      return `${segments}, cycles ${told(strip.begin[k])} to ${told(strip.end[k])} under ${this.names[place]}`;
+      const pieces = [...strip.item.keys()].filter((k) => strip.item[k] === this.marked);
+      if (!pieces.length) return `not shown under ${this.names[place]}`;
+      const span = `cycles ${told(strip.begin[pieces[0]])} to ${told(Math.max(...pieces.map((k) => strip.end[k])))}`;
+      return `${placeWords(this.scene, strip, pieces)}, ${span} under ${this.names[place]}`;
     });
-    return `Workgroup ${told(this.marked)}: ${places.join("; ")}.`;
+    return `${WHO[0].toUpperCase()}${WHO.slice(1)} ${told(this.marked)}: ${places.join("; ")}.`;
   }
 }
 

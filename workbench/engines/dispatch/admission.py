@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, placement_of, probes_of
+from workbench.engines.dispatch.prepare import channels_of, levels_of, placement_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
@@ -78,7 +78,7 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
         return
     row = int(np.argmax(taken > most))
     place = "one unit" if resource.level == "unit" else "a module"
-    served = "" if taken[row] in (asked[row], TOO_MANY) else f" (served with {taken[row]})"
+    served = _served(setup, resource, int(asked[row]))
     why = f"{place} has {resource.blocks}"
     if most < resource.blocks:
         why += f", of which {setup.policies['probe'].short()} reports {most} when all are free"
@@ -86,3 +86,11 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
         f"group {row} needs {asked[row]} blocks of {resource.label} in {place}{served}, but {why}: "
         "it could never be dispatched."
     )
+
+
+def _served(setup: Setup, resource: Resource, asked: int) -> str:
+    """That a placement rounds a request up, where it does."""
+    if not resource.contiguous or asked > resource.blocks:
+        return ""
+    taken = int(placement_of(setup, resource).footprint(asked, resource.blocks))
+    return "" if taken == asked else f" (served with {taken})"

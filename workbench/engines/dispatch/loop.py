@@ -45,6 +45,8 @@ from workbench.structures.timetable import next_due, take
 
 ask_holds = HOLDS.ask
 ABOUT_PRIORITY, ABOUT_ALL = 1, 8
+MOST_ORDERS = 1 << 16
+"""Orders in which a selection policy may dispatch nothing, one after another, while all modules are empty."""
 DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
 """What a round came to: a group was dispatched; none fits; the selection policy let none go; a report promised too
 much."""
@@ -60,7 +62,7 @@ def simulate(shape: Shape, columns: Columns, rules: Rules, policies: Policies, s
 
 @routine
 def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
-    counters, stale, came_to = state.counters, True, FITS_NOWHERE
+    counters, stale, came_to, orders = state.counters, True, FITS_NOWHERE, 0
     now: Any = np.int64(0)  # of a plain 0 Numba would compile everything once more
     first_reports(shape, policies, state)
     while now != NEVER and counters[STATUS] == FINE:
@@ -98,7 +100,8 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
                 came_to = DISPATCHED if sent > 0 else OVER_PROMISE
         following = _next_cycle(shape, rules, policies, state, came_to, stale, now)
         _skip(columns, rules, policies, state, now, following)
-        if following == NEVER and counters[WAITING] > 0:
+        orders = 0 if stale or min(next_due(state.due), counters[NEXT_ARRIVAL]) != NEVER else orders + 1
+        if counters[WAITING] > 0 and (following == NEVER or orders > MOST_ORDERS):
             fail(state, STARVED, now, NONE, NONE, ABOUT_ALL)
         now = following
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.experiments.folder import held, write_json
-from workbench.experiments.notebooks.execute import NotebookRun, execute, finished, output
+from workbench.experiments.notebooks.execute import NotebookRun, execute, kept
+from workbench.experiments.notebooks.report.report import REPORT, HtmlReport
 from workbench.experiments.notebooks.source import Notebook, read_notebook
-from workbench.experiments.notebooks.tasks import Task, plan_tasks
+from workbench.experiments.notebooks.tasks import plan_tasks
 from workbench.experiments.provenance import environment
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def run_notebook(
     set: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     progress: Callable[[NotebookRun], Any] | None = None,
+    html: bool = False,
 ) -> NotebookBatch:
     """Run a notebook once, or once for each point of a sweep, with parameters that are checked first.
 
@@ -58,7 +60,9 @@ def run_notebook(
     out : path, optional
         The folder of the outputs: `results/notebooks/NAME` if left out.
     progress : callable, optional
-        Is told of each notebook as it ends.
+        Is told of each notebook as it ends, first of those that an earlier batch had finished.
+    html : bool
+        Make a report for a browser, `report/index.html` in the folder; one that is there is kept up to date anyway.
 
     Raises
     ------
@@ -77,20 +81,31 @@ def run_notebook(
     tasks = plan_tasks(found, sweep, set or {})
     folder = Path(out) if out is not None else Path("results", "notebooks", found.path.stem)
     provenance = {"notebook": found.path.name, "notebook_digest": found.digest, **environment()}
-    runs: list[NotebookRun] = []
+    runs: dict[str, NotebookRun] = {}
     with held(folder):
-        for task in tasks:
-            runs.append(_kept(folder, task) or execute(found, task, folder, provenance))
+        report = HtmlReport(folder, found, tasks, provenance) if html or (folder / REPORT).is_dir() else None
+
+        def ended(run: NotebookRun) -> None:
+            runs[run.id] = run
+            if report is not None:
+                report.page(run)
             if progress is not None:
-                progress(runs[-1])
-            _write_index(folder, found, runs)
-    return NotebookBatch(folder, runs)
+                progress(run)
+
+        for run in filter(None, (kept(folder, task) for task in tasks)):
+            ended(run)
+        _summarise(folder, found, runs, report)
+        for task in tasks:
+            if task.id not in runs:
+                ended(execute(found, task, folder, provenance))
+                _summarise(folder, found, runs, report)
+    return NotebookBatch(folder, [runs[task.id] for task in tasks])
 
 
-def _kept(folder: Path, task: Task) -> NotebookRun | None:
-    if not finished(folder, task):
-        return None
-    return NotebookRun(task.id, "kept", output(folder, task), task.parameters, 0.0, 0, "")
+def _summarise(folder: Path, notebook: Notebook, runs: Mapping[str, NotebookRun], report: HtmlReport | None) -> None:
+    _write_index(folder, notebook, list(runs.values()))
+    if report is not None:
+        report.index(runs)
 
 
 def _write_index(folder: Path, notebook: Notebook, runs: list[NotebookRun]) -> None:

@@ -26,24 +26,27 @@ class NotebookRun(NamedTuple):
     output: Path
     parameters: dict[str, Any]
     seconds: float
+    """What it took to run, in this batch or, if kept, in the earlier one."""
     cell: int
     """Which cell failed, counted from 1 as the notebook has them; 0 when none did."""
     error: str
     """The cell's first line and its exception, in one line."""
 
 
-def finished(folder: Path, task: Task) -> bool:
-    """Whether a folder holds the whole output of a task."""
+def kept(folder: Path, task: Task) -> NotebookRun | None:
+    """The run of a task whose whole output a folder holds, with the seconds it took then; None if there is none."""
     import nbformat
 
     path = output(folder, task)
     if not path.is_file():
-        return False
+        return None
     try:
         mark = nbformat.read(path, as_version=4).metadata.get(MARK, {})
     except Exception:  # whatever is there, it is not an output of ours
-        return False
-    return bool(mark.get("run_id") == task.id)
+        return None
+    if mark.get("run_id") != task.id:
+        return None
+    return NotebookRun(task.id, "kept", path, task.parameters, float(mark.get("seconds", 0.0)), 0, "")
 
 
 def output(folder: Path, task: Task) -> Path:
@@ -76,6 +79,8 @@ def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, 
         cell, error = _failing_cell(partial), _sentence(problem)
     except DeadKernelError:
         cell, error = _failing_cell(partial), "the kernel died"
+    except RuntimeError as problem:  # what jupyter_client raises of a kernel that never answers
+        error = f"the kernel did not start: {' '.join(str(problem).split())}"
     except OSError as problem:
         partial.unlink(missing_ok=True)
         raise StoreError(f"{folder} cannot be written: {problem.strerror}.") from None
@@ -84,7 +89,8 @@ def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, 
         raise
     seconds = time.perf_counter() - began
     target = failed if error else output(folder, task)
-    _marked(partial, target, {**provenance, "run_id": task.id, "parameters": task.parameters, "error": error})
+    own = {"run_id": task.id, "parameters": task.parameters, "error": error, "seconds": round(seconds, 3)}
+    _marked(partial, target, {**provenance, **own})
     if not error:
         failed.unlink(missing_ok=True)
     return NotebookRun(task.id, "failed" if error else "done", target, task.parameters, seconds, cell, error)

@@ -49,6 +49,8 @@ def plan_tasks(
     """
     own = {name: value for name, value in chosen.items() if not (_is_sweep(sweep) and name.split(".")[0] in KEYS)}
     overrides = {name: value for name, value in chosen.items() if name not in own}
+    if notebook.parameters is None and (sweep is not None or chosen):
+        raise _no_parameters_cell(notebook)
     points = _points(notebook, sweep, overrides)
     tasks = [_task(notebook, {**point, **named(dict(own))}) for point in points]
     different = {task.id: task for task in tasks}
@@ -96,15 +98,17 @@ def _known(notebook: Notebook, parameters: dict[str, Any], where: str) -> dict[s
 
 
 def _task(notebook: Notebook, parameters: dict[str, Any]) -> Task:
-    if parameters and notebook.parameters is None:
-        cure = f'tag the cell that holds the defaults with "{PARAMETERS}"'
-        raise InputError(at(str(notebook.path), f"has no parameters cell; {cure}."))
     _known(notebook, parameters, "")
     try:
         text = canonical({"notebook": notebook.digest, "parameters": parameters})
     except (TypeError, ValueError):
         raise InputError(at(str(notebook.path), f"parameters must be plain values. Got {parameters!r}.")) from None
     return Task(digest(text), parameters)
+
+
+def _no_parameters_cell(notebook: Notebook) -> InputError:
+    cure = f'tag the cell that holds the defaults with "{PARAMETERS}"'
+    return InputError(at(str(notebook.path), f"has no parameters cell; {cure}."))
 
 
 def _outermost(paths: Sequence[str] | dict[str, None]) -> list[str]:

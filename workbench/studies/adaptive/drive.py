@@ -11,9 +11,11 @@ from concurrent.futures import Executor
 
 from workbench.experiments import runner
 from workbench.experiments.plan import Plan
+from workbench.experiments.progress import Progress, Silent
+from workbench.experiments.row import Row
 from workbench.experiments.run_set import gather
-from workbench.experiments.runner import LIMIT_SECONDS, Progress, Silent
-from workbench.experiments.store import Row, Store
+from workbench.experiments.runner import LIMIT_SECONDS
+from workbench.experiments.store import Store
 from workbench.studies.adaptive.stop import cut, widths
 
 
@@ -21,7 +23,7 @@ def run_plan(
     plan: Plan,
     store: Store,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
     progress: Progress | None = None,
     limit_seconds: float = LIMIT_SECONDS,
 ) -> float:
@@ -54,9 +56,11 @@ class _Once:
         self._watch.say(line)
 
     def begin(self, total: int, kept: int) -> None:
+        done = self._store.done()
+        all_kept = sum(run.id in done for run in self._plan.runs())
+        self._store.driven(len(self._plan), all_kept)
         if not self._begun:
-            done = self._store.done()
-            self._watch.begin(len(self._plan), sum(run.id in done for run in self._plan.runs()))
+            self._watch.begin(len(self._plan), all_kept)
             self._begun = True
 
     def advance(self, row: Row) -> None:

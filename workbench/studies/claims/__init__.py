@@ -13,7 +13,7 @@ from workbench.studies.claims.evidence import Evidence
 from workbench.studies.claims.report import ClaimReport
 from workbench.studies.statistics import judge
 
-_ROOMS = ("workbench.studies.claims.placement",)
+_ROOMS = ("workbench.studies.claims.placement", "workbench.studies.claims.dispatch")
 SEEDS = 200
 """Paired seeds, at least as many as the source document ran (spec 1, section 6)."""
 
@@ -60,7 +60,8 @@ def claims(
     evidence = Evidence(seeds, Path(out) if out is not None else None, workers, progress)
     found = {id: known[id].found(evidence) for id in (ids or known)}
     verdicts = judge([whole for whole, _ in found.values()])
-    return ClaimReport(verdicts, {id: cases for id, (_, cases) in found.items()})
+    costs = {id: list(known[id].costs(evidence)) for id in found}
+    return ClaimReport(verdicts, {id: cases for id, (_, cases) in found.items()}, costs)
 
 
 __all__ = ["ClaimReport", "claims", "known_claims"]

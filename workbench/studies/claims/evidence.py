@@ -48,7 +48,7 @@ class Evidence:
         return gather(plan, store, folder, seconds)
 
 
-def point(runs: RunSet, **shown: str) -> PlannedPoint:
+def point(runs: RunSet, **shown: Any) -> PlannedPoint:
     """The point whose coordinates end in the given names and have the given values.
 
     Raises

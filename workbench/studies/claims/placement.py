@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbench.experiments.run_set import RunSet
 from workbench.policies.placement.circuit import cost
-from workbench.studies.claims.claim import Claim
+from workbench.studies.claims.claim import Claim, Parts
 from workbench.studies.claims.evidence import Evidence, compared, finite, point
 from workbench.studies.statistics import Finding, equivalent, equivalent_mean, every, fact, majority, superior
 
@@ -26,7 +26,6 @@ ORDER: dict[str, Any] = {
     "policy": {"placement": "nearest_boundary"},
     "options": {"same_cycle_order": {"vary": ["release_first", "allocate_first"]}},
 }
-Parts = Callable[[Evidence], Sequence[Finding]]
 
 
 def _drain(evidence: Evidence) -> RunSet:

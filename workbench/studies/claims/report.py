@@ -10,12 +10,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_CHANGE = {"for": "gains", "against": "costs", "neither": "or not"}
+"""What a measure beside a claim did."""
+
+
 class ClaimReport(NamedTuple):
     """Claims judged together, as they came out."""
 
     verdicts: list[Verdict]
     cases: dict[str, list[Finding]]
     """What the data say in each case of each claim."""
+    costs: dict[str, list[Finding]]
+    """What else became better (`for`) or worse (`against`) with it, no part of the verdict."""
 
     @property
     def table(self) -> pd.DataFrame:
@@ -26,11 +32,15 @@ class ClaimReport(NamedTuple):
 
     @property
     def case_table(self) -> pd.DataFrame:
-        """One row a case of a claim."""
+        """One row a case of a claim, and one a cost."""
         import pandas as pd
 
-        rows = [{"claim": claim, **_case_row(case)} for claim, cases in self.cases.items() for case in cases]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(
+            {"claim": claim, "part": part, **_case_row(case)}
+            for claim in self.cases
+            for part, found in (("case", self.cases[claim]), ("cost", self.costs[claim]))
+            for case in found
+        )
 
     @property
     def text(self) -> str:
@@ -40,6 +50,9 @@ class ClaimReport(NamedTuple):
             adjusted = f", adjusted p = {verdict.p_adjusted:.2g}" if verdict.p_adjusted is not None else ""
             lines.append(f"{verdict.id}  {verdict.holds.upper():<9} {verdict.statement} (n = {verdict.n}{adjusted})")
             lines.extend(f"      {case.side:<8} {case.id}: {_figures(case)}" for case in self.cases[verdict.id])
+            lines.extend(
+                f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures(cost)}" for cost in self.costs[verdict.id]
+            )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -14,7 +14,7 @@ MOST_RESAMPLES, MOST_NUMBERS = 1000, 4_000_000
 
 
 class Estimates(NamedTuple):
-    """Numbers with 95 % intervals from the bootstrap over the design's pairs or walks, as a normal law of its spread."""
+    """Numbers with 95 % intervals: normal ones, as wide as the bootstrap over pairs or walks spreads."""
 
     value: np.ndarray
     """float64[axes], or float64[axes, axes] for pairs of them."""

@@ -41,7 +41,9 @@ def _values(runs: RunSet, point: PlannedPoint, measure: Measure) -> list[float]:
     found = runs.values(point, measure.name)
     for seed in runs.seeds:
         if not math.isfinite(found.get(seed, math.nan)):
-            raise InputError(f"sensitivity needs a finite {measure.name} of every run: {_why(runs, point, seed, found)}")
+            raise InputError(
+                f"sensitivity needs a finite {measure.name} of every run: {_why(runs, point, seed, found)}"
+            )
     return [found[seed] for seed in runs.seeds]
 
 

@@ -2,7 +2,7 @@
 
 compare(...)           two policies on the same seeds, in full           -> PairedComparison
 equivalent_mean(...)   as good as equal within a band; also _ratio, _proportion  -> Equivalence
-superior(...)          what either says about a claim; also majority, equivalent, fact, every  -> Finding
+superior(...)          what either says about a claim; also majority, equivalent, fact, every, some  -> Finding
 judge(...)             all claims of a study together, Holm-corrected    -> Verdicts
 Looks(...)             what levels and p-values are worth when data are looked at more than once
 """
@@ -13,8 +13,9 @@ from workbench.studies.statistics.equivalence import (
     equivalent_proportion,
     equivalent_ratio,
 )
+from workbench.studies.statistics.false_discovery import false_discovery
 from workbench.studies.statistics.family import holm
-from workbench.studies.statistics.finding import Finding, equivalent, every, fact, majority, superior
+from workbench.studies.statistics.finding import Finding, equivalent, every, fact, majority, some, superior
 from workbench.studies.statistics.interval import Interval, mean_interval
 from workbench.studies.statistics.looks import Looks
 from workbench.studies.statistics.paired import PairedComparison, compare
@@ -43,6 +44,7 @@ __all__ = [
     "equivalent_ratio",
     "every",
     "fact",
+    "false_discovery",
     "holm",
     "judge",
     "majority",
@@ -52,6 +54,7 @@ __all__ = [
     "proportion_interval",
     "ratio_interval",
     "sign_test",
+    "some",
     "superior",
     "wilcoxon",
 ]

@@ -103,6 +103,27 @@ def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     return weakest._replace(id=id, statement=statement, side=side, p_value=max(tested, default=None), note=note)
 
 
+def some(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
+    """The claim that at least one of several things holds; it shows the figures of the one that speaks for it most.
+
+    For it: at least one is; against it: all are. As the best of several tries must be told from luck, its p-value is
+    the smallest times the number of parts (Bonferroni). Shown is the part for it, or else not against it, that has the
+    smallest p; a fact, which is never luck, has none.
+
+    Raises
+    ------
+    InputError
+        No parts.
+    """
+    if not parts:
+        raise InputError(f"claim {id} must have at least one part. Got none.")
+    order = ("for", "neither", "against")
+    strongest = min(parts, key=lambda part: (order.index(part.side), _p_or_nothing(part)))
+    p_value = None if strongest.p_value is None else min(1.0, len(parts) * strongest.p_value)
+    note = "; ".join(f"{part.id} {part.statement}: {part.side}" for part in parts)
+    return strongest._replace(id=id, statement=statement, p_value=p_value, note=note)
+
+
 def _p_or_nothing(part: Finding) -> float:
     return -1.0 if part.p_value is None else part.p_value
 

@@ -5,8 +5,9 @@ read_study(...)   check a study file without running it                 -> Study
 """
 
 from workbench.studies.tuning.front import Front
+from workbench.studies.tuning.objectives import Objective
 from workbench.studies.tuning.results import StudyResults
-from workbench.studies.tuning.study import Objective, Study, read_study
+from workbench.studies.tuning.study import Study, read_study
 from workbench.studies.tuning.tune_study import tune
 
 __all__ = ["Front", "Objective", "Study", "StudyResults", "read_study", "tune"]

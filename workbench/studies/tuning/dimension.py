@@ -17,6 +17,7 @@ Plain = bool | int | float | str
 
 _NARROWED_BY = ("least", "most", "step", "scale")
 _NUMERIC = ("integer", "number")
+_LISTS = ("integers", "numbers")
 _NO_RANGE = "has no range to tune over; give a list of values, {tune: [...]}"
 
 
@@ -44,6 +45,22 @@ class Dimension(NamedTuple):
             return trial.suggest_float(self.path, self.least, self.most, step=self.step, log=self.log)
         least, most, step = int(self.least), int(self.most), int(self.step or 1)
         return self.value(trial.suggest_int(self.path, least, most, step=step, log=self.log))
+
+    def distribution(self) -> optuna.distributions.BaseDistribution:
+        """The axis as Optuna describes it."""
+        from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
+
+        if self.kind == "category":
+            return CategoricalDistribution(self.labels)
+        if self.kind == "number":
+            return FloatDistribution(self.least, self.most, step=self.step, log=self.log)
+        return IntDistribution(int(self.least), int(self.most), step=int(self.step or 1), log=self.log)
+
+    def parameter(self, value: Any) -> Any:
+        """The opposite of `value`: what Optuna keeps for a value of the lever."""
+        if self.kind == "category":
+            return self.labels[self.values.index(value)]
+        return int(value).bit_length() - 1 if self.kind == "power_of_two" else value
 
     def value(self, parameter: Any) -> Any:
         """The lever's value for a parameter as Optuna keeps it: a label of a category, an exponent of two."""
@@ -115,7 +132,7 @@ def _narrowed(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> L
         if key not in _NARROWED_BY:
             raise unknown_name(where, f"key {path}.tune.", key, _NARROWED_BY)
     if lever.kind not in _NUMERIC:
-        raise InputError(at(where, f"{path} {_NO_RANGE}."))
+        raise InputError(at(where, f"{path} {_NO_RANGE}{_or_ends(lever)}."))
     ends = {key: lever.check(wish[key], f"{path}.tune.{key}", where) for key in ("least", "most") if key in wish}
     narrower = dataclasses.replace(lever, **ends, step=_step(lever, wish, path, where))
     if "scale" not in wish:
@@ -157,4 +174,6 @@ def _range(lever: Lever, path: str, where: str) -> Dimension:
 
 
 def _or_ends(lever: Lever) -> str:
+    if lever.kind in _LISTS:
+        return ", or tune its entries, [{tune: {least: , most: }}, ...]"
     return ", or both ends, {tune: {least: , most: }}" if lever.kind in _NUMERIC else ""

@@ -10,10 +10,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.errors import StoreError
+from workbench.errors import InputError, StoreError
+from workbench.experiments.plan import PlannedPoint
+from workbench.studies.tuning import telling
+from workbench.studies.tuning.book import Book
 from workbench.studies.tuning.dimension import Dimension
-from workbench.studies.tuning.evaluate import Evaluator, Outcome
-from workbench.studies.tuning.journal import Journal
+from workbench.studies.tuning.evaluate import Evaluator
+from workbench.studies.tuning.objectives import costs_of
+from workbench.studies.tuning.pruning import Incumbents
 from workbench.studies.tuning.quiet import quiet
 from workbench.studies.tuning.sampler_state import SamplerState
 from workbench.studies.tuning.space import dimensions
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     import optuna
     from optuna.storages import InMemoryStorage
 
-POINT, ERROR = "point", "error"
 _NAME = "study"
 
 
@@ -33,117 +36,134 @@ class Conducted(NamedTuple):
 
     trials: list[Trial]
     front: list[int]
-    """The numbers of the trials that no other trial beats in every objective, in order."""
+    """The numbers of the trials that keep the constraints and that no other beats in every objective, in order."""
     tuner_seconds: float
     """Spent on proposing, telling and keeping, not on runs."""
 
 
-def conduct(study: Study, journal: Journal, evaluator: Evaluator, workload: Any, trials: int) -> Conducted:
-    """Bring a study to so many trials; what the journal holds is not tried again.
+def conduct(study: Study, book: Book, evaluator: Evaluator, workload: Any, trials: int) -> Conducted:
+    """Bring a study to so many trials; what the book holds is not tried again.
 
     Raises
     ------
     StoreError
-        The journal holds trials that this version of Optuna would not have proposed.
+        The book holds trials that this version of Optuna would not have proposed.
     """
     began, runs_before = time.perf_counter(), evaluator.seconds
     with quiet():
-        storage, asker, told = _resumed(study, journal)
-        while told < trials:
-            wanted = min(study.sampler.at_once(), trials - told)
-            batch = [_ask(study, asker) for _ in range(study.sampler.at_once())][:wanted]
-            _tell(study, asker, journal, evaluator, workload, batch)
-            told += wanted
-            if wanted == study.sampler.at_once():
-                journal.keep(_state(storage, asker, told))
-        journal.close()
-        front = sorted(trial.number for trial in asker.best_trials if trial.number < trials)
-        done = [_trial(study, frozen) for frozen in journal.trials]
+        desk = _Desk(study, book, evaluator, workload)
+        while desk.told < trials:
+            desk.batch(trials)
+        book.write()
+        front = sorted(trial.number for trial in desk.asker.best_trials if trial.number < trials)
+        done = [_trial(study, frozen) for frozen in book.trials]
     spent = time.perf_counter() - began - (evaluator.seconds - runs_before)
     return Conducted(done, front, spent)
 
 
-def _resumed(study: Study, journal: Journal) -> tuple[InMemoryStorage, optuna.Study, int]:
-    """Optuna's study as it stood after the last whole batch."""
-    import optuna
-    from optuna.storages import InMemoryStorage
+class _Desk:
+    """Where a sampler is asked and told; in memory, so that no storage slows it down."""
 
-    state = journal.state()
-    if state is not None and state.optuna != optuna.__version__:
+    def __init__(self, study: Study, book: Book, evaluator: Evaluator, workload: Any) -> None:
+        """Optuna's study as it stood after the last whole batch."""
+        import optuna
+        from optuna.storages import InMemoryStorage
+
+        self._study, self._book, self._evaluator, self._workload = study, book, evaluator, workload
+        state = _state_of(book)
+        self._storage: InMemoryStorage = InMemoryStorage()
+        sampler = study.sampler.make() if state is None else state.sampler
+        directions = [objective.direction for objective in study.objectives]
+        self.asker = optuna.create_study(
+            storage=self._storage, study_name=_NAME, directions=directions, sampler=sampler
+        )
+        self.told = 0 if state is None else state.told
+        self._front = Incumbents()
+        for frozen in book.trials[: self.told]:
+            self.asker.add_trial(frozen)
+            self._learn(frozen)
+        for key, value in ({} if state is None else state.notes).items():
+            self._storage.set_study_system_attr(self._id(), key, value)
+
+    def batch(self, trials: int) -> None:
+        """Ask for a whole batch, run and tell as much of it as there are to be trials, and keep the sampler."""
+        size = self._study.sampler.at_once()
+        wanted = min(size, trials - self.told)
+        self._evaluator.expected = (trials - self.told) * len(self._study.sweep.seeds)
+        batch = [self._ask() for _ in range(size)][:wanted]
+        self._tell(batch)
+        self.told += wanted
+        if wanted == size and self._study.sampler.remembered:
+            self._book.keep(self._state())
+
+    def _id(self) -> int:
+        return int(self._storage.get_study_id_from_name(_NAME))
+
+    def _state(self) -> SamplerState:
+        import optuna
+
+        notes = self._storage.get_study_system_attrs(self._id())
+        return SamplerState(optuna.__version__, self.told, self.asker.sampler, dict(notes))
+
+    def _ask(self) -> tuple[optuna.trial.Trial, Proposal]:
+        trial = self.asker.ask()
+        if not self._study.sampler.conditional:
+            for dimension in dimensions(self._study.space):
+                dimension.ask(trial)
+        return trial, proposed(self._study, lambda dimension: dimension.ask(trial))
+
+    def _tell(self, batch: list[tuple[optuna.trial.Trial, Proposal]]) -> None:
+        """Run what a batch asks for, tell all of it in order, and keep what is new."""
+        kept = self._book.trials
+        new = {trial.number: self._point(proposal) for trial, proposal in batch if trial.number >= len(kept)}
+        judged = self._evaluator.judge(new, self._front.front)
+        told = []
+        for trial, _ in batch:
+            if trial.number in judged:
+                told.append(telling.tell(self._study, self.asker, trial, *judged[trial.number]))
+                self._book.append(told[-1])
+            else:
+                told.append(telling.repeat(self._study, self.asker, trial, kept[trial.number]))
+        for frozen in told:
+            self._learn(frozen)
+
+    def _point(self, proposal: Proposal) -> PlannedPoint | InputError:
+        """The point of a proposal; some combinations of levers are none, which fails the trial and not the study."""
+        try:
+            return planned(self._study, proposal, self._workload)
+        except InputError as wrong:
+            return wrong
+
+    def _learn(self, frozen: optuna.trial.FrozenTrial) -> None:
+        """Remember a trial of the front, by which others may be given up."""
+        if self._study.pruning is None:
+            return
+        trial = _trial(self._study, frozen)
+        if trial.values is not None and trial.feasible(self._study.constraints):
+            costs = costs_of(trial.values, self._study.objectives)
+            self._front.take(trial.number, costs, lambda: planned(self._study, trial.proposal, self._workload))
+
+
+def _state_of(book: Book) -> SamplerState | None:
+    import optuna
+
+    state = book.state()
+    if state is None:
+        return None
+    if state.optuna != optuna.__version__:
         versions = f"Optuna {state.optuna}, and this is {optuna.__version__}, which may propose other trials"
         raise StoreError(f"the study was begun with {versions}; choose another folder or install that version.")
-    storage = InMemoryStorage()
-    sampler = study.sampler.make() if state is None else state.sampler
-    directions = [objective.direction for objective in study.objectives]
-    asker = optuna.create_study(storage=storage, study_name=_NAME, directions=directions, sampler=sampler)
-    told = 0 if state is None else state.told
-    if told > len(journal.trials):
-        lost = f"the journal of the study lacks trials: the sampler was told {told}, and {len(journal.trials)} are kept"
-        raise StoreError(f"{lost}; choose another folder.")
-    for frozen in journal.trials[:told]:
-        asker.add_trial(frozen)
-    for key, value in ({} if state is None else state.notes).items():
-        storage.set_study_system_attr(storage.get_study_id_from_name(_NAME), key, value)
-    return storage, asker, told
-
-
-def _state(storage: InMemoryStorage, asker: optuna.Study, told: int) -> SamplerState:
-    import optuna
-
-    notes = storage.get_study_system_attrs(storage.get_study_id_from_name(_NAME))
-    return SamplerState(optuna.__version__, told, asker.sampler, dict(notes))
-
-
-def _ask(study: Study, asker: optuna.Study) -> tuple[optuna.trial.Trial, Proposal]:
-    trial = asker.ask()
-    if not study.sampler.conditional:
-        for dimension in dimensions(study.space):
-            dimension.ask(trial)
-    return trial, proposed(study, lambda dimension: dimension.ask(trial))
-
-
-def _tell(
-    study: Study,
-    asker: optuna.Study,
-    journal: Journal,
-    evaluator: Evaluator,
-    workload: Any,
-    batch: list[tuple[optuna.trial.Trial, Proposal]],
-) -> None:
-    """Run what a batch asks for, tell all of it in order, and keep what is new."""
-    new = [(trial, proposal) for trial, proposal in batch if trial.number >= len(journal.trials)]
-    points = {trial.number: planned(study, proposal, workload) for trial, proposal in new}
-    evaluator.run(points.values())
-    for trial, _ in batch:
-        if trial.number < len(journal.trials):
-            _repeat(asker, trial, journal.trials[trial.number])
-        else:
-            point = points[trial.number]
-            journal.append(_told(asker, trial, point.id, evaluator.outcome(point)))
-
-
-def _told(asker: optuna.Study, trial: optuna.trial.Trial, point: str, outcome: Outcome) -> optuna.trial.FrozenTrial:
-    from optuna.trial import TrialState
-
-    trial.set_user_attr(POINT, point)
-    trial.set_user_attr(ERROR, outcome.error)
-    if outcome.values is None:
-        return asker.tell(trial, state=TrialState.FAIL)
-    return asker.tell(trial, list(outcome.values))
-
-
-def _repeat(asker: optuna.Study, trial: optuna.trial.Trial, kept: optuna.trial.FrozenTrial) -> None:
-    """Tell a trial what the journal says came of it."""
-    if trial.params != kept.params:
-        cure = "choose another folder; its runs can be copied"
-        raise StoreError(f"trial {trial.number} of the study is not what the sampler proposes now; {cure}.")
-    _told(asker, trial, kept.user_attrs[POINT], Outcome(kept.values and tuple(kept.values), kept.user_attrs[ERROR]))
+    if state.told > len(book.trials):
+        lost = f"the journal of the study lacks trials: the sampler was told {state.told}, and {len(book.trials)} are"
+        raise StoreError(f"{lost} kept; choose another folder.")
+    return state
 
 
 def _trial(study: Study, frozen: optuna.trial.FrozenTrial) -> Trial:
     def chosen(dimension: Dimension) -> Any:
         return dimension.value(frozen.params[dimension.path])
 
-    values = None if frozen.values is None else tuple(frozen.values)
-    attrs = frozen.user_attrs
-    return Trial(frozen.number, proposed(study, chosen), attrs[POINT], values, attrs[ERROR])
+    point, outcome = telling.outcome_of(study, frozen)
+    return Trial(
+        frozen.number, proposed(study, chosen), point, outcome.values, outcome.error, outcome.limits, outcome.beaten_by
+    )

@@ -3,58 +3,139 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
+from workbench.errors import InputError
 from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.pools import cores
 from workbench.experiments.run_id import run_id
-from workbench.experiments.runner import Progress, Silent, run_plan
+from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent, run_plan
 from workbench.experiments.store import Row, Store
+from workbench.studies.tuning.objectives import Costs, costs_of
+from workbench.studies.tuning.pruning import Incumbent, beaten_by
 from workbench.studies.tuning.study import Study
+
+HAND_OVER_SECONDS = 0.5
+"""Work that takes less is done faster here than it is handed to workers."""
 
 
 class Outcome(NamedTuple):
     """What a trial is told."""
 
     values: tuple[float, ...] | None
-    error: str
+    """One an objective; None of a trial that failed or was given up."""
+    error: str = ""
+    limits: tuple[float, ...] = ()
+    """One a constraint: the mean of its measure."""
+    beaten_by: int | None = None
+    """The trial that made it hopeless, if it was given up."""
 
 
 class Evaluator:
     """Runs points on the study's seeds and averages the objectives."""
 
     def __init__(
-        self, study: Study, store: Store, workers: int | None, executor: Executor | None, watch: Progress | None
+        self, study: Study, store: Store, workers: int | None, executor: Executor | str | None, watch: Progress | None
     ) -> None:
         self._study, self._store = study, store
         self._workers, self._executor = workers, executor
         self._watch = Collector(watch or Silent(), {row.id: row for row in store.rows()})
+        self.expected = 0
+        """How many runs the study may still need."""
         self.seconds = 0.0
         """Spent on runs so far, not on proposing."""
+        self._runs = 0
 
-    def run(self, points: Iterable[PlannedPoint]) -> None:
-        """Run what is missing of the points; a run that failed in this process is not tried again."""
+    def judge(
+        self, asked: Mapping[int, PlannedPoint | InputError], front: Sequence[Incumbent]
+    ) -> dict[int, tuple[str, Outcome]]:
+        """Run a batch of trials; the id of the point of each, and what it is told.
+
+        Parameters
+        ----------
+        asked : mapping
+            By number of the trial, its point, or why there is no such point.
+        front : incumbents
+            The front before this batch, by which trials are given up where the study wants that.
+        """
+        points = {number: point for number, point in asked.items() if isinstance(point, PlannedPoint)}
+        lost = self._give_up(points, front)
+        self._run([point for number, point in points.items() if lost.get(number) is None], self._study.sweep.seeds)
+        return {
+            number: (point.id, self._outcome(point, lost.get(number)))
+            if isinstance(point, PlannedPoint)
+            else ("", Outcome(None, str(point)))
+            for number, point in asked.items()
+        }
+
+    def _give_up(self, points: Mapping[int, PlannedPoint], front: Sequence[Incumbent]) -> dict[int, int | None]:
+        """Run the first seeds, and find the trials that make others hopeless."""
+        rule = self._study.pruning
+        if rule is None:
+            return {}
+        seeds = self._study.sweep.seeds[: rule.after]
+        self._run([*points.values(), *(one.point for one in front)], seeds)
+        costs = {point.id: self._costs(point, seeds) for point in (*points.values(), *(one.point for one in front))}
+        return {
+            number: beaten_by(front, lambda one: costs[one.id], costs[point.id], rule.margin)
+            for number, point in points.items()
+            if costs[point.id]
+        }
+
+    def _costs(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Costs]:
+        """One row a seed; none at all where a run failed or an objective is no number."""
+        rows = self._rows(point, seeds)
+        names = [one.measure.name for one in self._study.objectives]
+        values = [[row.measures.get(name, math.nan) for name in names] for row in rows]
+        known = all(row.status == "done" for row in rows) and all(math.isfinite(one) for row in values for one in row)
+        return [costs_of(one, self._study.objectives) for one in values] if known else []
+
+    def _run(self, points: Sequence[PlannedPoint], seeds: Sequence[int]) -> None:
+        """Run what is missing; a run that failed in this process is not tried again."""
         different = {point.id: point for point in points}
-        plan = Plan(self._study.sweep, [point for point in different.values() if not self._has(point)])
-        if plan.points:
-            self.seconds += run_plan(plan, self._store, self._workers, self._executor, self._watch)
+        missing = [point for point in different.values() if not self._has(point, seeds)]
+        if not missing:
+            return
+        plan = Plan(self._study.sweep._replace(seeds=list(seeds)), missing)
+        before = len(self._watch.fresh)
+        self.seconds += run_plan(plan, self._store, self._workers_for(plan), self._executor, self._watch)
+        self._runs += len(self._watch.fresh) - before
 
-    def outcome(self, point: PlannedPoint) -> Outcome:
-        """The mean of each objective over the seeds, or why there is none; a point must have been run before."""
-        rows = [self._watch.rows[run_id(point.id, seed)] for seed in self._study.sweep.seeds]
+    def _workers_for(self, plan: Plan) -> int | None:
+        """Workers pay off over a whole study where they may not over a single batch."""
+        if self._workers is not None or self._executor is not None or self.seconds < TRY_SECONDS or not self._runs:
+            return self._workers
+        each = self.seconds / self._runs
+        worth = each * (self.expected - self._runs) > WORTH_SECONDS and each * len(plan) > HAND_OVER_SECONDS
+        return max(cores(), 1) if worth else 1
+
+    def _outcome(self, point: PlannedPoint, lost_to: int | None) -> Outcome:
+        """The mean of each objective over the seeds, or why there is none."""
+        if lost_to is not None:
+            return Outcome(None, beaten_by=lost_to)
+        rows = self._rows(point, self._study.sweep.seeds)
         for row in rows:
             if row.status != "done":
                 return Outcome(None, f"seed {row.seed}: {row.error}")
-        names = [objective.measure.name for objective in self._study.objectives]
-        for name in names:
+        for name in self._study.sweep.measures:
             for row in rows:
                 if not math.isfinite(row.measures.get(name, math.nan)):
                     return Outcome(None, f"seed {row.seed}: {name} is not a finite number.")
-        return Outcome(tuple(math.fsum(row.measures[name] for row in rows) / len(rows) for name in names), "")
 
-    def _has(self, point: PlannedPoint) -> bool:
-        runs = [run_id(point.id, seed) for seed in self._study.sweep.seeds]
+        def means(names: Sequence[str]) -> tuple[float, ...]:
+            return tuple(math.fsum(row.measures[name] for row in rows) / len(rows) for name in names)
+
+        objectives, constraints = self._study.objectives, self._study.constraints
+        values = means([one.measure.name for one in objectives])
+        return Outcome(values, limits=means([one.measure.name for one in constraints]))
+
+    def _rows(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Row]:
+        return [self._watch.rows[run_id(point.id, seed)] for seed in seeds]
+
+    def _has(self, point: PlannedPoint, seeds: Sequence[int]) -> bool:
+        runs = [run_id(point.id, seed) for seed in seeds]
         return all(run in self._watch.fresh or self._watch.done(run) for run in runs)
 
 

@@ -6,11 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
+from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, PairedComparison, compare, holm, mean_interval
-from workbench.studies.tuning.holdout import not_beaten
-from workbench.studies.tuning.study import Objective, Study
+from workbench.studies.tuning.hypervolume import on_front
+from workbench.studies.tuning.objectives import Objective, costs_of
+from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Trial
 
 if TYPE_CHECKING:
@@ -24,12 +28,13 @@ class Front:
 
     def __init__(self, study: Study, trials: Sequence[Trial], holdout: RunSet) -> None:
         """`trials` has the first trial of each point of the front; `holdout` has their runs and the baselines'."""
-        self._objectives, self._holdout = study.objectives, holdout
+        self._objectives, self._constraints, self._holdout = study.objectives, study.constraints, holdout
         by_id = {point.id: point for point in holdout.points}
         self._tuned = {path.split(".")[1] for t in trials for path in t.proposal.chosen if path.startswith("policy.")}
         self.trials = list(trials)
         self.points = [by_id[trial.point] for trial in trials]
         self.means = [[self.interval(point, one).mean for one in self._objectives] for point in self.points]
+        self.kept = [self.keeps(point) for point in self.points]
         self.best = self._still_best()
 
     def table(self) -> pd.DataFrame:
@@ -40,7 +45,14 @@ class Front:
         tested = {(k, name): row[name] for k, row in enumerate(rows) for name in row if name.endswith("_p_holm")}
         for (k, name), p_value in holm(tested).items():
             rows[k][name] = p_value
+        if tested:
+            rows = [{**row, "beats_baseline": self._beats(row)} for row in rows]
         return pd.DataFrame(rows)
+
+    def _beats(self, row: dict[str, Any]) -> bool:
+        """Whether a point is better than its baseline in every objective, each interval clear of zero."""
+        lows = [row.get(f"{one.measure.name}_difference_low", math.nan) for one in self._objectives]
+        return bool(row.get("feasible", True)) and all(low > 0 for low in lows)
 
     def name(self, point: PlannedPoint) -> str:
         """The policies that the study chooses between, with the levers that differ from their defaults."""
@@ -49,36 +61,44 @@ class Front:
 
     def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
         """The mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so."""
-        return mean_interval(list(self._values(point, objective).values()), level=LEVEL)
+        return self._interval(point, objective.measure)
+
+    def keeps(self, point: PlannedPoint) -> bool:
+        """Whether a point keeps every constraint in the mean over the hold-out seeds."""
+        return all(one.kept_by(self._interval(point, one.measure).mean) for one in self._constraints)
 
     def comparison(self, point: PlannedPoint, objective: Objective) -> PairedComparison | None:
         """A point against its baseline on the hold-out seeds, None where there is no other to be held to."""
         baseline = self._holdout.baseline_of(point)
         if baseline is None:
             return None
-        values = [self._values(one, objective) for one in (baseline, point)]
+        values = [self._values(one, objective.measure) for one in (baseline, point)]
         return compare(*values, names=(self.name(baseline), self.name(point)), better=objective.better, level=LEVEL)
 
-    def _values(self, point: PlannedPoint, objective: Objective) -> dict[int, float]:
-        values = self._holdout.values(point, objective.measure.name)
+    def _interval(self, point: PlannedPoint, measure: Measure) -> Interval:
+        return mean_interval(list(self._values(point, measure).values()), level=LEVEL)
+
+    def _values(self, point: PlannedPoint, measure: Measure) -> dict[int, float]:
+        values = self._holdout.values(point, measure.name)
         return {seed: value for seed, value in values.items() if math.isfinite(value)}
 
     def _still_best(self) -> list[bool]:
-        known = [k for k, row in enumerate(self.means) if all(math.isfinite(mean) for mean in row)]
-        found = not_beaten([self.means[k] for k in known], [one.direction for one in self._objectives])
-        still = dict(zip(known, found))
-        return [still.get(k, False) for k in range(len(self.means))]
+        known = [k for k, row in enumerate(self.means) if self.kept[k] and all(map(math.isfinite, row))]
+        best = on_front(np.array([costs_of(self.means[k], self._objectives) for k in known]))
+        return [k in known and bool(best[known.index(k)]) for k in range(len(self.means))]
 
     def _row(self, k: int) -> dict[str, Any]:
         trial, point = self.trials[k], self.points[k]
         assert trial.values is not None
         row: dict[str, Any] = {"trial": trial.number, "policy": self.name(point), "best": self.best[k]}
-        for objective, tuned in zip(self._objectives, trial.values):
+        for objective, tuned in zip(self._objectives, trial.values, strict=True):
             name, interval = objective.measure.name, self.interval(point, objective)
             row["n"] = min(row.get("n", interval.n), interval.n)
-            row |= {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
-            row |= {f"{name}_tuned": tuned, **self._against(point, objective)}
-        return row
+            row |= _ends(name, interval) | {f"{name}_tuned": tuned, **self._against(point, objective)}
+        for constraint, tuned in zip(self._constraints, trial.limits, strict=True):
+            name = constraint.measure.name
+            row |= _ends(name, self._interval(point, constraint.measure)) | {f"{name}_tuned": tuned}
+        return row | ({"feasible": self.kept[k]} if self._constraints else {})
 
     def _against(self, point: PlannedPoint, objective: Objective) -> dict[str, float]:
         found, name = self.comparison(point, objective), objective.measure.name
@@ -86,3 +106,7 @@ class Front:
             return {}
         ends = {f"{name}_difference_low": found.interval.low, f"{name}_difference_high": found.interval.high}
         return {f"{name}_difference": found.interval.mean, **ends, f"{name}_p_holm": found.p_value}
+
+
+def _ends(name: str, interval: Interval) -> dict[str, float]:
+    return {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from workbench.engines.engine import Setup
+from workbench.errors import InputError, at
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep
-from workbench.studies.tuning.quiet import quiet
 from workbench.studies.tuning.space import Levers, Node, dimensions
-from workbench.studies.tuning.study import Direction, Study
+from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Proposal, Trial
 
 _ZIP = "front"
@@ -52,16 +53,22 @@ def _tuned(node: Node) -> bool:
     return any(True for _ in dimensions(node))
 
 
-def not_beaten(values: Sequence[Sequence[float]], directions: Sequence[Direction]) -> list[bool]:
-    """Whether each row is on the Pareto front of all rows: no other is as good in every objective and better in one.
+def check_fresh(study: Study, setup: Setup) -> None:
+    """Refuse hold-out seeds that stand for runs that were tuned on: a workload in windows has so many and no more.
 
-    >>> not_beaten([(1, 5), (2, 4), (2, 5)], ["minimize", "minimize"])
-    [True, True, False]
+    Of a workload that has one run, everything is tuned on that run, and only policies that draw differ.
+
+    Raises
+    ------
+    InputError
+        Two seeds take the same window.
     """
-    import optuna
-
-    with quiet():
-        study = optuna.create_study(directions=list(directions))
-    study.add_trials([optuna.trial.create_trial(values=list(row)) for row in values])
-    best = {trial.number for trial in study.best_trials}
-    return [number in best for number in range(len(values))]
+    different_runs = setup.workload.different_seeds(setup.machine)
+    if different_runs is None or different_runs == 1:
+        return
+    tuned_on = {seed % different_runs: seed for seed in study.sweep.seeds}
+    both = [seed for seed in study.holdout_seeds if seed % different_runs in tuned_on]
+    if both:
+        same = f"seed {both[0]} is the same run as seed {tuned_on[both[0] % different_runs]}"
+        only = f"for the workload has {different_runs} different ones"
+        raise InputError(at(study.sweep.where, f"holdout_seeds must be fresh: {same}, {only}."))

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 from workbench.errors import WorkbenchError
 from workbench.experiments.run_set import RunSet
 from workbench.studies.tuning.front import Front
+from workbench.studies.tuning.hypervolume import History, history
+from workbench.studies.tuning.importances import lever_shares
+from workbench.studies.tuning.objectives import Costs, costs_of
 from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Trial, shown
 
@@ -28,7 +31,7 @@ class StudyResults:
         """Every trial, in order."""
         self.holdout = holdout
         """The front's and the baseline's runs on fresh seeds, to be summarised, drawn and exported like those of any
-        sweep; None when every trial failed."""
+        sweep; None when every trial failed or breaks a constraint."""
         self.folder = folder
         self.seconds = 0.0
         self.tuner_seconds = 0.0
@@ -38,7 +41,12 @@ class StudyResults:
     @property
     def failures(self) -> list[Trial]:
         """The trials that failed, each with its reason."""
-        return [trial for trial in self.found if trial.values is None]
+        return [trial for trial in self.found if trial.status == "failed"]
+
+    @property
+    def pruned(self) -> list[Trial]:
+        """The trials that were given up as hopeless, each with the trial that made it so."""
+        return [trial for trial in self.found if trial.status == "pruned"]
 
     @property
     def any_failed(self) -> bool:
@@ -47,21 +55,26 @@ class StudyResults:
 
     @functools.cached_property
     def trials(self) -> pd.DataFrame:
-        """One row a trial: trial, status, error, point_id, one column a tuned lever, one an objective, front."""
+        """One row a trial: trial, status (done, failed, pruned), error, point_id, one column a tuned lever, one an
+        objective, one a constraint's measure, feasible (keeps every constraint), front."""
         import pandas as pd
 
         paths = list(dict.fromkeys(path for trial in self.found for path in trial.proposal.chosen))
         best = {trial.point for trial in self._best}
         columns: dict[str, list[Any]] = {
             "trial": [trial.number for trial in self.found],
-            "status": ["failed" if trial.values is None else "done" for trial in self.found],
-            "error": [trial.error for trial in self.found],
+            "status": [trial.status for trial in self.found],
+            "error": [trial.error or _given_up(trial) for trial in self.found],
             "point_id": [trial.point for trial in self.found],
             **{path: [shown(trial.proposal.chosen.get(path)) for trial in self.found] for path in paths},
         }
         for k, objective in enumerate(self.study.objectives):
             values = [math.nan if trial.values is None else trial.values[k] for trial in self.found]
             columns[objective.measure.name] = values
+        for k, constraint in enumerate(self.study.constraints):
+            means = [trial.limits[k] if trial.limits else math.nan for trial in self.found]
+            columns.setdefault(constraint.measure.name, means)
+        columns["feasible"] = [trial.feasible(self.study.constraints) for trial in self.found]
         return pd.DataFrame({**columns, "front": [trial.point in best for trial in self.found]})
 
     @functools.cached_property
@@ -74,16 +87,59 @@ class StudyResults:
             Every trial failed, so there is none.
         """
         if self.holdout is None:
-            raise WorkbenchError(f"all {len(self.found)} trials failed; the first: {self.found[0].error}")
+            raise WorkbenchError(_why_none(self.found, self.failures))
         return Front(self.study, self._best, self.holdout)
 
     @property
     def pareto(self) -> pd.DataFrame:
         """One row a point of the front, as it did on the hold-out seeds.
 
-        Columns: trial, policy (what it is), best (no other point of the front beats it there either), n, and for each
-        objective NAME: NAME (mean), NAME_low, NAME_high (95 %, Student's t), NAME_tuned (mean on the study's seeds),
-        and against the baseline NAME_difference (positive = better), NAME_difference_low, NAME_difference_high,
-        NAME_p_holm (Wilcoxon, corrected over the whole table).
+        Columns: trial, policy (what it is), best (it keeps the constraints and no other point of the front beats it
+        there either), n, and for each objective NAME: NAME (mean), NAME_low, NAME_high (95 %, Student's t), NAME_tuned
+        (mean on the study's seeds), and against the baseline NAME_difference (positive = better), NAME_difference_low,
+        NAME_difference_high, NAME_p_holm (Wilcoxon, corrected over the whole table), beats_baseline (better in every
+        objective, each interval clear of zero). With constraints the first four of
+        these for their measures too, and feasible. The baseline has the machine and the options of the point.
         """
         return self.front.table()
+
+    @functools.cached_property
+    def history(self) -> History:
+        """The hypervolume after each trial, on the study's own seeds."""
+        return history(self.costs())
+
+    def costs(self) -> list[Costs | None]:
+        """The objectives of each trial as costs, None of those that failed, were given up or break a constraint."""
+        counted = [trial.feasible(self.study.constraints) for trial in self.found]
+        return [
+            costs_of(trial.values or (), self.study.objectives) if counts else None
+            for trial, counts in zip(self.found, counted, strict=True)
+        ]
+
+    @property
+    def hypervolume(self) -> pd.DataFrame:
+        """One row a trial: trial, hypervolume so far, share of the final one."""
+        import pandas as pd
+
+        numbers = [trial.number for trial in self.found]
+        return pd.DataFrame({"trial": numbers, "hypervolume": self.history.volumes, "share": self.history.shares})
+
+    @functools.cached_property
+    def importances(self) -> pd.DataFrame:
+        """One row a tuned lever: lever, and its share in what makes trials good, by goal (PED-ANOVA): the front, and
+        each objective. Empty where fewer than 20 trials are done."""
+        import pandas as pd
+
+        shares = lever_shares(self.study, self.found)
+        levers = list(dict.fromkeys(path for goal in shares.values() for path in goal))
+        return pd.DataFrame({"lever": levers, **{g: [s.get(path, 0.0) for path in levers] for g, s in shares.items()}})
+
+
+def _given_up(trial: Trial) -> str:
+    return "" if trial.beaten_by is None else f"given up: trial {trial.beaten_by} beats it in every objective."
+
+
+def _why_none(found: list[Trial], failures: list[Trial]) -> str:
+    if len(failures) == len(found):
+        return f"all {len(found)} trials failed; the first: {found[0].error}"
+    return f"none of the {len(found)} trials keeps the constraints, so there is no front."

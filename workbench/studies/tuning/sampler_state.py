@@ -8,21 +8,26 @@ from __future__ import annotations
 
 import io
 import pickle
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.errors import StoreError
 
-_ROOMS = ("optuna.samplers.", "optuna.search_space.", "optuna.distributions", "numpy.random.")
+if TYPE_CHECKING:
+    import optuna
+
+_ROOMS = ("optuna.samplers.", "optuna.search_space.", "optuna.distributions", "numpy.random.", "cmaes.")
 _NAMES = {
     ("numpy", "dtype"),
     ("numpy", "ndarray"),
     ("numpy._core.multiarray", "_reconstruct"),
     ("numpy._core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),
     ("collections", "OrderedDict"),
     ("builtins", "set"),
     ("builtins", "frozenset"),
 }
+_CLOUD = "cma:optimizer:"
+"""Optuna keeps the cloud of CMA-ES in pieces in the attributes of trials, pickled, and unpickles whatever is there."""
 
 
 class SamplerState(NamedTuple):
@@ -51,20 +56,30 @@ def as_bytes(state: SamplerState) -> bytes:
     return pickle.dumps(tuple(state))
 
 
-def read_state(path: Path) -> SamplerState | None:
-    """The state that was kept last, None where none was.
+def read_state(content: bytes, where: str) -> SamplerState:
+    """The state that was kept.
 
     Raises
     ------
     StoreError
-        The file is damaged or holds anything but a sampler.
+        It is damaged or holds anything but a sampler.
     """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return None
     try:
         return SamplerState(*_Careful(io.BytesIO(content)).load())
     except Exception as problem:  # a damaged pickle may raise anything
-        cure = "delete it, and the sampler proposes the trials of the journal again to get where it was"
-        raise StoreError(f"{path} holds no sampler that can go on ({problem}); {cure}.") from None
+        cure = "delete it, and the sampler proposes the trials again to get where it was"
+        raise StoreError(f"{where} holds no sampler that can go on ({problem}); {cure}.") from None
+
+
+def check_trial(trial: optuna.trial.FrozenTrial, where: str) -> None:
+    """Refuse a trial whose attributes hold anything but a sampler where a sampler will be read from them."""
+    pieces = [key for key in trial.system_attrs if key.startswith(_CLOUD)]
+    if not pieces:
+        return
+    try:
+        text = "".join(trial.system_attrs[f"{_CLOUD}{k}"] for k in range(len(pieces)))
+        _Careful(io.BytesIO(bytes.fromhex(text))).load()
+    except Exception as problem:
+        raise StoreError(
+            f"trial {trial.number} beside {where} holds no sampler that can go on ({problem}); choose another folder."
+        ) from None

@@ -22,6 +22,12 @@ class Levers(NamedTuple):
     parts: Mapping[str, Node]
 
 
+class Several(NamedTuple):
+    """A list of a fixed length, some of whose entries are tuned."""
+
+    parts: tuple[Node, ...]
+
+
 class OneOf(NamedTuple):
     """A choice of one policy, whose own levers matter only when it is chosen."""
 
@@ -29,7 +35,7 @@ class OneOf(NamedTuple):
     candidates: Mapping[str, Node]
 
 
-Node = Fixed | Levers | OneOf | Dimension
+Node = Fixed | Levers | Several | OneOf | Dimension
 Choose = Callable[[Dimension], Any]
 
 
@@ -44,6 +50,8 @@ def draw(node: Node, choose: Choose) -> Any:
         return choose(node)
     if isinstance(node, Levers):
         return {name: draw(part, choose) for name, part in node.parts.items()}
+    if isinstance(node, Several):
+        return [draw(part, choose) for part in node.parts]
     if isinstance(node, OneOf):
         return draw(node.candidates[choose(node.dimension)], choose)
     return node.value
@@ -57,8 +65,8 @@ def dimensions(node: Node) -> Iterator[Dimension]:
         yield node.dimension
         for candidate in node.candidates.values():
             yield from dimensions(candidate)
-    elif isinstance(node, Levers):
-        for part in node.parts.values():
+    elif isinstance(node, (Levers, Several)):
+        for part in node.parts.values() if isinstance(node, Levers) else node.parts:
             yield from dimensions(part)
 
 
@@ -68,6 +76,8 @@ def plain(node: Node) -> Any:
         return node.plain()
     if isinstance(node, Levers):
         return {name: plain(part) for name, part in node.parts.items()}
+    if isinstance(node, Several):
+        return [plain(part) for part in node.parts]
     if isinstance(node, OneOf):
         return {"one of": {name: plain(candidate) for name, candidate in node.candidates.items()}}
     return _identified(node.value)

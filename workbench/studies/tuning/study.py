@@ -1,41 +1,32 @@
-"""A study: a sweep whose choices are made by a tuner, the objectives, and who proposes."""
+"""A study: a sweep whose choices are made by a tuner, what it is tuned for, and who proposes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from workbench.errors import InputError, at, nearest_name, unknown_name, wrong_value
+from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, override, read_seeds, said_by
-from workbench.metrics.measure import Measure
+from workbench.studies.tuning.constraints import Constraint, read_constraints
+from workbench.studies.tuning.objectives import Objective, read_objectives
+from workbench.studies.tuning.pruning import Pruning, read_pruning
 from workbench.studies.tuning.read_space import read_space
-from workbench.studies.tuning.sampler import Sampler
+from workbench.studies.tuning.samplers import Sampler
 from workbench.studies.tuning.space import Levers, dimensions
-
-Direction = Literal["minimize", "maximize"]
+from workbench.studies.tuning.storage import Storage, read_storage
 
 STUDY_KEYS = {
     "objectives": "which measures are tuned for: names, or {measure: NAME, direction: minimize or maximize}",
+    "constraints": "bounds that measures must keep, such as {wait_p99_cycles: {most: 5000}}",
     "sampler": "who proposes, such as {nsga2: {population: 40, seed: 1}}",
     "trials": "how many combinations are tried",
+    "pruning": "when a hopeless trial is given up, such as {after: 2, margin: 0.05}; off unless said",
     "holdout_seeds": "fresh seeds on which the best combinations are run again",
+    "storage": "where trials are kept: a journal in the results folder unless a database is named",
 }
 _NOT_OF_A_STUDY = ("figures", "measures")
-_DIRECTIONS: dict[str, Direction] = {"lower": "minimize", "higher": "maximize"}
 MOST_TRIALS = 1_000_000
-
-
-class Objective(NamedTuple):
-    """One measure that is tuned for, in the mean over the seeds."""
-
-    measure: Measure
-    direction: Direction
-
-    @property
-    def better(self) -> Literal["lower", "higher"]:
-        """Which values are good, in the words of a measure."""
-        return "lower" if self.direction == "minimize" else "higher"
 
 
 class Study(NamedTuple):
@@ -48,9 +39,13 @@ class Study(NamedTuple):
     """The whole mapping."""
     space: Levers
     objectives: tuple[Objective, ...]
+    constraints: tuple[Constraint, ...]
     sampler: Sampler
     trials: int
+    pruning: Pruning | None
     holdout_seeds: list[int]
+    storage: Storage | None
+    """The database that keeps the trials; None = the journal of the results folder."""
 
 
 def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Study:
@@ -59,8 +54,8 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     Raises
     ------
     InputError
-        A key, measure, sampler, policy or lever is unknown, a range is not allowed, nothing is tuned, or the seeds of
-        the last comparison are not fresh.
+        A key, measure, sampler, policy or lever is unknown, a range is not allowed, nothing is tuned, the sampler does
+        not serve such a study, or the seeds of the last comparison are not fresh.
     """
     said, where, folder, name = said_by(source)
     where = "study" if isinstance(source, Mapping) else where
@@ -73,16 +68,23 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     space = read_space(sweep)
     if not any(True for _ in dimensions(space)):
         raise InputError(at(where, "nothing is tuned; write {tune: true} or {tune: [...]} at a policy or a lever."))
-    objectives = tuple(_objective(one, k, sweep, where) for k, one in enumerate(_listed(said, where)))
+    objectives = read_objectives(said["objectives"], sweep, where)
+    constraints = read_constraints(said.get("constraints", {}), sweep, where)
+    measures = [one.measure.name for one in objectives] + [one.measure.name for one in constraints]
+    sampler = Sampler.read(said["sampler"], "sampler", where)
+    sampler.check_study(len(objectives), len(constraints), list(dimensions(space)), where)
     return Study(
         name=sweep.name,
-        sweep=sweep._replace(measures=[one.measure.name for one in objectives]),
+        sweep=sweep._replace(measures=list(dict.fromkeys(measures))),
         said=said,
         space=space,
-        objectives=_different(objectives, where),
-        sampler=Sampler.read(said["sampler"], "sampler", where),
+        objectives=objectives,
+        constraints=constraints,
+        sampler=sampler,
         trials=read_trials(said.get("trials", 100), where),
+        pruning=read_pruning(said.get("pruning"), len(sweep.seeds), where),
         holdout_seeds=_holdout(said, sweep.seeds, where),
+        storage=read_storage(said.get("storage"), sweep.name, where),
     )
 
 
@@ -105,45 +107,6 @@ def _check_keys(said: Mapping[str, Any], where: str) -> None:
 
 def _sweep(said: Mapping[str, Any], name: str, where: str, folder: Path) -> Sweep:
     return checked_sweep({key: value for key, value in said.items() if key in KEYS}, name, where, folder)
-
-
-def _listed(said: Mapping[str, Any], where: str) -> list[Any]:
-    given = said["objectives"]
-    if not isinstance(given, list) or not given:
-        raise wrong_value(where, "objectives", "must be a list of at least one measure", given)
-    return given
-
-
-def _objective(given: Any, place: int, sweep: Sweep, where: str) -> Objective:
-    path = f"objectives[{place}]"
-    one = {"measure": given} if isinstance(given, str) else given
-    if not isinstance(one, Mapping) or "measure" not in one:
-        raise wrong_value(where, path, "must be a measure's name or {measure: , direction: }", given)
-    for key in one:
-        if key not in ("measure", "direction"):
-            raise unknown_name(at(where, path), "key", key, ("measure", "direction"))
-    known = sweep.mechanism.measures
-    if not isinstance(one["measure"], str) or one["measure"] not in known:
-        raise unknown_name(at(where, path), "measure", one["measure"], known)
-    measure = known[one["measure"]]
-    return Objective(measure, _direction(one.get("direction", _DIRECTIONS.get(measure.better)), measure, path, where))
-
-
-def _direction(given: Any, measure: Measure, path: str, where: str) -> Direction:
-    if given in ("minimize", "maximize"):
-        return "minimize" if given == "minimize" else "maximize"
-    names = ("minimize", "maximize")
-    expected = f"must be minimize or maximize, for {measure.name} is neither better low nor high"
-    plainly = "must be minimize or maximize"
-    wanted = expected if given is None else plainly
-    raise wrong_value(where, f"{path}.direction", wanted, given, nearest_name(given, names) if given else None)
-
-
-def _different(objectives: tuple[Objective, ...], where: str) -> tuple[Objective, ...]:
-    names = [one.measure.name for one in objectives]
-    if len(set(names)) != len(names):
-        raise wrong_value(where, "objectives", "must be different measures", names)
-    return objectives
 
 
 def _holdout(said: Mapping[str, Any], tuned_on: list[int], where: str) -> list[int]:

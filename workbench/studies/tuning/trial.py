@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workbench.experiments.plan import PlannedPoint, read_setup
 from workbench.experiments.run_id import point_id
 from workbench.levers import Spec
+from workbench.studies.tuning.constraints import Constraint
 from workbench.studies.tuning.dimension import Dimension
 from workbench.studies.tuning.space import draw
 from workbench.studies.tuning.study import Study
@@ -29,9 +31,25 @@ class Trial(NamedTuple):
     point: str
     """The id of its point: trials that try the same have the same, and share their runs."""
     values: tuple[float, ...] | None
-    """One an objective, the mean over the seeds; None when it failed."""
+    """One an objective, the mean over the seeds; None when it failed or was given up."""
     error: str
     """Why it failed, in one sentence."""
+    limits: tuple[float, ...] = ()
+    """One a constraint, the mean of its measure over the seeds; empty when there are no values."""
+    beaten_by: int | None = None
+    """The trial that made this one hopeless, if it was given up."""
+
+    @property
+    def status(self) -> str:
+        """`done`, `failed` or `pruned`."""
+        if self.values is not None:
+            return "done"
+        return "failed" if self.beaten_by is None else "pruned"
+
+    def feasible(self, constraints: Sequence[Constraint]) -> bool:
+        """Whether it is done and keeps every constraint."""
+        kept = zip(constraints, self.limits, strict=False)
+        return self.values is not None and all(one.kept_by(value) for one, value in kept)
 
 
 def proposed(study: Study, choose: Any) -> Proposal:

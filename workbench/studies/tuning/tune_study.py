@@ -15,19 +15,23 @@ from workbench.experiments.keep import keep_files, named
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, Silent, run_plan
+from workbench.experiments.runner import Progress, run_plan
 from workbench.experiments.store import Store
+from workbench.experiments.watchers import usual_watcher
+from workbench.studies.tuning.book import Book, Shelf, Title
 from workbench.studies.tuning.driver import conduct
 from workbench.studies.tuning.evaluate import Evaluator
-from workbench.studies.tuning.holdout import different, front_sweep
+from workbench.studies.tuning.holdout import check_fresh, different, front_sweep
 from workbench.studies.tuning.journal import Journal
+from workbench.studies.tuning.quiet import quiet
 from workbench.studies.tuning.results import StudyResults
 from workbench.studies.tuning.space import plain
+from workbench.studies.tuning.storage import hidden
 from workbench.studies.tuning.study import Study, read_study, read_trials
 from workbench.studies.tuning.trial import Trial, planned, proposed
 from workbench.workloads.read import read_workload
 
-STUDY, TRIALS, FRONT = "study.yaml", "trials.csv", "front.csv"
+STUDY, TRIALS, FRONT, HISTORY, LEVERS = "study.yaml", "trials.csv", "front.csv", "hypervolume.csv", "importances.csv"
 
 
 def tune(
@@ -38,7 +42,7 @@ def tune(
     progress: Progress | None = None,
     *,
     set: Mapping[str, Any] | None = None,
-    executor: Executor | None = None,
+    executor: Executor | str | None = None,
 ) -> StudyResults:
     """Try combinations of policies and levers, then run the best of them on fresh seeds beside the baseline.
 
@@ -49,9 +53,10 @@ def tune(
     ----------
     study : path or mapping
         A study file (`sweeps/tune/`): the keys of a sweep with `{tune: ...}` where something is chosen, and
-        `objectives`, `sampler`, `trials`, `holdout_seeds`.
+        `objectives`, `constraints`, `sampler`, `trials`, `pruning`, `holdout_seeds`, `storage`.
     out : path, optional
-        A folder that keeps runs, trials and sampler; without one they live in memory.
+        A folder that keeps runs, trials and sampler; without one they live in memory. With `storage: postgresql://...`
+        trials and sampler are in that database instead.
     trials : int, optional
         How many, those that are kept included, instead of what the study says.
     workers, executor, progress
@@ -64,7 +69,7 @@ def tune(
     InputError
         The study is not valid; nothing has been run and nothing written.
     StoreError
-        The folder holds another study or a sweep, or another driver has it.
+        The folder or the database holds another study or a sweep, cannot be used, or another driver has it.
 
     Examples
     --------
@@ -99,7 +104,15 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
     """What makes a study the same study; plans its start too, so that mistakes are found before anything runs."""
     start = proposed(study, lambda dimension: dimension.start)
     make_plan(front_sweep(study, [start]))
-    setup = planned(study, start, workload).setup.identity()
+    with quiet():
+        study.sampler.make()
+    planned_start = planned(study, start, workload).setup
+    check_fresh(study, planned_start)
+    setup = planned_start.identity()
+    more = {
+        "constraints": [one.plain() for one in study.constraints],
+        "pruning": study.pruning.plain() if study.pruning else None,
+    }
     return {
         "engine": setup["engine"],
         "engine_revision": study.sweep.mechanism.engine.revision,
@@ -108,7 +121,19 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
         "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],
         "sampler": {study.sampler.name: study.sampler.plain()},
         "seeds": study.sweep.seeds,
+        **{key: value for key, value in more.items() if value},
     }
+
+
+def _shelf(study: Study, folder: Path | None, identity: Mapping[str, Any]) -> Shelf | None:
+    """Where the trials are kept; without a folder and a database, nowhere."""
+    directions = [objective.direction for objective in study.objectives]
+    title = Title(study.name, [objective.measure.name for objective in study.objectives], directions, identity)
+    if study.storage is not None:
+        from workbench.studies.tuning.database import Database
+
+        return Database(study.storage, title)
+    return None if folder is None else Journal(folder, title)
 
 
 def _tuned(
@@ -118,18 +143,21 @@ def _tuned(
     store: Store,
     folder: Path | None,
     workers: int | None,
-    executor: Executor | None,
+    executor: Executor | str | None,
     progress: Progress | None,
 ) -> StudyResults:
-    began, watch = time.perf_counter(), progress or Silent()
-    journal = Journal(folder, study.name, [objective.direction for objective in study.objectives], identity)
-    evaluator = Evaluator(study, store, workers, executor, watch)
-    trials = max(study.trials, len(journal.trials))
-    watch.begin(trials * len(study.sweep.seeds), len(journal.trials) * len(study.sweep.seeds))
+    began, watch = time.perf_counter(), progress or usual_watcher()
+    book = Book(_shelf(study, folder, identity))
     try:
-        conducted = conduct(study, journal, evaluator, workload, trials)
+        evaluator = Evaluator(study, store, workers, executor, watch)
+        trials = max(study.trials, len(book.trials))
+        watch.begin(trials * len(study.sweep.seeds), len(book.trials) * len(study.sweep.seeds))
+        try:
+            conducted = conduct(study, book, evaluator, workload, trials)
+        finally:
+            watch.end()
     finally:
-        watch.end()
+        book.close()
     best = different([conducted.trials[number] for number in conducted.front])
     holdout = _holdout(study, best, store, folder, workers, executor, watch)
     found = StudyResults(study, conducted.trials, best, holdout, folder)
@@ -143,7 +171,7 @@ def _holdout(
     store: Store,
     folder: Path | None,
     workers: int | None,
-    executor: Executor | None,
+    executor: Executor | str | None,
     watch: Progress,
 ) -> RunSet | None:
     if not best:
@@ -156,8 +184,17 @@ def _holdout(
 def _keep(found: StudyResults, folder: Path) -> None:
     """Write what belongs beside the store: the study, its trials, its front, and the hold-out sweep with its table."""
     said = with_files(named(found.study.said), found.study.sweep.folder, lambda path: str(path.resolve()))
+    if "storage" in said:
+        said["storage"] = _without_password(said["storage"])
     write_whole(folder / STUDY, yaml.safe_dump(said, sort_keys=False, allow_unicode=True))
     write_whole(folder / TRIALS, found.trials.to_csv(index=False))
+    write_whole(folder / HISTORY, found.hypervolume.to_csv(index=False))
+    write_whole(folder / LEVERS, found.importances.to_csv(index=False))
     if found.holdout is not None:
         write_whole(folder / FRONT, found.pareto.to_csv(index=False))
         keep_files(found.holdout, folder)
+
+
+def _without_password(storage: Any) -> Any:
+    """What is kept of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
+    return {**storage, "url": hidden(storage["url"])} if isinstance(storage, Mapping) else hidden(storage)

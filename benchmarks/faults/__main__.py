@@ -1,0 +1,34 @@
+"""Run the campaign and print its table; the exit status is 1 if anything was lost, repeated or wrongly blamed."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.faults.campaign import campaign
+from benchmarks.faults.site import Books
+
+KILLS, SHORT_KILLS = 30, 2
+
+
+def line(books: Books, seconds: float) -> str:
+    tables = "identical" if books.identical else "DIFFERENT"
+    counts = f"{books.happened:>8} {books.lost:>9} {books.repeated:>13} {books.wrong_blame:>11}"
+    return f"{books.fault:<52} {counts}  {tables:<10} {seconds:>5.0f} s"
+
+
+def main() -> int:
+    kills = SHORT_KILLS if "--short" in sys.argv[1:] else KILLS
+    print(f"{'fault':<52} {'happened':>8} {'rows lost':>9} {'rows repeated':>13} {'wrong blame':>11}  final table")
+    fine, began = True, time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="workbench-faults-") as folder:
+        for books in campaign(Path(folder), kills):
+            print(line(books, time.monotonic() - began), flush=True)
+            fine, began = fine and books.fine, time.monotonic()
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""One driver of the campaign: runs a plan into a folder and notes in a log each run that it kept.
+
+python -m benchmarks.faults.driver FOLDER LOG '{"plan": {"seeds": 20}, "run": {"workers": 2}, "store": "sqlite"}'
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.faults.runs import faulty_plan
+from workbench.errors import WorkbenchError
+from workbench.experiments.folder import STORE, held
+from workbench.experiments.keep import keep_table
+from workbench.experiments.progress import Silent
+from workbench.experiments.row import Row
+from workbench.experiments.run_set import RunSet, gather
+from workbench.experiments.runner import run_plan
+from workbench.experiments.store import Store
+
+
+class Log(Silent):
+    """Notes the id of every run that was kept, in one write each."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - open as long as the driver lives
+
+    def advance(self, row: Row) -> None:
+        self._file.write(f"{row.id}\n".encode())
+
+
+def drive(folder: Path, log: Path, asked: dict[str, Any]) -> RunSet:
+    """Run what is missing and write the table."""
+    plan = faulty_plan(**asked["plan"])
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if limit := asked.get("file_bytes"):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    with held(folder):
+        store = Store(folder / STORE, "faults", asked.get("store", "auto"))
+        try:
+            run_plan(plan, store, progress=Log(log), **asked["run"])
+            found = gather(plan, store, folder)
+        finally:
+            store.close()
+    keep_table(found, folder)
+    return found
+
+
+if __name__ == "__main__":
+    try:
+        drive(Path(sys.argv[1]), Path(sys.argv[2]), json.loads(sys.argv[3]))
+    except WorkbenchError as problem:
+        sys.exit(str(problem))

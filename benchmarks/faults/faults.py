@@ -1,0 +1,145 @@
+"""The faults, one function each; every one returns its books."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.faults.site import Books, Site
+from workbench.experiments.folder import STORE
+from workbench.experiments.store import ROWS
+
+DIED = "the worker process died during this run."
+LATE = "the run did not end within 2 s."
+DESTROYED = 5000
+"""Bytes at the end of a file that are overwritten, some of them cut off."""
+
+KINDS: tuple[dict[str, Any], ...] = ({"workers": 1}, {"workers": 2}, {"workers": 2, "executor": "threads"})
+
+
+def drivers_killed(folder: Path, times: int, store: str) -> Books:
+    """kill -9 at random moments, drivers with other kinds of workers taking turns."""
+    dice = random.Random(times)
+    site = Site(folder, {"plan": {"seeds": 60 * times, "sleeps_ms": 10}, "run": KINDS[0], "store": store})
+    for k in range(times):
+        driver = site.start(run=KINDS[k % len(KINDS)])
+        _until(lambda driver=driver: site.advanced() or driver.poll() is not None)
+        time.sleep(dice.uniform(0.0, 0.6))
+        driver.kill()
+        driver.communicate()
+        site.happened += 1
+        site.book()
+    return site.finish(f"drivers killed (-9), rows in {store}")
+
+
+def workers_killed(folder: Path, times: int) -> Books:
+    """kill -9 of workers while their driver runs."""
+    site = Site(folder, {"plan": {"seeds": 400 + 250 * times, "sleeps_ms": 10}, "run": {"workers": 2}})
+    driver = site.start()
+    _until(lambda: site.advanced() or driver.poll() is not None)
+    for _ in range(times):
+        victims = _until(lambda: list(workers_of(driver.pid)) or driver.poll() is not None)
+        if victims is True:
+            break
+        os.kill(random.choice(victims), signal.SIGKILL)
+        site.happened += 1
+        seen = len(site.advanced())
+        _until(lambda seen=seen: len(site.advanced()) > seen or driver.poll() is not None)
+    driver.communicate(timeout=600)
+    site.book()
+    return site.finish("workers killed (-9)")
+
+
+def a_run_that_kills(folder: Path, run: dict[str, Any], name: str) -> Books:
+    """A run that ends its process, every time."""
+    site = Site(folder, {"plan": {"seeds": 12, "kills": 5}, "run": run})
+    site.happened = 1
+    return site.finish(f"a run kills its worker, {name}", {5: DIED})
+
+
+def a_run_that_hangs(folder: Path, run: dict[str, Any], name: str) -> Books:
+    """A run that does not end."""
+    site = Site(folder, {"plan": {"seeds": 12, "hangs": 5}, "run": {**run, "limit_seconds": 2}})
+    site.happened = 1
+    return site.finish(f"a run hangs, {name}", {5: LATE})
+
+
+def full_disk(folder: Path, store: str) -> Books:
+    """No file may grow beyond a limit, which ends the driver with one sentence."""
+    site = Site(folder, {"plan": {"seeds": 900}, "run": {"workers": 1}, "store": store})
+    driver = site.start(file_bytes=150_000)
+    said = driver.communicate(timeout=300)[1]
+    if driver.returncode == 0 or said.count("\n") != 1 or "cannot be used" not in said:
+        raise AssertionError(f"a full disk was not told in one sentence: {said}")
+    site.happened += 1
+    site.book()
+    return site.finish(f"a full disk, rows in {store}")
+
+
+def damaged_tail(folder: Path, store: str) -> Books:
+    """The end of the file that holds the rows is overwritten after its driver was killed."""
+    site = Site(folder, {"plan": {"seeds": 400, "sleeps_ms": 1}, "run": {"workers": 1}, "store": store})
+    driver = site.start()
+    _until(lambda: len(site.advanced()) > 500 or driver.poll() is not None)
+    driver.kill()
+    driver.communicate()
+    site.book()
+    if store == "sqlite":  # what was in the log is where the next driver puts it
+        sqlite3.connect(site.folder / STORE).close()
+    file = site.folder / STORE if store == "sqlite" else max((site.folder / ROWS).iterdir())
+    content = file.read_bytes()
+    cut = len(content) - DESTROYED
+    destroyed = frozenset(run for run in site.rows() if _end_of_row(content, run) > cut)
+    file.write_bytes(content[:cut] + os.urandom(DESTROYED - 1000))
+    site.happened += 1
+    site.start().communicate(timeout=300)
+    site.book(destroyed)
+    return site.finish(f"a damaged tail ({len(destroyed)} rows destroyed), rows in {store}")
+
+
+def two_drivers(folder: Path) -> Books:
+    """A second driver on a folder that another one holds."""
+    site = Site(folder, {"plan": {"seeds": 400, "sleeps_ms": 100}, "run": {"workers": 1}})
+    first = site.start()
+    _until(lambda: site.advanced() or first.poll() is not None)
+    said = site.start("log of the second").communicate(timeout=120)[1]
+    if f"is in use by process {first.pid} on " not in said or said.count("\n") != 1:
+        raise AssertionError(f"the second driver was not told who holds the folder: {said}")
+    first.kill()
+    first.communicate()
+    site.happened += 1
+    site.book()
+    site.asked["run"] = {"workers": 32, "executor": "threads"}
+    return site.finish("two drivers at once")
+
+
+def _end_of_row(content: bytes, run: str) -> int:
+    """Where a row ends in the file of either kind of store: a little behind its measures."""
+    return content.find(b"}", content.rfind(run.encode())) + 40
+
+
+def workers_of(driver: int) -> Iterator[int]:
+    """The worker processes of a driver."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
+            command = (stat.parent / "cmdline").read_text()
+        except (OSError, IndexError):
+            continue
+        if parent == driver and ("popen_loky" in command or "spawn_main" in command):
+            yield int(stat.parent.name)
+
+
+def _until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (found := true()):
+        if time.monotonic() > deadline:
+            raise AssertionError("it did not happen in time")
+        time.sleep(0.005)
+    return found

@@ -1,0 +1,43 @@
+"""A sweep some of whose runs kill the process that does them, or do not end."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+
+from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.sweep import read_sweep
+from workbench.levers import lever
+from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+
+SWEEP = {
+    "engine": "shared_memory",
+    "workload": {"regime": "large_uniform", "count": 20},
+    "policy": {"placement": "first_fit"},
+    "measures": ["drain_cycles"],
+}
+NEVER = -1
+
+
+class Faulty(RandomWorkgroups):
+    """Kills its process at one seed and does not end at another; `WORKBENCH_SPARES` names a process that is spared."""
+
+    kills: int = lever(NEVER, least=-1, most=10**6, says="the seed that kills its process")
+    hangs: int = lever(NEVER, least=-1, most=10**6, says="the seed that does not end")
+    sleeps_ms: float = lever(0, least=0, most=10**6, unit="milliseconds", says="how long each run sleeps")
+
+    def workgroups(self, machine, streams):
+        spared = os.environ.get("WORKBENCH_SPARES") == str(os.getpid())
+        if streams.seed == self.kills and not spared:
+            os._exit(9)
+        time.sleep(1000 if streams.seed == self.hangs and not spared else self.sleeps_ms / 1e3)
+        return super().workgroups(machine, streams)
+
+
+def faulty_plan(seeds: int, kills: int = NEVER, hangs: int = NEVER, sleeps_ms: float = 0) -> Plan:
+    """A plan of one point."""
+    found = make_plan(read_sweep({**SWEEP, "seeds": seeds}))
+    (point,) = found.points
+    workload = Faulty(**point.setup.workload.values(), kills=kills, hangs=hangs, sleeps_ms=sleeps_ms)
+    return replace(found, points=[point._replace(setup=point.setup._replace(workload=workload))])

@@ -1,0 +1,106 @@
+"""The dashboard `dispatch` as a page of its own, served as `workbench dashboard dispatch` serves it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.board import MOVE_SECONDS, Board
+from tests.browser.conftest import Visit
+from tests.browser.server import free_port, running
+
+CANVASES = 5
+"""Histogram, timeline, waiting, units, power."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    port = free_port()
+    command = ["workbench", "dashboard", "dispatch", f"--port={port}", "--no-browser"]
+    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as found:
+        yield found
+
+
+@pytest.fixture
+def board(address: str, visit: Visit) -> Board:
+    visit.page.goto(address, timeout=240_000)
+    shown = Board(visit.page, CANVASES)
+    shown.wait()
+    return shown
+
+
+def pick(board: Board, slot: str, value: str) -> None:
+    """Choose the other side's policy of a slot."""
+    section = board.page.locator('.wb-levers:has(> .wb-section:has-text("Policies of the other"))')
+    section.locator(f'.wb-row:has(.wb-label:text-is("{slot}")) select').first.select_option(label=value)
+
+
+def ink(board: Board, place: int) -> int:
+    """How many different colours a canvas shows."""
+    count = """canvas => {
+      const { width, height } = canvas, found = new Set();
+      const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+      for (let k = 0; k < data.length; k += 4)
+        if (data[k + 3] === 255) found.add((data[k] << 16) | (data[k + 1] << 8) | data[k + 2]);
+      return found.size;
+    }"""
+    return int(board.page.locator("canvas.wb-canvas").nth(place).evaluate(count))
+
+
+def test_a_slider_moves_every_panel_and_nothing_leaves_the_host(board: Board, visit: Visit):
+    expect(board.page.locator(".wb-result").first).to_contain_text("served_marks against strict_blocking: mean ")
+    expect(board.mistake).to_have_count(0)
+    assert all(ink(board, place) > 3 for place in range(CANVASES))
+    before, pictures = board.cell("makespan").inner_text(), [board.picture(place) for place in range(CANVASES)]
+    board.slide("compute units (units)")
+    for place, picture in enumerate(pictures):
+        board.wait_for_another(place, picture)
+    expect(board.cell("makespan")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
+    assert visit.outside == []
+
+
+def test_policies_of_one_side_and_their_levers(board: Board):
+    pick(board, "probe", "grouped run")
+    expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run, served_marks against exact_run")
+    board.type("groups", "33")
+    expect(board.mistake).to_contain_text("must", timeout=1000 * MOVE_SECONDS)
+    expect(board.page.locator(".wb-board.wb-stale")).to_have_count(1)
+    assert "Traceback" not in board.page.content()
+    board.type("groups", "16")
+    expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
+    pick(board, "selection", "as the baseline")
+    expect(board.page.locator(".wb-result").first).to_contain_text("grouped_run(groups=16) against exact_run: ")
+
+
+def test_scores_of_a_sum_are_added_and_taken_out_and_sections_fold(board: Board):
+    items = board.page.locator(".wb-item")
+    choices = board.row("choices")
+    before = items.count()
+    choices.locator("button").click()
+    expect(items).to_have_count(before + 1)
+    expect(board.mistake).to_contain_text("weights must be 3", timeout=1000 * MOVE_SECONDS)
+    items.nth(2).locator(".wb-out").last.click()
+    expect(items).to_have_count(before)
+    expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
+    expect(board.row("regime")).to_be_hidden()
+    board.page.locator('.wb-section:has-text("Workload")').click()
+    expect(board.row("regime")).to_be_visible()
+
+
+def test_the_pointer_finds_a_group_on_both_sides_and_the_state_can_be_copied(board: Board):
+    box = board.page.locator("canvas.wb-canvas").nth(1).bounding_box()
+    assert box is not None
+    says = board.page.locator(".wb-says").first
+    for step in range(40):  # one of these places is taken
+        board.page.mouse.move(box["x"] + 100 + 12 * step, box["y"] + 120)
+        if "Group" in says.inner_text():
+            break
+    expect(says).to_contain_text(re.compile(r"Group [\d,]+: priority \d, module \d \(waves: \d+ on unit \d"))
+    expect(says).to_contain_text("under strict_blocking")
+    expect(says).to_contain_text("under served_marks")
+    board.page.locator(".wb-board .jupyter-widget-Collapse-header, .wb-board .p-Collapse-header").first.click()
+    text = board.page.locator(".wb-board textarea")
+    expect(text).to_have_value(re.compile("engine: dispatch"), timeout=1000 * MOVE_SECONDS)

@@ -1,0 +1,240 @@
+"""The dashboard `dispatch` whole, without a browser: what the user turns, what the panels are told."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pytest
+import yaml
+
+import workbench as wb
+from tests.oracles.dispatch_measures import dispatches, makespan, waits
+from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_note
+from workbench.dashboards.panels import dispatch_timeline
+from workbench.dashboards.panels.dispatch_timeline import dispatch_scene
+from workbench.dashboards.panels.intervals import FAR_APART, Side, intervals_scene
+from workbench.dashboards.sidebar import Sidebar
+from workbench.engines.dispatch import Dispatch
+from workbench.experiments.mechanism import mechanism
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
+from workbench.figures.means import Means
+from workbench.machine import read_machine
+from workbench.workloads.synthetic.regimes import regimes
+
+
+@pytest.fixture(scope="module")
+def records():
+    plan = make_plan(read_sweep(Sidebar(mechanism("dispatch"), OPENING).said()))
+    return [Dispatch().simulate(point.setup, 0) for point in plan.points]
+
+
+@pytest.fixture
+def shown():
+    made = wb.dashboard("dispatch")
+    yield made
+    made.close()
+
+
+def status(shown) -> str:
+    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+
+
+def complete(shown) -> None:
+    """Where a machine is slow a move shows a few seeds, and without an event loop the rest follows at once."""
+    assert status(shown) == f"{shown.sidebar.seeds.plain()} paired runs."
+
+
+def numbers(column: bytes) -> np.ndarray:
+    return np.frombuffer(column, "<f8")
+
+
+def test_it_opens_with_the_document_s_first_claim(shown):
+    complete(shown)
+    assert "served_marks against strict_blocking: mean " in shown.histogram.scene["words"]
+    assert shown.panels.timeline.scene["names"] == ["strict_blocking", "served_marks"]
+    for panel in (shown.panels.waits, shown.panels.spread, shown.panels.power):
+        assert [line["place"] for line in panel.scene["lines"]] == [0, 1]
+        assert panel.scene["words"] == ""
+    assert [line["x"] for line in shown.panels.waits.scene["lines"]] == [[1, 2, 3, 4]] * 2
+    assert shown.panels.power.scene["lines"][0]["x"] == list(range(8))
+    assert "mean of 8 seeds with its 95 % interval" in shown.panels.seeds.value
+    assert "wait mean (cycles) ↓" in shown.table.value
+
+
+@pytest.mark.parametrize("name", list(regimes("groups")))
+def test_every_regime_can_be_turned_to(name):
+    sidebar = Sidebar(mechanism("dispatch"), OPENING)
+    sidebar.workload.names.value = name
+    sidebar.machine.levers.controls["compute_units"].box.value = 16
+    (point, _) = make_plan(read_sweep(sidebar.said())).points
+    assert point.setup.workload == regimes("groups")[name].workload.but(count=OPENING.length)
+    assert sidebar.workload.names.value == name
+
+
+def test_a_turned_lever_changes_every_panel(shown):
+    def pictures():
+        panels = shown.panels
+        drawn = [panels.timeline, panels.waits, panels.spread, panels.power, shown.histogram]
+        return [*(panel.scene for panel in drawn), shown.table.value]
+
+    before = pictures()
+    shown.sidebar.machine.levers.controls["compute_units"].box.value = 6
+    complete(shown)
+    assert all(a != b for a, b in zip(before, pictures(), strict=True))
+
+
+def test_a_lever_of_a_score_within_the_sum_counts(shown):
+    before = shown.panels.timeline.scene["strips"]
+    choice = shown.sidebar.policies.baseline["choice"].chosen.controls["choices"]
+    choice.items[1].chosen.controls["nx"].box.value = 16
+    complete(shown)
+    assert shown.panels.timeline.scene["strips"] != before
+
+
+def test_without_power_its_panel_says_how_to_turn_it_on(shown):
+    shown.sidebar.options.controls["power"].names.value = "no_power"
+    complete(shown)
+    assert "Power is off" in shown.panels.power.scene["words"]
+    assert "power cv" not in shown.table.value
+
+
+def test_what_cannot_be_is_a_sentence_and_the_panels_stay(shown):
+    before = shown.panels.timeline.scene
+    shown.sidebar.machine.levers.controls["segments"].box.value = 8
+    assert "shared_segments must be at most 8" in status(shown)
+    assert "wb-stale" in shown.board._dom_classes
+    assert shown.panels.timeline.scene == before
+    shown.sidebar.machine.levers.controls["segments"].box.value = 128
+    complete(shown)
+    assert "wb-stale" not in shown.board._dom_classes
+
+
+def test_weights_of_the_wrong_number_are_a_sentence(shown):
+    choice = shown.sidebar.policies.baseline["choice"].chosen.controls["choices"]
+    choice.add.click()
+    assert "weights must be 3" in status(shown)
+
+
+def test_the_view_chooses_colours_modules_and_waiting(shown):
+    scene = shown.panels.timeline.scene
+    assert (scene["meaning"], [text for _, text in scene["ticks"]]) == ("priority", ["0", "1", "2", "3"])
+    mean = shown.panels.waits.scene["lines"]
+    view = shown.sidebar.view.controls
+    view["colours"].shown.value = "channel"
+    view["first_module"].box.value = 6
+    view["waiting"].shown.value = "max"
+    scene = shown.panels.timeline.scene
+    assert (scene["meaning"], [text for _, text in scene["ticks"]]) == ("channel", ["6", "7"])
+    assert [text for text, _ in scene["key"]] == [f"channel {k}" for k in range(4)]
+    assert all(a > b for a, b in zip(shown.panels.waits.scene["lines"][0]["mean"], mean[0]["mean"], strict=True))
+
+
+def test_the_same_dispatcher_twice_has_nothing_to_compare(shown):
+    shown.sidebar.policies.other["selection"].names.value = ""
+    complete(shown)
+    assert shown.histogram.scene["words"] == "Both sides are the same: there is nothing to compare."
+
+
+def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
+    shown.sidebar.policies.other["choice"].names.value = "round_robin"
+    shown.folded.selected_index = 0
+    said = yaml.safe_load(shown.sweep.value)
+    assert "&id" not in shown.sweep.value
+    summary = wb.run(said).summary()
+    wait = summary[(summary["measure"] == "wait_mean_cycles") & summary["difference"].notna()]
+    assert wait["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
+
+
+def test_waiting_by_priority_is_the_mean_over_the_seeds(shown):
+    shown.sidebar.seeds.box.value = 3
+    plan = make_plan(read_sweep(shown.sidebar.said()))
+    line = shown.panels.waits.scene["lines"][1]
+    other = [Dispatch().simulate(plan.points[1].setup, seed) for seed in range(3)]
+    for place, level in enumerate(line["x"]):
+        means = [np.mean([w for group, w in waits(r).items() if r.priority[group] == level]) for r in other]
+        assert line["mean"][place] == pytest.approx(np.mean(means))
+        assert line["low"][place] < line["mean"][place] < line["high"][place]
+
+
+def test_a_strip_holds_every_dispatch_to_the_modules_shown(records):
+    scene = dispatch_scene(["a", "b"], records, "priority", (1, 3))
+    assert (scene["rows"], scene["first"], scene["slots"]) == (2 * 4 * 10, 1, 10)
+    assert scene["until"] == max(map(makespan, records))
+    for strip, record in zip(scene["strips"], records, strict=True):
+        found = {}
+        for item, begin, end, base, length, fill in zip(*numbers(strip["pieces"]).reshape(6, -1), strict=True):
+            assert 0 <= base < base + length <= scene["rows"]
+            row = scene["rows"] - base - length
+            unit = 1 + row // 40, (row % 40) // 10
+            found.setdefault((item, begin, end, fill), {}).setdefault(unit, 0)
+            found[item, begin, end, fill][unit] += length
+        expected = {}
+        for d in dispatches(record):
+            if d["module"] in (1, 2):
+                key = d["group"], d["cycles"].start, d["cycles"].stop, d["level"] - 1
+                expected[key] = {(d["module"], unit): n for unit, n in enumerate(d["sent"]) if n}
+        assert found == expected
+
+
+def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(records, monkeypatch):
+    monkeypatch.setattr(dispatch_timeline, "MOST_DISPATCHES", 40)
+    scene = dispatch_scene(["a", "b"], records, "channel", (0, 4))
+    whole = max(map(makespan, records))
+    assert scene["until"] < whole
+    assert scene["note"] == f", the first {scene['until']:,} of {whole:,}"
+    for strip in scene["strips"]:
+        begins = numbers(strip["pieces"]).reshape(6, -1)[1]
+        assert len(begins) > 0
+        assert (begins < scene["until"]).all()
+
+
+def test_the_modules_shown_are_those_that_there_are():
+    assert DispatchView(first_module=2, modules=4).span(8) == (2, 6)
+    assert DispatchView(first_module=7, modules=4).span(8) == (7, 8)
+    assert DispatchView(first_module=50).span(1) == (0, 1)
+
+
+def test_far_apart_values_have_a_logarithmic_axis_and_unknown_limits_are_left_out():
+    near = Side(0, np.array([1.0, 2.0]), Means(np.array([1.0, 2.0]), np.full(2, np.nan), np.full(2, np.nan)))
+    far = near._replace(place=1, means=near.means._replace(mean=np.array([1.0, FAR_APART])))
+    scene = intervals_scene("Waiting", "priority", "cycles", [near])
+    assert (scene["log"], scene["lines"][0]["low"]) == (False, [None, None])
+    assert intervals_scene("Waiting", "priority", "cycles", [near, far])["log"]
+    zero = near._replace(means=near.means._replace(mean=np.array([0.0, 99.0])))
+    assert not intervals_scene("Waiting", "priority", "cycles", [zero])["log"]
+
+
+def test_a_run_without_power_has_no_power_note(records):
+    assert power_note(records[0]).shape == (8,)
+    assert power_note(records[0]._replace(power=None)).size == 0
+
+
+def test_the_machine_says_what_a_dispatcher_reserves():
+    note = resources_note(read_machine("patent_dispatch"))
+    assert note == ("16 modules of 4 units; a unit: 128 vgpr, 64 sgpr, 10 waves; a module: 128 shared, 40 workgroups")
+
+
+def test_a_machine_that_cannot_be_cut_is_a_sentence(shown):
+    shown.sidebar.machine.levers.controls["vgprs_a_unit"].box.value = 512
+    assert "vgprs_a_unit must give each of the 4 SIMDs" in status(shown)
+    assert shown.sidebar.machine.holds.value == ""
+
+
+def test_a_choice_of_a_cell_appears_when_the_cell_was_run(shown):
+    from workbench.policies import policy as catalogue
+    from workbench.policies.dispatch.choice import Choice
+
+    space = {"__name__": "__main__"}
+    names = "cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory"
+    exec(f"def answer({names}):\n    for k in range(count):\n        scores[k] = k", space)
+    made = type("HighestModule", (Choice,), {"answer": space["answer"], "__module__": "__main__"})
+    try:
+        shown._watch._after_cell()
+        shown.sidebar.policies.other["choice"].names.value = made.name
+        complete(shown)
+        assert shown.panels.timeline.scene["names"][1] == "served_marks, highest_module"
+    finally:
+        catalogue._CATALOGUE["choice"].pop(made.name)

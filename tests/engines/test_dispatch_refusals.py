@@ -1,0 +1,170 @@
+"""What the engine `dispatch` refuses: groups that never fit, policies that do not go with it, wrong answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engines.dispatch_cases import Case, Row
+from tests.engines.dispatch_users import (
+    EverySeventh,
+    FromTheTop,
+    LongestUnused,
+    MiddleOut,
+    OddOnesOut,
+    OneShort,
+    Thirds,
+)
+from workbench.errors import InputError, PolicyError
+from workbench.machine.resource import Resource
+from workbench.policies.dispatch import CoolestFirst, NoRotation, PriorityWindows, StaticPriority
+from workbench.policies.placement import Buddy, Compaction
+from workbench.policies.probes import GroupedRun, SampledRun
+
+BARRIERS = Resource(label="barriers", level="module", contiguous=False, blocks=3)
+
+
+def refused(*rows: Row, **more: Any) -> str:
+    with pytest.raises(InputError) as wrong:
+        Case([Row(), *rows], modules=2, units=2, more=(BARRIERS,), **more).engine()
+    sentence = str(wrong.value)
+    assert sentence.endswith(".")
+    return sentence
+
+
+@pytest.mark.parametrize("resource", ["vgpr", "sgpr", "shared", "barriers"])
+def test_a_group_that_never_fits_is_refused_by_the_resource(resource: str) -> None:
+    blocks = {"vgpr": 16, "sgpr": 16, "shared": 16, "barriers": 3}[resource]
+    Case([Row(need={resource: blocks})], units=2, more=(BARRIERS,)).engine()
+    said = refused(Row(need={resource: blocks + 1}))
+    assert said.startswith(f"group 1 needs {blocks + 1} blocks of {resource} in ")
+    assert f"has {blocks}" in said
+
+
+def test_waves_count_as_they_are_shared_out() -> None:
+    """16 slots: 17 waves never fit; 3 waves of 6 blocks fit two units of 16, as 2 and 1, and 3 of 9 do not."""
+    assert refused(Row(waves=17)).startswith("group 1 needs 9 blocks of waves in one unit, but one unit has 8")
+    Case([Row(waves=3, need={"vgpr": 8})], units=2, policies={"units": NoRotation()}).engine()
+    assert "needs 18 blocks of vgpr in one unit" in refused(Row(waves=3, need={"vgpr": 9}))
+
+
+def test_what_a_policy_makes_of_a_demand_counts() -> None:
+    """Nine blocks are sixteen for a buddy, ten are not sampled, and fifteen are no whole group of four."""
+    assert "served with 16" in refused(Row(need={"shared": 9}), shared=12, policies={"placement": Buddy()})
+    sampled = {"probe": SampledRun(run_lengths=(1, 2, 4, 8))}
+    assert "reports 8 when all are free" in refused(Row(need={"vgpr": 10}), policies=sampled)
+    Case([Row(need={"vgpr": 15})], policies={"probe": GroupedRun(groups=4)}).engine()
+
+
+def test_policies_that_do_not_go_with_a_dispatcher() -> None:
+    assert "moves live ranges" in refused(policies={"placement": Compaction()})
+    assert "temperatures" in refused(policies={"choice": CoolestFirst()})
+    assert "groups" in refused(policies={"probe": GroupedRun(groups=3)})
+
+
+class Anywhere(MiddleOut):
+    """Answer the first block, free or not."""
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        return 0
+
+
+class Nowhere(MiddleOut):
+    """Refuse everything."""
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        return -1
+
+
+class Twice(OneShort):
+    """Report twice as many blocks as there are."""
+
+    def answer(free: Any, blocks: int, params: Any) -> int:
+        return 2 * blocks
+
+
+class Divides(EverySeventh):
+    """Divide by the cycle."""
+
+    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
+        return priority // cycle
+
+
+class Last(OddOnesOut):
+    """Take the last group, whether it fits or not."""
+
+    def answer(  # type: ignore[no-untyped-def]
+        cycle, count, channel, priority, rank, fits, waited, waves, params, memory
+    ) -> int:
+        return count - 1
+
+
+class TooMany(Thirds):
+    """Split into more parts than there are waves."""
+
+    def answer(waves: Any, independent: int, priority: int, levels: int, params: Any) -> int:
+        return waves + 1
+
+
+class OneLost(FromTheTop):
+    """Leave a wave out."""
+
+    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
+        for t in range(units):
+            counts[t] = 0
+        counts[0] = waves - 1
+        return pointer
+
+
+class NoNumber(LongestUnused):
+    """Score with something that is no number."""
+
+    def answer(  # type: ignore[no-untyped-def]
+        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
+    ) -> None:
+        for k in range(count):
+            scores[k] = np.nan
+
+
+class Nobody(OddOnesOut):
+    """Dispatch nothing, whatever the order."""
+
+    def answer(  # type: ignore[no-untyped-def]
+        cycle, count, channel, priority, rank, fits, waited, waves, params, memory
+    ) -> int:
+        return -1
+
+
+WRONG = [
+    ("placement", Anywhere(), r"answered 0, which is not the start of a free range.* at cycle 1, group 1 "),
+    ("placement", Nowhere(), r"wait for ever at cycle \d+ although all modules are empty: .*nowhere"),
+    ("probe", Twice(), "reported 32 free blocks in a row"),
+    ("priority", Divides(), "raised ZeroDivisionError"),
+    ("selection", Last(), r"answered 1, which is not the position of a waiting group that fits.* cycle 1"),
+    ("stuck", TooMany(), r"answered 3 parts"),
+    ("units", OneLost(), r"shared out 1 waves"),
+    ("choice", NoNumber(), "score that is no number"),
+]
+
+
+@pytest.mark.parametrize(("slot", "policy", "said"), WRONG, ids=lambda value: getattr(value, "name", None))
+def test_a_wrong_answer_is_an_error_that_names_the_policy(slot: str, policy: Any, said: str) -> None:
+    """Two groups take eight of sixteen blocks each; a third one, which comes a cycle later, wants all of them."""
+    rows = [
+        Row(waves=2, need={"vgpr": 4}, duration=30),
+        Row(waves=2, need={"vgpr": 4}, duration=30),
+        Row(arrival=1, channel=1, waves=2, independent=True, need={"vgpr": 8}, duration=30),
+    ]
+    with pytest.raises(PolicyError, match=said) as wrong:
+        Case(rows, policies={slot: policy}).engine()
+    assert policy.name in str(wrong.value)
+
+
+@pytest.mark.parametrize("priority", [StaticPriority(), PriorityWindows(shortest=4), EverySeventh()])
+def test_who_refuses_in_every_order_does_not_hang(priority: Any) -> None:
+    """Windows open for ever, and an order that is asked for in every cycle never comes to an end either."""
+    rows = [Row(arrival=5, duration=10), Row(channel=1, priority=2)]
+    with pytest.raises(PolicyError, match=r"2 channels wait for ever .* one of nobody, "):
+        Case(rows, policies={"selection": Nobody(), "priority": priority}).engine()

@@ -1,0 +1,42 @@
+"""The short form of the fault campaign (`python -m benchmarks.faults`), and that its books can be bad."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.faults import faults
+from benchmarks.faults.campaign import all_faults
+from benchmarks.faults.site import Site
+
+
+@pytest.mark.parametrize(
+    ("fault", "given"),
+    [
+        (faults.drivers_killed, {"times": 1, "store": "sqlite"}),
+        (faults.drivers_killed, {"times": 1, "store": "rows"}),
+        (faults.workers_killed, {"times": 1}),
+        (faults.full_disk, {"store": "rows"}),
+        (faults.damaged_tail, {"store": "sqlite"}),
+        (faults.damaged_tail, {"store": "rows"}),
+        (faults.two_drivers, {}),
+    ],
+    ids=lambda given: getattr(given, "__name__", str(given)),
+)
+def test_nothing_is_lost_repeated_or_wrongly_blamed(tmp_path, fault, given):
+    books = fault(tmp_path / "site", **given)
+    assert books.happened >= 1
+    assert books.fine, books
+
+
+def test_the_campaign_has_every_fault():
+    assert len(all_faults(30)) == 13
+
+
+def test_bad_books_are_seen(tmp_path):
+    site = Site(tmp_path / "site", {"plan": {"seeds": 30}, "run": {"workers": 1}})
+    site.start().communicate(timeout=100)
+    site.book()
+    (site.folder / "store.sqlite").unlink()
+    books = site.finish("the store was deleted", {1: "a failure that was not"})
+    assert (books.lost, books.repeated, books.wrong_blame, books.identical) == (30, 30, 1, True)
+    assert not books.fine

@@ -1,0 +1,292 @@
+"""Every kind of worker: the same table, and whatever goes wrong costs the run that is to blame and no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import workbench as wb
+from benchmarks.faults.runs import SWEEP, faulty_plan
+from workbench.errors import InputError, WorkbenchError
+from workbench.experiments.chunks import Bundler
+from workbench.experiments.executors import in_pool
+from workbench.experiments.pools import connect, pool_of
+from workbench.experiments.pools.processes import ONE_THREAD, Processes
+from workbench.experiments.row import Row
+from workbench.experiments.runner import run_plan
+from workbench.experiments.sources import origin
+from workbench.experiments.store import Store
+from workbench.experiments.work import Done
+
+SEVERAL = {**SWEEP, "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "seeds": 20}
+DIED = "the worker process died during this run."
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_cluster_stays():
+    yield
+    connect.close_all()
+
+
+def outcome(plan, **options) -> dict[int, Row]:
+    store = Store(None)
+    run_plan(plan, store, **options)
+    return {row.seed: row for row in store.rows()}
+
+
+def failures(rows: dict[int, Row]) -> dict[int, str]:
+    return {seed: row.error for seed, row in rows.items() if row.status == "failed"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"workers": 0},
+        {"workers": 2, "executor": "threads"},
+        {"workers": 2, "executor": "processes"},
+        {"executor": "local:2"},
+    ],
+    ids=str,
+)
+def test_the_table_is_the_same_whoever_does_the_runs(options):
+    assert wb.run(SEVERAL, **options).table.equals(wb.run(SEVERAL, workers=1).table)
+
+
+def test_a_worker_of_a_cluster_that_dies_or_hangs_costs_one_run_each_and_the_right_one():
+    rows = outcome(faulty_plan(12, kills=3, hangs=8), executor="local:2", limit_seconds=2)
+    assert failures(rows) == {3: DIED, 8: "the run did not end within 2 s."}
+    assert len(rows) == 12
+
+
+@pytest.mark.parametrize("options", [{"workers": 1}, {"workers": 2, "executor": "threads"}], ids=str)
+def test_a_run_that_hangs_in_this_process_costs_itself(options):
+    rows = outcome(faulty_plan(12, hangs=5), limit_seconds=1, **options)
+    assert failures(rows) == {5: "the run did not end within 1 s."}
+    assert len(rows) == 12
+
+
+def test_a_run_that_hangs_does_not_keep_the_process_alive():
+    script = (
+        "from tests.experiments.test_pools import *\n"
+        "print(failures(outcome(faulty_plan(4, hangs=1), workers=2, executor='threads', limit_seconds=1)))"
+    )
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100)
+    assert told.stdout == "{1: 'the run did not end within 1 s.'}\n", told.stderr
+
+
+class Flaky:
+    """A pool of one worker that dies of its own accord, as often as it is told to and whatever it does."""
+
+    width = 3
+
+    def __init__(self, deaths: int) -> None:
+        self.left = deaths
+
+    def submit(self, chunk, limit):
+        future: Future[Done] = Future()
+        self.left -= 1
+        if self.left >= 0:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(Done([Row(*task, "done", "", 0.01, {}) for task in chunk.tasks]))
+        return future
+
+    def deaths(self, problem):
+        return int(isinstance(problem, BrokenExecutor))
+
+    def renew(self):
+        return True
+
+    def leave(self, under_way): ...
+
+
+@pytest.mark.parametrize("deaths", [1, 4])
+def test_a_run_is_not_blamed_for_one_death_alone(deaths):
+    pending = list(faulty_plan(40).runs())
+    rows = [row for rows in in_pool(Bundler(pending), Flaky(deaths), 10.0) for row in rows]
+    assert sorted(row.seed for row in rows) == list(range(40))
+    assert all(row.status == "done" for row in rows)
+
+
+def test_a_run_is_blamed_for_its_second_death_alone():
+    (run,) = faulty_plan(1).runs()
+    rows = [row for rows in in_pool(Bundler([run]), Flaky(2), 10.0) for row in rows]
+    assert [(row.status, row.error) for row in rows] == [("failed", DIED)]
+
+
+def test_workers_that_somebody_else_kills_cost_nothing():
+    slow = {**SEVERAL, "workload": {"regime": "large_uniform", "count": 20000}, "seeds": 40}
+    stop = threading.Event()
+
+    def kill() -> None:
+        while not stop.wait(1.5):
+            for child in children(os.getpid())[:1]:
+                os.kill(child, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = wb.run(slow, workers=2)
+    finally:
+        stop.set()
+        killer.join()
+    assert not found.failures
+    assert found.table.equals(wb.run(slow, workers=1).table)
+
+
+def children(of: int) -> list[int]:
+    """The processes that have a parent and are Python workers."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
+            command = (stat.parent / "cmdline").read_text()
+        except (OSError, IndexError):
+            continue
+        if parent == of and ("LokyProcess" in command or "loky.backend.popen" in command or "spawn_main" in command):
+            found.append(int(stat.parent.name))
+    return found
+
+
+ORPHANS = """
+import json, sys
+from tests.experiments.test_pools import *
+outcome(faulty_plan(8, hangs=2), limit_seconds=500, **json.loads(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
+def test_no_worker_outlives_a_driver_that_is_killed(how):
+    command = [sys.executable, "-c", ORPHANS, json.dumps(how)]
+    driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    workers = wait_until(lambda: (found := children(driver.pid)) and len(found) >= 2 and found)
+    time.sleep(1.5)
+    driver.kill()
+    wait_until(lambda: not any(alive(worker) for worker in workers))
+    driver.wait()
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(true, seconds: float = 60.0):
+    deadline = time.monotonic() + seconds
+    while not (found := true()):
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+    return found
+
+
+def environment() -> dict[str, str | None]:
+    return {name: os.environ.get(name) for name in ONE_THREAD}
+
+
+def test_workers_do_their_arithmetic_in_one_thread():
+    pool = Processes(2)
+    assert pool._pool.submit(environment).result() == ONE_THREAD
+    client = connect.connection("local:2").client
+    assert set(map(str, client.run(environment).values())) == {str(ONE_THREAD)}
+
+
+def test_a_broken_executor_that_was_handed_in_is_one_sentence():
+    with ProcessPoolExecutor(1) as executor:
+        with pytest.raises(
+            WorkbenchError, match=r"the executor that was handed in is broken.*what was finished is kept"
+        ):
+            outcome(faulty_plan(4, kills=2), executor=executor)
+        assert isinstance(executor, ProcessPoolExecutor)
+
+
+def test_threads_that_are_handed_in_are_used():
+    with ThreadPoolExecutor(2) as executor:
+        assert wb.run(SEVERAL, executor=executor).table.equals(wb.run(SEVERAL, workers=1).table)
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("tcp://127.0.0.1:9", "the cluster at tcp://127.0.0.1:9 cannot be reached"),
+        ("foo:bar", "the cluster at foo:bar cannot be reached"),
+        ("local:none", "a local cluster is written local:N"),
+        ("local:0", "a local cluster is written local:N"),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_sentence_within_seconds(address, sentence, monkeypatch):
+    monkeypatch.setattr(connect, "REACH_SECONDS", 1.0)
+    began = time.monotonic()
+    with pytest.raises(WorkbenchError, match=sentence) as refused:
+        wb.run(SEVERAL, executor=address)
+    assert len(str(refused.value).splitlines()) == 1
+    assert time.monotonic() - began < 10
+
+
+def test_a_cluster_without_workers_is_one_sentence(monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(connect, "WORKER_SECONDS", 0.2)
+    sentence = "has had no worker for 0 s; start some with: dask worker tcp://"
+    with LocalCluster(n_workers=0, dashboard_address=":0") as empty, pytest.raises(WorkbenchError, match=sentence):
+        wb.run(SEVERAL, executor=empty.scheduler_address)
+
+
+def test_workers_with_other_versions_are_named_and_refused(monkeypatch):
+    client = connect.connection("local:2").client
+    client.wait_for_workers(2, timeout=60)
+    address = client.scheduler.address
+    mine = origin()._replace(versions={**origin().versions, "numba": "0.1.0"})
+    monkeypatch.setattr(connect, "origin", lambda: mine)
+    sentence = r"worker tcp://\S+ has numba \S+ \(the driver: 0.1.0\) \(and 1 more differ\); install the same"
+    with pytest.raises(WorkbenchError, match=sentence):
+        wb.run(SEVERAL, executor=address)
+
+
+def test_a_worker_without_the_workbench_is_named():
+    assert connect._unlike(ModuleNotFoundError("No module named 'workbench'"), origin()) == (
+        "no workbench of this version (ModuleNotFoundError: No module named 'workbench')"
+    )
+
+
+def test_a_cluster_that_goes_away_is_one_sentence():
+    from distributed import LocalCluster
+
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=60)
+    timer = threading.Timer(3.0, cluster.close)
+    timer.start()
+    with pytest.raises(WorkbenchError, match=r"the cluster at tcp://\S+ was lost; what was finished is kept."):
+        outcome(faulty_plan(4, hangs=1), executor=cluster.scheduler_address, limit_seconds=300)
+    timer.join()
+
+
+@pytest.mark.parametrize(
+    ("executor", "workers", "sentence"),
+    [
+        ("thread", None, "unknown executor 'thread'; there are .* Did you mean threads?"),
+        ("local:2", 3, "workers are counted for processes and threads"),
+        ("processes", 1000, "workers must be a whole number from 0 to 256. Got 1000."),
+    ],
+)
+def test_what_is_no_pool_is_one_sentence(executor, workers, sentence):
+    with pytest.raises(InputError, match=sentence):
+        wb.run(SEVERAL, executor=executor, workers=workers)
+
+
+def test_a_limit_must_be_positive():
+    with pytest.raises(InputError, match=r"the limit of a run must be more than 0 seconds. Got 0"):
+        wb.run(SEVERAL, limit_seconds=0)
+
+
+def test_a_pool_that_is_asked_for_by_name():
+    assert pool_of("threads", 3).width == 3

@@ -1,0 +1,193 @@
+"""What can be said of a sweep while it runs and after it stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+import workbench as wb
+from tests.experiments.test_store import row
+from workbench.cli.main import main
+from workbench.cli.progress import Bar
+from workbench.errors import StoreError
+from workbench.experiments.folder import STORE, held
+from workbench.experiments.progress import Pace
+from workbench.experiments.store import Store
+from workbench.experiments.watchers import LogLines, NotebookLine, usual_watcher
+
+SWEEP = {
+    "engine": "shared_memory",
+    "workload": {"regime": "large_uniform", "count": 20},
+    "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}},
+    "seeds": 5,
+    "measures": ["drain_cycles"],
+}
+
+
+def test_of_a_sweep_that_is_done(tmp_path):
+    wb.run(SWEEP, tmp_path)
+    found = wb.status(tmp_path)
+    assert (found.runs, found.done, found.failed, found.left, found.alive, found.rate) == (10, 10, 0, 0, False, 0.0)
+    assert (found.host, found.pid) == (socket.gethostname(), os.getpid())
+    assert found.last_row_seconds is not None
+    assert found.last_row_seconds < 60
+    wb.run({**SWEEP, "seeds": 3}, tmp_path)
+    assert wb.status(tmp_path).done == 6
+
+
+DRIVER = """
+import sys, workbench as wb
+wb.run(sys.argv[1], sys.argv[2], workers=1)
+"""
+
+
+def test_of_a_driver_that_runs_and_is_then_killed(tmp_path, capsys):
+    (tmp_path / "long.yaml").write_text(
+        "engine: shared_memory\nworkload: {regime: large_uniform, count: 20000}\nseeds: 2000\n"
+    )
+    folder = tmp_path / "r"
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, str(tmp_path / "long.yaml"), str(folder)])
+    try:
+        wait_for_a_row(folder)
+        running = wb.status(folder)
+        with pytest.raises(StoreError, match=f"is in use by process {driver.pid} on {socket.gethostname()}"):
+            wb.run(str(tmp_path / "long.yaml"), folder)
+    finally:
+        driver.kill()
+        driver.wait()
+    assert (running.runs, running.failed, running.alive, running.pid) == (2000, 0, True, driver.pid)
+    assert running.done + running.left == 2000
+    assert running.rate > 0
+    assert main(["status", str(folder), "--json"]) == 0
+    stopped = json.loads(capsys.readouterr().out)
+    assert (stopped["alive"], stopped["rate"]) == (False, 0.0)
+    assert stopped["done"] >= running.done
+    assert main(["status", str(folder)]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"long: {stopped['done']} of 2000 runs done, 0 failed, {stopped['left']} left, last row ")
+    assert said.endswith(f"its driver (process {driver.pid} on {socket.gethostname()}) is not running\n")
+
+
+def wait_for_a_row(folder) -> None:
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline:
+        try:
+            if wb.status(folder).done:
+                return
+        except StoreError:
+            pass
+        time.sleep(0.05)
+    pytest.fail("no row came")
+
+
+def test_of_a_driver_on_another_machine(tmp_path):
+    store = Store(tmp_path / STORE, "far")
+    store.driven(5, 1)
+    store.add_all([row(1), row(2, "failed")])
+    facts = json.loads(store.meta()["driver"])
+    store._rows.set_meta({"driver": json.dumps({**facts, "host": "elsewhere"})})
+    store.close()
+    found = wb.status(tmp_path)
+    assert (found.done, found.failed, found.left, found.alive, found.host) == (2, 1, 2, None, "elsewhere")
+    assert "runs elsewhere and cannot be asked" in found.sentence
+
+
+def test_looking_does_not_disturb_a_driver_that_begins(tmp_path):
+    wb.run(SWEEP, tmp_path)
+    with held(tmp_path):
+        assert wb.status(tmp_path).alive is True
+    with held(tmp_path):
+        pass
+
+
+def test_of_a_folder_without_rows(tmp_path):
+    with pytest.raises(StoreError, match="is not a results folder: it holds no rows"):
+        wb.status(tmp_path)
+
+
+def test_a_log_gets_a_line_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr("workbench.experiments.watchers.LOG_SECONDS", 0.0)
+    lines = LogLines()
+    lines.begin(3, 1)
+    lines.advance(row(1))
+    lines.advance(row(2, "failed"))
+    lines.end()
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 3
+    assert told[1].startswith("3 of 3 runs")
+    assert told[1].endswith(", 1 failed")
+    assert told[2].endswith(", 1 failed, in 0 s")
+
+
+def test_a_sweep_that_ends_soon_says_nothing_in_a_log(capsys):
+    lines = LogLines()
+    lines.begin(3, 1)
+    lines.advance(row(1))
+    lines.end()
+    assert capsys.readouterr().err == ""
+
+
+def test_a_notebook_shows_one_line_that_changes(monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, text, raw):
+            shown.append(("update", text["text/plain"]))
+
+    def display(text, raw, display_id):
+        shown.append(("display", text["text/plain"]))
+        return Handle()
+
+    monkeypatch.setattr("IPython.display.display", display)
+    monkeypatch.setattr("workbench.experiments.watchers.PATIENCE_SECONDS", 0.0)
+    line = NotebookLine()
+    line.begin(2, 0)
+    line.advance(row(1))
+    line.advance(row(2))
+    line.end()
+    assert [how for how, _ in shown] == ["display", "update"]
+    assert shown[0][1].startswith("1 of 2 runs")
+    assert shown[1][1].startswith("2 of 2 runs")
+
+
+def test_who_watches_outside_a_notebook():
+    assert type(usual_watcher()).__name__ == "Silent"
+
+
+def test_who_watches_in_a_notebook(monkeypatch):
+    class Shell:
+        kernel = None
+
+    monkeypatch.setattr("IPython.get_ipython", lambda: Shell())
+    assert isinstance(usual_watcher(), NotebookLine)
+
+
+def test_the_pace_is_that_of_late():
+    now = [0.0]
+    pace = Pace(1000, 0, clock=lambda: now[0])
+    for second in range(1, 101):
+        now[0] = float(second)
+        for _ in range(1 if second <= 50 else 4):
+            pace.count(failed=False)
+    assert 3.9 < pace.rate() < 4.2
+    assert pace.line().startswith("250 of 1000 runs, 4.")
+    assert " 3 min " in pace.line()
+
+
+def test_the_bar_of_a_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "160")
+    bar = Bar()
+    bar.begin(2, 0)
+    bar.advance(row(1))
+    bar.advance(row(2, "failed"))
+    bar.end()
+    told = capsys.readouterr().err
+    assert "2/2" in told
+    assert "1 failed" in told

@@ -1,0 +1,92 @@
+"""H3.1 to H3.18: every claim runs, counted ones say the specification's figures, and a claim that is wrong fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.studies.claims.dispatch import CLAIMS, matching, recent_past, splitting, starvation
+from workbench.studies.claims.dispatch.modules import calibrated
+from workbench.studies.claims.evidence import Evidence
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SEEDS = 3
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return Evidence(SEEDS, None, 1, None)
+
+
+@pytest.fixture(scope="module")
+def short(evidence):
+    """Long runs made short: what comes out is not judged here, only that it comes out."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(splitting.STUCK, "count", 200)
+        patched.setitem(recent_past.LONG, "count", 2000)
+        patched.setattr(recent_past, "NX", [16, 256, 1024])
+        patched.setattr(starvation, "SHORT", 500)
+        patched.setattr(starvation, "LONG", 1000)
+        yield evidence
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_every_claim_has_cases_that_are_told_apart(id, short):
+    claim = BY_ID[id]
+    whole, cases = claim.found(short)
+    said = [case.id for case in [*cases, *claim.costs(short)]]
+    assert len(set(said)) == len(said)
+    assert (whole.id, whole.statement) == (id, claim.statement)
+    assert all(case.n in (1, SEEDS) or case.p_value is None for case in cases)
+    assert all(case.statement and case.note for case in cases)
+
+
+def cases(id, evidence):
+    return {case.id: case for case in BY_ID[id].parts(evidence)}
+
+
+def test_grouping_at_the_demands_of_the_document(evidence):
+    """Spec 3, section 4: at half occupancy 8.9e-7 at demand 4, 0.998 at 5; at 60 % occupancy 0.182 at demand 4."""
+    found = cases("H3.10", evidence)
+    assert found["50 % occupied, demands 1 to 4"].estimate == pytest.approx(8.887e-7, rel=1e-3)
+    assert found["50 % occupied, demands 5 to 8"].estimate == pytest.approx(0.998, abs=5e-4)
+    assert found["60 % occupied, demands 1 to 4"].estimate == pytest.approx(0.182, abs=5e-4)
+    assert [case.side for case in found.values()].count("against") >= 3
+
+
+def test_a_shared_probe_saves_what_the_document_counts(evidence):
+    """Spec 3, section 4: 27.9 % of the chain's gates, at two periods a round."""
+    found = cases("H3.12", evidence)
+    with_masks = found["the document's 128, 64 and 48 blocks, masks of every shift"]
+    assert with_masks.note.startswith("27.9% of the chain's gates saved, -8.4% with the masks")
+    assert with_masks.note.endswith("2 periods a round")
+
+
+def test_probe_timings(evidence):
+    """Spec 3, section 4: 8,128 AND and 8,128 OR gates for 128 blocks."""
+    assert cases("H3.9", evidence)["N = 128, running chain"].note.startswith("16256 gates and 0 registers")
+    assert "1 or 3 cycles against 128" in cases("H3.8", evidence)["N = 128"].note
+
+
+def test_the_more_channels_the_more_reports_are_saved(evidence):
+    saved = [case.estimate for case in BY_ID["H3.2"].parts(evidence)]
+    assert saved == sorted(saved)
+    assert saved[0] == pytest.approx(1 / 2, abs=0.05)
+
+
+def test_a_claim_that_is_wrong_fails(monkeypatch):
+    """Plain random in the place of the marks: it serves less evenly, and waits longer than 2c - 1 services."""
+    monkeypatch.setattr(matching, "FAIR", {"vary": ["served_marks", "plain_random"]})
+    monkeypatch.setattr(matching, "CHANNELS", [4])
+    whole, found = BY_ID["H3.3"].found(Evidence(8, None, 1, None))
+    assert whole.side == "against"
+    assert [case.side for case in found][:2] == ["against", "against"]
+
+
+def test_calibrated_weights_have_the_ratios_of_the_power_model():
+    weights = calibrated()["least_recent_energy"]["weights"]
+    assert weights[3] / weights[0] == pytest.approx(10_290 / 306)
+    assert min(weights) == 1
+
+
+def test_a_mixture_of_nothing_is_what_is_left_alone():
+    assert recent_past.mixture(0.25)["weighted_choice"]["weights"] == [0.75, 0.25]

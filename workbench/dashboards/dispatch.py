@@ -1,0 +1,154 @@
+"""The dashboard `dispatch`: two dispatchers on the same groups, any of their eight policies apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.dashboards.opening import Opening
+from workbench.dashboards.paired_dashboard import PairedDashboard
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels.dispatch_timeline import DispatchTimelinePanel
+from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.engines.dispatch import Dispatch
+from workbench.errors import InputError
+from workbench.experiments.run_set import RunSet
+from workbench.figures.means import mean_curve, rests_on
+from workbench.figures.unit_spread_over_rounds import places
+from workbench.figures.waits_by_priority import waits_by_priority_data
+from workbench.levers import Spec, lever
+from workbench.machine import Machine
+from workbench.metrics.dispatch_balance import spread_after
+from workbench.metrics.dispatch_power import has_power, module_power
+from workbench.records.dispatch import DispatchRecord
+
+
+def dispatch_dashboard() -> PairedDashboard:
+    """The dashboard that opens with the first claim of the source document: does matching help those that wait?"""
+    return PairedDashboard(OPENING, DispatchPanels(), {"power": power_note, "spread": spread_after})
+
+
+_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+
+
+class DispatchView(Spec):
+    """What the panels show of the runs."""
+
+    colours: Literal["priority", "channel"] = lever("priority", says="what the colours of the timeline tell")
+    first_module: int = lever(0, least=0, most=4095, unit="modules", says="the first module of the timeline")
+    modules: int = lever(4, least=1, most=16, unit="modules", says="how many modules the timeline shows")
+    waiting: Literal["mean", "p99", "max"] = lever("mean", says="which waiting is shown by priority")
+
+    def span(self, modules: int) -> tuple[int, int]:
+        """The modules that are shown of so many: from which to which, the last one left out.
+
+        >>> DispatchView(first_module=6).span(8), DispatchView(first_module=99).span(8)
+        ((6, 8), (7, 8))
+        """
+        first = min(self.first_module, modules - 1)
+        return first, min(first + self.modules, modules)
+
+
+class DispatchPanels:
+    """Who runs where over time, how long each priority waits, how even the units and the modules are."""
+
+    def __init__(self) -> None:
+        self.timeline = DispatchTimelinePanel()
+        self.waits, self.spread, self.power = IntervalsPanel(), IntervalsPanel(), IntervalsPanel()
+        self.seeds = widgets.HTML()
+        self.seeds.add_class("wb-says")
+        side_by_side = widgets.HBox([self.waits, self.spread, self.power])
+        side_by_side.add_class("wb-beside")
+        self.widgets = [self.timeline, self.seeds, side_by_side]
+
+    def show_seed(self, names: Sequence[str], records: Sequence[DispatchRecord], view: DispatchView) -> None:
+        self.timeline.show(names, records, view.colours, view.span(records[0].modules))
+
+    def show_runs(self, runs: PairedRuns, found: RunSet, view: DispatchView) -> None:
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        self._show_waits(found, view)
+        self._show_spread(runs)
+        self._show_power(runs)
+
+    def _show_waits(self, found: RunSet, view: DispatchView) -> None:
+        try:
+            data = waits_by_priority_data(found, f"wait_{view.waiting}_cycles")
+        except InputError as undefined:
+            self.waits.say(str(undefined))
+            return
+        sides = [Side(place, line.x, line.means) for place, line in enumerate(data.lines)]
+        self.waits.show("Waiting", "priority", data.y_label, sides)
+
+    def _show_spread(self, runs: PairedRuns) -> None:
+        noted = runs.noted("spread")
+        rounds = places(min(len(one) for side in noted for one in side))
+        if not len(rounds):
+            self.spread.say("Some module was given nothing: there is no spread of its units to show.")
+            return
+        sides = [
+            Side(k, rounds, mean_curve(np.stack([one[rounds - 1] for one in side]))) for k, side in enumerate(noted)
+        ]
+        self.spread.show("Units", "dispatches to a module", "spread (waves)", sides, doubling=True)
+
+    def _show_power(self, runs: PairedRuns) -> None:
+        noted = runs.noted("power")
+        if not noted[0][0].size:
+            self.power.say("Power is off; options: power: class power.")
+            return
+        sides = [Side(k, np.arange(side[0].size), mean_curve(np.stack(side))) for k, side in enumerate(noted)]
+        self.power.show("Power", "module", "power (W)", sides)
+
+
+def power_note(record: DispatchRecord) -> np.ndarray:
+    """The power of each module, averaged over the run: float64[modules], empty where power was not simulated."""
+    return module_power(record) if has_power(record) else np.empty(0)
+
+
+def resources_note(machine: Machine) -> str:
+    """What a dispatcher reserves on a machine.
+
+    >>> resources_note(Machine(compute_units=8))
+    '8 modules of 4 units; a unit: 64 vgpr, 50 sgpr, 10 waves; a module: 128 shared, 16 workgroups'
+    """
+    told = {
+        level: ", ".join(f"{r.blocks} {r.label}" for r in machine.resources() if r.level == level)
+        for level in ("unit", "module")
+    }
+    sizes = f"{machine.compute_units} modules of {machine.simds_a_unit} units"
+    return f"{sizes}; a unit: {told['unit']}; a module: {told['module']}"
+
+
+OPENING = Opening(
+    engine="dispatch",
+    machine={"preset": "patent_dispatch", "compute_units": 8},
+    machine_levers=(
+        "compute_units",
+        "simds_a_unit",
+        "vgprs_a_unit",
+        "sgprs_a_unit",
+        "waves_a_unit",
+        "segments",
+        "workgroups_a_unit",
+        "more_resources",
+    ),
+    machine_note=resources_note,
+    regime="head_of_line",
+    length=400,
+    baseline={
+        "priority": "priority_windows",
+        "selection": "strict_blocking",
+        "stuck": "split_when_stuck",
+        "choice": "weighted_choice",
+    },
+    other={"selection": "served_marks"},
+    compared=tuple(Dispatch.slots),
+    options={"power": "class_power"},
+    seeds=8,
+    measure="wait_mean_cycles",
+    view=DispatchView,
+    folded=("Workload", "Engine"),
+)
+"""The document's dispatcher on both sides, but one side lets nobody pass whom the most urgent group keeps waiting."""

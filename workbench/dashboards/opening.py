@@ -1,0 +1,61 @@
+"""What a dashboard is made of: an engine, its first question, its panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from ipywidgets import Widget
+
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.experiments.run_set import RunSet
+from workbench.levers import Spec
+from workbench.machine import Machine
+
+
+class Opening(NamedTuple):
+    """An engine, and what a dashboard of it asks before anything was turned."""
+
+    engine: str
+    machine: Mapping[str, Any]
+    """As a sweep says it: a preset, with levers that replace its own."""
+    machine_levers: Sequence[str]
+    """The levers of the machine that can be turned."""
+    machine_note: Callable[[Machine], str]
+    """What the machine has, in a line below them."""
+    regime: str
+    length: int
+    """The length of every regime's queues here, so that a run is done within a move."""
+    baseline: Mapping[str, Any]
+    """The policy of each slot, where it is not the engine's default."""
+    other: Mapping[str, Any]
+    """The policies of the other side, where they are not the baseline's."""
+    compared: Sequence[str]
+    """The slots in which the two sides may differ."""
+    options: Mapping[str, Any]
+    """Levers of the engine that are not at their defaults."""
+    seeds: int
+    measure: str
+    """What is compared seed by seed."""
+    view: type[Spec]
+    """What the panels let one choose to look at."""
+    folded: Sequence[str] = ()
+    """Sections of the sidebar that are folded away."""
+
+
+class Panels(Protocol):
+    """The pictures of an engine's runs, below the histogram that every dashboard has."""
+
+    @property
+    def widgets(self) -> Sequence[Widget]:
+        """From top to bottom."""
+
+    def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
+        """Show one run of either side."""
+
+    def show_runs(self, runs: PairedRuns, found: RunSet, view: Any) -> None:
+        """Show all that has been run."""
+
+
+class NothingToChoose(Spec):
+    """A view without levers."""

@@ -1,0 +1,149 @@
+"""A dashboard: two sets of policies on the same queues, seen as they are turned.
+
+It computes nothing itself. The sidebar is a sweep, the experiments run it, the panels show what metrics, figures and
+studies make of the rows. What takes longer than a moment is shown coarse first, with as many seeds as fit, and
+completed while the user looks; any further turn of a lever comes first.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import ipywidgets as widgets
+import yaml
+
+from workbench.dashboards.catalogue_watch import CatalogueWatch
+from workbench.dashboards.later import Later
+from workbench.dashboards.opening import Opening, Panels
+from workbench.dashboards.paired_runs import Notes, PairedRuns
+from workbench.dashboards.panels.histogram import HistogramPanel
+from workbench.dashboards.panels.measures_table import measures_table
+from workbench.dashboards.sidebar import Sidebar
+from workbench.errors import InputError, WorkbenchError
+from workbench.experiments.mechanism import mechanism
+from workbench.experiments.run_set import RunSet
+
+COARSE_SECONDS = 0.08
+"""How long the runs of one move may take; what is left follows when the lever rests."""
+REST_SECONDS = 0.2
+"""How long a lever must rest before the rest of its runs is done."""
+SLICE_SECONDS = 0.25
+"""The rest is done in slices of this length, between which a new move is heard."""
+
+_STYLE = Path(__file__).with_name("dashboard.css")
+
+
+class PairedDashboard(widgets.HBox):
+    """The widget that `wb.dashboard(...)` returns."""
+
+    def __init__(self, opening: Opening, panels: Panels, notes: Notes | None = None) -> None:
+        """`notes` are what the panels need of every run beside its measures."""
+        self.sidebar = Sidebar(mechanism(opening.engine), opening)
+        self.histogram, self.panels = HistogramPanel(), panels
+        self.status, self.table = widgets.HTML(), widgets.HTML()
+        self.sweep = widgets.Textarea(disabled=True, rows=16, layout={"width": "auto"})
+        self.folded = widgets.Accordion([self.sweep], titles=["This dashboard as a sweep file"])
+        self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, self.folded])
+        self.board.add_class("wb-board")
+        style = widgets.HTML(f"<style>{_STYLE.read_text()}</style>")
+        right = widgets.VBox([self.status, self.board], layout={"flex": "4 1 480px", "min_width": "0"})
+        super().__init__([style, self.sidebar.widget, right])
+        self.add_class("wb-dashboard")
+        self._notes = notes or {}
+        self._runs: PairedRuns | None = None
+        self._warm = False
+        self._rest = Later(self._continue)
+        self._watch = CatalogueWatch(self._defined)
+        self.sidebar.on_change(self.update)
+        self.folded.observe(self._write_sweep, "selected_index")
+        self._say("The first run on a machine compiles the engine, which takes some seconds.")
+        Later(self.update).start(0)
+
+    def update(self) -> None:
+        """Run and show what the sidebar says; a mistake is one sentence above the panels, which stay as they were."""
+        self._rest.cancel()
+        with self._mistakes_said():
+            self._runs = PairedRuns(self.sidebar.said(), self._notes)
+            self._warm_up(self._runs)
+            self._show_seed(self._runs)
+            self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)
+            self._write_sweep()
+
+    def close(self) -> None:
+        """Stop listening to the notebook, then close as every widget does."""
+        self._rest.cancel()
+        self._watch.stop()
+        super().close()
+
+    def _warm_up(self, runs: PairedRuns) -> None:
+        """Once: whether the sources have changed takes as long to find out as some runs."""
+        if not self._warm:
+            runs.warm_up(self._say)
+            self._warm = True
+
+    def _defined(self) -> None:
+        self.sidebar.refresh()
+        self.update()
+
+    def _continue(self) -> None:
+        if self._runs is not None:
+            with self._mistakes_said():
+                self._show_runs(self._runs, SLICE_SECONDS, 0)
+
+    def _write_sweep(self, _change: object = None) -> None:
+        """The state as YAML, where somebody looks at it: writing it takes as long as a dozen runs."""
+        if self.folded.selected_index is not None:
+            with self._mistakes_said():
+                said = self.sidebar.said()
+                self.sweep.value = yaml.safe_dump(said, sort_keys=False, default_flow_style=None, width=88)
+
+    def _show_seed(self, runs: PairedRuns) -> None:
+        """One run of either side."""
+        records = runs.records(self.sidebar.drawn.plain())
+        self.panels.show_seed(runs.names, records, self.sidebar.looked_at())
+
+    def _show_runs(self, runs: PairedRuns, seconds: float, rest: float) -> None:
+        """Run the next seeds; the panels show all that have been run, and what is left follows."""
+        found = runs.advance(seconds)
+        _refuse_failures(found)
+        self._show_differences(runs, found)
+        self.panels.show_runs(runs, found, self.sidebar.looked_at())
+        self.table.value = measures_table(found, runs.names, runs.points)
+        self.board.remove_class("wb-stale")
+        left = runs.asked - runs.done
+        self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
+        if left:
+            self._rest.start(rest)
+
+    def _show_differences(self, runs: PairedRuns, found: RunSet) -> None:
+        if runs.same:
+            self.histogram.say("Both sides are the same: there is nothing to compare.")
+            return
+        try:
+            self.histogram.show(found, self.sidebar.measure.plain())
+        except InputError as undefined:
+            self.histogram.say(str(undefined))
+
+    @contextmanager
+    def _mistakes_said(self) -> Iterator[None]:
+        try:
+            yield
+        except WorkbenchError as mistake:
+            said = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
+            self.status.value = f'<span class="wb-mistake" role="alert">{html.escape(said)}</span>'
+            self.board.add_class("wb-stale")
+
+    def _say(self, sentence: str) -> None:
+        self.status.value = f'<span class="wb-fine">{html.escape(sentence)}</span>'
+
+
+def _refuse_failures(found: RunSet) -> None:
+    """Say in one sentence that runs failed, and why the first of them did."""
+    failed = found.failures
+    if failed:
+        raise WorkbenchError(
+            f"{len(failed)} of {len(found.rows)} runs failed; seed {failed[0].seed}: {failed[0].error}"
+        )

@@ -1,0 +1,124 @@
+// A quantity of two sides at some places of an axis: a dot with its interval each, or lines where there are many places.
+
+const HIGH = 170, TOP = 24, FOOT = 46, COLOURS = ["#222222", "#e8590c"], NARROW = 12;
+
+function axisOf({ lines, log }) {
+  const ends = lines.flatMap(({ mean, high }) => [...mean, ...high]).filter(Number.isFinite);
+  const least = Math.min(...lines.flatMap(({ mean, low }) => [...mean, ...low]).filter((value) => value > 0));
+  return log ? [10 ** Math.floor(Math.log10(least)), 1.3 * Math.max(...ends)] : [0, 1.15 * Math.max(...ends, 1e-9)];
+}
+
+function decades(from, to) {
+  const found = [];
+  for (let power = from; power <= to * (1 + 1e-9); power *= 10) found.push(power);
+  return found.length > 1 ? found : [from, ...[2, 5, 10].map((k) => k * from).filter((value) => value <= to)];
+}
+
+class IntervalPicture {
+  constructor(place) { this.sheet = new Sheet(place); }
+
+  draw(scene) {
+    this.scene = scene;
+    this.sheet.begin(scene.lines.length ? TOP + HIGH + FOOT : 0);
+    if (!scene.lines.length) return;
+    this.drawAxes();
+    scene.lines.forEach((line) => this.drawLine(line));
+  }
+
+  drawAxes() {
+    const { sheet, scene } = this, [from, to] = axisOf(scene), scale = scene.log ? Math.log10 : (value) => value;
+    const up = (value) => (scale(value) - scale(from)) / (scale(to) - scale(from));
+    sheet.upward(TOP, HIGH, 1, scene.y, []);
+    this.y = (value) => TOP + HIGH * (1 - up(Math.max(value, from)));
+    for (const value of scene.log ? decades(from, to) : roundNumbers(0, to, 4)) {
+      sheet.ink.fillStyle = PALE;
+      sheet.ink.fillRect(LEFT, this.y(value) - 0.5, sheet.right - LEFT, 1);
+      sheet.words(told(value), LEFT - 8, this.y(value), { align: "right" });
+    }
+    this.x = this.alongAxis();
+    sheet.words(scene.title, LEFT, TOP / 2, { bold: true, most: sheet.right - LEFT });
+  }
+
+  /** Places are evenly spaced, or as their logarithms; whole numbers are told below. */
+  alongAxis() {
+    const { sheet, scene } = this, { doubling } = scene, places = scene.lines.flatMap(({ x }) => x);
+    const scale = doubling ? Math.log2 : (value) => value, edge = doubling ? 0 : 0.5;
+    const from = scale(Math.min(...places)) - edge, to = Math.max(scale(Math.max(...places)) + edge, from + 1e-9);
+    const x = (value) => LEFT + ((scale(value) - from) / (to - from)) * (sheet.right - LEFT);
+    const most = Math.max(...places), count = Math.max(2, Math.min(10, sheet.wide / 60));
+    const shown = doubling ? decadesOfTwo(Math.min(...places), most, count) : roundNumbers(Math.min(...places), most, count, 1);
+    for (const value of shown) sheet.words(told(value), x(value), TOP + HIGH + 8, { align: "center", base: "top" });
+    sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24, { align: "center", base: "top", most: sheet.right - LEFT });
+    return x;
+  }
+
+  drawLine({ place, x, mean, low, high }) {
+    const apart = x.length <= NARROW, shift = apart ? (place - 0.5) * 6 : 0, { ink } = this.sheet;
+    ink.strokeStyle = ink.fillStyle = COLOURS[place];
+    if (apart) this.drawDots(x, mean, low, high, shift);
+    else this.drawBand(x, low, high);
+    ink.lineWidth = apart ? 0.8 : 1.6;
+    ink.beginPath();
+    x.forEach((value, k) => ink.lineTo(this.x(value) + shift, this.y(mean[k])));
+    ink.stroke();
+    ink.lineWidth = 1;
+  }
+
+  drawDots(x, mean, low, high, shift) {
+    const { ink } = this.sheet;
+    ink.lineWidth = 1.6;
+    x.forEach((value, k) => {
+      const at = this.x(value) + shift;
+      ink.beginPath();
+      ink.arc(at, this.y(mean[k]), 3.4, 0, 2 * Math.PI);
+      ink.fill();
+      if (low[k] === null) return;
+      ink.beginPath();
+      ink.moveTo(at, this.y(low[k]));
+      ink.lineTo(at, this.y(high[k]));
+      ink.stroke();
+    });
+  }
+
+  drawBand(x, low, high) {
+    if (low.includes(null)) return;
+    const { ink } = this.sheet;
+    ink.globalAlpha = 0.15;
+    ink.beginPath();
+    x.forEach((value, k) => ink.lineTo(this.x(value), this.y(low[k])));
+    [...x.keys()].reverse().forEach((k) => ink.lineTo(this.x(x[k]), this.y(high[k])));
+    ink.fill();
+    ink.globalAlpha = 1;
+  }
+}
+
+/** Powers of two between two numbers, at most about so many. */
+function decadesOfTwo(from, to, count) {
+  const step = Math.max(1, Math.ceil(Math.log2(Math.max(to / from, 2)) / count)), found = [];
+  for (let power = 2 ** Math.ceil(Math.log2(from)); power <= to; power *= 2 ** step) found.push(power);
+  return found;
+}
+
+function render({ model, el }) {
+  const says = el.appendChild(document.createElement("div")), picture = new IntervalPicture(el);
+  says.className = "wb-result";
+  const redraw = atNextFrame(() => {
+    if (!model.get("drawn")) return; // the page may be there before the first run
+    const { words } = model.get("scene");
+    says.textContent = words;
+    says.style.display = words ? "" : "none";
+    picture.draw(model.get("scene"));
+    picture.sheet.canvas.dataset.drawn = model.get("drawn");
+  });
+  redraw();
+  model.on("change:drawn", redraw);
+  const watch = new ResizeObserver(redraw);
+  watch.observe(el);
+  return () => {
+    watch.disconnect();
+    redraw.cancel();
+    model.off("change:drawn", redraw);
+  };
+}
+
+export default { render };

@@ -1,0 +1,7 @@
+// The words of a memory's layout: a row is a segment, who holds it is a workgroup.
+
+const WHO = "workgroup";
+
+function placeWords(scene, strip, [first]) {
+  return `segments ${told(strip.base[first])} to ${told(strip.base[first] + strip.length[first] - 1)}`;
+}

@@ -1,0 +1,71 @@
+"""The policies of both sides: what the baseline answers in each slot of an engine, and where the other side differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.dashboards.controls import ChoiceControl, Control
+from workbench.dashboards.opening import Opening
+from workbench.engines.engine import Engine
+from workbench.levers import Lever
+from workbench.policies.policy import Policy, policies
+
+SAME = ""
+"""What stands for the baseline's own policy on the other side."""
+_SAYS = "whose answer the engine takes here"
+_TOGETHER = "other"
+"""The sweep's name for the choices that step together from the baseline to the other side."""
+
+
+class PoliciesControl:
+    """Controls by slot: `baseline` and `other` where the sides may differ, `common` where they may not."""
+
+    def __init__(self, engine: Engine, opening: Opening) -> None:
+        self._engine, self._opening = engine, opening
+        alone = len(opening.compared) == 1
+        self.baseline = {slot: self._control(slot, "baseline" if alone else slot) for slot in opening.compared}
+        self.common = {slot: self._control(slot, slot) for slot in engine.slots if slot not in opening.compared}
+        same = {} if alone else {SAME: "as the baseline"}
+        self.other = {slot: self._other(slot, "other" if alone else slot, same) for slot in opening.compared}
+
+    def __iter__(self) -> Iterator[Control]:
+        yield from (*self.baseline.values(), *self.other.values(), *self.common.values())
+
+    def said(self) -> dict[str, Any]:
+        """The keys `policy` and `baseline` of a sweep."""
+        ours = {slot: control.plain() for slot, control in {**self.baseline, **self.common}.items()}
+        theirs = {slot: control.plain() for slot, control in self.other.items()}
+        differing = [slot for slot, policy in theirs.items() if policy not in (SAME, ours[slot])]
+        together = {"zip": _TOGETHER} if len(differing) > 1 else {}
+        varied = {slot: {"vary": [ours[slot], theirs[slot]], **together} for slot in differing}
+        said = {slot: varied.get(slot, ours[slot]) for slot in self._engine.slots}
+        baseline = {slot: self.baseline[slot].plain() for slot in differing}
+        return {"policy": said} | ({"baseline": baseline} if differing else {})
+
+    def _control(self, slot: str, name: str) -> ChoiceControl:
+        default = self._opening.baseline.get(slot, self._engine.slots[slot])
+        takes_another = {s: f"as {s}".replace("_", " ") for s in self._engine.slots if s == self._engine.slots[slot]}
+        return _choice(self._engine.asks(slot), name, default, takes_another)
+
+    def _other(self, slot: str, name: str, same: Mapping[str, str]) -> ChoiceControl:
+        default = self._opening.other.get(slot, SAME)
+        return _choice(self._engine.asks(slot), name, default, same)
+
+
+def _choice(question: str, name: str, default: Any, stand_ins: Mapping[str, str]) -> ChoiceControl:
+    control = ChoiceControl(Lever(name, "spec", spec=question_base(question), says=_SAYS), stand_ins=stand_ins)
+    if default not in stand_ins:
+        control.show(default)
+    return control
+
+
+def question_base(question: str) -> type[Policy]:
+    """The class from which every policy of a question derives.
+
+    >>> from workbench.policies.placement import Placement
+    >>> question_base("placement") is Placement
+    True
+    """
+    some = next(iter(policies(question).values()))
+    return [cls for cls in some.__mro__ if issubclass(cls, Policy) and cls.question == question][-1]

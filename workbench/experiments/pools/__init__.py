@@ -1,0 +1,62 @@
+"""Where runs are done: processes, threads, a cluster, or an executor that the user hands in."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+
+from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.experiments.pools.cores import cores
+from workbench.experiments.pools.pool import Pool
+
+MOST_WORKERS = 256
+KINDS = ("processes", "threads", "local:4", "tcp://HOST:PORT")
+
+
+def pool_of(executor: Executor | str | None, workers: int | None) -> Pool:
+    """The pool that somebody asks for.
+
+    Parameters
+    ----------
+    executor : Executor or str, optional
+        `processes` (also left out), `threads`, the address of a Dask cluster, or anything that submits as
+        `concurrent.futures` does.
+    workers : int, optional
+        How many processes or threads; left out, one a core.
+
+    Raises
+    ------
+    InputError
+        There is no such kind, or workers are counted for a cluster, which has its own.
+    WorkbenchError
+        An optional part is not installed, or a cluster cannot be used.
+    """
+    if executor is None or executor == "processes":
+        from workbench.experiments.pools.processes import Processes
+
+        return Processes(max(workers or cores(), 1))
+    if executor == "threads":
+        from workbench.experiments.pools.threads import Threads
+
+        return Threads(max(workers or cores(), 1))
+    if workers is not None:
+        raise InputError("workers are counted for processes and threads; a cluster or an executor has its own.")
+    if not isinstance(executor, str):
+        from workbench.experiments.pools.given import Given
+
+        return Given(executor)
+    if ":" not in executor:
+        raise unknown_name("", "executor", executor, KINDS)
+    from workbench.experiments.pools.cluster import Cluster
+
+    return Cluster(executor)
+
+
+def check_pool(executor: Executor | str | None, workers: int | None) -> None:
+    """Refuse a number of workers that nobody means, and a pool that cannot be had, before anything is written."""
+    if workers is not None and not 0 <= workers <= MOST_WORKERS:
+        raise wrong_value("", "workers", f"must be a whole number from 0 to {MOST_WORKERS}", workers, cores())
+    if isinstance(executor, str) and executor != "processes":
+        pool_of(executor, workers)
+
+
+__all__ = ["MOST_WORKERS", "Pool", "check_pool", "cores", "pool_of"]

@@ -1,0 +1,163 @@
+"""Connections to Dask clusters: made once a process, checked before anything is run."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import warnings
+from contextlib import suppress
+from typing import Any
+
+from workbench.errors import InputError, WorkbenchError, missing_extra
+from workbench.experiments import sources
+from workbench.experiments.pools.processes import ONE_THREAD
+from workbench.experiments.sources import Origin, differences, origin
+
+REACH_SECONDS = 5.0
+WORKER_SECONDS = 60.0
+"""How long to wait for a cluster's first worker."""
+
+MOST_LOCAL = 256
+LOCAL = "local:"
+ALLOWED_FAILURES = 1
+"""Deaths that a cluster of our own forgives a bundle before its runs are tried alone."""
+
+
+_FOR_GOOD = {"distributed.deploy.lost-worker-timeout": "1 week"}
+"""A local cluster gives a worker up for ever that is not back 15 s after any of its deaths: one that dies again just
+then, or starts slowly on a machine under load, left it without workers (seen with distributed 2026.8)."""
+
+
+class Connection:
+    """A client, and the cluster that ends with it where it is our own."""
+
+    def __init__(self, address: str, client: Any, own: Any = None) -> None:
+        self.address = address
+        self.client = client
+        self._own = own
+
+    def threads(self) -> int:
+        """How many threads the workers have together."""
+        return sum(self.client.nthreads().values())
+
+    def close(self) -> None:
+        """Leave the cluster; end it where it is our own."""
+        with suppress(Exception):
+            self.client.close(timeout=2)
+        if self._own is not None:
+            with suppress(Exception):
+                self._own.close(timeout=5)
+
+
+_open: dict[str, Connection] = {}
+
+
+def connection(address: str) -> Connection:
+    """The connection to a cluster, made if there is none yet.
+
+    Raises
+    ------
+    InputError
+        The address of a local cluster does not say how many workers it has.
+    WorkbenchError
+        Dask is not installed; the cluster cannot be reached, has no worker, or has workers unlike this process.
+    """
+    known = _open.get(address)
+    if known is not None and known.client.status == "running":
+        return known
+    found = _local(address) if address.startswith(LOCAL) else _remote(address)
+    try:
+        _admit(found)
+    except BaseException:
+        found.close()
+        raise
+    if not _open:
+        atexit.register(close_all)
+    _open[address] = found
+    return found
+
+
+def forget(lost: Connection) -> None:
+    """Take a connection that broke out of use."""
+    _open.pop(lost.address, None)
+    lost.close()
+
+
+def close_all() -> None:
+    """Leave every cluster."""
+    for one in list(_open.values()):
+        forget(one)
+
+
+def _remote(address: str) -> Connection:
+    dask = _dask()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of versions that differ, which are refused below
+            return Connection(address, dask.Client(address, timeout=REACH_SECONDS, set_as_default=False))
+    except (OSError, ValueError, TypeError, ImportError, RuntimeError) as problem:
+        raise WorkbenchError(
+            f"the cluster at {address} cannot be reached ({' '.join(str(problem).split()) or type(problem).__name__}); "
+            "is its scheduler running, and is this its address?"
+        ) from None
+
+
+def _local(address: str) -> Connection:
+    number = address.removeprefix(LOCAL)
+    if not number.isdigit() or not 1 <= int(number) <= MOST_LOCAL:
+        raise InputError(f"a local cluster is written local:N, with 1 to {MOST_LOCAL} workers. Got {address!r}.")
+    dask = _dask()
+    from dask import config
+
+    config.set(_FOR_GOOD)
+    settings = {
+        "distributed.scheduler.allowed-failures": ALLOWED_FAILURES,
+        "distributed.nanny.pre-spawn-environ": ONE_THREAD,
+    }
+    with config.set(settings):
+        own = dask.LocalCluster(
+            n_workers=int(number),
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )
+    return Connection(address, dask.Client(own, set_as_default=False), own)
+
+
+def _dask() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise missing_extra("running on a cluster", "cluster") from None
+    for name in ("client", "core", "utils"):  # what they have to say is said in one sentence
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
+    return distributed
+
+
+def _admit(found: Connection) -> None:
+    """Refuse a cluster without workers, and one whose workers would compute something else."""
+    try:
+        found.client.wait_for_workers(1, timeout=WORKER_SECONDS)
+    except TimeoutError:
+        raise WorkbenchError(
+            f"the cluster at {found.address} has had no worker for {WORKER_SECONDS:.0f} s; "
+            f"start some with: dask worker {found.address}"
+        ) from None
+    mine, unlike = origin(), {}
+    for worker, theirs in found.client.run(sources.origin, on_error="return").items():
+        if said := _unlike(theirs, mine):
+            unlike[worker] = said
+    if unlike:
+        worker, said = sorted(unlike.items())[0]
+        others = f" (and {len(unlike) - 1} more differ)" if len(unlike) > 1 else ""
+        raise WorkbenchError(
+            f"the cluster at {found.address}: worker {worker} has {said}{others}; install the same versions everywhere."
+        )
+
+
+def _unlike(theirs: object, mine: Origin) -> str:
+    if isinstance(theirs, BaseException):
+        return f"no workbench of this version ({type(theirs).__name__}: {' '.join(str(theirs).split())})"
+    return differences(Origin(*theirs), mine)  # type: ignore[misc]

@@ -1,0 +1,141 @@
+"""Rows in text files, one a driver and only ever appended to: for file systems on which SQLite is not safe.
+
+A line is a checksum and a JSON list that says what it is: `["run", ...]`, `["point", ...]` or `["meta", ...]`. A line
+that a crash cut short is ignored, a damaged one costs itself alone, and the files of several drivers are merged as they
+are read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from workbench.experiments.row import Kept, better
+
+SUFFIX = ".rows"
+SYNC_SECONDS = 1.0
+
+
+class RowFiles:
+    """A folder of row files; a driver reads all of them and writes its own."""
+
+    def __init__(self, folder: Path, read_only: bool = False) -> None:
+        self.path = folder
+        self.damaged: dict[str, int] = {}
+        """File name -> lines that were left out."""
+        self._rows: dict[str, Kept] = {}
+        self._points: dict[str, str] = {}
+        self._meta: dict[str, str] = {}
+        self._file: int | None = None
+        self._synced = time.monotonic()
+        if not read_only:
+            folder.mkdir(exist_ok=True)
+        for path in sorted(folder.glob(f"*{SUFFIX}")):
+            for said in self._lines(path):
+                self._learn(*said)
+
+    def _lines(self, path: Path) -> Iterator[list[Any]]:
+        lines = path.read_bytes().split(b"\n")
+        for line in lines[:-1]:
+            said = _read(line)
+            if said is None:
+                self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
+            else:
+                yield said
+
+    def _learn(self, kind: str, *values: Any) -> None:
+        if kind == "run":
+            row = Kept(*values)
+            if better(row, self._rows.get(row.id)):
+                self._rows[row.id] = row
+        else:
+            key, value = values
+            (self._points if kind == "point" else self._meta)[key] = value
+
+    def meta(self) -> dict[str, str]:
+        return dict(self._meta)
+
+    def set_meta(self, values: dict[str, str]) -> None:
+        self._append(["meta", key, value] for key, value in values.items())
+
+    def add_points(self, identities: Iterable[tuple[str, str]]) -> None:
+        self._append(["point", key, text] for key, text in identities if key not in self._points)
+
+    def points(self) -> dict[str, str]:
+        return dict(self._points)
+
+    def add(self, rows: list[Kept]) -> None:
+        self._append(["run", *row] for row in rows)
+
+    def rows(self) -> Iterator[Kept]:
+        """Every row, in the order of their ids."""
+        return (self._rows[run] for run in sorted(self._rows))
+
+    def done(self) -> set[str]:
+        return {run for run, row in self._rows.items() if row.status == "done"}
+
+    def close(self) -> None:
+        if self._file is not None:
+            file, self._file = self._file, None
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
+
+    def _append(self, said: Iterable[list[Any]]) -> None:
+        """Write lines, then believe them: a killed driver loses none, a machine that goes down at most a second's."""
+        lines = list(said)
+        if not lines:
+            return
+        try:
+            if self._file is None:
+                self._file = self._own()
+            text = b"".join(map(_written, lines))
+            while text:
+                text = text[os.write(self._file, text) :]
+            if time.monotonic() - self._synced > SYNC_SECONDS:
+                os.fsync(self._file)
+                self._synced = time.monotonic()
+        except OSError:
+            with suppress(OSError):
+                self.close()  # what comes next goes to another file, not behind half a line
+            raise
+        for line in lines:
+            self._learn(*line)
+
+    def _own(self) -> int:
+        name = f"{time.time_ns():020d}-{socket.gethostname()}-{os.getpid()}{SUFFIX}"
+        return os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+
+
+def _written(said: list[Any]) -> bytes:
+    """A line.
+
+    >>> _written(["meta", "sweep", "drain"])
+    b'f50c1608 ["meta","sweep","drain"]\\n'
+    """
+    text = json.dumps(said, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _read(line: bytes) -> list[Any] | None:
+    """What a line says; None if it is not what was written.
+
+    >>> _read(b'f50c1608 ["meta","sweep","drain"]'), _read(b'73a67ca9 ["meta","sweep","brain"]')
+    (['meta', 'sweep', 'drain'], None)
+    """
+    checksum, _, text = line.partition(b" ")
+    try:
+        if int(checksum, 16) != zlib.crc32(text):
+            return None
+        said: list[Any] = json.loads(text)
+    except ValueError:
+        return None
+    return said

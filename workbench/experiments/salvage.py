@@ -1,0 +1,173 @@
+"""Rows read out of the pages of a damaged SQLite file, whatever became of the tree that joined them.
+
+The tables of a store keep whole records in the pages of their trees. Every page of the file and of its write-ahead log
+is read for itself, and a record is believed only if it proves itself: a run's id is the digest of its point and seed,
+and its checksum fits. What is damaged is left out; what is intact is found even where the file's first page is gone.
+Written from SQLite's description of its file format (https://www.sqlite.org/fileformat2.html, sections 1.6, 2.1, 4.1).
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.experiments.row import Kept, better
+from workbench.experiments.run_id import run_id
+
+_LEAF, _INTERIOR = 0x0A, 0x02
+_WAL_MAGIC = (0x377F0682, 0x377F0683)
+_USUAL_PAGE = 4096
+_WIDTHS = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 7: 8, 8: 0, 9: 0}
+"""Serial type -> bytes."""
+
+Fetch = Callable[[int], bytes]
+
+
+class Salvaged(NamedTuple):
+    """What was found intact."""
+
+    rows: list[Kept]
+    points: dict[str, str]
+    meta: dict[str, str]
+
+
+def log_of(path: Path) -> bytes:
+    """What a store's write-ahead log holds: nothing unless its driver was killed or is running."""
+    log = path.with_name(path.name + "-wal")
+    return log.read_bytes() if log.is_file() else b""
+
+
+def salvage(content: bytes, log: bytes) -> Salvaged:
+    """Everything in a store's file and its write-ahead log that proves itself intact; of a run, the done row."""
+    rows: dict[str, Kept] = {}
+    points: dict[str, str] = {}
+    meta: dict[str, str] = {}
+    for record in _records(content, log):
+        if (row := _run(record)) is not None:
+            if better(row, rows.get(row.id)):
+                rows[row.id] = row
+        elif len(record) == 2 and all(isinstance(value, str) for value in record):
+            (points if _is_json(record[1]) and len(record[0]) == 32 else meta)[record[0]] = record[1]
+    return Salvaged(list(rows.values()), points, meta)
+
+
+def _run(record: list[Any]) -> Kept | None:
+    """The run in a record, if it is one and intact."""
+    if len(record) not in (7, 9):
+        return None
+    *values, at, crc = record if len(record) == 9 else [*record, None, None]
+    try:
+        # SQLite writes 3.0 as the whole number that it is and gives it back by the column's type
+        row = Kept._make([*values[:5], float(values[5]), values[6], None if at is None else float(at)])
+        proved = row.id == run_id(row.point, row.seed) and row.status in ("done", "failed") and _is_json(row.measures)
+    except (TypeError, ValueError):
+        return None
+    return row if proved and crc in (None, row.checksum()) else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _records(content: bytes, log: bytes) -> Iterator[list[Any]]:
+    size, logged = _logged(log, _page_size(content))
+    latest = dict(logged)
+
+    def fetch(number: int) -> bytes:
+        return latest.get(number) or content[(number - 1) * size : number * size]
+
+    pages = [(k + 1, content[k * size : (k + 1) * size]) for k in range(len(content) // size)]
+    for number, page in pages + logged:
+        yield from _records_in(page, 100 if number == 1 else 0, fetch)
+
+
+def _page_size(content: bytes) -> int:
+    said = int.from_bytes(content[16:18], "big")
+    said = 65536 if said == 1 else said
+    return said if said in {1 << k for k in range(9, 17)} and content[:6] == b"SQLite" else _USUAL_PAGE
+
+
+def _logged(log: bytes, size: int) -> tuple[int, list[tuple[int, bytes]]]:
+    """The pages in a write-ahead log, oldest first, and the size of all pages."""
+    if len(log) < 32 or int.from_bytes(log[:4], "big") not in _WAL_MAGIC:
+        return size, []
+    size = int.from_bytes(log[8:12], "big") or size
+    starts = range(32, len(log) - 23 - size, 24 + size)
+    return size, [(int.from_bytes(log[at : at + 4], "big"), log[at + 24 : at + 24 + size]) for at in starts]
+
+
+def _records_in(page: bytes, header: int, fetch: Fetch) -> Iterator[list[Any]]:
+    """The records of a page of an index tree, leaf or interior; nothing where the page is of another kind."""
+    if len(page) < header + 12 or page[header] not in (_LEAF, _INTERIOR):
+        return
+    interior = page[header] == _INTERIOR
+    pointers = header + (12 if interior else 8)
+    for k in range(int.from_bytes(page[header + 3 : header + 5], "big")):
+        try:
+            start = int.from_bytes(page[pointers + 2 * k : pointers + 2 * k + 2], "big")
+            yield _record(_payload(page, start + (4 if interior else 0), fetch))
+        except (IndexError, ValueError, struct.error):
+            continue
+
+
+def _payload(page: bytes, at: int, fetch: Fetch) -> bytes:
+    """The bytes of a record, followed into overflow pages (section 1.6: how much of it stays in the tree)."""
+    length, at = _varint(page, at)
+    usable = len(page)
+    most, least = (usable - 12) * 64 // 255 - 23, (usable - 12) * 32 // 255 - 23
+    if length <= most:
+        return _exactly(page[at : at + length], length)
+    fitting = least + (length - least) % (usable - 4)
+    local = fitting if fitting <= most else least
+    parts, left = [page[at : at + local]], length - local
+    following = int.from_bytes(page[at + local : at + local + 4], "big")
+    while left > 0:
+        further = _exactly(fetch(following), usable)
+        parts.append(further[4 : 4 + left])
+        left -= usable - 4
+        following = int.from_bytes(further[:4], "big")
+    return _exactly(b"".join(parts), length)
+
+
+def _record(payload: bytes) -> list[Any]:
+    """The values of a record (section 2.1)."""
+    end, at = _varint(payload, 0)
+    body, values = end, []
+    while at < end:
+        kind, at = _varint(payload, at)
+        width = _WIDTHS[kind] if kind in _WIDTHS else (kind - 12) // 2
+        values.append(_value(kind, _exactly(payload[body : body + width], width)))
+        body += width
+    return values
+
+
+def _value(kind: int, raw: bytes) -> Any:
+    if kind in (0, 8, 9):
+        return {0: None, 8: 0, 9: 1}[kind]
+    if kind == 7:
+        return struct.unpack(">d", raw)[0]
+    if kind in _WIDTHS:
+        return int.from_bytes(raw, "big", signed=True)
+    return raw.decode() if kind >= 13 and kind % 2 else raw
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of one to nine bytes, and where it ends."""
+    value = 0
+    for k in range(8):
+        value = value << 7 | data[at + k] & 0x7F
+        if data[at + k] < 0x80:
+            return value, at + k + 1
+    return value << 8 | data[at + 8], at + 9
+
+
+def _exactly(raw: bytes, length: int) -> bytes:
+    if len(raw) != length:
+        raise ValueError("cut short")
+    return raw

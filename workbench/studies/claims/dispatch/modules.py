@@ -1,0 +1,90 @@
+"""H3.14, H3.15 and H3.18: the choice of a module by what is left and by what has run (Em. 9 and 10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.experiments.run_set import RunSet
+from workbench.levers import read_spec
+from workbench.machine.power import Power
+from workbench.policies.dispatch.choice.calibration import InstructionCalibrator, metered
+from workbench.studies.claims.cases import better
+from workbench.studies.claims.claim import Claim
+from workbench.studies.claims.dispatch.experiment import POWER, QUEUED, experiment, groups
+from workbench.studies.claims.evidence import Evidence, point
+from workbench.studies.statistics import Finding
+
+LOADS = {"load 0.5": {"poisson_load": 0.5}, "load 0.9": {"poisson_load": 0.9}, "all queued": QUEUED}
+RAW, NORMALISED = "most_residual(normalise=False)", "most_residual(normalise=True)"
+RESIDUAL = {"most_residual": {"normalise": {"vary": [False, True]}}}
+EMPTIEST_AT = (0.7, 0.9)
+
+
+def calibrated(nx: Any = 1024) -> dict[str, Any]:
+    """Least recent energy with the weights that the document's calibration finds (R79) for the power that is drawn."""
+    weights = read_spec(InstructionCalibrator, {}).calibrate(metered(Power.read(POWER["power"]))).weights
+    return {"least_recent_energy": {"weights": list(weights), "nx": nx}}
+
+
+def _runs(evidence: Evidence, load: str) -> RunSet:
+    choices = {"vary": ["round_robin", RESIDUAL, calibrated()]}
+    return evidence.runs(f"dispatch_choice_{load}", experiment(groups(arrival=LOADS[load]), POWER, choice=choices))
+
+
+def _residual(evidence: Evidence) -> list[Finding]:
+    """Evenness at part load; throughput where more waits than fits, for else it is that of the arrivals."""
+    found = []
+    for load in LOADS:
+        runs = _runs(evidence, load)
+        first = point(runs, choice="round_robin")
+        measures = ["utilisation_cv_over_time", "power_cv"] if load != "all queued" else ["groups_per_kilocycle"]
+        found += [
+            better(runs, first, point(runs, choice=rule), measure, f"{load}, {rule}")
+            for rule in (RAW, NORMALISED)
+            for measure in measures
+        ]
+    return found
+
+
+def _recent(evidence: Evidence) -> list[Finding]:
+    found = []
+    for load in LOADS:
+        runs = _runs(evidence, load)
+        *others, recent = runs.points
+        found += [
+            better(runs, other, recent, measure, f"{load}, against {other.coordinates['policy.choice']}")
+            for other in others
+            for measure in ("power_cv", "temperature_spread_k")
+        ]
+    return found
+
+
+def _emptiest(evidence: Evidence) -> list[Finding]:
+    found = []
+    for load in EMPTIEST_AT:
+        workload = {"regime": "large_groups", "arrival": {"poisson_load": load}}
+        sweep = experiment(workload, choice={"vary": [RESIDUAL, "best_fit_module"]})
+        runs = evidence.runs(f"dispatch_emptiest_{load:g}", sweep)
+        best = point(runs, choice="best_fit_module")
+        found += [
+            better(runs, point(runs, choice=rule), best, "large_refused_rate", f"load {load:g}, against {rule}")
+            for rule in (RAW, NORMALISED)
+        ]
+    return found
+
+
+MODULES = [
+    Claim("H3.14", "most residual balances modules better than round robin", "¶238, ¶246 and ¶258", _residual),
+    Claim(
+        "H3.15",
+        "least recent energy gives more even power and heat than most residual and round robin",
+        "¶12, ¶261 and ¶283",
+        _recent,
+    ),
+    Claim(
+        "H3.18",
+        "the emptiest module fragments capacity: best fit refuses large groups less often",
+        "objection of spec 3 to ¶246",
+        _emptiest,
+    ),
+]

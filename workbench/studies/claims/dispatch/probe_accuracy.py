@@ -1,0 +1,110 @@
+"""H3.10 and H3.11: what grouped and sampled probes lose (Em. 5 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.policies.probes import Probe
+from workbench.studies.claims.cases import ratio
+from workbench.studies.claims.claim import Claim
+from workbench.studies.claims.dispatch.experiment import BLOCKS, QUEUED, REGISTERS, experiment, groups
+from workbench.studies.claims.evidence import Evidence
+from workbench.studies.probe_success import Setting, failure, lost_dispatches, octave_lengths, under_report
+from workbench.studies.statistics import Finding, fact
+
+NEGLIGIBLE = 0.01
+"""Of dispatches (spec 3, H3.10)."""
+GROUPED: Any = {"grouped_run": {"groups": 32}}
+"""The document's example: groups of 4 of 128 blocks (¶151)."""
+OCCUPIED = (0.3, 0.5, 0.6)
+DEMANDS = (range(1, 5), range(5, 9), range(9, 17))
+UNIT_DEMANDS = [16, 17, 32, 33]
+"""Blocks of four waves, one a unit: at a multiple of the group size and just above."""
+EQUAL_GATES = [32, 64]
+"""Groups whose gates are enough for a sampled probe of the demands; the document's example, and the next."""
+ASKED = range(1, 17)
+"""Blocks of a unit, each demand as likely as another."""
+LONGEST, DENSITIES = (16, 32, 64, 128), (1, 2, 4, 8, 16)
+"""Sampled probes: the longest run that they tell apart, which the demands need not exceed (E14), and how many run
+lengths lie between one power of two and the next."""
+
+
+def _exactly(evidence: Evidence) -> Iterator[Finding]:
+    """The document's own model of independent blocks, without drawing (¶151-154)."""
+    for occupied in OCCUPIED:
+        setting = Setting(free=1 - occupied)
+        for demands in DEMANDS:
+            lost = {n: _lost(n, setting) for n in demands}
+            worst = max(lost, key=lambda n: lost[n])
+            name = f"{100 * occupied:g} % occupied, demands {demands[0]} to {demands[-1]}"
+            note = f"at demand {worst} the chance that the machine serves it falls by {lost[worst]:.3g}"
+            few = lost[worst] <= NEGLIGIBLE
+            yield fact(name, "at most 1 % of dispatches lost", few, estimate=lost[worst], n=len(lost), note=note)
+
+
+def _lost(demand: int, setting: Setting) -> float:
+    grouped, exact = (failure(Probe.read(probe), demand, setting).machine for probe in (GROUPED, "exact_run"))
+    return grouped.failure - exact.failure
+
+
+def _dispatched(evidence: Evidence) -> Iterator[Finding]:
+    """The dispatcher itself, where the free blocks are what placement leaves."""
+    probes = {"vary": ["exact_run", GROUPED]}
+    mixed = evidence.runs("dispatch_grouped_mixed", experiment(REGISTERS, probe=probes))
+    alike = groups(1000, waves=4, vgpr_blocks={"vary": UNIT_DEMANDS}, sgpr_blocks=2, arrival=QUEUED)
+    cliff = evidence.runs("dispatch_grouped_cliff", experiment(alike, probe=probes))
+    yield _as_fast("mixed demands", mixed, *mixed.points)
+    for n in UNIT_DEMANDS:
+        alike_points = (p for p in cliff.points if p.coordinates["workload.vgpr_blocks"] == n)
+        yield _as_fast(f"demand {n}", cliff, *alike_points)
+
+
+def _as_fast(name: str, runs: RunSet, exact: PlannedPoint, grouped: PlannedPoint) -> Finding:
+    band = (1 - NEGLIGIBLE, 1 + NEGLIGIBLE)
+    return ratio(runs, exact, grouped, "groups_per_kilocycle", band, "within 1 % of the exact probe's", name)
+
+
+def _sampled(evidence: Evidence) -> Iterator[Finding]:
+    """At each number of groups, that sampled probe of no more gates that loses least."""
+    lengths = dict.fromkeys(octave_lengths(most, n) for most in LONGEST for n in DENSITIES)
+    sampled = [_priced("sampled_run", run_lengths=chosen) for chosen in lengths]
+    for z in EQUAL_GATES:
+        gates, grouped = _priced("grouped_run", groups=z)
+        for occupied in OCCUPIED:
+            setting = Setting(free=1 - occupied)
+            affordable = [(cost, probe) for cost, probe in sampled if cost <= gates]
+            its_gates, best = min(affordable, key=lambda one: lost_dispatches(one[1], ASKED, setting))
+            name = f"Z = {z} ({gates} gates), {100 * occupied:g} % occupied"
+            yield _against(name, grouped, best, its_gates, setting)
+
+
+def _priced(name: str, **levers: Any) -> tuple[int, Probe]:
+    probe = Probe.read({name: {"chain": "doubling", "decode": "scan", **levers}})
+    return probe.cost(BLOCKS).gates, probe
+
+
+def _against(name: str, grouped: Probe, sampled: Probe, gates: int, setting: Setting) -> Finding:
+    (short, its_short), (lost, its_lost) = (
+        [value(probe) for probe in (grouped, sampled)]
+        for value in (lambda p: under_report(p, setting), lambda p: lost_dispatches(p, ASKED, setting))
+    )
+    note = (
+        f"sampled with {gates} gates falls short by {its_short:.3g} blocks and loses {its_lost:.3g} of the dispatches, "
+        f"grouped by {short:.3g} and {lost:.3g}"
+    )
+    lower = its_short < short and its_lost < lost
+    return fact(name, "lower under-report and fewer lost dispatches", lower, estimate=lost - its_lost, note=note)
+
+
+PROBE_ACCURACY = [
+    Claim(
+        "H3.10",
+        "grouping has a negligible effect on matching",
+        "¶150-155",
+        lambda e: [*_exactly(e), *_dispatched(e)],
+    ),
+    Claim("H3.11", "sampling loses less than grouping at equal gates", "¶170 and ¶182", lambda e: list(_sampled(e))),
+]

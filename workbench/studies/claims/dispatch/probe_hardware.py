@@ -1,0 +1,63 @@
+"""H3.8 and H3.9: the exact probe's cycles and its two timings, counted on generated circuits (Em. 4)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from workbench.policies.probes import Probe
+from workbench.policies.probes.asking import compiled, states
+from workbench.policies.probes.hardware import ProbeCost
+from workbench.studies.claims.claim import Claim
+from workbench.studies.claims.evidence import Evidence
+from workbench.studies.statistics import Finding, fact
+
+SIZES = (16, 64, 128, 512)
+STATES = 500
+"""Free maps of each size on which the reports are compared."""
+
+
+def _cycles(evidence: Evidence) -> Iterator[Finding]:
+    exact, stepped, serial = map(Probe.read, ("exact_run", {"exact_run": {"timing": "pipe_3cycle"}}, "bit_serial"))
+    for blocks in SIZES:
+        cycles = [probe.cost(blocks).cycles for probe in (exact, stepped, serial)]
+        one, other = compiled(exact), compiled(serial)
+        differ = sum(one(free, blocks) != other(free, blocks) for free in states(blocks, STATES))
+        note = "{} or {} cycles against {} of a scan; ".format(*cycles) + f"{differ} of {STATES} reports differ"
+        fixed = cycles == [1, 3, blocks] and not differ
+        yield fact(f"N = {blocks}", "one or three cycles, same reports", fixed, estimate=cycles[0], note=note)
+
+
+def _timings(evidence: Evidence) -> Iterator[Finding]:
+    """Gates and registers stand for area, and for what switches at a low clock; the deepest stage sets the clock."""
+    for chain, blocks in itertools.product(("running", "doubling"), SIZES):
+        one, three = (_cost(blocks, chain=chain, timing=timing) for timing in ("comb_1cycle", "pipe_3cycle"))
+        clock = three.relative_clock / one.relative_clock
+        note = (
+            f"{one.gates} gates and {one.registers} registers against {three.gates} and {three.registers}; "
+            f"{one.period} gate levels a cycle against {three.period}, a clock {clock:.2f} times as high"
+        )
+        smaller = one.gates + one.registers < three.gates + three.registers and one.gates <= three.gates
+        true = smaller and clock > 1
+        yield fact(
+            f"N = {blocks}, {chain} chain",
+            "in one cycle smaller, in three faster clocked",
+            true,
+            estimate=clock,
+            note=note,
+        )
+
+
+def _cost(blocks: int, **levers: str) -> ProbeCost:
+    return Probe.read({"exact_run": levers}).cost(blocks)
+
+
+PROBE_HARDWARE = [
+    Claim("H3.8", "the probe takes one or three cycles, not a scan", "¶102 and ¶122", lambda e: list(_cycles(e))),
+    Claim(
+        "H3.9",
+        "the one-cycle form is smaller, the three-cycle form allows a higher clock",
+        "¶113-114",
+        lambda e: list(_timings(e)),
+    ),
+]

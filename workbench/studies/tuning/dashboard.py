@@ -1,0 +1,54 @@
+"""A study in the browser: optuna-dashboard on its journal or its database, also while another process tunes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workbench.errors import StoreError, WorkbenchError, missing_extra
+from workbench.studies.tuning.journal import JOURNAL, journal_storage
+from workbench.studies.tuning.quiet import quiet
+from workbench.studies.tuning.storage import hidden
+from workbench.studies.tuning.study import Study
+
+if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
+
+HOST = "127.0.0.1"
+
+
+def dashboard_command(study: Study, folder: Path) -> str:
+    """The command that opens a study in the browser."""
+    return f"optuna-dashboard {folder / JOURNAL if study.storage is None else hidden(study.storage.driven)}"
+
+
+def serve(study: Study, folder: Path, port: int) -> None:
+    """Show a study under http://127.0.0.1:PORT until interrupted.
+
+    Raises
+    ------
+    StoreError
+        There is no such study yet.
+    WorkbenchError
+        The optional part `tuning` is not installed, or the port is taken.
+    """
+    try:
+        from optuna_dashboard import run_server
+    except ImportError:
+        raise missing_extra("the dashboard of a study", "tuning") from None
+    storage = _storage(study, folder)
+    try:
+        run_server(storage, host=HOST, port=port)
+    except OSError as problem:
+        raise WorkbenchError(f"port {port} cannot be used: {problem.strerror}; choose another with --port.") from None
+
+
+def _storage(study: Study, folder: Path) -> BaseStorage:
+    if study.storage is not None:
+        from workbench.studies.tuning.database import open_database
+
+        return open_database(study.storage)
+    if not (folder / JOURNAL).is_file():
+        raise StoreError(f"{folder} holds no study yet; tune it first, or while this waits in another terminal.")
+    with quiet():
+        return journal_storage(folder / JOURNAL)

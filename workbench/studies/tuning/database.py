@@ -1,0 +1,207 @@
+"""A study in a database, for clusters: any machine that reaches it can look at the study, or go on with it.
+
+One driver at a time owns the study, and it alone proposes; runs may be done anywhere. In PostgreSQL the owner holds a
+lock of its session, which goes with its connection however that ends; beside an SQLite file it holds a file lock.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from workbench.errors import StoreError, missing_extra, shown
+from workbench.studies.tuning.book import Title, refuse_another
+from workbench.studies.tuning.quiet import quiet
+from workbench.studies.tuning.storage import Storage, hidden
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.storages import RDBStorage
+
+IDENTITY, STATE, DRIVER = "workbench:study", "workbench:sampler", "workbench:driver"
+PATIENCE_SECONDS = 60.0
+"""How long a driver waits for a database that went away while a study is under way."""
+
+_Found = TypeVar("_Found")
+
+
+class Database:
+    """The trials of a study in a database."""
+
+    def __init__(self, storage: Storage, title: Title) -> None:
+        """Open the study of a database, or begin one, and own it.
+
+        Raises
+        ------
+        StoreError
+            The database cannot be reached, another driver owns the study, or it is another study.
+        """
+        self._place = storage
+        self._name = storage.study
+        self._owned: Any = None
+        with self._in_one_sentence():
+            self._rows = open_database(storage)
+            self._own()
+            self._study = self._opened(title)
+        self._kept = len(self.trials())
+
+    def _opened(self, title: Title) -> optuna.Study:
+        import optuna
+
+        with quiet():
+            study = optuna.create_study(
+                storage=self._rows, study_name=self._name, directions=title.directions, load_if_exists=True
+            )
+        self._id = study._study_id
+        said = self._rows.get_study_system_attrs(self._id)
+        if IDENTITY in said:
+            cure = "name another with storage: {url: , study: NAME}"
+            refuse_another(json.loads(said[IDENTITY]), title.identity, f"{self._place.shown}: {self._name!r}", cure)
+        elif self._rows.get_all_trials(self._id, deepcopy=False):
+            raise StoreError(f"{self.where} was not begun by the workbench; name another study.")
+        else:
+            study.set_metric_names(title.measures)
+            self._say(IDENTITY, json.dumps(title.identity))
+        self._say(DRIVER, f"process {os.getpid()} on {socket.gethostname()}")
+        return study
+
+    def trials(self) -> list[optuna.trial.FrozenTrial]:
+        with self._in_one_sentence():
+            return list(self._study.get_trials(deepcopy=False))
+
+    def add(self, trial: optuna.trial.FrozenTrial) -> None:
+        """Keep one trial more; what became of one that was being kept when the database went away is looked up."""
+
+        tried = False
+
+        def once() -> None:
+            nonlocal tried
+            if not tried or self._count() == self._kept:
+                tried = True
+                self._study.add_trial(trial)
+
+        self._patiently(once)
+        self._kept += 1
+
+    def state(self) -> bytes | None:
+        text = self._patiently(lambda: self._rows.get_study_system_attrs(self._id).get(STATE))
+        return None if text is None else base64.b64decode(text)
+
+    def put_state(self, content: bytes) -> None:
+        self._patiently(lambda: self._say(STATE, base64.b64encode(content).decode()))
+
+    def close(self) -> None:
+        """Let others own the study."""
+        with suppress(Exception):
+            self._owned.close()
+        self._rows.engine.dispose()
+
+    @property
+    def where(self) -> str:
+        return f"{self._place.shown}: {self._name!r}"
+
+    def _say(self, key: str, value: str) -> None:
+        self._rows.set_study_system_attr(self._id, key, value)
+
+    def _count(self) -> int:
+        return int(self._rows.get_n_trials(self._id))
+
+    def _patiently(self, act: Callable[[], _Found]) -> _Found:
+        """Do something, again and again while the database is away, and only while the study is still ours."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        until = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                self._still_own()
+                return act()
+            except (SQLAlchemyError, _storage_error()):
+                if time.monotonic() >= until:
+                    with self._in_one_sentence():
+                        raise
+                time.sleep(0.5)
+
+    def _own(self) -> None:
+        file = self._place.file
+        self._owned = _file_lock(f"{file}.driver", self.where) if file else self._session_lock()
+
+    def _session_lock(self) -> Any:
+        from sqlalchemy import text
+
+        session = self._rows.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        asked = text("SELECT pg_try_advisory_lock(hashtext(:study))")
+        if not session.execute(asked, {"study": f"workbench:{self._name}"}).scalar():
+            session.close()
+            raise StoreError(f"{self.where} is in use by {self._owner()}; wait for it or name another study.")
+        return session
+
+    def _owner(self) -> str:
+        with suppress(Exception):
+            study = self._rows.get_study_id_from_name(self._name)
+            return str(self._rows.get_study_system_attrs(study).get(DRIVER, "another driver"))
+        return "another driver"
+
+    def _still_own(self) -> None:
+        """Own the study anew if the session that held the lock is gone."""
+        from sqlalchemy import text
+        from sqlalchemy.exc import SQLAlchemyError
+
+        if self._place.file:
+            return
+        try:
+            self._owned.execute(text("SELECT 1"))
+        except SQLAlchemyError:
+            with suppress(Exception):
+                self._owned.invalidate()
+                self._owned.close()
+            self._own()
+
+    @contextmanager
+    def _in_one_sentence(self) -> Iterator[None]:
+        from sqlalchemy.exc import SQLAlchemyError
+
+        try:
+            yield
+        except (SQLAlchemyError, _storage_error(), OSError) as problem:
+            cause = getattr(problem, "orig", None) or problem.__cause__ or problem
+            first = hidden(str(cause).strip().splitlines()[0]) if str(cause).strip() else type(cause).__name__
+            raise StoreError(f"the storage {self._place.shown} cannot be used: {shown(first, 200)}.") from None
+
+
+def open_database(storage: Storage) -> RDBStorage:
+    """The database as Optuna's storage; lost connections are noticed before they are used."""
+    from optuna.storages import RDBStorage
+
+    try:
+        with quiet():
+            return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True})
+    except ImportError:
+        raise missing_extra(f"the storage {storage.shown}", "postgresql") from None
+
+
+def _storage_error() -> type[Exception]:
+    from optuna.exceptions import StorageInternalError
+
+    return StorageInternalError
+
+
+def _file_lock(path: str, where: str) -> TextIO:
+    lock = open(path, "a+")  # noqa: SIM115 - held until the study is closed
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        holder = lock.read().strip() or "another driver"
+        lock.close()
+        raise StoreError(f"{where} is in use by {holder}; wait for it or name another study.") from None
+    lock.truncate(0)
+    lock.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+    lock.flush()
+    return lock

@@ -1,0 +1,12 @@
+"""Who proposes trials: one file a sampler, found by name."""
+
+from workbench.studies.tuning.samplers.cmaes import Cmaes
+from workbench.studies.tuning.samplers.gp import Gp
+from workbench.studies.tuning.samplers.nsga2 import Nsga2
+from workbench.studies.tuning.samplers.nsga3 import Nsga3
+from workbench.studies.tuning.samplers.qmc import Qmc
+from workbench.studies.tuning.samplers.random import Random
+from workbench.studies.tuning.samplers.sampler import Sampler
+from workbench.studies.tuning.samplers.tpe import Tpe
+
+__all__ = ["Cmaes", "Gp", "Nsga2", "Nsga3", "Qmc", "Random", "Sampler", "Tpe"]

@@ -1,0 +1,32 @@
+"""NSGA-II: evolution, sorted by who beats whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbench.levers import lever
+from workbench.studies.tuning.samplers.sampler import Sampler
+
+if TYPE_CHECKING:
+    from optuna.samplers import BaseSampler
+
+
+class Nsga2(Sampler):
+    """NSGA-II: a population evolves towards the front; a generation is proposed at once."""
+
+    population: int = lever(40, least=2, most=10_000, unit="trials", says="trials a generation")
+    crossover_probability: float = lever(0.9, least=0, most=1, says="that a child has two parents")
+    swapping_probability: float = lever(0.5, least=0, most=1, says="that a child takes a lever from the other parent")
+
+    def at_once(self) -> int:
+        return self.population
+
+    def make(self) -> BaseSampler:
+        from optuna.samplers import NSGAIISampler
+
+        return NSGAIISampler(
+            population_size=self.population,
+            crossover_prob=self.crossover_probability,
+            swapping_prob=self.swapping_probability,
+            seed=self.seed,
+        )
