@@ -17,6 +17,7 @@ _WORDS = {
     "planned": "workbench.api",
     "presets": "workbench.api",
     "run": "workbench.api",
+    "sensitivity": "workbench.api",
     "status": "workbench.experiments.status",
     "claims": "workbench.studies.claims",
     "tune": "workbench.studies.tuning",

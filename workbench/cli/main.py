@@ -18,6 +18,7 @@ COMMANDS = {
     "results": "results",
     "status": "status",
     "tune": "tune",
+    "sensitivity": "sensitivity",
     "notebook": "notebook",
     "claims": "claims",
     "export": "export",

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import expand
 from workbench.experiments.once import Once, OncePerPart, each_time
 from workbench.experiments.run_id import point_id, run_id
@@ -19,9 +20,6 @@ from workbench.machine import read_machine
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.read import read_workload
-
-VARIED = ("machine", "workload", "policy", "options")
-"""The keys of a sweep under which `vary` may stand."""
 
 
 class PlannedPoint(NamedTuple):
@@ -68,7 +66,7 @@ def make_plan(sweep: Sweep) -> Plan:
     InputError
         A setup is not valid, with the path of the offending key; or a workload asks for what its machine cannot give.
     """
-    varied = {key: copy.deepcopy(sweep.said.get(key, {})) for key in VARIED}
+    varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
     read = OncePerPart()
     for alternative in expand(varied, "", sweep.where):
