@@ -16,7 +16,6 @@ from workbench.experiments.sweep import VARIED, Sweep
 
 ZIP = "the design"
 """What the lists of a design are zipped by."""
-"""What the lists of a design are zipped by."""
 _EXAMPLE = "design: {latin_hypercube: {points: 64, seed: 1}}"
 
 
