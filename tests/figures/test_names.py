@@ -34,6 +34,7 @@ SETUP = Setup(
         ("workload.size.uniform.low", "size, low (segments)"),
         ("policy.queue.fifo_lookahead.k", "k (workgroups)"),
         ("options.latency_cycles", "latency cycles (cycles)"),
+        ("workload.arrival.all_at_once", "arrival"),
         ("workload.of_no_lever", "of no lever"),
     ],
 )

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_PALEST = 0.2
+"""The largest share that is painted full; below, small shares that are all chance would look like something."""
+
+
 class Shares(NamedTuple):
     """One panel: a way to run."""
 
@@ -85,7 +89,8 @@ def _shares(runs: RunSet, one: Analysis) -> Shares:
         both = pairs.copy()
         np.fill_diagonal(both, alone)
         sides.append(both)
-    return Shares(one.way, lever_names(runs, one), *sides, one.rows, one.seeds)
+    value, low, high = sides
+    return Shares(one.way, lever_names(runs, one), value, low, high, one.rows, one.seeds)
 
 
 @on_paper
@@ -98,9 +103,9 @@ def draw(data: Interactions) -> Figure:
         frame.title(one, panel.way)
         _map(one, panel)
     panel = data.panels[0]
-    note = f"{data.label}: alone on the diagonal, of pairs beyond both alone below it"
+    note = f"{data.label}; on the diagonal alone, below it of pairs beyond both alone"
     seeds = f"{panel.rows} points, mean of {panel.seeds} seeds" if panel.seeds > 1 else f"{panel.rows} points, one seed"
-    axes[-1].figure.supxlabel(f"{note}\n{seeds}; grey: 95 % interval holds zero", fontsize=ink.SMALL, color="#6A6A6A")
+    frame.name_foot(figure, f"{note}\n{seeds}; grey: 95 % interval holds zero")
     return figure
 
 
@@ -113,7 +118,7 @@ def _map(axes: Axes, panel: Shares) -> None:
     below = np.tril(np.ones((count, count), bool))
     paint = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", marks.GOOD])
     shown = np.ma.masked_array(np.clip(panel.value, 0, None), ~below)
-    axes.imshow(shown, cmap=paint, vmin=0, vmax=max(1.0, float(shown.max())), aspect="auto", alpha=0.75)
+    axes.imshow(shown, cmap=paint, vmin=0, vmax=max(_PALEST, float(shown.max())), aspect="auto", alpha=0.75)
     for i, j in zip(*np.nonzero(below)):
         sure = panel.low[i, j] > 0
         text = f"{panel.value[i, j] + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")

@@ -81,7 +81,7 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
     if isinstance(found[0].found, Effects):
         unit = found[0].measure.unit
         return Sensitivities(f"effect on {words}" + (f" ({unit})" if unit else ""), "mean size", "spread", panels)
-    return Sensitivities(f"share of the variance of {words}", "total", "first", panels)
+    return Sensitivities(f"share of the variance of {words}", "total", "first order", panels)
 
 
 def _ranked(runs: RunSet, one: Analysis) -> Ranked:
@@ -92,8 +92,8 @@ def _ranked(runs: RunSet, one: Analysis) -> Ranked:
         whole, part = Means(*one.found.total), Means(*one.found.first)
     order = np.argsort(-whole.mean, kind="stable")
     names = lever_names(runs, one)
-    sides = (Means(*(side[order] for side in means)) for means in (whole, part))
-    return Ranked(one.way, tuple(names[k] for k in order), *sides, one.rows, one.seeds)
+    whole, part = (Means(*(side[order] for side in means)) for means in (whole, part))
+    return Ranked(one.way, tuple(names[k] for k in order), whole, part, one.rows, one.seeds)
 
 
 @on_paper

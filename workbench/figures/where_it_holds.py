@@ -82,17 +82,17 @@ def where_it_holds_data(
     measure: str | None = None,
     x: str | None = None,
     y: str | None = None,
-    correction: str = "holm",
+    correction: str = "false_discovery",
 ) -> WhereItHolds:
     """Every place of the region with its verdict (`studies.where_it_holds`), one panel a policy and setting.
 
     Parameters
     ----------
     measure : str, optional
-        Any measure of the engine; drain cycles if None, or the first of the sweep where there is no such.
+        Any measure of the engine; the first that the sweep names if None.
     x, y : str, optional
         The dotted paths of two varied numbers; needed where the sweep varies more than two.
-    correction : {"holm", "false_discovery"}
+    correction : {"false_discovery", "holm"}
         Over all places of all panels.
 
     Raises
@@ -101,7 +101,7 @@ def where_it_holds_data(
         The sweep does not vary two numbers, or more and it is not said which; there is nothing to compare; or there are
         more panels than a page holds.
     """
-    declared = chosen_measure(runs, measure, "drain_cycles")
+    declared = chosen_measure(runs, measure, runs.plan.sweep.measures[0])
     across, up = _axes(runs, x, y)
     places = where_it_holds(runs, declared, across, up, correction)
     by_setting: dict[str, list[Place]] = {}
@@ -212,8 +212,15 @@ def edges(centres: np.ndarray) -> np.ndarray:
 
 
 def is_log(centres: np.ndarray) -> bool:
-    """Whether an axis is logarithmic: its values are above zero and span a factor of eight."""
-    return bool(centres[0] > 0 and centres[-1] >= 8 * centres[0])
+    """Whether an axis is logarithmic: its values span a factor of eight, and lie more evenly so.
+
+    >>> is_log(np.array([16, 64, 256])), is_log(np.array([0.1, 0.5, 0.9])), is_log(np.array([2, 3, 4]))
+    (True, False, False)
+    """
+    if not 0 < 8 * centres[0] <= centres[-1]:
+        return False
+    middle, ends = np.median(centres), centres[[0, -1]]
+    return bool(abs(middle - np.sqrt(ends.prod())) < abs(middle - ends.mean()))
 
 
 def edges_between(centres: np.ndarray) -> np.ndarray:
@@ -268,7 +275,7 @@ def _paint(verdict: str, share: float) -> tuple[str, str]:
         return "white", ""
     full = np.array(to_rgb(marks.GOOD if verdict == "better" else marks.BAD))
     depth = 0.25 + 0.45 * (1.0 if np.isnan(share) else min(abs(share), 1.0))
-    return to_hex(1 - depth * (1 - full)), "" if verdict == "better" else "////"
+    return to_hex(tuple(1 - depth * (1 - full))), "" if verdict == "better" else "////"
 
 
 def _ticks(axes: Axes, across: np.ndarray, up: np.ndarray) -> None:
@@ -310,22 +317,25 @@ def _dots(axes: Axes, region: Region) -> None:
 
 
 def _legend(axes: Axes, region: Region) -> None:
-    from matplotlib.patches import Patch
+    """A patch of no size a verdict: cells are as full as their effect is strong, and the legend shows one of them."""
+    from matplotlib.patches import Rectangle
 
     for verdict in VERDICTS:
         if verdict in region.verdict:
             face, hatch = _paint(verdict, 0.7)
-            axes.add_patch(Patch(facecolor=face, hatch=hatch, edgecolor="#8A8A8A", linewidth=0.3, label=verdict))
+            look = {"facecolor": face, "hatch": hatch, "edgecolor": "#8A8A8A", "linewidth": 0.3}
+            axes.add_patch(Rectangle((region.x[0], region.y[0]), 0, 0, label=verdict, **look))
 
 
 def _note(data: WhereItHolds) -> str:
-    ways = {"holm": "Holm", "false_discovery": "false discovery rate"}
-    places = sum(len(region.x) for region in data.regions)
+    ways = {"holm": f"p < {ALPHA:g} (Holm)", "false_discovery": f"false discovery rate < {ALPHA:g}"}
+    verdicts = [verdict for region in data.regions for verdict in region.verdict]
     counts = {int(n) for region in data.regions for n in region.n}
     seeds = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(max(counts))
+    told = f"{verdicts.count('better')} better, {verdicts.count('worse')} worse of {len(verdicts)} places"
     return (
-        f"{data.label}\ncoloured: 95 % interval clear of zero and p < {ALPHA:g} "
-        f"({ways[data.correction]}, {places} places), {seeds} seeds"
+        f"{data.label}\n{told}, {seeds} paired seeds each\n"
+        f"coloured: 95 % interval clear of zero, {ways[data.correction]}"
     )
 
 

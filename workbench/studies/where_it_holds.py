@@ -48,7 +48,7 @@ def numbers(runs: RunSet) -> list[str]:
 
 
 def where_it_holds(
-    runs: RunSet, measure: Measure, x: str, y: str, correction: str = "holm", alpha: float = ALPHA
+    runs: RunSet, measure: Measure, x: str, y: str, correction: str = "false_discovery", alpha: float = ALPHA
 ) -> list[Place]:
     """Every point that has both coordinates and a baseline, in the order of the sweep.
 
@@ -59,9 +59,9 @@ def where_it_holds(
     ----------
     x, y : str
         The dotted paths of two varied numbers.
-    correction : {"holm", "false_discovery"}
-        Holm bounds the chance of any false verdict on the map by alpha; `false_discovery` (Benjamini and Hochberg) the
-        expected share of false ones among all that are decided.
+    correction : {"false_discovery", "holm"}
+        `false_discovery` (Benjamini and Hochberg) bounds the expected share of false verdicts among all that are
+        decided by alpha; Holm the chance of any false verdict on the map.
 
     Raises
     ------

@@ -25,7 +25,6 @@ from workbench.experiments.designs import Axis, Morris, Saltelli
 from workbench.experiments.runner import Silent
 from workbench.studies.sensitivity import elementary_effects, sobol_indices
 
-
 BASE = 32
 FUNCTIONS = {
     "first_fit": (ishigami, (-math.pi, math.pi), known_ishigami()),
