@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 _WORDS = {
     "Results": "workbench.api",
+    "figure": "workbench.api",
     "open_results": "workbench.api",
     "planned": "workbench.api",
     "presets": "workbench.api",

@@ -215,6 +215,34 @@ def open_results(folder: str | Path) -> Results:
         store.close()
 
 
+def figure(name: str, /, **choices: Any) -> Figure:
+    """A figure of theory, which needs no runs; figures of runs are drawn of their results, `run(...).figure(name)`.
+
+    Parameters
+    ----------
+    name : str
+        `probe_success` or `probe_accuracy_against_gates`; `workbench figure` lists them.
+    choices
+        What its data function takes, such as `free` or `demands`.
+
+    Raises
+    ------
+    InputError
+        There is no such figure or choice; the sentence says where figures of runs are.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> wb.figure("probe_success", demands=range(1, 7), machines=20)           # doctest: +SKIP
+    >>> wb.figure("pareto")
+    Traceback (most recent call last):
+    workbench.errors.InputError: figure pareto is drawn of runs: workbench.run(SWEEP).figure('pareto').
+    """
+    from workbench.figures import calculated
+
+    return calculated(name).figure(**choices)
+
+
 def presets() -> pd.DataFrame:
     """Every machine preset with its main figures."""
     import pandas as pd
@@ -237,4 +265,4 @@ def _kept(results: Results) -> Results:
     return results
 
 
-__all__ = ["Results", "open_results", "planned", "presets", "run", "sensitivity"]
+__all__ = ["Results", "figure", "open_results", "planned", "presets", "run", "sensitivity"]

@@ -20,7 +20,7 @@ STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
 
 def case(path: Path):
     real = "trace" in (read_mapping(path)["workload"] if isinstance(read_mapping(path)["workload"], dict) else {})
-    return pytest.param(path, id=path.stem, marks=[needs_public_traces] if real else [])
+    return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=[needs_public_traces] if real else [])
 
 
 def small(path: Path):

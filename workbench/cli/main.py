@@ -21,6 +21,7 @@ COMMANDS = {
     "sensitivity": "sensitivity",
     "notebook": "notebook",
     "claims": "claims",
+    "figure": "figure",
     "export": "export",
     "verify": "verify",
     "policies": "policies",

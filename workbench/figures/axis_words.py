@@ -65,7 +65,7 @@ def _walk(node: Any, parts: list[str]) -> Iterator[Lever]:
         if name is not None:
             yield node.levers[name]
             node = getattr(node, name)
-    brief = getattr(node, "brief", ())
+    brief: tuple[str, ...] = getattr(node, "brief", ())
     if parts and isinstance(node, Spec) and node.name == parts[-1] and len(brief) == 1:
         yield node.levers[brief[0]]
 

@@ -77,7 +77,7 @@ def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean")
     check_room(len(found), 1, FIGURE.name)
     panels = tuple(_shares(runs, one) for one in found)
     words = measure_words(found[0].measure)
-    return Interactions(f"share of the variance of the {'gain in ' if of == 'gain' else ''}{words}", panels)
+    return Interactions(f"share of the variance of {'the gain in ' if of == 'gain' else ''}{words}", panels)
 
 
 def _shares(runs: RunSet, one: Analysis) -> Shares:

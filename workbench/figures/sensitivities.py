@@ -76,7 +76,7 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
     """
     found = analyse(runs, measure or runs.plan.sweep.measures[0], of)
     check_room(len(found), 1, FIGURE.name)
-    words = f"{'gain in ' if of == 'gain' else ''}{measure_words(found[0].measure)}"
+    words = f"{'the gain in ' if of == 'gain' else ''}{measure_words(found[0].measure)}"
     panels = tuple(_ranked(runs, one) for one in found)
     if isinstance(found[0].found, Effects):
         unit = found[0].measure.unit

@@ -323,8 +323,9 @@ def _legend(axes: Axes, region: Region) -> None:
     for verdict in VERDICTS:
         if verdict in region.verdict:
             face, hatch = _paint(verdict, 0.7)
-            look = {"facecolor": face, "hatch": hatch, "edgecolor": "#8A8A8A", "linewidth": 0.3}
-            axes.add_patch(Rectangle((region.x[0], region.y[0]), 0, 0, label=verdict, **look))
+            nothing = Rectangle((region.x[0], region.y[0]), 0, 0, edgecolor="#8A8A8A", linewidth=0.3, label=verdict)
+            nothing.set(facecolor=face, hatch=hatch)
+            axes.add_patch(nothing)
 
 
 def _note(data: WhereItHolds) -> str:
