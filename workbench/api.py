@@ -186,7 +186,7 @@ def sensitivity(
     """
     from workbench.studies.sensitivity import check
 
-    check(planned(study, set=set, seeds=seeds).sweep, measure, of)
+    check(read_sweep(study, _overrides(set, seeds)), measure, of)
     found = run(study, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
     return found.sensitivity(measure, of)
 
@@ -195,8 +195,11 @@ def planned(
     sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> Plan:
     """The plan of a sweep: how many points and runs, and which; nothing is run."""
-    overrides = {**(set or {}), **({"seeds": seeds} if seeds is not None else {})}
-    return make_plan(read_sweep(sweep, overrides))
+    return make_plan(read_sweep(sweep, _overrides(set, seeds)))
+
+
+def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, Any]:
+    return {**(set or {}), **({"seeds": seeds} if seeds is not None else {})}
 
 
 def open_results(folder: str | Path) -> Results:

@@ -32,11 +32,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     from workbench.api import planned, sensitivity
+    from workbench.studies.sensitivity import check
 
     chosen = overrides(given)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
+    plan = planned(given.sweep, set=chosen)
+    check(plan.sweep, given.measure, given.of)
     if not given.json:
-        print(counted(planned(given.sweep, set=chosen)))
+        print(counted(plan))
     found = sensitivity(
         given.sweep,
         folder,

@@ -293,5 +293,31 @@ def test_the_command_prints_tables_and_draws(tmp_path, monkeypatch, capsys):
     assert main(["sensitivity", "s.yaml", "--out", "r", "--json", "--measure", "line"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [row["lever"] for row in found["table"]] == ["options.x1", "options.x2", "options.x3"]
-    assert main(["sensitivity", "s.yaml", "--measure", "z"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "words", "sentence"),
+    [
+        ({}, ["--measure", "z"], "unknown measure 'z'; there are hole, line, same, y."),
+        (
+            {"design": {"sobl": 8}},
+            [],
+            "unknown design 'sobl'; there are latin_hypercube, morris, random, saltelli, sobol",
+        ),
+        ({"design": None}, [], "options.x1 varies over a range without a design"),
+        ({"options": {"x1": 1.0}}, [], "design has no range to draw from"),
+        ({"options": {"x1": 1.0}, "design": None}, [], "sensitivity needs design: {saltelli: {base: 64}}"),
+        ({}, ["--of", "gain"], "sensitivity of a gain needs a baseline"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence_and_leaves_nothing(
+    tmp_path, monkeypatch, capsys, changed, words, sentence
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(**changed)))
+    assert main(["sensitivity", "s.yaml", *words]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("workbench: s.yaml: ")
+    assert sentence in told.err and told.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["s.yaml"]
