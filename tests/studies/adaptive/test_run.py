@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 
 import jsonschema
 import pytest
 import yaml
 
 import workbench as wb
+from tests.experiments.test_running import rows_in, wait_for_rows
 from workbench.api import open_results
 from workbench.cli.main import main
 from workbench.errors import InputError
+from workbench.experiments.folder import STORE
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import Silent
 from workbench.experiments.schema import sweep_schema
@@ -95,8 +99,38 @@ def test_a_driver_that_is_stopped_comes_to_the_same_end_and_repeats_no_run(tmp_p
     assert open_results(tmp_path / "r").table.equals(whole.table)
 
 
-def test_workers_change_nothing(tmp_path):
-    assert wb.run(sweep(), workers=2).table.equals(wb.run(sweep(), workers=1).table)
+DRIVER = """
+import sys, time, workbench as wb
+from workbench.experiments.runner import Silent
+
+class Slow(Silent):
+    def advance(self, row):
+        time.sleep(0.01)
+
+wb.run(sys.argv[1], sys.argv[2], workers=1, progress=Slow())
+"""
+
+
+def test_a_driver_that_is_killed_twice_leaves_the_same_table_for_any_workers_to_complete(tmp_path):
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(sweep()))
+    whole, kept = wb.run(tmp_path / "s.yaml", workers=1).table, 0
+    for _ in range(2):
+        driver = subprocess.Popen([sys.executable, "-c", DRIVER, str(tmp_path / "s.yaml"), str(tmp_path / "r")])
+        wait_for_rows(tmp_path / "r" / STORE, kept + 20)
+        driver.kill()
+        driver.wait()
+        kept = rows_in(tmp_path / "r" / STORE)
+    assert 40 <= kept < len(whole)
+    again = Watching()
+    resumed = wb.run(tmp_path / "s.yaml", tmp_path / "r", workers=2, executor="threads", progress=again)
+    assert len(again.ids) == len(whole) - kept
+    assert resumed.table.equals(whole)
+    assert (tmp_path / "r" / "results.parquet").exists()
+
+
+@pytest.mark.parametrize("executor", ["processes", "threads"])
+def test_workers_change_nothing(executor):
+    assert wb.run(sweep(), workers=2, executor=executor).table.equals(wb.run(sweep(), workers=1).table)
 
 
 def test_the_cap_ends_it_and_says_what_is_still_wide():
