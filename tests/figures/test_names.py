@@ -42,6 +42,11 @@ def test_axes_of_levers(path, label):
     assert axis_label(path, SETUP) == label
 
 
+def test_a_lever_that_is_written_without_its_name_is_named_all_the_same():
+    loaded = SETUP._replace(workload=SETUP.workload.but(arrival={"poisson_load": 0.5}))
+    assert axis_label("workload.arrival.poisson_load", loaded) == "arrival, load"
+
+
 def test_levers_with_values():
     assert words_of("workload.size.uniform[1]", SETUP, 16) == "size, high = 16"
     assert words_of("workload", SETUP, "large_uniform") == "large_uniform"

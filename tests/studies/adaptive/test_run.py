@@ -55,14 +55,17 @@ class Watching(Silent):
         self.ended += 1
 
 
-def test_it_stops_at_the_first_look_at_which_every_point_is_narrow():
-    results, every = wb.run(sweep(), workers=1), wb.run({**SWEEP, "seeds": {"first": 3, "count": 60}}, workers=1)
+@pytest.mark.parametrize("share", [0.025, 0.03, 0.04, 0.05])
+def test_it_stops_at_the_first_look_at_which_every_point_is_narrow(share):
+    """With intervals of the uncorrected level all but 4 % would stop one look earlier."""
+    results = wb.run(sweep(half_width=f"{100 * share:g} %"), workers=1)
+    every = wb.run({**SWEEP, "seeds": {"first": 3, "count": 60}}, workers=1)
     level = Looks((10, 20, 30, 40, 50, 60)).level(0.95)
     table = every.table.pivot(index="seed", columns="policy.placement", values="drain_cycles")
     for count in (10, 20, 30, 40, 50, 60):
         first = table.iloc[:count]
         intervals = [mean_interval(first["first_fit"] - first[other], level=level) for other in table.columns[[0, 2]]]
-        narrow = [one.high - one.low <= 2 * 0.04 * first["first_fit"].mean() for one in intervals]
+        narrow = [one.high - one.low <= 2 * share * first["first_fit"].mean() for one in intervals]
         if all(narrow):
             break
     assert results.seeds == list(range(3, 3 + count))
@@ -97,6 +100,15 @@ def test_a_driver_that_is_stopped_comes_to_the_same_end_and_repeats_no_run(tmp_p
     assert set(first.ids).isdisjoint(again.ids)
     assert len(first.ids) + len(again.ids) == len(whole.table)
     assert open_results(tmp_path / "r").table.equals(whole.table)
+
+
+def test_a_folder_that_holds_more_seeds_than_are_needed_gives_the_same_results(tmp_path):
+    wb.run(sweep(half_width="2.5 %"), tmp_path / "r", workers=1)
+    watch = Watching()
+    again = wb.run(sweep(half_width="5 %"), tmp_path / "r", workers=1, progress=watch)
+    assert watch.ids == []
+    assert again.table.equals(wb.run(sweep(half_width="5 %"), workers=1).table)
+    assert open_results(tmp_path / "r").seeds == again.seeds
 
 
 DRIVER = """

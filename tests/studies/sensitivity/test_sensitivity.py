@@ -110,6 +110,10 @@ def test_scipy_says_the_same(function):
     )
     assert ours.first.value == pytest.approx(theirs.first_order, abs=0.01)
     assert ours.total.value == pytest.approx(theirs.total_order, abs=0.01)
+    spread = theirs.bootstrap(n_resamples=500)
+    for order, other in ((ours.first, spread.first_order), (ours.total, spread.total_order)):
+        wide = other.confidence_interval.high - other.confidence_interval.low
+        assert order.high - order.low == pytest.approx(wide, rel=0.25)
 
 
 def test_the_intervals_of_the_indices_hold_the_truth_about_as_often_as_they_say():
@@ -144,6 +148,8 @@ def test_effects_against_those_read_by_hand():
     assert found.mean == pytest.approx(np.mean(by_hand, axis=1))
     assert found.mean_size.value == pytest.approx(np.mean(np.abs(by_hand), axis=1))
     assert found.spread == pytest.approx(np.std(by_hand, axis=1, ddof=1))
+    half = 1.96 * np.std(np.abs(by_hand), axis=1) / math.sqrt(7)
+    assert found.mean_size.high - found.mean_size.value == pytest.approx(half, rel=0.1)
 
 
 def test_a_lever_that_changes_nothing_has_no_share_and_no_interval():
@@ -166,6 +172,17 @@ def test_a_gain_is_analysed_as_it_is_compared():
     assert [one.way for one in found.found] == ["best_fit"]
     gains = [value_at("first_fit", row) - value_at("best_fit", row) for row in rows_of(BASE)]
     assert found.found[0].found.first.value == pytest.approx(sobol_indices(gains, 3).first.value, abs=1e-9)
+
+
+def test_a_gain_is_positive_where_the_policy_is_better():
+    policy, baseline = {"placement": {"vary": ["first_fit", "best_fit"]}}, {"placement": "first_fit"}
+    design = {"morris": {"trajectories": 5, "seed": 2}}
+    (one,) = wb.sensitivity(study(policy=policy, baseline=baseline, design=design), of="gain", workers=1).found
+    morris, axes = Morris(trajectories=5, seed=2), [Axis(f"x{k}", "number", -math.pi, math.pi) for k in (1, 2, 3)]
+    gains = [value_at("first_fit", row) - value_at("best_fit", row) for row in np.array(morris.rows(axes))]
+    own = elementary_effects(gains, morris.ranks(axes), morris.levels)
+    assert np.abs(own.mean).max() > 0.1
+    assert one.found.mean == pytest.approx(own.mean, abs=1e-4)
 
 
 def test_a_range_that_one_way_alone_has_is_a_lever_of_that_way_alone():
