@@ -11,7 +11,7 @@ import workbench.policies.placement  # noqa: F401 - so that there are policies o
 from tests.toy_dispatch import toy
 from workbench.experiments.mechanism import Mechanism
 from workbench.levers import Spec, lever
-from workbench.machine import ClassPower, RcHeat
+from workbench.machine import ClassPower, Machine, RcHeat
 from workbench.metrics.dispatch import MEASURES, measure
 from workbench.records.dispatch_events import events
 
@@ -26,6 +26,7 @@ class ToyOptions(Spec):
 
 class Toy:
     name, revision, slots, options, wants = "dispatch", 1, {"placement": "first_fit"}, ToyOptions, "workgroups"
+    machine = Machine
 
     def asks(self, slot: str) -> str:
         return slot

@@ -7,7 +7,7 @@ import yaml
 
 from tests.public_traces import needs_public_traces, path
 from workbench.errors import InputError
-from workbench.machine import preset, preset_for_device, presets, presets_holding, presets_table
+from workbench.machine import Machine, preset, preset_for_device, presets, presets_holding, presets_table
 from workbench.machine.preset import DOUBTFUL, FOLDER, MARKS, preset_names, read_preset
 from workbench.workloads.importers import read_trace
 
@@ -18,7 +18,7 @@ SEGMENTS = {
 
 
 def test_segments_are_the_shared_memory_over_the_granule():
-    assert {row["name"]: row["segments"] for row in presets()} == SEGMENTS
+    assert {row["name"]: row["segments"] for row in presets(Machine)} == SEGMENTS
     for name in SEGMENTS:
         figures = preset(name).figures
         assert SEGMENTS[name] * figures["granule_bytes"].value == figures["shared_memory_bytes"].value
@@ -41,7 +41,7 @@ BLOCKS = {  # of a SIMD: vgpr, sgpr, waves; of a unit: shared, workgroups
 }
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", preset_names(Machine))
 def test_what_a_dispatcher_reserves_of_every_preset(name):
     machine = preset(name).machine()
     blocks = {resource.label: resource.blocks for resource in machine.resources()}
@@ -95,7 +95,7 @@ def test_what_holds_a_workgroup_counts_the_system_reserve():
 
 
 def test_the_tables_of_the_command():
-    assert [row["name"] for row in presets_table()] == preset_names()
+    assert sorted(row["name"] for row in presets_table()) == preset_names()
     rows = {row["name"]: row for row in presets_table("mi355x")}
     assert rows["granule_bytes"]["value"] == 1280
     assert rows["granule_bytes"]["mark"] == "read"
@@ -104,7 +104,7 @@ def test_the_tables_of_the_command():
 
 
 def _changed(tmp_path: Path, **changes):
-    said = yaml.safe_load((FOLDER / "v100.yaml").read_text())
+    said = yaml.safe_load((FOLDER / "machine/v100.yaml").read_text())
     for key, value in changes.items():
         if value is None:
             del said["figures"][key]
@@ -132,14 +132,14 @@ def _changed(tmp_path: Path, **changes):
 )
 def test_a_preset_that_is_not_complete_is_refused(tmp_path, changes, says):
     with pytest.raises(InputError) as refusal:
-        read_preset(_changed(tmp_path, **changes))
+        read_preset(_changed(tmp_path, **changes), Machine)
     assert str(refusal.value).startswith(says)
 
 
 def test_a_key_that_comes_twice_is_refused(tmp_path):
     (tmp_path / "mine.yaml").write_text("title: a\ntitle: b\n")
     with pytest.raises(InputError, match="comes twice"):
-        read_preset(tmp_path / "mine.yaml")
+        read_preset(tmp_path / "mine.yaml", Machine)
 
 
 CARDS = [

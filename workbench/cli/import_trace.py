@@ -55,9 +55,9 @@ def _describe(file: str, as_json: bool) -> int:
 def _write(given: argparse.Namespace, file: str) -> int:
     from workbench.machine import read_machine
     from workbench.workloads.describe import write_columns
-    from workbench.workloads.read import trace_of
+    from workbench.workloads.outside import outside
 
-    kind: Any = trace_of(_WANTS[given.engine])
+    kind: Any = outside("trace", _WANTS[given.engine])
     workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
     machine = given.machine or _card_of(file)
     facts = write_columns(workload, read_machine(machine, "--machine"), given.out)

@@ -10,8 +10,9 @@ from workbench.dashboards.controls import Control, LeversControl
 from workbench.dashboards.controls.control import row
 from workbench.dashboards.opening import Opening
 from workbench.errors import InputError
+from workbench.experiments.mechanism import mechanism
 from workbench.levers import Lever
-from workbench.machine import Machine, preset, presets, read_machine
+from workbench.machine import preset, presets
 
 _PRESET = Lever("preset", "text", says="a machine with a source for each of its figures")
 
@@ -20,10 +21,11 @@ class MachineControl(Control):
     """A drop-down of presets and levers below it; its plain value is what a sweep says of its machine."""
 
     def __init__(self, opening: Opening) -> None:
-        start = read_machine(opening.machine)
-        super().__init__(Lever("machine", "spec", start, spec=Machine))
+        self._of = mechanism(opening.engine).engine.machine
+        start = self._of.read(opening.machine)
+        super().__init__(Lever("machine", "spec", start, spec=self._of))
         self._note = opening.machine_note
-        names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets()]
+        names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
         self.names = widgets.Dropdown(options=names, value=opening.machine["preset"], tooltip=_PRESET.says)
         self.names.add_class("wb-pick")
         self.levers = LeversControl(self.lever, only=opening.machine_levers)
@@ -44,7 +46,7 @@ class MachineControl(Control):
 
     def _turned(self) -> None:
         try:
-            self.holds.value = self._note(read_machine(self.plain()))
+            self.holds.value = self._note(self._of.read(self.plain()))
         except InputError:
             self.holds.value = ""  # the sweep will say what is wrong
         self._changed()

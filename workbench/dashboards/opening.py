@@ -10,7 +10,6 @@ from ipywidgets import Widget
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Spec
-from workbench.machine import Machine
 
 
 class Opening(NamedTuple):
@@ -21,7 +20,7 @@ class Opening(NamedTuple):
     """As a sweep says it: a preset, with levers that replace its own."""
     machine_levers: Sequence[str]
     """The levers of the machine that can be turned."""
-    machine_note: Callable[[Machine], str]
+    machine_note: Callable[[Any], str]
     """What the machine has, in a line below them."""
     regime: str
     length: int

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
 from workbench.levers import Spec
+from workbench.machine import Described
 from workbench.policies.policy import Policy
 
 
@@ -40,8 +41,10 @@ class Engine(Protocol):
     taken where none is given."""
     options: type[Spec]
 
+    machine: type[Described]
+    """The kind of machine that it simulates."""
     wants: str
-    """The method of a workload that gives what this engine serves: `workgroups`, `groups`."""
+    """The method of a workload that gives what this engine serves: one of `KINDS` of the room of workloads."""
 
     def asks(self, slot: str) -> str:
         """The question that the policy of a slot answers."""

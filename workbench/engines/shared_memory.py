@@ -32,6 +32,7 @@ from workbench.engines.shared_memory_loop import (
 )
 from workbench.errors import InputError, PolicyError
 from workbench.levers import Spec, lever
+from workbench.machine import Described, Machine
 from workbench.policies.placement.question import Placement, ReadyPlacement
 from workbench.records.shared_memory import SharedMemoryRecord
 from workbench.streams import Streams
@@ -66,6 +67,7 @@ class SharedMemory:
         "retry": "next_cycle",
     }
     options: ClassVar[type[Spec]] = SharedMemoryOptions
+    machine: ClassVar[type[Described]] = Machine
     wants: ClassVar[str] = "workgroups"
 
     def asks(self, slot: str) -> str:

@@ -18,7 +18,6 @@ from workbench.experiments.run_id import run_id
 from workbench.experiments.sweep import Sweep
 from workbench.experiments.uncollected import uncollected
 from workbench.levers import Spec, read_spec
-from workbench.machine import read_machine
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.read import read_workload
@@ -102,7 +101,7 @@ def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
 def read_setup(sweep: Sweep, said: Mapping[str, Any], once: Once = each_time) -> Setup:
     """The checked setup of one alternative; `once` may remember parts that were read before."""
     engine, where = sweep.mechanism.engine, sweep.where
-    machine = once("machine", said.get("machine") or {}, lambda it: read_machine(it, "machine", where))
+    machine = once("machine", said.get("machine") or {}, lambda it: engine.machine.read(it, "machine", where))
     workload = once(
         "workload", said["workload"], lambda it: read_workload(it, "workload", where, sweep.folder, engine.wants)
     )

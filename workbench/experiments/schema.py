@@ -11,7 +11,6 @@ from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.sweep import KEYS, REQUIRED
 from workbench.experiments.until import Until
 from workbench.levers.schema_parts import written_once
-from workbench.machine import Machine
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
 from workbench.workloads.schema import workload_schema
@@ -35,7 +34,7 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
     parts = {
         "question": {"type": "string"},
         "engine": {"const": engine.name},
-        "machine": varied(Machine.schema()),
+        "machine": varied(engine.machine.schema()),
         "workload": varied(workload_schema(engine.wants)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),

@@ -1,14 +1,17 @@
 """Frozen descriptions of hardware, each figure of a preset with its source."""
 
+from workbench.machine.described import Described
 from workbench.machine.heat import Heat, NoHeat, RcHeat
 from workbench.machine.machine import Machine
 from workbench.machine.power import ClassPower, NoPower, Power
 from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
 from workbench.machine.read import presets_table, read_machine
 from workbench.machine.resource import Resource
+from workbench.machine.translation_machine import TranslationMachine
 
 __all__ = [
     "ClassPower",
+    "Described",
     "Figure",
     "Heat",
     "Machine",
@@ -18,6 +21,7 @@ __all__ = [
     "Preset",
     "RcHeat",
     "Resource",
+    "TranslationMachine",
     "preset",
     "preset_for_device",
     "presets",

@@ -1,25 +1,28 @@
 """A machine: compute units of one kind and what each of them holds, as much as an engine needs to know of the hardware.
 
 The defaults of the shared memory are the source document's (spec 1, ¶52: 64 KiB in 128 segments); the others are those
-of a GCN 5 compute unit. Named machines with a source for every figure are in `presets/`.
+of a GCN 5 compute unit. Named machines with a source for every figure are in `presets/machine/`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.levers import Spec, lever
+from workbench.levers import Lever, lever
+from workbench.machine.described import Described
 from workbench.machine.resource import Resource
 from workbench.machine.resources import check_more, resources_of
-from workbench.units import Count, given_out, segments_for, waves_for
+from workbench.units import Count, given_out, segments_for, segments_in, waves_for
 
 MOST_SEGMENTS = 4096
+_SHARED = Lever("shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", says="a unit's shared memory")
 
 
-class Machine(Spec):
+class Machine(Described):
     """Frozen description of a GPU; a unit is one CU (AMD) or one SM (NVIDIA).
 
     >>> Machine().shared_memory_bytes
@@ -61,21 +64,29 @@ class Machine(Spec):
         (), says="further resources that a dispatcher reserves for workgroups, by declaration"
     )
 
+    shown: ClassVar[tuple[str, ...]] = (
+        "shared_memory_bytes",
+        "segments",
+        "granule_bytes",
+        "reserved_bytes",
+        "compute_units",
+        "wave_size",
+        "waves_a_unit",
+        "clock_mhz",
+    )
+
     @classmethod
-    def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
-        """The machine that a sweep file describes: a preset's name, levers, or both (see `read_machine`)."""
-        from workbench.machine.read import levers_of_preset
-
-        return super().read(levers_of_preset(given, path, where), path, where)
+    def figures(cls) -> Mapping[str, Lever]:
+        """The levers, with the bytes of the shared memory for its segments; further resources are nobody's figures."""
+        levers = {name: declared for name, declared in cls.levers.items() if name not in ("segments", "more_resources")}
+        return {_SHARED.name: _SHARED, **levers}
 
     @classmethod
-    def schema(cls) -> dict[str, Any]:
-        """The JSON schema of what `read` takes: a preset's name, or levers with or without one."""
-        from workbench.machine.preset import preset_names
-
-        named = {"enum": preset_names(), "description": "a preset whose figures stand where no lever is given"}
-        levers = super().schema()
-        return {"anyOf": [named, {**levers, "properties": {"preset": named, **levers["properties"]}}]}
+    def of_figures(cls, figures: Mapping[str, Any]) -> Self:
+        """The machine whose segments are its shared memory over its granule."""
+        values = dict(figures)
+        shared = values.pop(_SHARED.name)
+        return cls(segments=segments_in(shared, values["granule_bytes"]), **values)
 
     def resources(self) -> tuple[Resource, ...]:
         """What a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared and workgroups.

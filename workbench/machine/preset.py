@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name, wrong_value
-from workbench.levers.lever import Lever
+from workbench.levers import Lever
+from workbench.machine.described import Described
 from workbench.machine.machine import Machine
 from workbench.strict_yaml import read_mapping
-from workbench.units import segments_in
 
 FOLDER = Path(__file__).parent / "presets"
 KINDS = ("hardware", "simulator", "document")
@@ -33,17 +33,13 @@ MARKS = {
     "assumption": "a modelling assumption of the workbench",
 }
 DOUBTFUL = ("second_hand", "not_verified", "assumption")
-_SHARED = Lever("shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", says="a unit's shared memory")
-_NO_FIGURES = ("segments", "more_resources")
-_DECLARED = {_SHARED.name: _SHARED, **{name: lv for name, lv in Machine.levers.items() if name not in _NO_FIGURES}}
-FIGURES = tuple(_DECLARED)
 
 
 class Figure(NamedTuple):
     """One figure of a preset."""
 
     name: str
-    value: float
+    value: Any
     unit: str
     mark: str
     """One of `MARKS`."""
@@ -59,26 +55,30 @@ class Preset(NamedTuple):
     """One of `KINDS`."""
     devices: tuple[str, ...]
     """Words in the device names of traces that were recorded on it."""
+    of: type[Described]
+    """The kind of machine that it is."""
     figures: Mapping[str, Figure]
 
-    def machine(self) -> Machine:
-        """The machine; its segments are its shared memory over its granule.
+    def machine(self) -> Any:
+        """The machine, of the kind that the preset is `of`.
 
         >>> preset("h100").machine().segments
         1824
         """
-        values: dict[str, Any] = {name: figure.value for name, figure in self.figures.items()}
-        shared = values.pop("shared_memory_bytes")
-        return Machine(segments=segments_in(shared, values["granule_bytes"]), **values)
+        return self.of.of_figures({name: figure.value for name, figure in self.figures.items()})
 
     def doubtful(self) -> list[str]:
         """The figures that no checked source stands for."""
         return [name for name, figure in self.figures.items() if figure.mark in DOUBTFUL]
 
 
-def preset_names() -> list[str]:
-    """Every preset's name."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+def preset_names(of: type[Described] | None = None) -> list[str]:
+    """Every preset's name, or those of one kind of machine."""
+    return sorted(path.stem for path in _files(of))
+
+
+def _files(of: type[Described] | None = None) -> list[Path]:
+    return sorted(FOLDER.glob(f"{of.name if of else '*'}/*.yaml"))
 
 
 @cache
@@ -93,18 +93,19 @@ def preset(name: str) -> Preset:
     InputError
         There is no such preset, or its file is not what a preset's file must be.
     """
-    if name not in preset_names():
-        raise unknown_name("", "machine preset", name, preset_names())
-    return read_preset(FOLDER / f"{name}.yaml")
+    found = {path.stem: path for path in _files()}
+    if name not in found:
+        raise unknown_name("", "machine preset", name, sorted(found))
+    return read_preset(found[name], Described.kinds[found[name].parent.name])
 
 
-def presets() -> list[dict[str, Any]]:
-    """One row a preset: name, kind, title, what determines its shared memory, and how many figures are doubtful.
+def presets(of: type[Described] | None = None) -> list[dict[str, Any]]:
+    """One row a preset, of every kind of machine or of one: what it is, its main figures, how many are doubtful.
 
-    >>> [row["segments"] for row in presets() if row["name"] in ("mgpusim_mi300a", "patent")]
+    >>> [row["segments"] for row in presets(Machine) if row["name"] in ("mgpusim_mi300a", "patent")]
     [256, 128]
     """
-    return [_row(preset(name)) for name in preset_names()]
+    return [_row(preset(path.stem)) for path in _files(of)]
 
 
 def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> list[str]:
@@ -115,7 +116,7 @@ def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> li
     >>> presets_holding(100_000)
     ['mi350x', 'mi355x', 'a100', 'h100']
     """
-    cards = [preset(name) for name in preset_names() if preset(name).kind == "hardware"]
+    cards = [preset(name) for name in preset_names(Machine) if preset(name).kind == "hardware"]
     machines = {card.name: card.machine() for card in cards}
     asked = [np.array([count]) for count in (shared_bytes, threads, vgprs)]
     fitting = [name for name, machine in machines.items() if machine.resident(*asked)[0] > 0]
@@ -128,14 +129,14 @@ def preset_for_device(device: str) -> str | None:
     >>> preset_for_device("Tesla V100-SXM2-32GB"), preset_for_device("AMD Instinct MI210")
     ('v100', None)
     """
-    for name in preset_names():
+    for name in preset_names(Machine):
         if any(re.search(rf"\b{re.escape(word)}\b", device, re.IGNORECASE) for word in preset(name).devices):
             return name
     return None
 
 
-def read_preset(path: Path) -> Preset:
-    """A preset from its file, every key and figure checked; the file's name is the preset's."""
+def read_preset(path: Path, of: type[Described]) -> Preset:
+    """A preset of one kind of machine from its file, every key and figure checked; the file's name is the preset's."""
     given, where = read_mapping(path), path.name
     _only(where, "key", given, ("title", "kind", "devices", "figures"))
     if given["kind"] not in KINDS:
@@ -143,9 +144,9 @@ def read_preset(path: Path) -> Preset:
     figures = given["figures"]
     if not isinstance(figures, Mapping):
         raise wrong_value(where, "figures", "must be a mapping of figures", figures)
-    _only(where, "figure", figures, FIGURES)
-    read = {name: _figure(where, name, figures[name]) for name in FIGURES}
-    return Preset(path.stem, str(given["title"]), given["kind"], tuple(given["devices"]), read)
+    _only(where, "figure", figures, tuple(of.figures()))
+    read = {name: _figure(where, declared, figures[name]) for name, declared in of.figures().items()}
+    return Preset(path.stem, str(given["title"]), given["kind"], tuple(given["devices"]), of, read)
 
 
 def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> None:
@@ -158,25 +159,17 @@ def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ..
             raise InputError(f"{where}: the {what} {key} is missing.")
 
 
-def _figure(where: str, name: str, given: object) -> Figure:
+def _figure(where: str, declared: Lever, given: object) -> Figure:
+    name = declared.name
     if not isinstance(given, Mapping):
         raise wrong_value(where, f"figures.{name}", "must be a mapping of value, mark and source", given)
     _only(where, f"figures.{name}: key", given, ("value", "mark", "source"))
     if given["mark"] not in MARKS:
         raise unknown_name(where, f"mark of figures.{name}", given["mark"], MARKS)
-    declared = _DECLARED[name]
     value = declared.check(given["value"], f"figures.{name}.value", where)
     return Figure(name, value, declared.unit, given["mark"], str(given["source"]))
 
 
 def _row(found: Preset) -> dict[str, Any]:
-    machine = found.machine()
-    shown = ("segments", "granule_bytes", "reserved_bytes", "compute_units", "wave_size", "waves_a_unit", "clock_mhz")
-    return {
-        "name": found.name,
-        "kind": found.kind,
-        "title": found.title,
-        "shared_memory_bytes": machine.shared_memory_bytes,
-        **{name: getattr(machine, name) for name in shown},
-        "doubtful_figures": len(found.doubtful()),
-    }
+    says = {"name": found.name, "of": found.of.name, "kind": found.kind, "title": found.title}
+    return {**says, **found.machine().row(), "doubtful_figures": len(found.doubtful())}

@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, nearest_name, wrong_value
-from workbench.workloads.csv_file import CsvFile
-from workbench.workloads.file import WorkgroupFile
-from workbench.workloads.group_file import GroupFile
 from workbench.workloads.kind import check_kind
-from workbench.workloads.recorded import Recorded
+from workbench.workloads.outside import all_outside, needed, written_as
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.generators import generators, read_generator
 from workbench.workloads.synthetic.regimes import regime, regimes
-from workbench.workloads.workload import KINDS, Workload
+from workbench.workloads.workload import Workload
 
 
 def read_workload(
@@ -34,7 +31,7 @@ def read_workload(
     folder : Path, optional
         What a relative path starts from: the folder of the sweep file; the current folder if None.
     wants : str
-        What the engine serves (`Engine.wants`): `workgroups` or `groups`. The same keys give either.
+        What the engine serves (`Engine.wants`). The same keys give each of them.
 
     Raises
     ------
@@ -81,21 +78,8 @@ class _Asked(NamedTuple):
         return at(self.where, self.path)
 
 
-def file_of(wants: str) -> type[CsvFile]:
-    """The workload of a file for an engine."""
-    return GroupFile if wants == "groups" else WorkgroupFile
-
-
-def trace_of(wants: str) -> type[Recorded]:
-    """The workload of a recorded trace for an engine."""
-    from workbench.workloads.trace import TraceWorkgroups
-    from workbench.workloads.trace_groups import TraceGroups
-
-    return TraceGroups if wants == "groups" else TraceWorkgroups
-
-
 def _fitting(wants: str) -> list[str]:
-    return [*generators(wants), file_of(wants).name, trace_of(wants).name]
+    return [*generators(wants), *all_outside(wants)]
 
 
 def _named(given: str, asked: _Asked) -> Workload:
@@ -114,10 +98,14 @@ def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[st
         raise InputError(at(where, f"{path} must have one of the keys {_KEYS}. Got {' and '.join(said)}."))
     if said:
         return said[0], {key: value for key, value in given.items() if key != said[0]}
-    if len(given) == 1 and next(iter(given)) in (*_WRITTEN, *Generator.members):
+    if len(given) == 1 and _has_a_name(next(iter(given))):
         return "", {}
     near = next((name for key in given if (name := nearest_name(key, _READERS))), None)
     raise wrong_value(where, path, f"must have one of the keys {_KEYS}", dict(given), near)
+
+
+def _has_a_name(key: object) -> bool:
+    return isinstance(key, str) and (key in Generator.members or written_as(key) is not None)
 
 
 def _synthetic(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
@@ -130,10 +118,11 @@ def _regime(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
 
 
 def _file(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    read = file_of(asked.wants).read
-    found = read({"file": _from_folder(name, asked.folder), **levers}, asked.path, asked.where)
+    read = needed("file", asked.wants, asked.place).read
+    found: Any = read({"file": _from_folder(name, asked.folder), **levers}, asked.path, asked.where)
     try:
-        return found.pinned()
+        pinned: Workload = found.pinned()
+        return pinned
     except InputError as wrong:
         raise InputError(at(asked.where, f"{asked.path}.file: {wrong}")) from None
 
@@ -141,16 +130,16 @@ def _file(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
 def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
     found = _from_folder(name, asked.folder)
     here = isinstance(found, str) and os.path.isfile(found)  # which, unlike Path's, says no to an impossible name
-    return trace_of(asked.wants).read({"trace": found if here else name, **levers}, asked.path, asked.where)
+    read = needed("trace", asked.wants, asked.place).read
+    return read({"trace": found if here else name, **levers}, asked.path, asked.where)
 
 
 def _written(given: Mapping[str, Any], asked: _Asked) -> Workload:
     """`{random_workgroups: {count: 10}}`, `{workgroup_file: {file: ...}}`: a workload as it writes itself."""
     ((name, levers),) = given.items()
-    if name in _WRITTEN:
-        key = _WRITTEN[name]
-        own = {"file": file_of, "trace": trace_of}[key]
-        found = next(own(kind) for kind in KINDS if own(kind).name == name)
+    outside = written_as(name)
+    if outside is not None:
+        key, found = outside
         check_kind(found, asked.wants, name, _fitting(asked.wants), asked.place)
         if isinstance(levers, Mapping) and key in levers:
             return read_workload(levers, *asked)
@@ -169,4 +158,3 @@ _READERS: Mapping[str, Callable[..., Workload]] = {
     "trace": _trace,
 }
 _KEYS = ", ".join(sorted(_READERS))
-_WRITTEN = {"workgroup_file": "file", "group_file": "file", "trace_workgroups": "trace", "trace_groups": "trace"}

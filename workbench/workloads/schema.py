@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.levers import Spec
-from workbench.workloads.read import file_of, trace_of
+from workbench.workloads.outside import all_outside
 from workbench.workloads.synthetic.generators import BUILT_IN, generators
 from workbench.workloads.synthetic.regimes import regimes
 
@@ -15,7 +15,7 @@ def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
     fitting = generators(wants)
     alone = {"enum": [*regimes(wants), *sorted(cls.name for cls in BUILT_IN if cls.name in fitting)]}
     synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in fitting.items()]
-    recorded = [cls.schema() for cls in (file_of(wants), trace_of(wants))]
+    recorded = [cls.schema() for cls in all_outside(wants).values()]
     return {"anyOf": [alone, *synthetic, *_regimes(wants), *recorded]}
 
 

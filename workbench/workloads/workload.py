@@ -6,15 +6,18 @@ requests.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.levers import Spec
 from workbench.streams import Streams
+from workbench.workloads.accesses import Accesses
+from workbench.workloads.mallocs import Mallocs
+from workbench.workloads.pool_requests import PoolRequests
 
-KINDS = ("workgroups", "groups")
+KINDS = ("workgroups", "groups", "accesses", "mallocs", "pool_requests")
 """What engines may want: the methods of a workload that give requests."""
 MOST_CHANNELS = 64
 MOST_PRIORITIES = 8
@@ -92,7 +95,7 @@ class Workload(Spec):
 
     @classmethod
     def gives(cls, wanted: str) -> bool:
-        """Whether it can serve an engine that wants `workgroups`, or `groups`: whether it answers that method."""
+        """Whether it can serve an engine that wants one of `KINDS`: whether it answers that method."""
         return getattr(cls, wanted) is not getattr(Workload, wanted)
 
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
@@ -101,6 +104,18 @@ class Workload(Spec):
 
     def groups(self, machine: Any, streams: Streams) -> Groups:
         """The workgroups that are dispatched over all modules of a machine, drawn from named streams."""
+        raise NotImplementedError
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        """The accesses to pages by the cores of a machine, block by block, drawn from named streams."""
+        raise NotImplementedError
+
+    def mallocs(self, machine: Any, streams: Streams) -> Mallocs:
+        """The allocations by threads, drawn from named streams."""
+        raise NotImplementedError
+
+    def pool_requests(self, machine: Any, streams: Streams) -> PoolRequests:
+        """The requests of applications to the cards of a machine, drawn from named streams."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:

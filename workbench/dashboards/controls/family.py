@@ -12,7 +12,7 @@ from workbench.dashboards.controls.control import Control, row
 from workbench.dashboards.controls.levers import LeversControl
 from workbench.levers import Family, Lever, Spec
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.read import file_of, trace_of
+from workbench.workloads.outside import all_outside
 from workbench.workloads.synthetic.generators import generators
 from workbench.workloads.workload import KINDS, Workload
 
@@ -25,7 +25,7 @@ def workloads(wants: str) -> dict[str, type[Spec]]:
     >>> sorted(workloads("groups"))
     ['group_file', 'random_groups', 'trace_groups']
     """
-    return {file_of(wants).name: file_of(wants), trace_of(wants).name: trace_of(wants), **generators(wants)}
+    return {**all_outside(wants), **generators(wants)}
 
 
 def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:

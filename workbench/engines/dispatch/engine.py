@@ -42,6 +42,7 @@ from workbench.engines.dispatch.state import (
 )
 from workbench.engines.engine import Setup
 from workbench.levers import Spec
+from workbench.machine import Described, Machine
 from workbench.machine.resource import Resource
 from workbench.records.dispatch import DispatchRecord
 from workbench.streams import Streams
@@ -78,6 +79,7 @@ class Dispatch:
         "choice": "most_residual",
     }
     options: ClassVar[type[Spec]] = DispatchOptions
+    machine: ClassVar[type[Described]] = Machine
     wants: ClassVar[str] = "groups"
 
     def asks(self, slot: str) -> str:

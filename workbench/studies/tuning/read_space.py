@@ -11,7 +11,6 @@ from typing import Any
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.sweep import Sweep
-from workbench.machine import Machine
 from workbench.studies.tuning.read_levers import TUNE, is_tuned, read_candidates, read_lever, read_levers
 from workbench.studies.tuning.space import Fixed, Levers, Node
 
@@ -52,10 +51,11 @@ def _machine(sweep: Sweep, given: Any) -> Node:
     if not isinstance(given, Mapping):
         return Fixed(given)
     tuned = {key: value for key, value in given.items() if is_tuned(value)}
+    known = sweep.mechanism.engine.machine.levers
     for key in tuned:
-        if key not in Machine.levers:
-            raise unknown_name(at(sweep.where, "machine"), "key", key, Machine.levers)
-    axes = {key: read_lever(sweep, Machine.levers[key], value, f"machine.{key}") for key, value in tuned.items()}
+        if key not in known:
+            raise unknown_name(at(sweep.where, "machine"), "key", key, known)
+    axes = {key: read_lever(sweep, known[key], value, f"machine.{key}") for key, value in tuned.items()}
     return Levers({**{key: Fixed(value) for key, value in given.items() if key not in tuned}, **axes})
 
 
