@@ -13,6 +13,7 @@ import workbench.experiments.mechanism as room
 import workbench.policies.placement  # noqa: F401 - so that there are policies of that name
 from workbench.experiments.mechanism import Mechanism
 from workbench.levers import Spec, lever
+from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared
 
 A, B = 7.0, 0.1
@@ -28,7 +29,7 @@ class Inputs(Spec):
 
 class Known:
     name, revision, options, wants = "known", 1, Inputs, "workgroups"
-    slots = {"placement": "first_fit"}
+    slots, machine = {"placement": "first_fit"}, Machine
 
     def asks(self, slot: str) -> str:
         return slot

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Engine
 from workbench.levers import Family, Kind, Lever, Spec
-from workbench.machine import Machine
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.read import file_of, trace_of
+from workbench.workloads.outside import outside
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.regimes import regimes
 
@@ -55,7 +54,7 @@ def places_of(engine: Engine, folder: Path) -> Choices:
     slots = {slot: Question(engine.asks(slot), folder) for slot in engine.slots}
     return Choices(
         {
-            "machine": Machine,
+            "machine": engine.machine,
             "workload": Asked(engine.wants),
             "policy": Choices(slots),
             "options": engine.options,
@@ -66,6 +65,7 @@ def places_of(engine: Engine, folder: Path) -> Choices:
 def inside(place: Place, node: Any, key: Any, folder: Path = Path()) -> Place:
     """What stands at a key (or an entry) of a node that stands at a place.
 
+    >>> from workbench.machine import Machine
     >>> engine_slots = Choices({"machine": Machine})
     >>> inside(inside(engine_slots, {}, "machine"), {}, "segments").most
     4096
@@ -114,7 +114,8 @@ def _workload_class(wants: str, node: Any) -> type[Spec] | None:
     if "regime" in node:
         known = regimes(wants).get(node["regime"]) if isinstance(node["regime"], str) else None
         return None if known is None else type(known.workload)
-    return file_of(wants) if "file" in node else trace_of(wants) if "trace" in node else None
+    key = next((key for key in ("file", "trace") if key in node), None)
+    return None if key is None else outside(key, wants)
 
 
 def _of_spec(cls: type[Spec], node: Any, key: Any, folder: Path) -> Place:
