@@ -46,7 +46,7 @@ def test_no_look_of_simulated_normal_sums_is_beyond_the_limit_more_often_than_th
     assert wrong == pytest.approx(1 - level, abs=4 * np.sqrt(level * (1 - level) / 20_000))
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.floats(1e-6, 0.999), st.lists(st.integers(1, 40), min_size=1, max_size=12))
 def test_p_values_and_levels_say_the_same(p, steps):
     looks = Looks(tuple(np.cumsum(steps).tolist()))
