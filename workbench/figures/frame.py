@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.cm import ScalarMappable
+from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -51,7 +52,13 @@ def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "
     long = len(below) + ticks > _LINE  # then the name may reach below the names of the rows
     axes[-1].set_xlabel(textwrap.fill(words(below), _LINE), loc="right" if long else "center")
     if note:
-        axes[-1].figure.supxlabel(words(note), fontsize=SMALL, color=_PALE)
+        name_foot(axes[-1].figure, note)
+
+
+def name_foot(sheet: FigureBase, note: str) -> None:
+    """Put a note in small print below a sheet; lines that are too long for it are broken."""
+    lines = [textwrap.fill(line, _SMALL_LINE) for line in words(note).splitlines()]
+    sheet.supxlabel("\n".join(lines), fontsize=SMALL, color=_PALE)
 
 
 def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:

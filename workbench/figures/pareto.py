@@ -12,7 +12,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_label
 from workbench.figures.compared import chosen_measure
 from workbench.figures.finished import values
-from workbench.figures.means import Means, means_of, rests_on
+from workbench.figures.means import Means, level_of, means_of, rests_on
 from workbench.figures.panels import Panel, check_room, panels
 from workbench.figures.recipe import ANY, Column, Recipe, on_paper
 from workbench.metrics.measure import Measure
@@ -132,7 +132,11 @@ def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Clo
         line.name: [[*values(runs, line.point, measure.name, FIGURE.name).values()] for measure in measures]
         for line in panel.lines
     }
-    defined = {name: [mean_interval(side) for side in sides] for name, sides in found.items() if all(sides)}
+    defined = {
+        name: [mean_interval(side, level=level_of(runs)) for side in sides]
+        for name, sides in found.items()
+        if all(sides)
+    }
     sides = [means_of(intervals) for intervals in zip(*defined.values(), strict=True)] or [means_of([])] * 2
     cloud = cloud_of(panel.title, [*defined], np.array([x.n for x, _ in defined.values()], int), sides, measures)
     return cloud._replace(without=tuple(name for name in found if name not in defined))
