@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -94,18 +94,30 @@ def test_the_distribution_counts_the_accesses_that_are_served_by_then(found):
         assert line.share.tolist() == pytest.approx(share)
 
 
-def test_the_load_adds_up_to_all_messages(found):
+def test_the_load_is_what_is_sent_in_slices_of_the_time(found):
     data = figure("network_load").data(found)
-    for point, line in enumerate(data.lines):
-        both = simulated(found, point)
-        assert line.n == 2 and (np.diff(line.cycle) > 0).all() and line.cycle[-1] >= max(r.last_cycle for r in both)
-        expected = []
-        for record in both:
-            counted = record.over_time[:, SERVED_BY.index("walk") + 1]
-            assert counted.sum() == record.messages.sum()
-            windows = [(cycle - record.first_cycle) // record.window_cycles for cycle in line.cycle]
-            expected.append([counted[at] / record.window_cycles if at < len(counted) else 0.0 for at in windows])
-        same(line.messages, expected)
+    for panel in (0, 1):
+        lines = [k for k, line in enumerate(data.lines) if line.panel == panel]
+        last = max(record.last_cycle for point in lines for record in simulated(found, point))
+        for point in lines:
+            line = data.lines[point]
+            edges = [*line.cycle.tolist(), last]
+            assert line.n == 2 and line.cycle[0] == 0 and len(line.cycle) == 300
+            same(line.messages, [rates(record, edges) for record in simulated(found, point)])
+
+
+def rates(record: TranslationRecord, edges: list[int]) -> list[float]:
+    """Messages a cycle between two edges, window by window."""
+    sent, wide = record.over_time[:, len(SERVED_BY)].tolist(), record.window_cycles
+    assert sum(sent) == record.messages.sum()
+    found = []
+    for begin, end in pairwise(edges):
+        total = 0.0
+        for window, count in enumerate(sent):
+            start = record.first_cycle + window * wide
+            total += count * max(min(end, start + wide) - max(begin, start), 0) / wide
+        found.append(total / (end - begin))
+    return found
 
 
 def test_degrees_are_those_of_the_pages_held_at_every_look(found):

@@ -15,7 +15,7 @@ from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.translation import Translation
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
-from workbench.figures.network_load import load_over_time
+from workbench.figures.network_load import load_between
 from workbench.machine import TranslationMachine
 from workbench.metrics.translation import pages_by_degree
 from workbench.metrics.translation_latency import latency_quantile
@@ -84,9 +84,8 @@ def latency_note(record: TranslationRecord) -> np.ndarray:
 
 def load_note(record: TranslationRecord) -> np.ndarray:
     """Messages a cycle in equal slices of the run's time: float64[50]."""
-    span = record.last_cycle - record.first_cycle
-    return load_over_time(record).at(
-        record.first_cycle + ((np.arange(_SLICES) + 0.5) / _SLICES * span).astype(np.int64)
+    return load_between(
+        record, np.linspace(record.first_cycle, max(record.last_cycle, record.first_cycle + 1), _SLICES + 1)
     )
 
 

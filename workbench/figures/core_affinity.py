@@ -61,7 +61,8 @@ def core_affinity_data(runs: RunSet) -> CoreAffinity:
     for panel in shown:
         for line in panel.lines:
             pages = np.stack([affinity(record) for record in records(runs, line.point, FIGURE.name)])
-            title = ": ".join(part for part in (panel.title, line.name) if part)
+            apart = len(panel.lines) > 1 or not panel.title
+            title = ": ".join(part for part in (panel.title, line.name if apart else "") if part)
             found.append(Affinity(title, len(pages), pages.mean(axis=0)))
     return CoreAffinity(tuple(found))
 

@@ -11,15 +11,14 @@ from workbench.figures.finished import records
 from workbench.figures.means import Means, mean_curve, rests_on
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.steps import Steps
-from workbench.metrics.translation_series import messages_per_cycle, window_starts
+from workbench.metrics.translation_series import counted_over_time
 from workbench.records.translation import TranslationRecord
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PLACES = 300
-"""Cycles on the grid."""
+"""Slices of the time, at most."""
 
 
 class Load(NamedTuple):
@@ -31,9 +30,9 @@ class Load(NamedTuple):
     n: int
     """Seeds that it is the mean of."""
     cycle: np.ndarray
-    """int64[places], the same for all lines of a panel."""
+    """int64[places], where slices of the time begin, the same for all lines of a panel."""
     messages: Means
-    """Messages a cycle."""
+    """Messages a cycle in each."""
 
 
 class NetworkLoad(NamedTuple):
@@ -58,7 +57,7 @@ class NetworkLoad(NamedTuple):
 
 
 def network_load_data(runs: RunSet) -> NetworkLoad:
-    """Messages between cores a cycle, by window of time, averaged over the seeds with the 95 % interval.
+    """Messages between cores a cycle, in equal slices of the time, averaged over the seeds with the 95 % interval.
 
     A run that is over sends nothing until the panel's slowest run ends.
 
@@ -75,20 +74,20 @@ def network_load_data(runs: RunSet) -> NetworkLoad:
 
 def _lines(runs: RunSet, panel: int, lines: list[Line]) -> list[Load]:
     kept = [records(runs, line.point, FIGURE.name) for line in lines]
-    last = max(record.last_cycle for found in kept for record in found)
-    grid = np.unique(np.linspace(0, last, PLACES).round().astype(np.int64))
+    last = max(1, *(record.last_cycle for found in kept for record in found))
+    edges = np.unique(np.linspace(0, last, PLACES + 1).round().astype(np.int64))
     found = []
     for line, each in zip(lines, kept, strict=True):
-        curves = np.stack([load_over_time(record).at(grid) for record in each])
-        found.append(Load(panel, line.name, line.style, len(each), grid, mean_curve(curves)))
+        curves = np.stack([load_between(record, edges) for record in each])
+        found.append(Load(panel, line.name, line.style, len(each), edges[:-1], mean_curve(curves)))
     return found
 
 
-def load_over_time(record: TranslationRecord) -> Steps:
-    """Messages a cycle from window to window; none before the first issue, and none after the window of the last."""
-    starts = window_starts(record)
-    end = record.first_cycle + record.window_cycles * len(starts)
-    return Steps(0, np.r_[starts, end], np.r_[messages_per_cycle(record), 0.0])
+def load_between(record: TranslationRecord, edges: np.ndarray) -> np.ndarray:
+    """Messages a cycle between neighbouring edges, those of a window spread evenly over it: float64[edges - 1]."""
+    ends = record.first_cycle + record.window_cycles * np.arange(len(record.over_time) + 1)
+    upto = np.interp(edges, ends, np.r_[0, np.cumsum(counted_over_time(record, "messages"))])
+    return np.asarray(np.diff(upto) / np.diff(edges))
 
 
 @on_paper

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +16,10 @@ from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_LETTERS = 30
+"""Of a line of a bar's name."""
 
 
 class Shares(NamedTuple):
@@ -86,7 +91,7 @@ def draw(data: ServedBy) -> Figure:
         for part, colour in enumerate(colours):
             wide = edges[:, part + 1] - edges[:, part]
             one.barh(places, wide, 0.72, edges[:, part], color=colour, edgecolor=marks.INK, linewidth=0.3)
-        one.set_yticks(places, [frame.words(bar.name) for bar in bars])
+        one.set_yticks(places, [textwrap.fill(frame.words(bar.name), _LETTERS) for bar in bars])
         one.tick_params(axis="y", length=0)
         one.set_xlim(0, 100)
     marks.swatches(axes[0], SERVED_BY, colours)
