@@ -82,7 +82,7 @@ def draw(data: ServedBy) -> Figure:
     from workbench.figures import frame, ink, marks
 
     rows = [[bar for bar in data.bars if bar.panel == place] for place in range(len(data.titles))]
-    figure, axes = ink.stacked(len(rows), [0.35 + 0.2 * len(bars) for bars in rows], share_x=True)
+    figure, axes = ink.stacked(len(rows), [0.35 + 0.24 * len(bars) for bars in rows], share_x=True)
     colours = marks.fills(len(SERVED_BY))
     for one, title, bars in zip(axes, data.titles, rows, strict=True):
         frame.title(one, title)
