@@ -66,6 +66,8 @@ class PoolRecord(NamedTuple):
     """int64[calls, 4], the driver's calls in their order: request, card, address, bytes; below 0 for a release."""
     access_ns: np.ndarray
     """float64[requests], how long the borrowed region's data were under way, contention included; 0 = not borrowed."""
+    access_alone_ns: np.ndarray
+    """float64[requests], how long it would have been without contention."""
     fallbacks: int
     """Choices of a card for which no candidate met what the policy wants (spec 5, E10)."""
     peak_cached: np.ndarray

@@ -129,6 +129,7 @@ def _record(setup: Setup, requests: PoolRequests, columns: Columns, state: State
         done=state.done,
         calls=state.calls[: state.counters[CALLS]].copy(),
         access_ns=np.zeros(columns.time.size),
+        access_alone_ns=np.zeros(columns.time.size),
         fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),
         peak_cached=state.peak,
         idle_limit=idle.limit_bytes(),
