@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engines.engine import Setup
+from workbench.engines.pool.access import access_times
 from workbench.engines.pool.broken import broken
 from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
@@ -22,7 +23,7 @@ from workbench.engines.pool.prepare import (
 from workbench.engines.pool.state import CALLS, FINE, STATUS, Columns, State, new_state
 from workbench.levers import Spec
 from workbench.machine import Board, Described
-from workbench.records.pool import PoolRecord
+from workbench.records.pool import STITCHED, PoolRecord
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
 
@@ -108,6 +109,9 @@ def _record(setup: Setup, requests: PoolRequests, columns: Columns, state: State
     idle: Any = setup.policies["idle_release"]
     target: Any = setup.policies["target"]
     paths = board.paths("bottleneck", options.max_hops)
+    lent = (state.outcome <= STITCHED) & (state.card != columns.borrower)
+    moved = columns.size * options.touches
+    together, alone = access_times(board, paths, lent, state.done, state.card, columns.borrower, moved)
     memories = zip(target.terms(), state.target_memory, strict=True)
     return PoolRecord(
         cards=board.ids,
@@ -128,8 +132,8 @@ def _record(setup: Setup, requests: PoolRequests, columns: Columns, state: State
         taken=state.taken,
         done=state.done,
         calls=state.calls[: state.counters[CALLS]].copy(),
-        access_ns=np.zeros(columns.time.size),
-        access_alone_ns=np.zeros(columns.time.size),
+        access_ns=together,
+        access_alone_ns=alone,
         fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),
         peak_cached=state.peak,
         idle_limit=idle.limit_bytes(),
