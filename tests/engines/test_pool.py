@@ -180,7 +180,7 @@ def cases(draw: Any) -> Case:
     return Case(rows, scaled(RING, factor), policies, options, seed=chance.randrange(1 << 20))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     assert_lawful(assert_same(case))
