@@ -10,6 +10,7 @@ from workbench.structures.size_index import (
     ADDRESS,
     CLASSES,
     FIELDS,
+    OUTSIDE,
     SIZE,
     class_of,
     insert,
@@ -76,3 +77,19 @@ def test_trees_are_no_deeper_than_a_logarithm_even_if_all_blocks_are_alike(apart
             above = np.where(above >= 0, nodes[above, ABOVE], above)
         assert depth.mean() < 2 * np.log2(count)
         assert depth.max() < 5 * np.log2(count)
+
+
+def test_the_shape_of_a_tree_does_not_depend_on_what_was_removed():
+    through, fresh = new_size_index(1, 200), new_size_index(1, 200)
+    for index in (through, fresh):
+        nodes = index.nodes.reshape(200, FIELDS)
+        nodes[:, SIZE], nodes[:, ADDRESS], nodes[:, ABOVE] = 512, np.arange(200) * 512, OUTSIDE
+    for block in range(200):
+        insert(through, 0, block)
+    for block in range(0, 200, 2):
+        remove(through, 0, block)
+    for block in range(199, 0, -2):
+        insert(fresh, 0, block)
+    assert through.roots.tolist() == fresh.roots.tolist()
+    kept = np.arange(200) % 2 == 1
+    assert (through.nodes.reshape(200, FIELDS)[kept] == fresh.nodes.reshape(200, FIELDS)[kept]).all()
