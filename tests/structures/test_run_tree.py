@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from tests.oracles import free_map as slow
 from tests.structures.states import free_lists, lengths
 from workbench.structures.free_map import mark_free, mark_taken, packed
-from workbench.structures.run_tree import highest_start, longest_in, lowest_start, lowest_start_from, new_run_tree, renew
+from workbench.structures.run_tree import (
+    highest_start,
+    longest_in,
+    lowest_start,
+    lowest_start_from,
+    new_run_tree,
+    renew,
+)
 
 
 def check(tree, words, free, length, at):

@@ -29,6 +29,12 @@ _MODULES = {
         "workbench.records.dispatch_events",
         ("workbench.policies.placement", "workbench.policies.probes", "workbench.policies.dispatch"),
     ),
+    "malloc": (
+        "workbench.engines.malloc:Malloc",
+        "workbench.metrics.malloc",
+        "workbench.records.malloc_events",
+        ("workbench.policies.placement", "workbench.policies.malloc"),
+    ),
     "shared_memory": (
         "workbench.engines.shared_memory:SharedMemory",
         "workbench.metrics.shared_memory",

@@ -99,9 +99,7 @@ def lowest_start(tree: np.ndarray, free: np.ndarray, length: int) -> int:
 
 
 @kernel
-def _lowest_below(
-    tree: np.ndarray, free: np.ndarray, leaves: int, node: int, at: int, size: int, length: int
-) -> int:
+def _lowest_below(tree: np.ndarray, free: np.ndarray, leaves: int, node: int, at: int, size: int, length: int) -> int:
     """The lowest start below a node that begins at a segment and is known to hold a run that is long enough."""
     while node < leaves:
         size //= 2
@@ -134,7 +132,7 @@ def lowest_start_from(tree: np.ndarray, free: np.ndarray, length: int, at: int) 
                 return end - carry
             if tree[upper + LONGEST] >= length:
                 return _lowest_below(tree, free, leaves, node + 1, end, size, length)
-            carry = carry + size if tree[upper + LOW] == size else np.int64(tree[upper + HIGH])
+            carry = carry + size if tree[upper + LOW] == size else int(tree[upper + HIGH])
             end += size
         node, size = node >> 1, 2 * size
     return NOWHERE
