@@ -9,9 +9,10 @@ from workbench.errors import at, unknown_name
 from workbench.workloads.kind import check_kind
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.random_groups import RandomGroups
+from workbench.workloads.synthetic.random_mallocs import RandomMallocs
 from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
 
-BUILT_IN = (RandomWorkgroups, RandomGroups)
+BUILT_IN = (RandomWorkgroups, RandomGroups, RandomMallocs)
 """Importing this module defines them; a generator of one's own joins them by being defined."""
 
 
