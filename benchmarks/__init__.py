@@ -17,6 +17,7 @@ BENCHMARKS = {
     "place_free": "benchmarks.place_free:place_free",
     "dispatch_full": "benchmarks.dispatch_full:dispatch_full",
     "dispatch_full_256": "benchmarks.dispatch_full:dispatch_full_256",
+    "malloc_warp": "benchmarks.malloc_warp:malloc_warp",
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
     "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",
     "runs_100000": "benchmarks.runner_scale:runs_100000",
