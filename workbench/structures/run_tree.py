@@ -81,12 +81,39 @@ def renew(tree: np.ndarray, free: np.ndarray, start: int, length: int) -> None:
     first, last = leaves + (start >> 6), leaves + ((start + length - 1) >> 6)
     for node in range(first, last + 1):
         _set_leaf(tree, node, free[node - leaves])
-    size, changed = WORD, True
-    while changed and first > 1:
-        first, last, changed = first >> 1, last >> 1, False
+    size = WORD
+    while first < last:
+        first, last = first >> 1, last >> 1
         for node in range(first, last + 1):
-            changed |= _join(tree, node, size)
+            _join(tree, node, size)
         size *= 2
+    _climb(tree, first, size)
+
+
+@kernel
+def _climb(tree: np.ndarray, node: int, size: int) -> None:
+    """Renew everything above a node of so many segments, until nothing changes.
+
+    What the node says is carried along: read from memory, where it was just written, it takes half as long again.
+    """
+    low, high, longest = tree[node * FIELDS + LOW], tree[node * FIELDS + HIGH], tree[node * FIELDS + LONGEST]
+    while node > 1:
+        beside = (node ^ 1) * FIELDS
+        beside_low, beside_high = tree[beside + LOW], tree[beside + HIGH]
+        longest = max(longest, tree[beside + LONGEST])
+        if node & 1:
+            longest = max(longest, beside_high + low)
+            low = beside_low + low if beside_low == size else beside_low
+            high = high + beside_high if high == size else high
+        else:
+            longest = max(longest, high + beside_low)
+            high = beside_high + high if beside_high == size else beside_high
+            low = low + beside_low if low == size else low
+        node, size = node >> 1, 2 * size
+        at = node * FIELDS
+        if tree[at + LOW] == low and tree[at + HIGH] == high and tree[at + LONGEST] == longest:
+            return
+        tree[at + LOW], tree[at + HIGH], tree[at + LONGEST] = low, high, longest
 
 
 @routine
