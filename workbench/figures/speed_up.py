@@ -118,7 +118,7 @@ def break_even(x: np.ndarray, times: np.ndarray) -> float:
     nan
     """
     away = np.log2(times)
-    passes = np.flatnonzero(np.sign(away[:-1]) * np.sign(away[1:]) < 0)
+    passes = np.flatnonzero((away[:-1] * away[1:] <= 0) & (away[:-1] != away[1:]))
     if not len(passes):
         return float("nan")
     k = int(passes[-1])

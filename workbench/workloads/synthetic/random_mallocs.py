@@ -35,6 +35,7 @@ class RandomMallocs(Generator):
     array([1, 2, 3, 4])
     """
 
+    counted_by = "threads"
     threads: int = lever(4096, least=1, most=1 << 22, scale="log", unit="threads", says="threads of a batch")
     batches: int = lever(1, least=1, most=1 << 16, scale="log", unit="batches", says="how often they call")
     batch_cycles: int = lever(100_000, least=1, most=10**9, scale="log", unit="cycles", says="from a batch to the next")
