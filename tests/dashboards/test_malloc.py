@@ -29,14 +29,14 @@ def status(shown) -> str:
 
 
 def test_it_opens_with_the_document_s_question(shown):
-    assert status(shown) == "20 paired runs."
+    assert status(shown) == "8 paired runs."
     assert "warp_aggregated against per_thread: mean " in shown.histogram.scene["words"]
     for panel in (shown.panels.waiting, shown.panels.held, shown.panels.latency):
         assert [line["place"] for line in panel.scene["lines"]] == [0, 1]
     alone, together = shown.panels.waiting.scene["lines"]
-    assert max(alone["mean"]) == max(together["mean"]) == 512
-    assert alone["x"][-1] == together["x"][-1] == 512 * 400
-    assert "mean of 20 seeds" in shown.panels.seeds.value
+    assert max(alone["mean"]) == max(together["mean"]) == 256
+    assert alone["x"][-1] == together["x"][-1] == 256 * 400
+    assert "mean of 8 seeds" in shown.panels.seeds.value
 
 
 def test_a_turned_lever_changes_every_panel(shown):

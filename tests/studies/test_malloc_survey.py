@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from workbench.studies import malloc_survey
 from workbench.studies.malloc_survey import DESIGNS, PUBLISHED_MS, survey_table
 
 
 @pytest.fixture(scope="module")
 def table():
-    return survey_table(seeds=1)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(malloc_survey, "THREADS", 600)
+        patched.setattr(malloc_survey, "HEAP_BYTES", 1 << 24)
+        yield survey_table(seeds=1)
 
 
 def test_published_figures_and_their_ratios(table):

@@ -87,14 +87,14 @@ OPENING = Opening(
     machine_levers=("wave_size",),
     machine_note=warps_note,
     regime="mixed_sizes",
-    length=512,
+    length=256,
     baseline={"serve": "per_thread"},
     other={"serve": "warp_aggregated"},
     compared=tuple(Malloc.slots),
     options={},
-    seeds=20,
+    seeds=8,
     measure="latency_mean_cycles",
     view=NothingToChoose,
     folded=("Workload", "Engine"),
 )
-"""512 threads that call at once: per thread on the one side, per warp on the other."""
+"""256 threads that call at once: per thread on the one side, per warp on the other."""

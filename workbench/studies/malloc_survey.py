@@ -22,7 +22,7 @@ from workbench.workloads.synthetic.random_mallocs import RandomMallocs
 if TYPE_CHECKING:
     import pandas as pd
 
-THREADS = 10_000
+THREADS, HEAP_BYTES = 10_000, 1 << 28
 DESIGNS = {"CUDA": "one lock, per thread", "Halloc": "Halloc", "ScatterAlloc": "ScatterAlloc", "XMalloc": "XMalloc"}
 """The survey's columns and the designs that stand for them."""
 PUBLISHED_MS = {
@@ -64,6 +64,6 @@ def survey_table(seeds: int = 3) -> pd.DataFrame:
 def _cycles(label: str, largest: int, seeds: int) -> float:
     """The mean makespan of a design over some seeds."""
     workload = RandomMallocs.read({"threads": THREADS, "size": {"uniform": [4, largest]}})
-    options = MallocOptions.read({"heap_bytes": 1 << 28})
+    options = MallocOptions.read({"heap_bytes": HEAP_BYTES})
     setup = Setup("malloc", read_machine("h100"), workload, AS_FOUND[label], options)
     return float(np.mean([measure(Malloc().simulate(setup, seed))["makespan_cycles"] for seed in range(seeds)]))

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from workbench.studies.claims.cases import ALL, better, ratio
 from workbench.studies.claims.claim import Claim
-from workbench.studies.claims.evidence import Evidence, point
-from workbench.studies.claims.malloc.experiment import BOTH, LOADS, WARP, counts, every_seed, loads
+from workbench.studies.claims.evidence import Evidence
+from workbench.studies.claims.malloc.experiment import BOTH, WARP, counts, every_seed, loads
 from workbench.studies.statistics import Finding, fact
 
 THREADS = [2, 8, 64, 60, 1000, 1024, 16384]
@@ -25,17 +25,15 @@ def _atomics(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _conflicts(evidence: Evidence) -> Iterator[Finding]:
-    runs = loads(evidence)
-    for load in LOADS:
-        alone, together = (point(runs, workload=load, serve=name) for name in BOTH)
+    runs, pairs = loads(evidence)
+    for load, (alone, together) in pairs.items():
         statement = f"tries in vain a thread are at most 1/{WARP} of those without"
         yield ratio(runs, alone, together, "lock_failures_per_thread", (-ALL, 1 / WARP), statement, load)
 
 
 def _traffic(evidence: Evidence) -> Iterator[Finding]:
-    runs = loads(evidence)
-    for load in LOADS:
-        alone, together = (point(runs, workload=load, serve=name) for name in BOTH)
+    runs, pairs = loads(evidence)
+    for load, (alone, together) in pairs.items():
         yield better(runs, alone, together, "metadata_transactions_per_thread", load)
 
 

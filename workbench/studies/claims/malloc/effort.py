@@ -12,7 +12,17 @@ from workbench.studies.claims.cases import better, ratio
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, finite, point
 from workbench.studies.claims.malloc.contention import THREADS
-from workbench.studies.claims.malloc.experiment import BOTH, LOADS, WARP, counts, every_seed, experiment, loads
+from workbench.studies.claims.malloc.experiment import (
+    BOTH,
+    LOADS,
+    WARP,
+    counts,
+    every_load,
+    every_seed,
+    experiment,
+    loads,
+    regime,
+)
 from workbench.studies.statistics import Finding, fact
 
 LANES = [1, 2, 4, 8, 16, 32]
@@ -31,21 +41,21 @@ def _sooner(evidence: Evidence) -> Iterator[Finding]:
     runs = counts(evidence, THREADS)
     for threads in THREADS:
         yield better(runs, *_pair(runs, threads=threads), "makespan_cycles", f"n = {threads}")
-    runs = loads(evidence)
-    for load in LOADS:
-        yield better(runs, *_pair(runs, workload=load), "makespan_cycles", load)
+    runs, pairs = loads(evidence)
+    for load, pair in pairs.items():
+        yield better(runs, *pair, "makespan_cycles", load)
 
 
 def _lanes(evidence: Evidence) -> RunSet:
     active = {"vary": [lanes / WARP for lanes in LANES]}
-    workload = {"synthetic": "random_mallocs", "active_by": "warp", "active": active}
+    workload = regime("mixed_sizes", active_by="warp", active=active)
     return evidence.runs("malloc_lanes", experiment(workload, serve={"vary": BOTH}))
 
 
 def _instructions(evidence: Evidence) -> Iterator[Finding]:
-    runs = loads(evidence)
-    for load in LOADS:
-        yield better(runs, *_pair(runs, workload=load), "instructions", load)
+    runs, pairs = loads(evidence)
+    for load, pair in pairs.items():
+        yield better(runs, *pair, "instructions", load)
 
 
 def _break_even(evidence: Evidence) -> Iterator[Finding]:
@@ -78,7 +88,7 @@ def _overlap(evidence: Evidence) -> list[Finding]:
 
 def _minimum(evidence: Evidence) -> RunSet:
     serve = {"vary": [{name: {"min_alloc": {"vary": [1, 16]}, "align": 1}} for name in BOTH]}
-    workload = {"regime": "churn", "size": {"uniform": [1, 16]}, "batches": 4}
+    workload = regime("churn", size={"uniform": [1, 16]}, batches=4)
     options = {"granule_bytes": 1, "heap_bytes": 1 << 20}
     return evidence.runs("malloc_minimum", experiment(workload, options, serve=serve))
 
@@ -98,8 +108,7 @@ def _minimum_costs(evidence: Evidence) -> Iterator[Finding]:
 
 def _any_leader(evidence: Evidence) -> Iterator[Finding]:
     rules = {"warp_aggregated": {"leader_rule": {"vary": ["first_active", "any"]}}}
-    workload = {"vary": [{"regime": load, "active": 0.5} for load in LOADS]}
-    runs = evidence.runs("malloc_leader", experiment(workload, serve=rules))
+    runs = evidence.runs("malloc_leader", experiment(every_load(active=0.5), serve=rules))
     for load, first, other in zip(LOADS, runs.points[::2], runs.points[1::2], strict=True):
         for measure in ("makespan_cycles", "peak_extent_bytes"):
             yield ratio(runs, first, other, measure, SAME, "the same within one per cent", load)

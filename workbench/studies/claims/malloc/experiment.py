@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.studies.claims.evidence import Evidence, finite, point
 
@@ -14,6 +15,8 @@ LOADS = ["small_equal", "thread_number", "mixed_sizes", "log_normal_sizes", "bim
 """Sizes that are equal, t + 1, uniform, log-normal and bimodal (spec 2, section 6)."""
 UNEQUAL = LOADS[1:]
 BOTH = ["per_thread", "warp_aggregated"]
+CHANGED: dict[str, Any] = {}
+"""Levers of every load that are not as its regime has them; tests make the loads smaller."""
 
 
 def experiment(workload: Any, options: Mapping[str, Any] | None = None, **policies: Any) -> dict[str, Any]:
@@ -22,9 +25,20 @@ def experiment(workload: Any, options: Mapping[str, Any] | None = None, **polici
     return {**said, "options": dict(options or {})}
 
 
-def loads(evidence: Evidence) -> RunSet:
-    """Every load, per thread and warp-aggregated."""
-    return evidence.runs("malloc_loads", experiment({"vary": LOADS}, serve={"vary": BOTH}))
+def regime(name: str, **levers: Any) -> dict[str, Any]:
+    """A load, with some levers changed."""
+    return {"regime": name, **levers, **CHANGED}
+
+
+def every_load(**levers: Any) -> dict[str, Any]:
+    """All loads, in their order."""
+    return {"vary": [regime(load, **levers) for load in LOADS]}
+
+
+def loads(evidence: Evidence) -> tuple[RunSet, dict[str, tuple[PlannedPoint, PlannedPoint]]]:
+    """The runs of every load, and its two points: per thread and warp-aggregated."""
+    runs = evidence.runs("malloc_loads", experiment(every_load(), serve={"vary": BOTH}))
+    return runs, dict(zip(LOADS, zip(runs.points[::2], runs.points[1::2], strict=True), strict=True))
 
 
 def counts(evidence: Evidence, threads: list[int]) -> RunSet:

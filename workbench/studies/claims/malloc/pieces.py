@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.studies.claims.claim import Claim
-from workbench.studies.claims.evidence import Evidence, finite, point
-from workbench.studies.claims.malloc.experiment import LOADS, UNEQUAL, experiment
+from workbench.studies.claims.evidence import Evidence, finite
+from workbench.studies.claims.malloc.experiment import LOADS, UNEQUAL, every_load, experiment
 from workbench.studies.statistics import Finding, fact
 
 
 def _apart(evidence: Evidence) -> Iterator[Finding]:
     rules = {"warp_aggregated": {"prefix": {"vary": ["exclusive", "as_written"]}}}
-    runs = evidence.runs("malloc_pieces", experiment({"vary": LOADS}, serve=rules))
-    for load in LOADS:
-        for rule in ("exclusive", "as_written"):
-            found = point(runs, workload=load, prefix=rule)
+    runs = evidence.runs("malloc_pieces", experiment(every_load(), serve=rules))
+    for load, *both in zip(LOADS, runs.points[::2], runs.points[1::2], strict=True):
+        for rule, found in zip(("exclusive", "as_written"), both, strict=True):
             overlap, outside = (finite(runs, found, name) for name in ("overlap_bytes", "out_of_bounds_bytes"))
             broken = [overlap[seed] + outside[seed] for seed in overlap]
             expected = all(broken) if rule == "as_written" and load in UNEQUAL else not any(broken)

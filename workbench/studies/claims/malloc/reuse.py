@@ -8,7 +8,7 @@ from typing import Any
 from workbench.studies.claims.cases import better
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, point
-from workbench.studies.claims.malloc.experiment import BOTH, experiment
+from workbench.studies.claims.malloc.experiment import BOTH, experiment, regime
 from workbench.studies.statistics import Finding
 
 LIVES = [100_000, 1_000_000]
@@ -28,7 +28,7 @@ def _churn(evidence: Evidence, life: int) -> Any:
         {"per_thread": ALIGN},
         {"warp_aggregated": {**ALIGN, "free_policy": "piecewise"}},
     ]
-    workload = {"regime": "churn", "frees": {"freed_by_thread": {"lifetime": {"uniform": [1, life]}}}}
+    workload = regime("churn", frees={"freed_by_thread": {"lifetime": {"uniform": [1, life]}}})
     return evidence.runs(f"malloc_churn_{life}", experiment(workload, serve={"vary": serve}, lock=AT_ONCE))
 
 
