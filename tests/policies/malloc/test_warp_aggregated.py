@@ -70,3 +70,8 @@ def test_wrong_levers_are_one_sentence(levers, sentence):
 def test_absurd_byte_counts_are_one_sentence(wrong):
     said = refusal(WarpAggregated().offsets, [4, wrong])
     assert said.startswith("requests[1] must be a whole number of bytes from 0 to 2^40. Got")
+
+
+def test_a_first_lane_that_asks_for_nothing_does_not_lead():
+    (served,) = WarpAggregated(leader_rule="first", zero_policy="null").served([0, 8])
+    assert (served.leader, served.lanes) == (None, [1])
