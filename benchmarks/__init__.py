@@ -19,10 +19,13 @@ BENCHMARKS = {
     "dispatch_full_256": "benchmarks.dispatch_full:dispatch_full_256",
     "malloc_warp": "benchmarks.malloc_warp:malloc_warp",
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
+    "translation_lru": "benchmarks.translation_lru:translation_lru",
+    "translation_directory": "benchmarks.translation_directory:translation_directory",
     "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",
     "runs_100000": "benchmarks.runner_scale:runs_100000",
     "fixed_cost_of_a_run": "benchmarks.runner_scale:fixed_cost_of_a_run",
     "two_workers": "benchmarks.runner_scale:two_workers",
+    "tuner_overhead": "benchmarks.tuner_overhead:tuner_overhead",
     "first_results": "benchmarks.first_results:first_results",
 }
 

@@ -10,8 +10,8 @@ from workbench.cli.output import say_json
 from workbench.cli.sweep_arguments import levers_of
 from workbench.errors import InputError
 
-_WANTS = {"shared_memory": "workgroups", "dispatch": "groups"}
-"""What the engines serve that a trace of kernels can be asked for."""
+_WANTS = {"shared_memory": "workgroups", "dispatch": "groups", "translation": "accesses"}
+"""What the engines serve that a trace can be asked for."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,14 +53,15 @@ def _describe(file: str, as_json: bool) -> int:
 
 
 def _write(given: argparse.Namespace, file: str) -> int:
-    from workbench.machine import read_machine
+    from workbench.machine import Machine, TranslationMachine
     from workbench.workloads.describe import write_columns
     from workbench.workloads.outside import outside
 
     kind: Any = outside("trace", _WANTS[given.engine])
     workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
     machine = given.machine or _card_of(file)
-    facts = write_columns(workload, read_machine(machine, "--machine"), given.out)
+    of = TranslationMachine if given.engine == "translation" else Machine
+    facts = write_columns(workload, of.read(machine, "--machine"), given.out)
     if given.json:
         say_json({"out": given.out, "machine": machine, **facts})
     else:

@@ -13,10 +13,12 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "workgroups": ("workbench.workloads.file", "WorkgroupFile"),
         "groups": ("workbench.workloads.group_file", "GroupFile"),
         "mallocs": ("workbench.workloads.malloc_file", "MallocFile"),
+        "accesses": ("workbench.workloads.access_file", "AccessFile"),
     },
     "trace": {
         "workgroups": ("workbench.workloads.trace", "TraceWorkgroups"),
         "groups": ("workbench.workloads.trace_groups", "TraceGroups"),
+        "accesses": ("workbench.workloads.trace_accesses", "TraceAccesses"),
     },
 }
 """The key in a sweep, what the engine wants -> the module and the class of the workload."""

@@ -45,4 +45,5 @@ def test_a_format_of_ones_own(tmp_path, stopwatch):
 
 
 def test_the_formats_that_come_with_the_workbench():
-    assert list(importers()) == ["kineto", "omniperf_pmc_csv", "rocprofv3_json"]
+    warp = ["accelsim_trace_grouped", "accelsim_trace_raw"]
+    assert list(importers()) == [*warp, "kernelslist", "kineto", "omniperf_pmc_csv", "rocprofv3_json"]
