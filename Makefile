@@ -49,7 +49,7 @@ pictures: $(READY)
 	$(BIN)/python docs/make_pictures.py
 
 lock:
-	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --all-extras --group dev pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --extra all --group dev pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf $(VENV) results build dist

@@ -29,6 +29,12 @@ _MODULES = {
         "workbench.records.dispatch_events",
         ("workbench.policies.placement", "workbench.policies.probes", "workbench.policies.dispatch"),
     ),
+    "malloc": (
+        "workbench.engines.malloc:Malloc",
+        "workbench.metrics.malloc",
+        "workbench.records.malloc_events",
+        ("workbench.policies.placement", "workbench.policies.malloc"),
+    ),
     "pool": (
         "workbench.engines.pool:Pool",
         "workbench.metrics.pool",
@@ -40,6 +46,12 @@ _MODULES = {
         "workbench.metrics.shared_memory",
         "workbench.records.shared_memory_events",
         ("workbench.policies.placement", "workbench.policies.queueing"),
+    ),
+    "translation": (
+        "workbench.engines.translation:Translation",
+        "workbench.metrics.translation",
+        "workbench.records.translation_events",
+        ("workbench.policies.translation",),
     ),
 }
 _ready: dict[str, Mechanism] = {}
