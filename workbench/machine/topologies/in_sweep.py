@@ -8,7 +8,7 @@ from typing import Any
 from workbench.errors import InputError, at
 from workbench.levers import Spec, lever
 from workbench.machine.topologies.read import read_topology
-from workbench.machine.topologies.topology import Topology, Wire
+from workbench.machine.topologies.topology import Node, Wire
 
 GIB = 1 << 30
 
@@ -34,26 +34,28 @@ class TopologyFile(Spec):
         0.0, least=0, most=1e6, unit="GB/s", says="between two CPUs per direction; 0 = as the file is read"
     )
     port_gbps: float = lever(
-        0.0, least=0, most=1e6, unit="GB/s", says="what all links of a GPU carry together per direction; 0 = no limit"
+        0.0,
+        least=0,
+        most=1e6,
+        unit="GB/s",
+        says="what all links of a GPU carry together per direction; 0 = as the file is read",
     )
 
     def board(self) -> dict[str, Any]:
         """The levers of the board."""
         found = read_topology(self.topology)
-        return {"cards": self._cards(found), "links": [self._link(wire) for wire in found.wires]}
+        return {"cards": [self._card(node) for node in found.nodes], "links": [self._link(w) for w in found.wires]}
 
-    def _cards(self, found: Topology) -> list[dict[str, Any]]:
-        memory = {"gpu": self.card_bytes, "cpu": self.cpu_bytes, "switch": 0}
-        ports = {"gpu": self.port_gbps}
-        return [
-            {"id": node.id, "kind": node.kind, "memory_bytes": memory[node.kind], "port_gbps": ports.get(node.kind, 0)}
-            for node in found.nodes
-        ]
+    def _card(self, node: Node) -> dict[str, Any]:
+        memory, port = (
+            (self.card_bytes, self.port_gbps or node.port_gbps) if node.kind == "gpu" else (self.cpu_bytes, 0)
+        )
+        return {"id": node.id, "kind": node.kind, "memory_bytes": memory, "port_gbps": port}
 
     def _link(self, wire: Wire) -> dict[str, Any]:
         replaced = {"nvlink": self.link_gbps, "xgmi": self.link_gbps, "pcie": self.pcie_gbps, "qpi": self.socket_gbps}
-        gbps = replaced[wire.kind] or wire.gbps
-        return {"between": " ".join(wire.ends), "kind": wire.kind, "gbps": gbps, "count": wire.count}
+        said = {"between": " ".join(wire.ends), "kind": wire.kind, "count": wire.links, "channel": wire.channel}
+        return {**said, "gbps": replaced[wire.kind] or wire.gbps}
 
 
 def levers_of_topology(given: object, path: str, where: str) -> object:

@@ -1,9 +1,8 @@
 """The topology files of NCCL and RCCL: `system` > `cpu` (a NUMA node) > nested `pci` > `gpu` > `nvlink` or `xgmi`.
 
-Bandwidths are those that the libraries plan with (`speeds`). A PCI bridge under which paths branch is a switch, so that
-what two cards behind it do at once shares what leads to it; a chain of bridges is one link, as fast as its slowest part.
-NUMA nodes are connected pairwise, as the libraries have it. Links to an NVSwitch are one switch, which cards reach over
-as many links as they name. A link that ends at its own card joins nothing and is left out; cloud providers write such.
+Bandwidths are those that the libraries plan with (`speeds`). NUMA nodes are connected pairwise, as the libraries have
+it. Links to NVSwitches are links to all other cards that have such, with a limit for all of them together. A link that
+ends at its own card joins nothing and is left out; cloud providers write such.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, nearest_name, shown
+from workbench.machine.topologies.pci_tree import WayUp, pci_wires
 from workbench.machine.topologies.speeds import nvlink_gbps, pcie_gbps, socket_gbps, xgmi_gbps
-from workbench.machine.topologies.topology import Node, Topology, Wire, groups
+from workbench.machine.topologies.topology import Node, Topology, Wire, groups, switched
 from workbench.machine.topologies.xml_tree import Element, xml_tree
 
 FORMAT = "nccl_topology_xml"
@@ -24,7 +24,6 @@ _GPU_CLASSES = ("0x03", "0x12")
 """Display controllers and processing accelerators; the latter is what AMD's newer cards say they are."""
 _LINK_KINDS = ("nvlink", "xgmi")
 _NVSWITCH, _CPU_LINK = "0x068000", "0x068001"
-SWITCH = "nvswitch"
 
 
 class _Gpu(NamedTuple):
@@ -59,17 +58,16 @@ def read(text: bytes, where: str) -> Topology:
         raise InputError(f"{where}: must be a <system>. Got <{system.tag}>.")
     cpus = _cpus(system, where)
     gpus = _gpus(cpus, where)
-    wires = [*_peer_wires(gpus, cpus, where), *_sockets(cpus, where)]
-    trees = [_Tree(name, gpus, where) for name in cpus]
-    for tree, element in zip(trees, cpus.values(), strict=True):
-        tree.below(element)
-    nodes = [Node(gpu.id, "gpu") for gpu in gpus] + [Node(name, "cpu") for name in cpus]
-    switched = any(SWITCH in wire.ends for wire in wires)
-    switches = [name for tree in trees for name in tree.switches] + [SWITCH] * switched
+    peers = _peers(gpus, where)
+    ports, through_switch = _to_switches(gpus, where)
+    linked = {frozenset(wire.ends) for wire in (*peers, *through_switch)}
+    ways = [way for name, element in cpus.items() for way in _ways_up(element, name, gpus, where)]
+    alone = {way.gpu: way.gbps[0] for way in ways if not any(way.gpu in pair for pair in linked)}
+    nodes = [Node(gpu.id, "gpu", ports.get(gpu.id, alone.get(gpu.id, 0.0))) for gpu in gpus]
     return Topology(
         format=FORMAT,
-        nodes=tuple(nodes + [Node(name, "switch") for name in switches]),
-        wires=tuple(wires + [wire for tree in trees for wire in tree.wires]),
+        nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
+        wires=(*peers, *through_switch, *pci_wires(ways, linked), *_sockets(cpus, where)),
         links=sum(len(gpu.links) for gpu in gpus),
         noted=_facts(system, cpus, gpus),
     )
@@ -128,43 +126,52 @@ def _whole(element: Element, name: str, where: str, otherwise: int) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(
-            f"{where}: line {element.line}: {name} must be a whole number. Got {shown(text)}."
-        ) from None
+        raise InputError(f"{where}: line {element.line}: {name} must be a whole number. Got {shown(text)}.") from None
 
 
-def _peer_wires(gpus: list[_Gpu], cpus: dict[str, Element], where: str) -> list[Wire]:
+def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:
     """One wire a pair; each end names it, and where the two ends differ, the larger count is taken."""
     of_bus = {gpu.bus: gpu.id for gpu in gpus}
-    counts: dict[tuple[frozenset[str], str, float], int] = {}
+    counts: dict[tuple[tuple[str, str], str, float], int] = {}
     for gpu in gpus:
         to = Counter[tuple[str, str, float]]()
         for link in gpu.links:
             end = _end(link, gpu, of_bus, where)
-            if end != gpu.id:
+            if end not in ("", gpu.id):
                 to[end, link.tag, _gbps(link, gpu, where)] += _count(link, where)
         for (end, kind, gbps), count in to.items():
-            key = (frozenset((gpu.id, end)), kind, gbps)
+            first, second = sorted((gpu.id, end), key=lambda name: (len(name), name))
+            key = ((first, second), kind, gbps)
             counts[key] = max(counts.get(key, 0), count)
-    order = {name: place for place, name in enumerate([*of_bus.values(), *cpus, SWITCH])}
-    return [
-        Wire(tuple(sorted(pair, key=order.__getitem__)), kind, gbps, count)  # type: ignore[arg-type]
-        for (pair, kind, gbps), count in counts.items()
-    ]
+    return [Wire(*key, count) for key, count in counts.items()]
+
+
+def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[Wire]]:
+    """What leads to NVSwitches: the ports of cards, and the wires between them."""
+    ports = {
+        gpu.id: sum(
+            _count(link, where) for link in gpu.links if link.attributes.get("tclass", "").startswith(_NVSWITCH)
+        )
+        for gpu in gpus
+    }
+    if not any(ports.values()):
+        return {}, []
+    speeds = [_gbps(gpu.links[0], gpu, where) for gpu in gpus if gpu.links]
+    return switched(ports, min(speeds))
 
 
 def _end(link: Element, gpu: _Gpu, of_bus: dict[str, str], where: str) -> str:
+    """The card to which a link leads; empty for a switch."""
     bus, target_class = link.attributes.get("target", "").lower(), link.attributes.get("tclass", "")
     if target_class.startswith(_NVSWITCH):
-        return SWITCH
+        return ""
     if target_class.startswith(_CPU_LINK):
         return gpu.cpu
     if bus not in of_bus:
         near = nearest_name(bus, of_bus)
         cure = f" Did you mean {near}?" if near else ""
-        raise InputError(
-            f"{where}: line {link.line}: <{link.tag}> of {gpu.bus} leads to the bus {shown(bus)}, which no card has.{cure}"
-        )
+        named = f"line {link.line}: <{link.tag}> of {gpu.bus} leads to the bus {shown(bus)}"
+        raise InputError(f"{where}: {named}, which no card has.{cure}")
     return of_bus[bus]
 
 
@@ -190,44 +197,28 @@ def _sockets(cpus: dict[str, Element], where: str) -> Iterator[Wire]:
         yield Wire((one, other), "qpi", gbps)
 
 
-class _Tree:
-    """The PCI tree of one NUMA node as links and switches."""
+def _ways_up(element: Element, cpu: str, gpus: list[_Gpu], where: str) -> list[WayUp]:
+    """How each GPU below an element reaches the CPU."""
+    of_bus = {gpu.bus: gpu.id for gpu in gpus}
 
-    def __init__(self, cpu: str, gpus: list[_Gpu], where: str) -> None:
-        self._cpu = cpu
-        self._of_bus = {gpu.bus: gpu.id for gpu in gpus}
-        self._where = where
-        self.wires: list[Wire] = []
-        self.switches: list[str] = []
+    def below(above: Element, bridges: tuple[str, ...], gbps: tuple[float, ...]) -> Iterator[WayUp]:
+        for device in above.children:
+            if device.tag != "pci":
+                continue
+            bus, part = device.attributes.get("busid", "").lower(), (_pci_gbps(device, where), *gbps)
+            if bus in of_bus:
+                yield WayUp(of_bus[bus], cpu, bridges, part)
+            else:
+                yield from below(device, (f"line {device.line}", *bridges), part)
 
-    def below(self, cpu: Element) -> None:
-        """Add what stands below the node."""
-        for name, gbps in self._ends(cpu):
-            self.wires.append(Wire((name, self._cpu), "pcie", gbps))
+    return sorted(below(element, (), ()), key=lambda way: (len(way.gpu), way.gpu))
 
-    def _ends(self, element: Element) -> list[tuple[str, float]]:
-        """The GPUs and switches that hang on an element, each with what leads to it."""
-        found = [end for child in element.children if child.tag == "pci" for end in self._end_of(child)]
-        return found
 
-    def _end_of(self, device: Element) -> list[tuple[str, float]]:
-        gbps = pcie_gbps(device.attributes.get("link_speed", ""), self._lanes(device))
-        own = self._of_bus.get(device.attributes.get("busid", "").lower())
-        if own is not None:
-            return [(own, gbps)]
-        ends = self._ends(device)
-        if len(ends) < 2:
-            return [(name, min(gbps, inner)) for name, inner in ends]
-        switch = f"{self._cpu}_switch{len(self.switches)}"
-        self.switches.append(switch)
-        self.wires += [Wire((name, switch), "pcie", inner) for name, inner in ends]
-        return [(switch, gbps)]
-
-    def _lanes(self, device: Element) -> int:
-        lanes = _whole(device, "link_width", self._where, 0)
-        if lanes < 0:
-            raise InputError(f"{self._where}: line {device.line}: link_width must be at least 0. Got {lanes}.")
-        return lanes
+def _pci_gbps(device: Element, where: str) -> float:
+    lanes = _whole(device, "link_width", where, 0)
+    if lanes < 0:
+        raise InputError(f"{where}: line {device.line}: link_width must be at least 0. Got {lanes}.")
+    return pcie_gbps(device.attributes.get("link_speed", ""), lanes)
 
 
 def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What `nvidia-smi topo -m` prints: how every two cards are connected, in tabs or in runs of blanks.
 
-NVn is n bonded links; where all cards have more of them than a card has ports, they lead to an NVSwitch. The PCI tree is
-what the other labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is behind
-one switch, PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart. The table does not tell how
-fast anything is: what `speeds` has for sm_70 and sm_80 and for PCI gen 3 is taken, which a sweep can replace.
+NVn is n bonded links; where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree
+is what the other labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is
+behind one switch, PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart. The table does not
+tell how fast anything is: what `speeds` has for sm_70 and sm_80 and for PCI gen 3 is taken, which a sweep can replace.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from workbench.errors import InputError, shown
+from workbench.machine.topologies.pci_tree import WayUp, pci_wires
 from workbench.machine.topologies.speeds import NVLINK_GBPS, PCIE3_X16_GBPS, QPI_GBPS
-from workbench.machine.topologies.topology import MOST_LINKS_A_GPU, Node, Topology, Wire, groups
+from workbench.machine.topologies.topology import MOST_LINKS_A_GPU, Node, Topology, Wire, groups, switched
 
 FORMAT = "nvidia_smi_topo"
 SAYS = "the table of nvidia-smi topo -m"
-SWITCH = "nvswitch"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _HEADER = re.compile(r"^\s*GPU0(?:\s|$)")
 _HEADINGS = re.compile(r"GPU NUMA ID|CPU Affinity|NUMA Affinity|\S+")
@@ -61,40 +61,34 @@ def read(text: bytes, where: str) -> Topology:
         A row or a label is missing or unknown, or two cards say different things of each other.
     """
     table = _table(text, where)
-    bonded = table.bonded()
-    a_gpu = [sum(count for pair, count in bonded.items() if gpu in pair) for gpu in table.gpus]
-    switched = max(a_gpu, default=0) > MOST_LINKS_A_GPU
-    links = max(bonded.values(), default=0) * len(table.gpus) if switched else sum(bonded.values())
     names = {gpu: f"gpu{gpu.removeprefix('GPU')}" for gpu in table.gpus}
-    peers = _to_switch(bonded, table.gpus) if switched else [(pair, count) for pair, count in bonded.items()]
-    wires = [
-        Wire((names[one], names.get(other, other)), "nvlink", NVLINK_GBPS, count) for (one, other), count in peers
-    ]
-    cpus, switches, tree = _tree(table, names)
-    labels = Counter(table.labels[pair] for pair in combinations(table.gpus, 2))
+    bonded = {(names[one], names[other]): count for (one, other), count in table.bonded().items()}
+    own = {name: sum(count for pair, count in bonded.items() if name in pair) for name in names.values()}
+    ports: dict[str, float] = {}
+    wires = [Wire(pair, "nvlink", NVLINK_GBPS, count) for pair, count in bonded.items()]
+    if max(own.values()) > MOST_LINKS_A_GPU:
+        own = {name: max((count for pair, count in bonded.items() if name in pair), default=0) for name in own}
+        ports, wires = switched(own, NVLINK_GBPS)
+    cpus, ways = _ways_up(table, names)
+    alone = {name: PCIE3_X16_GBPS for name, links in own.items() if not links}
+    nodes = [Node(name, "gpu", ports.get(name) or alone.get(name, 0.0)) for name in names.values()]
     return Topology(
         format=FORMAT,
-        nodes=(
-            *(Node(name, "gpu") for name in names.values()),
-            *(Node(name, "cpu") for name in cpus),
-            *(Node(name, "switch") for name in [*switches, *[SWITCH] * switched]),
-        ),
-        wires=(*wires, *tree),
-        links=links,
+        nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
+        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}), *_sockets(cpus)),
+        links=sum(own.values()) if ports else sum(bonded.values()),
         noted={
             "gpus": len(table.gpus),
-            "gpu_pair_labels": dict(sorted(labels.items())),
+            "gpu_pair_labels": dict(sorted(Counter(table.labels[p] for p in combinations(table.gpus, 2)).items())),
             "symmetric": True,
-            "nvlinks_per_gpu": [max(bonded.values(), default=0)] * len(a_gpu) if switched else a_gpu,
+            "nvlinks_per_gpu": list(own.values()),
             "other_columns": table.others,
         },
     )
 
 
-def _to_switch(bonded: dict[tuple[str, str], int], gpus: list[str]) -> list[tuple[tuple[str, str], int]]:
-    """NVn between all cards of a switch means n links from each card to it."""
-    most = {gpu: max((count for pair, count in bonded.items() if gpu in pair), default=0) for gpu in gpus}
-    return [((gpu, SWITCH), count) for gpu, count in most.items() if count]
+def _sockets(cpus: list[str]) -> list[Wire]:
+    return [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(cpus, 2)]
 
 
 def _lines(text: bytes) -> list[str]:
@@ -155,25 +149,24 @@ def _check_symmetric(labels: dict[tuple[str, str], str], where: str) -> None:
             )
 
 
-def _tree(table: _Table, names: dict[str, str]) -> tuple[list[str], list[str], list[Wire]]:
-    """The CPUs, the PCI switches, and the links between them and the cards."""
+def _ways_up(table: _Table, names: dict[str, str]) -> tuple[list[str], list[WayUp]]:
+    """The CPUs, and how each GPU reaches its own."""
     devices = list(dict.fromkeys(name for name, _ in table.labels))
-    switched = groups(devices, table.pairs(_BEHIND_ONE_SWITCH))
     near = table.pairs(_BEHIND_ONE_SWITCH + _AT_ONE_CPU)
     alike = [pair for pair in combinations(table.affinity, 2) if len({table.affinity[name] for name in pair}) == 1]
     cpus = _together(groups(devices, near + alike), set(table.pairs(_APART)))
     homes = {name: f"cpu{k}" for k, group in enumerate(cpus) for name in group}
-    wires, switches = [], []
-    for group in switched:
-        behind, home = [name for name in group if name in names], homes[group[0]]
-        above = home
-        if len(behind) > 1:
-            above = f"{home}_switch{len(switches)}"
-            switches.append(above)
-            wires.append(Wire((above, home), "pcie", PCIE3_X16_GBPS))
-        wires += [Wire((names[name], above), "pcie", PCIE3_X16_GBPS) for name in behind]
-    used = [f"cpu{k}" for k in range(len(cpus))]
-    return used, switches, wires + [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(used, 2)]
+    behind = {
+        name: f"switch{k}"
+        for k, group in enumerate(groups(devices, table.pairs(_BEHIND_ONE_SWITCH)))
+        for name in group
+        if len(group) > 1
+    }
+    ways = [
+        WayUp(names[name], homes[name], (behind[name],) if name in behind else (), (PCIE3_X16_GBPS,) * 2)
+        for name in table.gpus
+    ]
+    return [f"cpu{k}" for k in range(len(cpus))], ways
 
 
 def _together(found: list[list[str]], apart: set[tuple[str, str]]) -> list[list[str]]:
@@ -185,5 +178,4 @@ def _together(found: list[list[str]], apart: set[tuple[str, str]]) -> list[list[
             joined.append(list(group))
         else:
             home += group
-    with_cards = [group for group in joined if any(_GPU.match(name) for name in group)]
-    return with_cards
+    return [group for group in joined if any(_GPU.match(name) for name in group)]

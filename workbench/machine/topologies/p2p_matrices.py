@@ -1,8 +1,10 @@
 """What CUDA's sample p2pBandwidthLatencyTest prints: matrices of measured bandwidths, one row a card.
 
 A link between two cards carries what was measured with peer access on: in one direction where that matrix is there,
-else half of what was measured in both. It is taken for NVLink where peer access is half as fast again as the way through
-the host, else for PCI. The two triangles of a matrix are two measurements of the same links; their mean is taken.
+else half of what was measured in both. It is taken for NVLink where peer access is half as fast again as the way
+through the host, else for PCI. The two triangles of a matrix are two measurements of the same links; their mean is taken.
+Links that differ by no more than measurements do are of one kind, and have the mean of all of these: else the widest
+path between two cards would lead over a third one that was measured a little better.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ _HEADER = re.compile(r"^\s*(?:D\\D|GPU|CPU)\s+\d")
 _ONE_WAY, _BOTH_WAYS = "Unidirectional P2P=", "Bidirectional P2P="
 _MOST_ASYMMETRY = 0.1
 """Two measurements of one link differ by a percent; a tenth is a damaged matrix, or no matrix of one machine."""
+_MOST_NOISE = 0.05
 _GAIN_OF_NVLINK = 1.5
 
 
@@ -54,16 +57,17 @@ def read(text: bytes, where: str) -> Topology:
             raise InputError(f"{where}: {it.title} has {len(it.values)} rows where another matrix has {size}.")
         _check(it, where)
     direct, staged = (_one_way(matrices, which) for which in ("Enabled", "Disabled"))
-    best = direct if direct is not None else staged
-    if best is None:
+    measured = direct if direct is not None else staged
+    if measured is None:
         raise InputError(f"{where}: holds no matrix of bandwidths (a title with P2P= and GB/s).")
+    best = _of_one_kind(measured)
     reachable = _reachable(matrices, size)
     fast = best >= _GAIN_OF_NVLINK * (np.inf if staged is None else staged)
     return Topology(
         format=FORMAT,
         nodes=tuple(Node(f"gpu{k}", "gpu") for k in range(size)),
         wires=tuple(
-            Wire((f"gpu{one}", f"gpu{other}"), "nvlink" if fast[one, other] else "pcie", round(best[one, other], 6))
+            Wire((f"gpu{one}", f"gpu{other}"), "nvlink" if fast[one, other] else "pcie", float(best[one, other]))
             for one, other in combinations(range(size), 2)
         ),
         links=sum(bool(reachable[pair]) for pair in combinations(range(size), 2)),
@@ -114,9 +118,8 @@ def _check(matrix: _Matrix, where: str) -> None:
         if bandwidths and not (there and back):
             raise InputError(f"{where}: {matrix.title}: the bandwidth between {one} and {other} must be above 0.")
         if "(us)" not in matrix.title and abs(there - back) > _MOST_ASYMMETRY * max(there, back):
-            raise InputError(
-                f"{where}: {matrix.title}: is not symmetric: {one} to {other} is {there:g}, {other} to {one} is {back:g}."
-            )
+            measured = f"{one} to {other} is {there:g}, {other} to {one} is {back:g}"
+            raise InputError(f"{where}: {matrix.title}: is not symmetric: {measured}.")
 
 
 def _one_way(matrices: list[_Matrix], which: str) -> np.ndarray | None:
@@ -126,6 +129,28 @@ def _one_way(matrices: list[_Matrix], which: str) -> np.ndarray | None:
             if it.title.startswith(start + which) and "GB/s" in it.title:
                 return (it.values + it.values.T) * factor / 2
     return None
+
+
+def _of_one_kind(measured: np.ndarray) -> np.ndarray:
+    """The bandwidths with those that are close to each other made equal.
+
+    >>> table = np.array([[0, 48.4, 24.1], [48.4, 0, 48.5], [24.1, 48.5, 0]])
+    >>> _of_one_kind(table)[0].tolist(), _of_one_kind(table)[2].tolist()
+    ([0.0, 48.45, 24.1], [24.1, 48.45, 0.0])
+    """
+    pairs = sorted(combinations(range(len(measured)), 2), key=lambda pair: float(measured[pair]))
+    found = np.zeros_like(measured)
+    kinds: list[list[tuple[int, int]]] = []
+    for pair in pairs:
+        if kinds and measured[pair] <= measured[kinds[-1][0]] * (1 + _MOST_NOISE):
+            kinds[-1].append(pair)
+        else:
+            kinds.append([pair])
+    for kind in kinds:
+        mean = round(float(np.mean([measured[pair] for pair in kind])), 6)
+        for one, other in kind:
+            found[one, other] = found[other, one] = mean
+    return found
 
 
 def _reachable(matrices: list[_Matrix], size: int) -> np.ndarray:

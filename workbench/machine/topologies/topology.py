@@ -1,8 +1,9 @@
-"""What a topology file says: cards and switches, the wires between them, and facts about the file."""
+"""What a topology file says: cards, the wires between them, and facts about the file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError
@@ -12,22 +13,26 @@ MOST_LINKS_A_GPU = 18
 
 
 class Node(NamedTuple):
-    """A card, or a switch between cards."""
+    """A card."""
 
     id: str
     kind: str
-    """gpu, cpu or switch."""
+    """gpu or cpu."""
+    port_gbps: float = 0.0
+    """What all its links carry together, per direction; 0 = no limit."""
 
 
 class Wire(NamedTuple):
-    """Links between two nodes."""
+    """Links between two cards."""
 
     ends: tuple[str, str]
     kind: str
     """nvlink, xgmi, pcie or qpi."""
     gbps: float
     """What one link carries per direction."""
-    count: int = 1
+    links: int = 1
+    channel: str = ""
+    """What several wires share: together they carry what the fastest of them could; empty = nothing."""
 
 
 class Topology(NamedTuple):
@@ -35,7 +40,7 @@ class Topology(NamedTuple):
 
     format: str
     nodes: tuple[Node, ...]
-    """The GPUs by their number, then CPUs, then switches."""
+    """The CPUs, then the GPUs by their number."""
     wires: tuple[Wire, ...]
     links: int
     """The links between GPUs that the file has, as its format counts them: link elements of an XML file, which names
@@ -47,6 +52,27 @@ class Topology(NamedTuple):
         """What the file holds, in plain types: `format`, `cards` (GPUs), `links`, and what else its format has."""
         gpus = sum(node.kind == "gpu" for node in self.nodes)
         return {"format": self.format, "cards": gpus, "links": self.links, **self.noted}
+
+
+def switched(ports: Mapping[str, int], gbps: float) -> tuple[dict[str, float], list[Wire]]:
+    """Links to an NVSwitch: every two cards reach each other over all links that both have, and a card's links are its
+    port: what it carries to all others together.
+
+    Parameters
+    ----------
+    ports : mapping
+        How many links each card has to the switch.
+    gbps : float
+        What one link carries per direction.
+
+    Returns
+    -------
+    dict, list
+        What each card's links carry together, and the wires.
+    """
+    pairs = combinations([name for name, count in ports.items() if count], 2)
+    wires = [Wire((one, other), "nvlink", gbps, min(ports[one], ports[other])) for one, other in pairs]
+    return {name: count * gbps for name, count in ports.items()}, wires
 
 
 def check_connected(topology: Topology, where: str) -> Topology:

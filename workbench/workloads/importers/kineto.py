@@ -181,9 +181,10 @@ class _Memory:
         """In the order of time: the file's order is not to be relied on."""
         columns = [np.array(column, np.int64) for column in self._columns.values()]
         order = np.argsort(columns[0], kind="stable")
-        held = [column[order] for column in columns[:3]]
-        optional = [None if (column == MISSING).any() else column[order] for column in columns[3:]]
-        return AllocationTable(*held, *optional)
+        time_ns, size, device = (column[order] for column in columns[:3])
+        optional = (None if (column == MISSING).any() else column[order] for column in columns[3:])
+        address, allocated, reserved = optional
+        return AllocationTable(time_ns, size, device, address, allocated, reserved)
 
 
 def _args(decoder: msgspec.json.Decoder[Any], event: Event, where: str, place: str) -> Any:

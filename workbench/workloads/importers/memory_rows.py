@@ -81,7 +81,7 @@ def live_after(changes: np.ndarray, device: np.ndarray, before: LiveBefore) -> n
     --------
     >>> before = LiveBefore(np.array([100]), np.array([1]), None)
     >>> live_after(np.array([5, 7, -100]), np.array([0, 1, 1]), before)
-    array([5, 107, 7])
+    array([  5, 107,   7])
     """
     live = np.zeros(len(changes), np.int64)
     for card in np.unique(device):
