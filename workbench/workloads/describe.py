@@ -16,8 +16,10 @@ from workbench.streams import Streams
 from workbench.workloads.catalogue import catalogue, digest, trace_file
 from workbench.workloads.group_file import group_columns
 from workbench.workloads.importers import read_trace
+from workbench.workloads.pool_file import pool_columns
 from workbench.workloads.trace import TraceWorkgroups
 from workbench.workloads.trace_groups import TraceGroups
+from workbench.workloads.trace_pool import TracePool
 
 
 def describe(named: str) -> dict[str, Any]:
@@ -41,13 +43,18 @@ def describe(named: str) -> dict[str, Any]:
         There is no such trace, or it cannot be read.
     """
     path = trace_file(named)
-    facts = read_trace(path).facts()
+    return {**origin(path), **read_trace(path).facts()}
+
+
+def origin(path: Path) -> dict[str, str]:
+    """Which file it is: `file`, `sha256`, and `public_trace` where the catalogue lists it."""
     known = [entry.name for entry in catalogue().values() if entry.sha256 == digest(path)]
-    return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {}), **facts}
+    return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {})}
 
 
-def write_columns(workload: TraceWorkgroups | TraceGroups, machine: Any, out: Path | str) -> dict[str, int]:
-    """Write the requests of a trace as a workload file: `arrival,length,duration`, or the columns of a group file.
+def write_columns(workload: TraceWorkgroups | TraceGroups | TracePool, machine: Any, out: Path | str) -> dict[str, int]:
+    """Write the requests of a trace as a workload file: `arrival,length,duration`, or the columns of a group file or
+    of a pool file.
 
     The file appears whole or not at all. It belongs to the machine: what is asked for is in its segments and blocks,
     times are in its cycles.
@@ -75,7 +82,10 @@ def write_columns(workload: TraceWorkgroups | TraceGroups, machine: Any, out: Pa
     return workload.facts(machine)
 
 
-def _columns(workload: TraceWorkgroups | TraceGroups, machine: Any) -> dict[str, np.ndarray]:
+def _columns(workload: TraceWorkgroups | TraceGroups | TracePool, machine: Any) -> dict[str, np.ndarray]:
+    if isinstance(workload, TracePool):
+        ids = [card.id for card in machine.cards]
+        return pool_columns(workload.pool_requests(machine, Streams(0)), ids)
     if isinstance(workload, TraceGroups):
         return group_columns(workload.groups(machine, Streams(0)))
     return workload.workgroups(machine, Streams(0))._asdict()

@@ -42,7 +42,8 @@ class _Gpu(NamedTuple):
 
 def recognises(text: bytes) -> bool:
     """Whether a text is one of these."""
-    return b"<system" in text[:65536]
+    head = text[:65536].removeprefix(b"\xef\xbb\xbf").lstrip()
+    return b"<system" in head or head.startswith((b"<?xml", b"<!DOCTYPE"))
 
 
 def read(text: bytes, where: str) -> Topology:

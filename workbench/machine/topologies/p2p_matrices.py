@@ -2,9 +2,9 @@
 
 A link between two cards carries what was measured with peer access on: in one direction where that matrix is there,
 else half of what was measured in both. It is taken for NVLink where peer access is half as fast again as the way
-through the host, else for PCI. The two triangles of a matrix are two measurements of the same links; their mean is taken.
-Links that differ by no more than measurements do are of one kind, and have the mean of all of these: else the widest
-path between two cards would lead over a third one that was measured a little better.
+through the host, else for PCI. The two triangles of a matrix measure the same links; their mean is taken. Links that
+differ by no more than measurements do are of one kind, and have the mean of all of these: else the widest path between
+two cards would lead over a third one that was measured a little better.
 """
 
 from __future__ import annotations

@@ -7,11 +7,14 @@ from typing import Any
 
 from workbench.errors import at, unknown_name
 from workbench.workloads.kind import check_kind
+from workbench.workloads.synthetic.full_card import FullCard
 from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.synthetic.mixed_jobs import MixedJobs
 from workbench.workloads.synthetic.random_groups import RandomGroups
 from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.training_memory import DataParallel, PipelineParallel
 
-BUILT_IN = (RandomWorkgroups, RandomGroups)
+BUILT_IN = (RandomWorkgroups, RandomGroups, DataParallel, PipelineParallel, FullCard, MixedJobs)
 """Importing this module defines them; a generator of one's own joins them by being defined."""
 
 
