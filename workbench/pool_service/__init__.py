@@ -10,8 +10,21 @@ questions. An application connects, asks, and writes; another opens what it got 
         region.memory[:5] = b"hello"
 """
 
+from typing import TYPE_CHECKING, Any
+
 from workbench.pool_service.client import OutOfMemory, PoolClient, Refused, Region
 from workbench.pool_service.running import running_service
-from workbench.pool_service.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from workbench.pool_service.settings import ServiceSettings
 
 __all__ = ["OutOfMemory", "PoolClient", "Refused", "Region", "ServiceSettings", "running_service"]
+
+
+def __getattr__(name: str) -> Any:
+    """The settings, when they are asked for: they bring policies and their compiler, which no application needs."""
+    if name == "ServiceSettings":
+        from workbench.pool_service.settings import ServiceSettings
+
+        return ServiceSettings
+    raise AttributeError(f"module {__name__} has no attribute {name}")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import json
+import os
 import sys
 from typing import Any
 
 from workbench.errors import InputError, WorkbenchError
 from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.running import SERVING
 from workbench.pool_service.service import Service
 from workbench.pool_service.settings import ServiceSettings
 
@@ -32,6 +35,9 @@ def main(words: list[str] | None = None) -> int:
 def _run(given: argparse.Namespace) -> int:
     service = Service(given.folder, ServiceSettings.read(_said(given), "settings"))
     service.stop_at_signals()
+    print(SERVING, given.folder, flush=True)
+    gc.freeze()
+    gc.disable()  # a collection would make some request wait for milliseconds, and the loop makes no cycles
     service.run()
     return 0
 
@@ -51,8 +57,8 @@ def _clear(folder: str) -> int:
     found = ServiceFolder(folder)
     found.make()
     held = found.lock()
-    assert held >= 0
     found.clear()
+    os.close(held)
     return 0
 
 

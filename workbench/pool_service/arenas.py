@@ -60,13 +60,14 @@ def detach_arena(arena: SharedMemory) -> None:
     try:
         arena.close()
     except BufferError:
-        arena._buf = None  # type: ignore[attr-defined]
-        arena._mmap = None  # type: ignore[attr-defined]
+        arena._buf = arena._mmap = None  # type: ignore[attr-defined]
+        arena.close()
 
 
 def _untracked(**options: Any) -> SharedMemory:
     if _HAS_PARAMETER:
-        return SharedMemory(track=False, **options)
+        options["track"] = False
+        return SharedMemory(**options)
     made = SharedMemory(**options)
     resource_tracker.unregister(made._name, _KIND)  # type: ignore[attr-defined]
     return made

@@ -88,6 +88,8 @@ class CardCache:
         self._oldest = self._newest = NONE
         self._spare: list[int] = []
         self._fresh = 0
+        self._index, self._origin_array = new_size_index(POOLS, 0), np.zeros(0, np.int64)
+        self._pool_of: list[int] = []
         self._room(_FIRST_BLOCKS)
 
     def serves(self, size: int, need: int) -> bool:
@@ -347,12 +349,9 @@ class CardCache:
 
     def _room(self, blocks: int) -> None:
         """Arrays for so many blocks, with what they held before."""
-        grown = new_size_index(POOLS, blocks)
-        origins = np.full(blocks * EACH, NONE, np.int64)
-        if self._fresh:
-            grown.nodes[: len(self._index.nodes)] = self._index.nodes
-            grown = SizeIndex(self._index.roots, self._index.filled, grown.nodes)
-            origins[: len(self._origin_array)] = self._origin_array
-        self._index, self._origin_array = grown, origins
-        self._nodes, self._origins = memoryview(grown.nodes), memoryview(origins)
-        self._pool_of = [*(self._pool_of if self._fresh else []), *([LARGE] * (blocks - self._fresh))]
+        nodes, origins = np.zeros(blocks * FIELDS, np.int64), np.full(blocks * EACH, NONE, np.int64)
+        nodes[: len(self._index.nodes)] = self._index.nodes
+        origins[: len(self._origin_array)] = self._origin_array
+        self._index, self._origin_array = SizeIndex(self._index.roots, self._index.filled, nodes), origins
+        self._nodes, self._origins = nodes.data, origins.data
+        self._pool_of += [LARGE] * (blocks - len(self._pool_of))

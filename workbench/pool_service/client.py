@@ -20,8 +20,9 @@ from workbench.pool_service.arenas import attach_arena, detach_arena, memory_of
 from workbench.pool_service.folder import ServiceFolder
 from workbench.pool_service.protocol import REPLY, REQUEST
 
-_SILENT = -1
 _PAUSE_S = 0.02
+_FREED_BEFORE = (protocol.UNKNOWN_REGION, protocol.NOT_HELD)
+"""What a release that is asked again may be told: the service was killed after it had written the release down."""
 
 
 class Refused(WorkbenchError):
@@ -190,7 +191,7 @@ class PoolClient:
                 self._send(rest)
                 for wanted, *_ in rest:
                     found = self._receive()
-                    gone = again and wanted == protocol.FREE and found[0] == protocol.UNKNOWN_REGION
+                    gone = again and wanted == protocol.FREE and found[0] in _FREED_BEFORE
                     replies.append((protocol.FINE, *found[1:]) if gone else found)
             except ConnectionError:
                 self._socket.close()

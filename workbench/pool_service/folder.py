@@ -88,7 +88,8 @@ class ServiceFolder:
 
     def clear(self) -> None:
         """Take away all that a service left behind: arenas, journal, socket."""
-        for name in filter(None, self.description().arenas if self._description.exists() else []):
+        said = self.description()
+        for name in filter(None, said.arenas if said else []):
             arena = attach_arena(name)
             if arena is not None:
                 unlink_arena(arena)

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from workbench.errors import InputError
 
 _RECORD = struct.Struct("<qqqqq")
 SEGMENT, CLIENT, GONE, HOLD, DROP = range(1, 6)
@@ -76,8 +78,11 @@ class Journal:
         self._bytes = whole
         text = b"".join(self._pieces(whole))
         told = Told({}, {}, {}, {})
-        for kind, *numbers in _RECORD.iter_unpack(text):
-            _READERS[kind](told, *numbers)
+        try:
+            for kind, *numbers in _RECORD.iter_unpack(text):
+                _READERS[kind](told, *numbers)
+        except KeyError:
+            raise InputError(f"{self._path}: contradicts itself; clear the folder with --clear.") from None
         return told
 
     def rewrite(self, told: Told) -> None:
@@ -130,7 +135,7 @@ def _drop(told: Told, client: int, region: int, *_: int) -> None:
         del told.holders[region], told.regions[region]
 
 
-_READERS = {SEGMENT: _segment, CLIENT: _client, GONE: _gone, HOLD: _hold, DROP: _drop}
+_READERS: dict[int, Callable[..., None]] = {SEGMENT: _segment, CLIENT: _client, GONE: _gone, HOLD: _hold, DROP: _drop}
 
 
 def _records(told: Told) -> Iterator[bytes]:

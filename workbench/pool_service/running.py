@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import WorkbenchError
-from workbench.pool_service.client import PoolClient, Refused
 
+SERVING = "serving"
+"""How the line begins that a service prints when clients may come."""
 _PATIENCE_S = 30.0
 
 
@@ -39,18 +39,18 @@ def running_service(folder: Path | str, said: Mapping[str, Any] | None = None) -
     finally:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
-            process.wait(_PATIENCE_S)
+            process.communicate(timeout=_PATIENCE_S)
 
 
 def start_service(folder: Path | str, said: Mapping[str, Any] | None = None) -> subprocess.Popen[bytes]:
     """The same without an end: a process that serves already."""
     words = [sys.executable, "-m", "workbench.pool_service", str(folder), "--settings", json.dumps(dict(said or {}))]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-    until = time.monotonic() + _PATIENCE_S
-    while process.poll() is None and time.monotonic() < until:
-        with suppress(Refused):
-            PoolClient(folder, patience_s=0.05).close()
-            return process
-    process.kill()
-    assert process.stderr is not None
-    raise WorkbenchError(process.stderr.read().decode(errors="replace").strip() or "the service did not start.")
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen(words, **pipes)
+    assert process.stdout is not None
+    first = process.stdout.readline().decode(errors="replace").strip()
+    if not first.startswith(SERVING):
+        process.kill()
+        process.communicate()
+        raise WorkbenchError(first.removeprefix("workbench: ") or "the service did not start.")
+    return process

@@ -7,7 +7,6 @@ client has until its process ends to come back to what it holds.
 
 from __future__ import annotations
 
-import gc
 import os
 import select
 import signal
@@ -73,8 +72,15 @@ class Service:
         self._folder = ServiceFolder(folder)
         self._folder.make()
         self._held = self._folder.lock()
-        self._owner = os.geteuid() if owner is None else owner
-        self._settings, self._board = settings, settings.arenas()
+        try:
+            self._start(settings, os.geteuid() if owner is None else owner)
+        except BaseException:
+            os.close(self._held)
+            raise
+
+    def _start(self, settings: ServiceSettings, owner: int) -> None:
+        """All that may be refused once the folder is taken."""
+        self._settings, self._board, self._owner = settings, settings.arenas(), owner
         self._arenas = self._attached()
         self._ledger = Ledger(self._board, settings.cache_fit, settings.cache, settings.target, settings.idle_release)
         self._holdings = Holdings(self._ledger, Journal(self._folder.journal))
@@ -97,8 +103,6 @@ class Service:
 
     def run(self) -> None:
         """Serve until `stop`; then the arenas, the journal and the socket are gone."""
-        gc.freeze()
-        gc.disable()  # a collection would make some request wait for milliseconds; no cycles are made here
         look = time.monotonic()
         try:
             while not self._stopping:
@@ -107,7 +111,6 @@ class Service:
                     self._reclaim_absent()
                     look = time.monotonic()
         finally:
-            gc.enable()
             self._end()
 
     def stop(self, *_: object) -> None:
