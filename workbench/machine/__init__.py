@@ -6,6 +6,7 @@ from workbench.machine.described import Described
 from workbench.machine.heat import Heat, NoHeat, RcHeat
 from workbench.machine.link import Link
 from workbench.machine.machine import Machine
+from workbench.machine.network import Network
 from workbench.machine.paths import Paths, best_paths
 from workbench.machine.power import ClassPower, NoPower, Power
 from workbench.machine.preset import Figure, Preset, preset, preset_for_device, presets, presets_holding
@@ -22,6 +23,7 @@ __all__ = [
     "Heat",
     "Link",
     "Machine",
+    "Network",
     "NoHeat",
     "NoPower",
     "Paths",

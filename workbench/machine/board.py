@@ -11,6 +11,7 @@ from workbench.levers import lever
 from workbench.machine.card import GIB, Card
 from workbench.machine.described import Described
 from workbench.machine.link import Link
+from workbench.machine.network import Network, network_of
 from workbench.machine.paths import Paths, best_paths
 
 MOST_CARDS = 64
@@ -122,6 +123,10 @@ class Board(Described):
     def paths(self, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
         """The best path between every two cards, see `best_paths`."""
         return best_paths(self.direct_gbps(), metric, max_hops, hop_factor)
+
+    def network(self, paths: Paths) -> Network:
+        """What data share on these paths, see `network_of`."""
+        return network_of(self.cards, self.links, paths.routes)
 
     def row(self) -> dict[str, Any]:
         """What a table of presets shows of this board."""
