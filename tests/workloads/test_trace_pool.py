@@ -98,3 +98,16 @@ def test_what_a_trace_lacks_is_said(tmp_path):
     (tmp_path / "t.json").write_text('{"traceEvents": []}')
     with pytest.raises(InputError, match=r"t.json: holds no memory events \(record with profile_memory"):
         TracePool(trace=str(tmp_path / "t.json")).check_machine(Board())
+
+
+@needs_public_traces
+def test_with_its_cache_a_policy_starts_with_as_many_bytes_as_the_recorded_allocator_had():
+    workload = TracePool(trace=str(path(NVIDIA_SMALL)), before="with_cache")
+    asked, recorded = workload.pool_requests(Board(), Streams(0)), workload.recorded()
+    live = live_bytes(asked)
+    assert live[2] == recorded.reserved[0], "the third request asks for what was cached, the fourth gives it back"
+    assert live[3] == recorded.allocated[0]
+    assert live[4:] == recorded.allocated[1:].tolist()
+    (without,) = [TracePool(trace=str(path(TIMELINE)), before="with_cache")]
+    with pytest.raises(InputError, match="with_cache needs a trace that tells what its allocator had got"):
+        without.check_machine(Board())

@@ -43,7 +43,16 @@ def _inputs(value: Any, new: Callable[[str], str]) -> Any:
 
 
 def _source(key: Any, value: Any, new: Callable[[str], str]) -> Any:
-    return new(value) if key in ("file", "trace", "topology") and isinstance(value, str) else _inputs(value, new)
+    return _names(value, new) if key in ("file", "trace", "topology") else _inputs(value, new)
+
+
+def _names(value: Any, new: Callable[[str], str]) -> Any:
+    """A file's name, or several that are varied, called something else."""
+    if isinstance(value, Mapping):
+        return {key: _names(inner, new) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_names(inner, new) for inner in value]
+    return new(value) if isinstance(value, str) else value
 
 
 def _policies(value: Any, new: Callable[[str], str]) -> Any:

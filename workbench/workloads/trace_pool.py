@@ -2,7 +2,8 @@
 
 A trace tells when blocks were allocated and released, on which card, and how large they were. What it was recorded from
 kept memory of its own, so a block from before the trace is asked for at its beginning: each of them where the trace
-tells which they were, else one block as large as all together (`before`).
+tells which they were, else one block as large as all together (`before`). `with_cache` also asks for what the recorded
+allocator held cached at that moment, and gives it back at once: a policy that caches then starts as full as that one.
 
 - Without addresses (PyTorch's timelines, Kineto files of 2021) a release is taken for that of the latest live block of
   its size, which leaves every live size as it was.
@@ -41,8 +42,8 @@ class TracePool(Recorded):
     more_seeds: ClassVar[str] = ""
 
     device: int = lever(-1, least=-1, most=1 << 31, says="the card whose memory is taken; -1 = every card")
-    before: Literal["ask", "leave_out"] = lever(
-        "ask", says="whether what was live before the trace is asked for at its beginning"
+    before: Literal["ask", "leave_out", "with_cache"] = lever(
+        "ask", says="whether what was live before the trace is asked for at its beginning, and what was cached then"
     )
     ranks: int = lever(1, least=1, most=64, unit="GPUs", says="how many GPUs the same trace runs on")
     rank_shift_us: float = lever(
@@ -98,7 +99,8 @@ class TracePool(Recorded):
     def _requests(self, where: str = "") -> PoolRequests:
         try:
             path = trace_file(self.trace)
-            return _requests(path, digest(path), self.device, self.before == "ask", self.count)
+            found = _requests(path, digest(path), self.device, self.before != "leave_out", self.count)
+            return _with_cache(found, self._rows()) if self.before == "with_cache" else found
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
 
@@ -139,6 +141,29 @@ def _requests(path: Path, sha256: str, device: int, ask_before: bool, count: int
         bytes=np.concatenate([held, np.abs(rows.bytes[kept])]),
     )
     return PoolRequests(*(column[: count or None] for column in requests))
+
+
+def _with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
+    """The requests with those for what the recorded allocator held cached before the first event, card by card."""
+    if rows.reserved_after is None or rows.allocated_after is None:
+        raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
+    cards = np.unique(rows.device)
+    first = np.array([np.argmax(rows.device == card) for card in cards], np.int64)
+    cached = np.maximum(rows.reserved_after[first] - rows.allocated_after[first], 0)
+    some = np.flatnonzero(cached)
+    place = np.repeat(some, 2)
+    number = int(asked.handle.max(initial=-1)) + 1
+    extra = PoolRequests(
+        time=np.zeros(len(place), np.int64),
+        app=place,
+        card=place,
+        action=np.tile(np.array([ALLOC, FREE], np.int8), len(some)),
+        handle=number + place,
+        bytes=cached[place],
+    )
+    held = int(np.searchsorted(asked.time, 0, side="right"))
+    parts = ((column[:held], more, column[held:]) for column, more in zip(asked, extra, strict=True))
+    return PoolRequests(*(np.concatenate(part) for part in parts))
 
 
 def _of_device(path: Path, sha256: str, device: int) -> AllocationTable:
