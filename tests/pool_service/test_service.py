@@ -12,6 +12,8 @@ from workbench.machine import preset
 from workbench.pool_service import OutOfMemory, PoolClient, Refused, ServiceSettings
 from workbench.pool_service.__main__ import main
 from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.journal import CLIENT, HOLD, SEGMENT, Journal
+from workbench.pool_service.processes import started
 from workbench.pool_service.protocol import BAD_REQUEST, REPLY, REQUEST, region_id
 from workbench.pool_service.service import Service
 from workbench.streams import Streams
@@ -178,3 +180,20 @@ def test_a_folder_that_others_may_write_to_is_refused(folder):
     (folder / "service.json").write_text(json.dumps([1]))
     with pytest.raises(InputError, match="is damaged; clear the folder with --clear"):
         ServiceFolder(folder).description()
+
+
+def test_after_a_kill_another_process_cannot_take_what_was_a_clients(folder):
+    """Process 1 is alive, so its regions wait for it; this process, which is another, does not get them."""
+    _killed(folder, {"card_bytes": MIB})
+    journal = Journal(folder / "journal")
+    journal.note(CLIENT, 5, 1, started(1), 1)
+    journal.note(SEGMENT, 1, 0, 0, 64)
+    journal.note(HOLD, 5, region_id(1, 0), 64, 1)
+    journal.write()
+    journal.close()
+    with in_thread(folder), PoolClient(folder) as watch:
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.connect(str(folder / "socket"))
+            raw.sendall(REQUEST.pack(1, 1, 5, 0))
+            assert REPLY.unpack(raw.recv(100))[0] == BAD_REQUEST
+        assert watch.state("gpu0") == (64, 0)
