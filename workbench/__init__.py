@@ -13,10 +13,12 @@ __version__ = "0.1.0"
 
 _WORDS = {
     "Results": "workbench.api",
+    "figure": "workbench.api",
     "open_results": "workbench.api",
     "planned": "workbench.api",
     "presets": "workbench.api",
     "run": "workbench.api",
+    "sensitivity": "workbench.api",
     "status": "workbench.experiments.status",
     "claims": "workbench.studies.claims",
     "tune": "workbench.studies.tuning",

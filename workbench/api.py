@@ -12,14 +12,18 @@ from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit, run_plan
+from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
 from workbench.experiments.store import Kind, Store, has_store
 from workbench.experiments.strangers import refuse_strangers
 from workbench.experiments.sweep import read_sweep
+from workbench.studies.adaptive import run_plan, settled
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+
+    from workbench.studies.sensitivity import Sensitivity
+    from workbench.studies.sensitivity.outputs import Of
 
 
 class Results(RunSet):
@@ -42,6 +46,12 @@ class Results(RunSet):
         from workbench.figures import figure
 
         return figure(name, self.plan.sweep.mechanism.engine.name).draw(self.figure_data(name, **choices))
+
+    def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
+        """What every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or `morris`."""
+        from workbench.studies.sensitivity import Sensitivity, analyse
+
+        return Sensitivity(self, analyse(self, measure, of))
 
     def export(self, to: str | Path, style: str = "ieee") -> Path:
         """Write a bundle for a paper: tables, figures with their data, numbers as macros, provenance."""
@@ -134,12 +144,62 @@ def run(
             rows.close()
 
 
+def sensitivity(
+    study: str | Path | Mapping[str, Any],
+    out: str | Path | None = None,
+    *,
+    measure: str | None = None,
+    of: Of = "mean",
+    set: Mapping[str, Any] | None = None,
+    seeds: int | None = None,
+    workers: int | None = None,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+) -> Sensitivity:
+    """Which levers does a measure depend on, alone and together? Sobol's indices or Morris's effects, with intervals.
+
+    A study is a sweep whose ranges are drawn by `design: {saltelli: ...}` or `{morris: ...}`. Its evaluations are
+    ordinary runs: with a folder they are kept, and what is kept is not run again.
+
+    Parameters
+    ----------
+    study, out, set, seeds, workers, executor, progress
+        As in `run`.
+    measure : str, optional
+        Any measure of the engine; all that the sweep names if None.
+    of : {"mean", "gain"}
+        The measure itself in the mean over the seeds, or the mean paired difference to the baseline, positive = better.
+
+    Raises
+    ------
+    InputError
+        The sweep is not valid or no such study; an output is not finite; or all are equal.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> found = wb.sensitivity({"engine": "shared_memory", "measures": ["drain_cycles"],
+    ...     "workload": {"regime": "small_uniform", "count": {"vary": {"from": 20, "to": 60}}},
+    ...     "machine": {"segments": {"vary": {"from": 32, "to": 128}}}, "design": {"saltelli": {"base": 16}}})
+    >>> list(found.table["lever"])
+    ['machine.segments', 'workload.count']
+    """
+    from workbench.studies.sensitivity import check
+
+    check(read_sweep(study, _overrides(set, seeds)), measure, of)
+    found = run(study, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
+    return found.sensitivity(measure, of)
+
+
 def planned(
     sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> Plan:
     """The plan of a sweep: how many points and runs, and which; nothing is run."""
-    overrides = {**(set or {}), **({"seeds": seeds} if seeds is not None else {})}
-    return make_plan(read_sweep(sweep, overrides))
+    return make_plan(read_sweep(sweep, _overrides(set, seeds)))
+
+
+def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, Any]:
+    return {**(set or {}), **({"seeds": seeds} if seeds is not None else {})}
 
 
 def open_results(folder: str | Path) -> Results:
@@ -158,6 +218,34 @@ def open_results(folder: str | Path) -> Results:
         store.close()
 
 
+def figure(name: str, /, **choices: Any) -> Figure:
+    """A figure of theory, which needs no runs; figures of runs are drawn of their results, `run(...).figure(name)`.
+
+    Parameters
+    ----------
+    name : str
+        `probe_success` or `probe_accuracy_against_gates`; `workbench figure` lists them.
+    choices
+        What its data function takes, such as `free` or `demands`.
+
+    Raises
+    ------
+    InputError
+        There is no such figure or choice; the sentence says where figures of runs are.
+
+    Examples
+    --------
+    >>> import workbench as wb
+    >>> wb.figure("probe_success", demands=range(1, 7), machines=20)           # doctest: +SKIP
+    >>> wb.figure("pareto")
+    Traceback (most recent call last):
+    workbench.errors.InputError: figure pareto is drawn of runs: workbench.run(SWEEP).figure('pareto').
+    """
+    from workbench.figures import calculated
+
+    return calculated(name).figure(**choices)
+
+
 def presets() -> pd.DataFrame:
     """Every machine preset with its main figures."""
     import pandas as pd
@@ -168,7 +256,10 @@ def presets() -> pd.DataFrame:
 
 
 def _results(runs: RunSet) -> Results:
-    return Results(runs.plan, runs.rows.values(), runs.folder, runs.seconds)
+    plan = settled(runs)
+    wanted = None if plan is runs.plan else {run.id for run in plan.runs()}
+    rows = (row for row in runs.rows.values() if wanted is None or row.id in wanted)
+    return Results(plan, rows, runs.folder, runs.seconds)
 
 
 def _kept(results: Results) -> Results:
@@ -177,4 +268,4 @@ def _kept(results: Results) -> Results:
     return results
 
 
-__all__ = ["Results", "open_results", "planned", "presets", "run"]
+__all__ = ["Results", "figure", "open_results", "planned", "presets", "run", "sensitivity"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,17 @@ class Streams:
         >>> Streams(7).uniforms("sizes", 3).tolist() == Streams(7).uniforms("sizes", 5)[:3].tolist()
         True
         """
-        words: np.ndarray = self._bits(name).random_raw(count)
-        return (words >> _SPARE_BITS) * _UNIT
+        return self.flow(name)(count)
+
+    def flow(self, name: str) -> Callable[[int], np.ndarray]:
+        """The same numbers piece by piece: a function that gives the next `count` of them, however they are cut.
+
+        >>> flow = Streams(7).flow("pages")
+        >>> np.concatenate([flow(2), flow(3)]).tolist() == Streams(7).uniforms("pages", 5).tolist()
+        True
+        """
+        bits = self._bits(name)
+        return lambda count: (bits.random_raw(count) >> _SPARE_BITS) * _UNIT
 
     def _bits(self, name: str) -> np.random.PCG64:
         key: Any = _Key(f"{self.seed:x}/{name}".encode())

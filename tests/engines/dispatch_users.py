@@ -121,6 +121,18 @@ class LongestUnused(Choice):
         return np.zeros(modules + 1, np.int64)
 
 
+class BusyLately(Choice):
+    """Take the module that did most lately; as no window is asked for, of that nothing is told."""
+
+    def answer(  # type: ignore[no-untyped-def]
+        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
+    ) -> None:
+        for k in range(count):
+            scores[k] = 0.0
+            for s in range(6):
+                scores[k] += recent[modules[k] * 6 + s]
+
+
 USERS: dict[str, Any] = {
     "probe": OneShort(),
     "placement": MiddleFirst(),

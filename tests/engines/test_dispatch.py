@@ -13,12 +13,12 @@ from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, ROUND, WARM
 from tests.engines.dispatch_strategies import MIXES, MORE, cases, in_queue_order
-from tests.engines.dispatch_users import USERS
+from tests.engines.dispatch_users import USERS, BusyLately
 from workbench.engines.dispatch import Dispatch
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
 from workbench.policies.catalogue import load_all
-from workbench.policies.dispatch import FirstModule
+from workbench.policies.dispatch import FirstModule, LeastRecentEnergy, WeightedChoice
 from workbench.policies.policy import policies
 
 MOVES_LIVE_RANGES = "compaction"
@@ -110,6 +110,15 @@ def test_policies_of_a_user(slot: str) -> None:
     record = assert_same(case)
     assert record is not None
     assert_lawful(case, record)
+
+
+def test_a_score_without_history_is_told_nothing_of_the_past() -> None:
+    """Although the term before it has a history, of which it would think the opposite."""
+    alone, both = LeastRecentEnergy(nx=16), (LeastRecentEnergy(nx=16), BusyLately())
+    found = [roomy(3, policies={"choice": c}) for c in (alone, WeightedChoice(choices=both, weights=(1.0, 4.0)))]
+    first, second = (assert_same(case) for case in found)
+    assert first is not None and second is not None
+    assert first.module.tolist() == second.module.tolist()
 
 
 @pytest.mark.parametrize("step", [1, 7])

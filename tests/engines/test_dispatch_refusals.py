@@ -21,7 +21,15 @@ from workbench.compiled import INTERPRETED
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError, PolicyError
 from workbench.machine.resource import Resource
-from workbench.policies.dispatch import CoolestFirst, NoRotation, PriorityWindows, StaticPriority
+from workbench.policies.dispatch import (
+    CoolestFirst,
+    MostResidual,
+    NoRotation,
+    PriorityWindows,
+    RoundRobin,
+    StaticPriority,
+    WeightedChoice,
+)
 from workbench.policies.placement import Buddy, Compaction
 from workbench.policies.probes import GroupedRun, SampledRun
 
@@ -50,6 +58,17 @@ def test_waves_count_as_they_are_shared_out() -> None:
     assert refused(Row(waves=17)).startswith("group 1 needs 9 blocks of waves in one unit, but one unit has 8")
     Case([Row(waves=3, need={"vgpr": 8})], units=2, policies={"units": NoRotation()}).engine()
     assert "needs 18 blocks of vgpr in one unit" in refused(Row(waves=3, need={"vgpr": 9}))
+
+
+def test_each_wave_of_a_unit_counts_as_it_is_served() -> None:
+    """Two waves of 5 blocks are two times 8 for a buddy: more than 12, of which 10 would do; 16 hold them."""
+    alone: dict[str, Any] = {"policies": {"placement": Buddy()}, "options": {"blocks_on_a_unit": "per_wave"}}
+    assert refused(Row(waves=3, need={"vgpr": 5}), vgpr=12, **alone) == (
+        "group 1 needs 10 blocks of vgpr in one unit (served with 16), but one unit has 12: "
+        "it could never be dispatched."
+    )
+    assert "served with 16" in refused(Row(need={"vgpr": 9}), vgpr=12, **alone)
+    Case([Row(waves=3, need={"vgpr": 5})], units=2, **alone).engine()
 
 
 def test_what_a_policy_makes_of_a_demand_counts() -> None:
@@ -212,3 +231,57 @@ def test_what_is_asked_before_a_run_is_stopped_as_in_it(slot: str, policy: Any, 
     Dispatch().admit(setup, 1)
     with pytest.raises(PolicyError, match=said):
         Dispatch().simulate(setup, 1)
+
+
+class NoSuchModule(LongestUnused):
+    """Read what is not there."""
+
+    def answer(  # type: ignore[no-untyped-def]
+        cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory
+    ) -> None:
+        scores[0] = free[1000 * totals.size]
+
+
+class NoSuchSlot(MiddleFirst):
+    """Remember more than there is room for."""
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        memory[100 + length] = 1
+        return 0
+
+
+class BadNotice(MiddleFirst):
+    """Divide by nothing when told of a grant."""
+
+    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
+        memory[0] = start // (length - length)
+
+
+RAISING = [
+    ("choice", NoSuchModule(), r"raised IndexError \(.*\) at cycle 0, group 0 "),
+    ("placement", NoSuchSlot(), r"raised IndexError \(index 108 .*\) at cycle 0, group 0 "),
+    ("placement", BadNotice(), r"raised an exception at cycle 0\."),
+]
+
+
+@pytest.mark.parametrize(("slot", "policy", "said"), RAISING, ids=lambda value: getattr(value, "name", None))
+def test_an_exception_is_named(slot: str, policy: Any, said: str) -> None:
+    """Compiled code tells only that there was one; a notice cannot be given again as it was."""
+    with pytest.raises(PolicyError, match=said):
+        Case([Row(waves=2, need={"vgpr": 4})], policies={slot: policy}).engine()
+
+
+def test_the_nearest_number_of_groups_goes_with_every_resource() -> None:
+    """16 and 12 blocks, and 20 of shared memory: 8 groups cut only the first; 4, not 6 or 10, cut them all."""
+    said = refused(sgpr=12, shared=20, policies={"probe": GroupedRun(groups=8)})
+    assert said == "policy.probe.grouped_run.groups must divide sgpr (12 blocks). Got 8. Nearest: 4."
+    Case([Row()], sgpr=12, shared=20, policies={"probe": GroupedRun(groups=4)}).engine()
+
+
+def test_a_lever_is_named_by_its_whole_path() -> None:
+    inner = WeightedChoice(choices=(RoundRobin(), MostResidual(weights=(1.0,))), weights=(1.0, 1.0))
+    assert refused(policies={"choice": inner}).startswith(
+        "policy.choice.weighted_choice.choices[1].most_residual.weights must be 6 weights"
+    )
+    windows = PriorityWindows(lengths=(8, 4))
+    assert refused(policies={"priority": windows}).startswith("policy.priority.priority_windows.lengths must hold one")

@@ -79,7 +79,7 @@ def test_a_baseline_among_the_points_is_not_run_twice():
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ({"polcy": {}}, "sweep: unknown key 'polcy'; there are baseline, engine,"),
+        ({"polcy": {}}, "sweep: unknown key 'polcy'; there are baseline, design, engine,"),
         (
             {"engine": "shared_memry"},
             "unknown engine 'shared_memry'; there are dispatch, shared_memory. Did you mean shared_memory?",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import workbench as wb
 import workbench.figures as room
+from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures import calculated, calculations
 from workbench.figures.recipe import Column
@@ -49,3 +52,28 @@ def test_saved_as_others_are(tmp_path):
 def test_columns_are_of_equal_length(one):
     columns: dict[str, Column] = one.choose().columns()
     assert len({len(column) for column in columns.values()}) == 1
+
+
+def test_the_public_word_draws_one_and_says_where_figures_of_runs_are():
+    drawn = wb.figure("probe_success", demands=[4, 5], free=[0.5], machines=0)
+    assert len(drawn.axes[0].lines) >= 3
+    with pytest.raises(
+        InputError, match=r"^figure pareto is drawn of runs: workbench\.run\(SWEEP\)\.figure\('pareto'\)\.$"
+    ):
+        wb.figure("pareto")
+
+
+def test_the_command_lists_draws_and_refuses_in_one_sentence_with_nothing_written(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["figure"]) == 0
+    told = capsys.readouterr().out
+    assert all(one.name in told and one.says in " ".join(told.split()) for one in calculations())
+    for name, cure in (("probe_sucess", "Did you mean probe_success?"), ("pareto", "is drawn of runs: ")):
+        assert main(["figure", name, "--to", "new"]) == 2
+        problem = capsys.readouterr().err
+        assert cure in problem and problem.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+    assert main(["figure", "probe_accuracy_against_gates", "--to", "new", "--json"]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert sorted(files) == sorted(f"new/{path.name}" for path in (tmp_path / "new").iterdir())
+    assert len(files) == 3

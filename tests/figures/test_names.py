@@ -34,11 +34,17 @@ SETUP = Setup(
         ("workload.size.uniform.low", "size, low (segments)"),
         ("policy.queue.fifo_lookahead.k", "k (workgroups)"),
         ("options.latency_cycles", "latency cycles (cycles)"),
+        ("workload.arrival.all_at_once", "arrival"),
         ("workload.of_no_lever", "of no lever"),
     ],
 )
 def test_axes_of_levers(path, label):
     assert axis_label(path, SETUP) == label
+
+
+def test_a_lever_that_is_written_without_its_name_is_named_all_the_same():
+    loaded = SETUP._replace(workload=SETUP.workload.but(arrival={"poisson_load": 0.5}))
+    assert axis_label("workload.arrival.poisson_load", loaded) == "arrival, load"
 
 
 def test_levers_with_values():

@@ -12,13 +12,20 @@ from workbench.figures import draw_all
 from workbench.strict_yaml import read_mapping
 
 ROOT = Path(__file__).parent.parent.parent
+FEW = {"saltelli": {"base": 4}, "morris": {"trajectories": 2}}
+"""Designs are drawn small: that a sweep runs is shown by few of its points."""
 SWEEPS = sorted((ROOT / "sweeps").glob("[!t]*/*.yaml"))
 STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
 
 
 def case(path: Path):
     real = "trace" in (read_mapping(path)["workload"] if isinstance(read_mapping(path)["workload"], dict) else {})
-    return pytest.param(path, id=path.stem, marks=[needs_public_traces] if real else [])
+    return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=[needs_public_traces] if real else [])
+
+
+def small(path: Path):
+    designs = read_mapping(path).get("design", {})
+    return {f"design.{name}.{lever}": value for name in designs for lever, value in FEW[name].items()}
 
 
 def test_there_are_sweeps_and_studies():
@@ -30,7 +37,7 @@ def test_there_are_sweeps_and_studies():
 def test_sweep(path, tmp_path, monkeypatch):
     if FOLDER is not None:
         monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
-    results = wb.run(path, tmp_path / "r", seeds=2, workers=1)
+    results = wb.run(path, tmp_path / "r", set=small(path), seeds=2, workers=1)
     assert not results.failures
     assert results.plan.sweep.said["question"].endswith("?")
     drawn = draw_all(results, tmp_path / "figures")
@@ -38,8 +45,10 @@ def test_sweep(path, tmp_path, monkeypatch):
     assert all(p.stat().st_size > 500 for p in drawn if p.suffix != ".csv")
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_study(path, tmp_path):
+@pytest.mark.parametrize("path", [case(path) for path in STUDIES])
+def test_study(path, tmp_path, monkeypatch):
+    if FOLDER is not None:
+        monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
     found = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
     assert len(found.trials) == 4
     assert found.pareto["best"].any()

@@ -72,7 +72,7 @@ def test_figures_nobody_checked_are_marked():
 
 
 def test_simulators_are_kept_apart_from_cards():
-    kinds = {row["name"]: row["kind"] for row in presets()}
+    kinds = {row["name"]: row["kind"] for row in presets(Machine)}
     assert kinds.pop("patent") == kinds.pop("patent_dispatch") == "document"
     simulators = {"mgpusim_r9_nano", "mgpusim_mi300a", "gem5"}
     assert {name for name, kind in kinds.items() if kind == "simulator"} == simulators

@@ -10,7 +10,7 @@ from workbench.cli.output import say_json
 from workbench.cli.sweep_arguments import levers_of
 from workbench.errors import InputError
 
-_WANTS = {"shared_memory": "workgroups", "dispatch": "groups", "pool": "pool_requests"}
+_WANTS = {"shared_memory": "workgroups", "dispatch": "groups", "translation": "accesses", "pool": "pool_requests"}
 """What the engines serve that a trace can be asked for."""
 _USUAL_BOARD = "dgx_1v"
 """The machine of a pool file where none is named: only the ids of its GPUs are in the file."""
@@ -82,13 +82,14 @@ def _write(given: argparse.Namespace, file: str) -> int:
 
 def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
     """The machine that the file is for, by name and itself."""
-    from workbench.machine import Board, read_machine
+    from workbench.machine import Board, Machine, TranslationMachine
 
     if given.engine == "pool":
         name = given.machine or _USUAL_BOARD
         return name, Board.read(name, "--machine")
     name = given.machine or _card_of(file)
-    return name, read_machine(name, "--machine")
+    of = TranslationMachine if given.engine == "translation" else Machine
+    return name, of.read(name, "--machine")
 
 
 def _card_of(file: str) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from workbench.cli.command import DONE, Command
 from workbench.cli.output import say_json
-from workbench.cli.run import default_folder
+from workbench.cli.run import counted, default_folder
 from workbench.cli.sweep_arguments import add_sweep_arguments, overrides
+from workbench.experiments.designs import draw
 from workbench.experiments.folder import STORE
 from workbench.experiments.plan import Plan
 
@@ -24,11 +25,15 @@ def run(given: argparse.Namespace) -> int:
 
     plan = planned(given.sweep, set=overrides(given))
     kept = _kept(plan, Path(given.out) if given.out else default_folder(given.sweep))
+    drawn = draw(plan.sweep)
     if given.json:
         points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
-        say_json({"sweep": plan.sweep.name, "points": points, "runs": len(plan), "kept": kept})
+        design = {"design": drawn.plain()} if drawn else {}
+        say_json({"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept})
     else:
-        print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs, {kept} of them kept")
+        if drawn:
+            print(drawn.says())
+        print(f"{counted(plan)}, {kept} of them kept")
     return DONE
 
 

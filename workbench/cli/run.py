@@ -17,6 +17,7 @@ from workbench.experiments.store import KINDS
 
 if TYPE_CHECKING:
     from workbench.api import Results
+    from workbench.experiments.plan import Plan
 
 MOST_ROWS = 40
 """A longer summary is printed for its first measure alone."""
@@ -45,7 +46,7 @@ def run(given: argparse.Namespace) -> int:
     check_pool(executor, given.workers)
     check_limit(limit)
     if not given.json:
-        print(f"{len(plan.points)} points x {len(plan.sweep.seeds)} seeds = {len(plan)} runs")
+        print(counted(plan))
     results = run_sweep(
         given.sweep,
         folder,
@@ -61,6 +62,12 @@ def run(given: argparse.Namespace) -> int:
         write_events(results, folder)
     _report(results, folder, figures, given.json)
     return SOME_FAILED if results.failures else DONE
+
+
+def counted(plan: Plan) -> str:
+    """How many points, seeds and runs there are, or may be."""
+    most = "at most " if plan.sweep.until is not None else ""
+    return f"{len(plan.points)} points x {most}{len(plan.sweep.seeds)} seeds = {most}{len(plan)} runs"
 
 
 def default_folder(sweep: str) -> Path:
@@ -107,6 +114,8 @@ def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) 
     say_table(summary if len(summary) <= MOST_ROWS else summary[summary["measure"] == summary["measure"].iloc[0]])
     if len(summary) > MOST_ROWS:
         print(f"(the other measures: workbench results {folder})")
+    if stopped := _stopped(results):
+        print(stopped)
     for row in failures[:5]:
         print(f"failed: seed {row.seed} of point {row.point[:8]}: {row.error}")
     if len(failures) > 5:
@@ -115,6 +124,15 @@ def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) 
     for path in figures:
         if path.suffix == ".png":
             print(f"figure: {path}")
+
+
+def _stopped(results: Results) -> str | None:
+    """Where a sweep with adaptive seeds stopped."""
+    if results.plan.sweep.until is None:
+        return None
+    from workbench.studies.adaptive import stop
+
+    return stop(results).sentence
 
 
 def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any]:
@@ -126,6 +144,7 @@ def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any
         "failed": [{"run_id": row.id, "seed": row.seed, "error": row.error} for row in results.failures],
         "seconds": results.seconds,
         "figures": [str(path) for path in figures],
+        **({"stopped": stopped} if (stopped := _stopped(results)) else {}),
     }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.agreeing import agreeing
 
 
 class Point(NamedTuple):
@@ -58,15 +59,7 @@ def _varied(node: Mapping[str, Any], path: str, where: str) -> Iterator[Point]:
 
 def _agreeing(parts: list[list[Point]], where: str) -> Iterator[tuple[Point, ...]]:
     _refuse_uneven(parts, where)
-    found: list[tuple[tuple[Point, ...], dict[str, int]]] = [((), {})]
-    for part in parts:  # one after the other, for the product of many long zips would never end
-        found = [
-            ((*chosen, point), {**steps, **point.steps})
-            for chosen, steps in found
-            for point in part
-            if all(steps.get(name, step) == step for name, step in point.steps.items())
-        ]
-    return (chosen for chosen, _ in found)
+    return agreeing(parts)
 
 
 def _refuse_uneven(parts: list[list[Point]], where: str) -> None:

@@ -32,7 +32,8 @@ def keep_sweep(runs: RunSet, folder: Path) -> None:
 def resolved(runs: RunSet) -> dict[str, Any]:
     """The sweep as it was run, overrides applied, policies by name, paths of files made absolute."""
     sweep = runs.plan.sweep
-    said = {**named(sweep.said), "seeds": shortest(sweep.seeds)}
+    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
+    said = {**named(sweep.said), "seeds": seeds}
     return with_files(said, sweep.folder, lambda path: str(path.resolve()))
 
 

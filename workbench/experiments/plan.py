@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
-from workbench.experiments.expand import expand
+from workbench.experiments.designs.draw import with_choices
+from workbench.experiments.expand import Point, expand
 from workbench.experiments.once import Once, OncePerPart, each_time
-from workbench.experiments.run_id import point_id, run_id
+from workbench.experiments.point_ids import PointIds
+from workbench.experiments.run_id import run_id
 from workbench.experiments.sweep import Sweep
 from workbench.experiments.topology_file import with_topology
+from workbench.experiments.uncollected import uncollected
 from workbench.levers import Spec, read_spec
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.read import read_workload
-
-VARIED = ("machine", "workload", "policy", "options")
-"""The keys of a sweep under which `vary` may stand."""
 
 
 class PlannedPoint(NamedTuple):
@@ -60,6 +60,7 @@ class Plan:
         return len(self.points) * len(self.sweep.seeds)
 
 
+@uncollected()
 def make_plan(sweep: Sweep) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
 
@@ -68,12 +69,11 @@ def make_plan(sweep: Sweep) -> Plan:
     InputError
         A setup is not valid, with the path of the offending key; or a workload asks for what its machine cannot give.
     """
-    varied = {key: copy.deepcopy(sweep.said.get(key, {})) for key in VARIED}
+    varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
-    read = OncePerPart()
+    read, named = OncePerPart(), PointIds(sweep.mechanism.engine.revision)
     for alternative in expand(varied, "", sweep.where):
-        for point in _with_baseline(sweep, alternative.value, alternative.coordinates, read):
-            points.setdefault(point.id, point)
+        _add_with_baseline(points, sweep, alternative, read, named)
     for point in points.values():
         _admit(sweep, point)
     return Plan(sweep, list(points.values()))
@@ -147,27 +147,27 @@ def _from_file(sweep: Sweep, given: Any) -> Any:
     return given
 
 
-def _with_baseline(
-    sweep: Sweep, said: dict[str, Any], coordinates: dict[str, Any], once: Once
-) -> Iterator[PlannedPoint]:
-    setup = read_setup(sweep, said, once)
-    baseline = _baseline(sweep, setup)
-    if baseline is None:
-        yield PlannedPoint(_id(sweep, setup), setup, _shown(coordinates, setup), None)
-        return
-    named = {f"policy.{slot}": None for slot in sweep.said["baseline"]}
-    point = PlannedPoint(_id(sweep, setup), setup, _shown({**named, **coordinates}, setup), None)
-    against = _id(sweep, baseline)
-    yield point._replace(baseline=against if against != point.id else None)
-    kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
-    yield PlannedPoint(against, baseline, _shown({**named, **kept}, baseline), None)
+def _add_with_baseline(
+    points: dict[str, PlannedPoint], sweep: Sweep, alternative: Point, once: Once, named: PointIds
+) -> None:
+    """Add what an alternative stands for and then its baseline, each unless it is a point already."""
+    setup, coordinates = read_setup(sweep, alternative.value, once), alternative.coordinates
+    baseline, own = _baseline(sweep, setup, once), named.of(setup)
+    against = own if baseline is None else named.of(baseline)
+    compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.said["baseline"]}
+    if own not in points:
+        shown = _shown({**compared, **coordinates}, setup)
+        points[own] = PlannedPoint(own, setup, shown, against if against != own else None)
+    if baseline is not None and against not in points:
+        kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
+        points[against] = PlannedPoint(against, baseline, _shown({**compared, **kept}, baseline), None)
 
 
-def _baseline(sweep: Sweep, setup: Setup) -> Setup | None:
+def _baseline(sweep: Sweep, setup: Setup, once: Once) -> Setup | None:
     given = sweep.said.get("baseline")
     if given is None:
         return None
-    chosen = _policies(sweep, given, "baseline")
+    chosen = once("baseline", given, lambda it: _policies(sweep, it, "baseline"))
     if not given:
         raise InputError(at(sweep.where, "baseline must name at least one policy, such as {placement: first_fit}."))
     replaced = [slot for slot in chosen if slot in given or _same_as(sweep, slot) in given]
@@ -184,10 +184,6 @@ def _replaced(sweep: Sweep, path: str) -> bool:
     return any(path == f"policy.{slot}" or path.startswith(f"policy.{slot}.") for slot in sweep.said["baseline"])
 
 
-def _id(sweep: Sweep, setup: Setup) -> str:
-    return point_id(setup.identity(), sweep.mechanism.engine.revision)
-
-
 def _shown(coordinates: Mapping[str, Any], setup: Setup) -> dict[str, Any]:
     inner = [path.rsplit(".", 1)[-1] for path in coordinates]
     return {path: _show(path, value, setup, inner) for path, value in coordinates.items()}
@@ -197,6 +193,8 @@ def _show(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
     parts = path.split(".")
     if parts[0] == "policy" and len(parts) == 2:
         return setup.policies[parts[1]].short(always=inner)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
     if isinstance(value, Spec):
         return value.short()
     if isinstance(value, Mapping) and parts in (["workload"], ["machine"]):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.experiments.designs import Design
+from workbench.experiments.designs.ranges import RANGE_SCHEMA
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
 from workbench.experiments.sweep import KEYS, REQUIRED
+from workbench.experiments.until import Until
 from workbench.levers.schema_parts import written_once
 from workbench.metrics.measure import Measure, Measures
 from workbench.policies.policy import policies
@@ -35,6 +38,7 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
         "workload": varied(workload_schema(engine.wants)),
         "policy": chosen,
         "options": _inside(engine.options.schema()),
+        "design": Design.schema(),
         "baseline": chosen,
         "seeds": _seeds(),
         "measures": {"type": "array", "items": _measure_names(found.measures)},
@@ -62,7 +66,7 @@ def policy_schema(question: str) -> dict[str, Any]:
 
 def varied(schema: dict[str, Any]) -> dict[str, Any]:
     """Something, or a choice of several of it; and the same for every part of it, as `vary` may stand at any depth."""
-    choices = {"type": "array", "minItems": 1}
+    choices = {"anyOf": [{"type": "array", "minItems": 1}, *RANGE_SCHEMA["anyOf"]]}
     shape = {"type": "object", "required": ["vary"], "additionalProperties": False}
     return {"anyOf": [_inside(schema), {**shape, "properties": {"vary": choices, "zip": {"type": "string"}}}]}
 
@@ -83,4 +87,5 @@ def _seeds() -> dict[str, Any]:
     whole = {"type": "integer", "minimum": 1}
     span = {"first": {"type": "integer", "minimum": 0}, "count": whole}
     shape = {"type": "object", "additionalProperties": False, "properties": span}
-    return {"anyOf": [whole, {"type": "array", "items": {"type": "integer", "minimum": 0}}, shape]}
+    until = {**shape, "properties": {"first": span["first"], "until": Until.schema()}, "required": ["until"]}
+    return {"anyOf": [whole, {"type": "array", "items": {"type": "integer", "minimum": 0}}, shape, until]}

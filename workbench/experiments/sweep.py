@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.until import Until, read_until
 from workbench.strict_yaml import read_mapping
 
 KEYS = {
@@ -18,11 +19,14 @@ KEYS = {
     "workload": "what is asked of the machine",
     "policy": "a policy for each of the engine's questions; what is left out takes its default",
     "options": "further levers of the engine",
+    "design": "how the ranges of the sweep, vary: {from: , to: }, are drawn together",
     "baseline": "the policies that every point is compared with, at the same seeds",
-    "seeds": "how many paired seeds, a list of them, or {first: 0, count: 200}",
+    "seeds": "how many paired seeds, a list of them, {first: 0, count: 200}, or {until: ...} enough",
     "measures": "which measures the table shows",
     "figures": "which figures are drawn",
 }
+VARIED = ("machine", "workload", "policy", "options")
+"""The keys under which `vary` may stand."""
 REQUIRED = ("engine", "workload")
 MOST_SEED = (1 << 63) - 1
 MOST_SEEDS = 1_000_000
@@ -43,6 +47,8 @@ class Sweep(NamedTuple):
     seeds: list[int]
     measures: list[str]
     figures: list[str]
+    until: Until | None = None
+    """When seeds are enough; then `seeds` are all that there may be."""
 
 
 def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Sweep:
@@ -70,16 +76,22 @@ def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path) -> 
     """The sweep that a mapping describes, everything checked that needs no expansion."""
     _check_keys(said, where)
     found = mechanism(said["engine"], where)
+    until = read_until(said, found.measures, where)
     return Sweep(
         name=name,
         where=where,
         folder=folder,
         said=said,
         mechanism=found,
-        seeds=read_seeds(said.get("seeds", 1), where),
+        seeds=read_seeds(said.get("seeds", 1) if until is None else _at_most(said["seeds"], until), where),
         measures=_names(said, "measures", "measure", found.measures, where),
         figures=_strings(said, "figures", where),
+        until=until,
     )
+
+
+def _at_most(given: Mapping[str, Any], until: Until) -> dict[str, Any]:
+    return {**{key: value for key, value in given.items() if key != "until"}, "count": until.at_most}
 
 
 def override(said: dict[str, Any], path: str, value: Any, where: str = "") -> None:

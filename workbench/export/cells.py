@@ -12,6 +12,7 @@ from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
+from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.statistics import Interval, PairedComparison, holm, mean_interval
 from workbench.studies.summary import LEVEL, comparison
 
@@ -85,7 +86,7 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
     finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
     against, baseline = comparison(runs, place.point, measure.name), runs.baseline_of(place.point)
     pairs = [sets.name(one, against.seeds) for one in (baseline, place.point) if one is not None] if against else []
-    mean = mean_interval(list(finite.values()), level=LEVEL)
+    mean = mean_interval(list(finite.values()), level=looks_of(runs.plan.sweep).level(LEVEL))
     return Cell(place, measure, mean, against, math.nan, [sets.name(place.point, finite)], pairs)
 
 

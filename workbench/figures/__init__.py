@@ -29,6 +29,9 @@ _FILES = (
     "fragmentation_by_size",
     "measure_by_lever",
     "saving_by_policy",
+    "where_it_holds",
+    "sensitivities",
+    "interactions",
     "pareto",
     "dispatch_timeline",
     "waits_by_priority",
@@ -138,7 +141,7 @@ def calculated(name: str) -> Calculation:
     Raises
     ------
     InputError
-        There is none of that name.
+        There is none of that name; or it is drawn of runs, and the sentence says how.
 
     Examples
     --------
@@ -146,6 +149,8 @@ def calculated(name: str) -> Calculation:
     >>> calculated("probe_success").says
     'How likely every module refuses a demand, by probe and occupancy, calculated and drawn at random.'
     """
+    if name in _FILES:
+        raise InputError(f"figure {name} is drawn of runs: workbench.run(SWEEP).figure({name!r}).")
     if name not in _CALCULATED:
         raise unknown_name("", "calculated figure", name, _CALCULATED)
     found: Calculation = importlib.import_module(f"workbench.figures.{name}").FIGURE

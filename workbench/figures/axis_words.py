@@ -51,7 +51,8 @@ def levers_on(path: str, setup: Setup) -> list[Lever]:
     """The declared levers along a dotted path of a sweep, outermost first.
 
     `workload.size.uniform[1]` passes `size` of the workload and `high` of the law, the second of those that may be
-    written without their names; names of specs on the way (`uniform`) are no levers.
+    written without their names; names of specs on the way (`uniform`) are no levers. One at the end of the path
+    (`arrival.poisson_load`) is the one lever that may be written without its name.
     """
     key, *parts = re.findall(r"[^.\[\]]+", path)
     node: Any = setup.policies.get(parts.pop(0)) if key == "policy" and parts else getattr(setup, key, None)
@@ -64,6 +65,9 @@ def _walk(node: Any, parts: list[str]) -> Iterator[Lever]:
         if name is not None:
             yield node.levers[name]
             node = getattr(node, name)
+    brief: tuple[str, ...] = getattr(node, "brief", ())
+    if parts and isinstance(node, Spec) and node.name == parts[-1] and len(brief) == 1:
+        yield node.levers[brief[0]]
 
 
 def _lever_name(node: Any, part: str) -> str | None:

@@ -11,7 +11,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_words
 from workbench.figures.finished import undefined, values
-from workbench.figures.means import LEVEL
+from workbench.figures.means import level_of
 from workbench.figures.panels import Line, panels
 from workbench.metrics.measure import Measure
 from workbench.studies.statistics import Interval, mean_interval, pair, ratio_interval
@@ -78,8 +78,8 @@ def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: L
         line.style,
         len(runs.seeds) - len(gained),
         gained,
-        mean_interval(gained, level=LEVEL),
-        _saving(gained, pairs.baseline),
+        mean_interval(gained, level=level_of(runs)),
+        _saving(gained, pairs.baseline, level_of(runs)),
     )
 
 
@@ -87,10 +87,10 @@ def _name(baseline: PlannedPoint, lines: list[Line]) -> str:
     return next((line.name for line in lines if line.point.id == baseline.id), "the baseline")
 
 
-def _saving(gained: np.ndarray, baseline: np.ndarray) -> Interval:
+def _saving(gained: np.ndarray, baseline: np.ndarray, level: float) -> Interval:
     if baseline.mean() <= 0:
-        return Interval(np.nan, np.nan, np.nan, LEVEL, "none", len(gained))
-    return ratio_interval(gained, baseline, level=LEVEL)
+        return Interval(np.nan, np.nan, np.nan, level, "none", len(gained))
+    return ratio_interval(gained, baseline, level=level)
 
 
 def measure_of(runs: RunSet, name: str) -> Measure:

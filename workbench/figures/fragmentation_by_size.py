@@ -12,7 +12,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import axis_label, measure_label
 from workbench.figures.compared import chosen_measure
 from workbench.figures.finished import undefined, values
-from workbench.figures.means import Means, means_of, rests_on
+from workbench.figures.means import Means, level_of, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import ANY, Column, Recipe, on_paper
 from workbench.studies.statistics import mean_interval
@@ -112,7 +112,8 @@ def trend(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line], 
     if None in by_value:
         by_value = dict.fromkeys(numbers_of(runs, path), by_value[None])
     found = {
-        value: mean_interval([*values(runs, by_value[value], measure, figure).values()]) for value in sorted(by_value)
+        value: mean_interval([*values(runs, by_value[value], measure, figure).values()], level=level_of(runs))
+        for value in sorted(by_value)
     }
     defined = {value: interval for value, interval in found.items() if interval.n}
     n = np.array([interval.n for interval in defined.values()], int)

@@ -7,11 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.experiments.run_set import RunSet
+from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.statistics import Interval
 from workbench.studies.statistics.interval import t_quantile
 
 LEVEL = 0.95
 """The confidence level of every interval that a figure shows."""
+
+
+def level_of(runs: RunSet) -> float:
+    """The level of single intervals: with adaptive seeds so high that those of all looks hold together at LEVEL."""
+    return looks_of(runs.plan.sweep).level(LEVEL)
 
 
 class Means(NamedTuple):
@@ -30,7 +37,7 @@ def means_of(intervals: Iterable[Interval]) -> Means:
     return Means(*np.array([interval[:3] for interval in intervals], float).reshape(-1, 3).T)
 
 
-def mean_curve(curves: np.ndarray) -> Means:
+def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
     """The mean over the rows, with Student's t interval of the mean at each place.
 
     Parameters
@@ -45,7 +52,7 @@ def mean_curve(curves: np.ndarray) -> Means:
     mean = curves.mean(axis=0)
     if len(curves) < 2:
         return Means(mean, np.full(mean.shape, np.nan), np.full(mean.shape, np.nan))
-    half = t_quantile(LEVEL, len(curves) - 1) * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
+    half = t_quantile(level, len(curves) - 1) * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
     return Means(mean, mean - half, mean + half)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
-from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.figures.means import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import Column, on_paper
 from workbench.metrics.steps import Steps
@@ -88,7 +88,14 @@ def _curves(runs: RunSet, figure: str, panel: int, lines: list[Line], steps_of: 
         found.append((line, [steps_of(record) for record in kept]))
     grid = np.unique(np.linspace(0, last, PLACES).round().astype(np.int64))
     return [
-        Curve(panel, line.name, line.style, len(steps), grid, mean_curve(np.stack([s.at(grid) for s in steps])))
+        Curve(
+            panel,
+            line.name,
+            line.style,
+            len(steps),
+            grid,
+            mean_curve(np.stack([s.at(grid) for s in steps]), level_of(runs)),
+        )
         for line, steps in found
     ]
 

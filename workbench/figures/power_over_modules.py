@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
-from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.figures.means import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.dispatch_power import has_power, module_power
@@ -71,7 +71,7 @@ def power_over_modules_data(runs: RunSet) -> PowerOverModules:
             kept = records(runs, line.point, FIGURE.name)
             if not has_power(kept[0]):
                 raise without_power(FIGURE.name, line.name)
-            power = mean_curve(np.stack([*map(module_power, kept)]))
+            power = mean_curve(np.stack([*map(module_power, kept)]), level_of(runs))
             lines.append(ModulePower(place, line.name, line.style, len(kept), power))
     return PowerOverModules(tuple(panel.title for panel in shown), tuple(lines))
 

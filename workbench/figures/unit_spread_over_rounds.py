@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
-from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.figures.means import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.dispatch_balance import spread_after
@@ -76,7 +76,7 @@ def unit_spread_over_rounds_data(runs: RunSet) -> UnitSpread:
             rounds = places(min(map(len, found)))
             if not len(rounds):
                 raise InputError(f"{FIGURE.name} needs dispatches to every module; with {line.name} one had none.")
-            spread = mean_curve(np.stack([one[rounds - 1] for one in found]))
+            spread = mean_curve(np.stack([one[rounds - 1] for one in found]), level_of(runs))
             lines.append(Spread(place, line.name, line.style, len(found), rounds, spread))
     return UnitSpread(tuple(panel.title for panel in shown), tuple(lines))
 

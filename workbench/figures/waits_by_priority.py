@@ -19,7 +19,7 @@ from workbench.figures.fragmentation_by_size import (
     numbers_of,
     trend,
 )
-from workbench.figures.means import means_of, rests_on
+from workbench.figures.means import level_of, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import Recipe, on_paper
 from workbench.studies.statistics import mean_interval
@@ -86,7 +86,10 @@ def _over_priorities(runs: RunSet, measure: str) -> MeasureByLever:
 
 def _policy(runs: RunSet, panel: int, line: Line, measure: str) -> Trend:
     names = {level: f"{measure}[{level}]" for level in PRIORITIES}
-    found = {level: mean_interval([*values(runs, line.point, n, FIGURE.name).values()]) for level, n in names.items()}
+    found = {
+        level: mean_interval([*values(runs, line.point, n, FIGURE.name).values()], level=level_of(runs))
+        for level, n in names.items()
+    }
     defined = {level: interval for level, interval in found.items() if interval.n}
     n = np.array([interval.n for interval in defined.values()], int)
     return Trend(panel, line.name, line.style, np.array([*defined], float), means_of(defined.values()), n)

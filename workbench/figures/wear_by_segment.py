@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
-from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.figures.means import Means, level_of, mean_curve, rests_on
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.shared_memory_wear import grants_by_segment
@@ -69,7 +69,13 @@ def wear_by_segment_data(runs: RunSet) -> WearBySegment:
             kept = records(runs, line.point, FIGURE.name)
             if _ranged(kept[0]):
                 lines.append(
-                    Wear(place, line.name, line.style, len(kept), mean_curve(np.stack([*map(_relative, kept)])))
+                    Wear(
+                        place,
+                        line.name,
+                        line.style,
+                        len(kept),
+                        mean_curve(np.stack([*map(_relative, kept)]), level_of(runs)),
+                    )
                 )
             else:
                 without.append(line.name)

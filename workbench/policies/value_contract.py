@@ -6,16 +6,14 @@ The contracts of the questions are built on it.
 from __future__ import annotations
 
 import math
-import os
 import pickle
-import subprocess
-import sys
 from typing import Any, ClassVar
 
 import yaml
 
 from workbench.errors import InputError
 from workbench.levers import Lever
+from workbench.policies.fresh_process import in_a_fresh_interpreted_process
 from workbench.policies.policy import Policy, read_policy
 
 
@@ -56,6 +54,8 @@ def wrong_values(declared: Lever) -> list[Any]:
         wrong += [(declared.least or 0) + 0.5]
     if declared.kind in ("integers", "numbers"):
         wrong += ["many", [None], [math.nan], [1.0, "many"], 3]
+        wrong += [[declared.least - 1]] if declared.least is not None else []
+        wrong += [[declared.most + 1]] if declared.most is not None else []
     if declared.kind in ("choice", "spec"):
         wrong += ["no_such_choice", 1, True]
     if declared.kind == "specs":
@@ -69,15 +69,9 @@ def told_by_a_fresh_interpreted_process(policy: Policy, program: str) -> str:
     """What a program prints that reads the pickled policy from its standard input, in plain Python."""
     import cloudpickle
 
-    child = subprocess.run(
-        [sys.executable, "-c", program],
-        input=cloudpickle.dumps(policy),
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        check=False,
-    )
-    assert child.returncode == 0, child.stderr.decode()
-    return child.stdout.decode().strip()
+    told = in_a_fresh_interpreted_process(program, cloudpickle.dumps(policy))
+    assert not told.problem, told.problem
+    return told.said.strip()
 
 
 def _refusal(policy: Policy, levers: dict[str, Any]) -> str:

@@ -98,8 +98,8 @@ class DispatchRecord(NamedTuple):
     over_promised: int
     """Dispatches that failed at allocation: a report was stale, or the placement refused what it promised."""
     refused_by_fragmentation: int
-    """Sum over the rounds of heads that fit no module, although in some module every unit's (and the module's) free
-    blocks would be enough in total."""
+    """Sum over the rounds of heads that fit no module, although in some module as many blocks of every resource are
+    free, all units together, as the group takes in all: they lie apart, in one unit or in several."""
     placement_searches: int
     """Questions to placement policies."""
     pieces: int

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.studies.statistics import PairedComparison, compare, holm, mean_interval
+from workbench.studies.adaptive.schedule import looks_of
+from workbench.studies.statistics import Looks, PairedComparison, compare, holm, mean_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ def summary(runs: RunSet) -> pd.DataFrame:
     Columns: one a varied lever; measure; n; mean, low, high (95 %, Student's t); and, against the baseline at the same
     seeds, `difference` with `difference_low`, `difference_high` (positive = better than the baseline), `saving` (the
     difference over the baseline's mean), `better` and `worse` (how many seeds), `p` (Wilcoxon) and `p_holm` (corrected
-    over the whole table).
+    over the whole table). With adaptive seeds all intervals and p-values answer for every scheduled look (`Looks`).
     """
     import pandas as pd
 
@@ -34,7 +35,7 @@ def summary(runs: RunSet) -> pd.DataFrame:
 
 def _row(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
     values = [value for value in runs.values(point, name).values() if math.isfinite(value)]
-    interval = mean_interval(values, level=LEVEL)
+    interval = mean_interval(values, level=looks_of(runs.plan.sweep).level(LEVEL))
     named = {path: point.coordinates.get(path) for path in runs.varied}
     shown = {**named, "measure": name, "n": len(values)}
     return {**shown, "mean": interval.mean, "low": interval.low, "high": interval.high, **_against(runs, point, name)}
@@ -62,7 +63,15 @@ def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison
     if baseline is None or better == "neither":
         return None
     names = runs.label(baseline), runs.label(point)
-    return compare(_finite(runs, baseline, name), _finite(runs, point, name), names=names, better=better, level=LEVEL)
+    looks = looks_of(runs.plan.sweep)
+    sides = _finite(runs, baseline, name), _finite(runs, point, name)
+    return _repeated(compare(*sides, names=names, better=better, level=looks.level(LEVEL)), looks)
+
+
+def _repeated(found: PairedComparison, looks: Looks) -> PairedComparison:
+    """The comparison with p-values that answer for every look."""
+    tests = {name: getattr(found, name) for name in ("wilcoxon", "sign", "permutation")}
+    return found._replace(**{n: test._replace(p_value=looks.p_value(test.p_value)) for n, test in tests.items()})
 
 
 def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:

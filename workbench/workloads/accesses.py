@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+ROWS = 1 << 16
+"""Rows of a block, about: what comes does not depend on it, only how much is held at once."""
+
 
 class Accesses(NamedTuple):
     """A block of a trace of translations: one row an access of a core, cycles not decreasing (nor from block to block).

@@ -7,7 +7,7 @@ say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -69,15 +69,69 @@ def read_columns(content: bytes, columns: Mapping[str, Lever], where: str, also:
         raise InputError(f"{where}: must have at least one row below the header. It has none.")
     levers = [columns[name] for name in order]
     read: list[list[np.ndarray]] = [[] for _ in order]
-    rows = 0
-    for piece in _pieces(body):
-        table = _at_once(piece, len(order))
-        if table is None or not all(_inside(lv, table[:, k]) for k, lv in enumerate(levers)):
-            table = _by_line(piece, levers, where, rows)
-        rows += len(table)
+    for table in _tables(_pieces(body), levers, where):
         for parts, column in zip(read, table.T):
             parts.append(column.copy())
     return {name: np.concatenate(read[order.index(name)]) for name in columns}
+
+
+def stream_columns(
+    texts: Iterable[bytes], columns: Mapping[str, Lever], optional: Mapping[str, Lever], where: str
+) -> Iterator[dict[str, np.ndarray]]:
+    """The same from a text that comes in parts, some rows at a time; memory does not grow with the text.
+
+    Parameters
+    ----------
+    texts : bytes
+        The text, cut anywhere.
+    optional : mapping of levers
+        Columns that the header may name as well.
+
+    Examples
+    --------
+    >>> length = {"length": Lever("length", "integer", least=1, most=4096)}
+    >>> [rows["length"].tolist() for rows in stream_columns([b"length\\n3\\n4", b"5\\n\\n"], length, {}, "jobs.csv")]
+    [[3], [45]]
+    """
+    parts = _whole_lines(texts)
+    header = next(parts, b"")
+    levers = {**columns, **{name: lv for name, lv in optional.items() if name in column_names(header)}}
+    order = _order(header, levers, where, f"; there may be {','.join(optional)}" if optional else "")
+    rows = 0
+    for table in _tables(parts, [levers[name] for name in order], where):
+        rows += len(table)
+        yield {name: np.ascontiguousarray(table[:, order.index(name)]) for name in levers}
+    if not rows:
+        raise InputError(f"{where}: must have at least one row below the header. It has none.")
+
+
+def _whole_lines(texts: Iterable[bytes]) -> Iterator[bytes]:
+    """The first line, then whole lines together, without the line end after each part or blank lines at the end."""
+    rest, header = b"", True
+    for text in texts:
+        rest += text
+        if header and b"\n" in rest:
+            line, _, rest = rest.partition(b"\n")
+            yield line
+            header = False
+        cut = rest.rfind(b"\n", 0, len(rest.rstrip(b"\r\n")))
+        if not header and cut >= 0:
+            yield rest[:cut].replace(b"\r\n", b"\n").removesuffix(b"\r")
+            rest = rest[cut + 1 :]
+    rest = rest.replace(b"\r\n", b"\n").rstrip(b"\r\n" if not header else b"")
+    if rest:
+        yield rest
+
+
+def _tables(pieces: Iterable[bytes], levers: list[Lever], where: str) -> Iterator[np.ndarray]:
+    """int64[rows, columns] of each piece; the first field that is wrong is refused."""
+    rows = 0
+    for piece in pieces:
+        table = _at_once(piece, len(levers))
+        if table is None or not all(_inside(lv, table[:, k]) for k, lv in enumerate(levers)):
+            table = _by_line(piece, levers, where, rows)
+        rows += len(table)
+        yield table
 
 
 def row_place(row: int) -> str:

@@ -50,7 +50,7 @@ class CsvFile(Workload):
         InputError
             The file cannot be read, a row is wrong, or its digest is not the one that is asked for.
         """
-        content = _content(self.parsed, self.file, *_state(self.file))
+        content = _content(self.parsed, self.file, *state_of(self.file))
         if self.sha256 and self.sha256 != content.sha256:
             raise InputError(
                 f"{self.file}: its content has changed: the digest is {content.sha256}, not {self.sha256}."
@@ -70,7 +70,7 @@ class CsvFile(Workload):
         return f"{self.name}({Path(self.file).name})"
 
 
-def _state(file: str) -> tuple[int, int]:
+def state_of(file: str) -> tuple[int, int]:
     """What changes when a file is written again; zeros where there is no file to ask, which reading it will say."""
     try:
         found = Path(file).stat()

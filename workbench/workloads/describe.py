@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,11 @@ from workbench.workloads.group_file import group_columns
 from workbench.workloads.importers import read_trace
 from workbench.workloads.pool_file import pool_columns
 from workbench.workloads.trace import TraceWorkgroups
+from workbench.workloads.trace_accesses import TraceAccesses
 from workbench.workloads.trace_groups import TraceGroups
 from workbench.workloads.trace_pool import TracePool
+
+FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses | TracePool
 
 
 def describe(named: str) -> dict[str, Any]:
@@ -52,9 +56,9 @@ def origin(path: Path) -> dict[str, str]:
     return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {})}
 
 
-def write_columns(workload: TraceWorkgroups | TraceGroups | TracePool, machine: Any, out: Path | str) -> dict[str, int]:
-    """Write the requests of a trace as a workload file: `arrival,length,duration`, or the columns of a group file or
-    of a pool file.
+def write_columns(workload: FromTrace, machine: Any, out: Path | str) -> dict[str, Any]:
+    """Write the requests of a trace as a workload file: `arrival,length,duration`, or as a file of groups, of accesses
+    or of a pool's requests has it.
 
     The file appears whole or not at all. It belongs to the machine: what is asked for is in its segments and blocks,
     times are in its cycles.
@@ -71,9 +75,14 @@ def write_columns(workload: TraceWorkgroups | TraceGroups | TracePool, machine: 
     """
     place = Path(out)
     part = place.with_name(f".{place.name}.part")
-    text = _text(_columns(workload, machine))
+    columns = _columns(workload, machine)
+    first = next(columns)
     try:
-        part.write_text(text, encoding="ascii")
+        with part.open("w", encoding="ascii", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(first)
+            for columns_of_part in chain([first], columns):
+                writer.writerows(zip(*(column.tolist() for column in columns_of_part.values()), strict=True))
         os.replace(part, place)
     except OSError as problem:
         with suppress(OSError):
@@ -82,18 +91,14 @@ def write_columns(workload: TraceWorkgroups | TraceGroups | TracePool, machine: 
     return workload.facts(machine)
 
 
-def _columns(workload: TraceWorkgroups | TraceGroups | TracePool, machine: Any) -> dict[str, np.ndarray]:
-    if isinstance(workload, TracePool):
-        ids = [card.id for card in machine.cards]
-        return pool_columns(workload.pool_requests(machine, Streams(0)), ids)
-    if isinstance(workload, TraceGroups):
-        return group_columns(workload.groups(machine, Streams(0)))
-    return workload.workgroups(machine, Streams(0))._asdict()
-
-
-def _text(columns: dict[str, np.ndarray]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-    return text.getvalue()
+def _columns(workload: FromTrace, machine: Any) -> Iterator[dict[str, np.ndarray]]:
+    """The columns, some rows at a time."""
+    if isinstance(workload, TraceAccesses):
+        for block in workload.accesses(machine, Streams(0)):
+            yield {"cycle": block.cycle, "core": block.core, "page": block.page}
+    elif isinstance(workload, TracePool):
+        yield pool_columns(workload.pool_requests(machine, Streams(0)), [card.id for card in machine.cards])
+    elif isinstance(workload, TraceGroups):
+        yield group_columns(workload.groups(machine, Streams(0)))
+    else:
+        yield workload.workgroups(machine, Streams(0))._asdict()

@@ -19,13 +19,12 @@ from workbench.workloads.launches import Launches
 from workbench.workloads.workload import Workload
 
 
-class Recorded(Workload):
-    """The base of every workload that a recorded trace gives."""
+class OfTrace(Workload):
+    """The base of every workload that a recorded trace gives, named by its contents."""
 
     random: ClassVar[bool] = False
 
     trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
-    device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
 
     def identity(self) -> dict[str, Any]:
         """The levers, with the trace named by its contents: a file that is moved gives the same runs."""
@@ -36,6 +35,12 @@ class Recorded(Workload):
     def short(self, always: Collection[str] = ()) -> str:
         """The levers that differ from their defaults; a file by its name alone."""
         return Workload.short(self.but(trace=Path(self.trace).name), always)
+
+
+class Recorded(OfTrace):
+    """The base of every workload that a recorded trace of kernels gives."""
+
+    device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
 
 
 @lru_cache(maxsize=4)

@@ -166,7 +166,7 @@ def test_a_machine_is_not_asked_for_what_it_does_not_have():
     assert list(RandomGroups(count=3).groups(read_machine("h100"), Streams(1)).demand) == ["vgpr", "shared"]
 
 
-@pytest.mark.parametrize("name", preset_names())
+@pytest.mark.parametrize("name", preset_names(Machine))
 def test_the_default_fits_every_preset(name):
     assert len(RandomGroups(count=10).groups(preset(name).machine(), Streams(1)).waves) == 10
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.engines.dispatch.prepare import channels_of, levels_of, placement_of, probes_of
+from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, placement_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
@@ -22,19 +22,30 @@ from workbench.workloads.workload import Groups
 def check_policies(setup: Setup, groups: Groups, resources: tuple[Resource, ...]) -> None:
     """Refuse policies whose levers do not go with the machine or the workload."""
     found: Any = setup.policies
-    for resource, probe in zip(resources, probes_of(setup, resources), strict=True):
-        if probe is not None:
-            probe.check_blocks(resource.blocks, "policy.probe", "", resource.label)
+    options: Any = setup.options
+    _check_probes(setup, resources)
     labels = [resource.label for resource in resources]
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
-    found["priority"].check_levels(levels_of(groups), "policy.priority")
-    found["selection"].check_run(channels_of(groups), levels_of(groups), "policy.selection")
-    for term, _ in found["choice"].terms():
-        term.check_resources(labels, "policy.choice")
-        options: Any = setup.options
+    found["priority"].check_levels(levels_of(groups), _path(setup, "priority"))
+    found["selection"].check_run(channels_of(groups), levels_of(groups), _path(setup, "selection"))
+    for term in (found["choice"], *(term for term, _ in found["choice"].terms())):
+        path = f"policy.choice.{term.name}"
+        term.check_resources(labels, path)
         if term.needs_heat() and not options.heat.simulated:
-            raise InputError(f"policy.choice: {term.name} reads temperatures: options.heat must name a thermal model.")
+            raise InputError(f"{path} reads temperatures: options.heat must name a thermal model.")
+
+
+def _path(setup: Setup, slot: str) -> str:
+    return f"policy.{slot}.{setup.policies[slot].name}"
+
+
+def _check_probes(setup: Setup, resources: tuple[Resource, ...]) -> None:
+    """Each probe with all the resources that it serves."""
+    own, each = setup.policies["probe"], probes_of(setup, resources)
+    for probe in dict.fromkeys(one for one in each if one is not None):
+        served = {r.label: r.blocks for r, one in zip(resources, each, strict=True) if one == probe}
+        probe.check_each(served, _path(setup, "probe") + ("" if probe == own else f": {probe.name}"))
 
 
 def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:
@@ -42,14 +53,14 @@ def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[
     most = setup.machine.compute_units and _most_on_a_unit(setup, shape, columns)
     probes = probes_of(setup, resources)
     for h, resource in enumerate(resources):
-        asked = columns.demand[:, h]
-        if resource.level == "unit":
-            wave_by_wave = _per_wave(setup) and resource.contiguous
-            asked = asked * (1 if wave_by_wave else most)
+        each = columns.demand[:, h]
+        of_unit = resource.level == "unit"
+        wave_by_wave = of_unit and _per_wave(setup) and resource.contiguous
+        asked = each * most if of_unit and not wave_by_wave else each
         taken = shape.footprint[h, np.minimum(asked, shape.footprint.shape[1] - 1)]
         _refuse_above(setup, resource, asked, taken, _reported(setup, resource, probes[h]))
-        if resource.level == "unit":
-            _refuse_above(setup, resource, columns.demand[:, h] * most, columns.demand[:, h] * most, resource.blocks)
+        if wave_by_wave:
+            _refuse_above(setup, resource, asked * most, taken * most, resource.blocks)
 
 
 def _per_wave(setup: Setup) -> bool:
@@ -63,7 +74,7 @@ def _most_on_a_unit(setup: Setup, shape: Shape, columns: Columns) -> np.ndarray:
     ask = plain(policy) if policy.built_in else compiled(policy, checked=True)
     most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
     none, counts = np.zeros(shape.units, np.int64), np.zeros(shape.units, np.int64)
-    for waves in np.unique(columns.waves).tolist():
+    for waves in np.flatnonzero(np.bincount(columns.waves)).tolist():
         raised = ask(waves, shape.units, policy.first_pointer(0, 0), none, counts) == RAISED
         most[waves] = 0 if raised else counts.max()
     return most[columns.waves]
@@ -86,7 +97,7 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
         return
     row = int(np.argmax(taken > most))
     place = "one unit" if resource.level == "unit" else "a module"
-    served = _served(setup, resource, int(asked[row]))
+    served = _served(setup, resource, int(asked[row]), int(taken[row]))
     why = f"{place} has {resource.blocks}"
     if most < resource.blocks:
         why += f", of which {setup.policies['probe'].short()} reports {most} when all are free"
@@ -96,9 +107,10 @@ def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np
     )
 
 
-def _served(setup: Setup, resource: Resource, asked: int) -> str:
+def _served(setup: Setup, resource: Resource, asked: int, taken: int) -> str:
     """That a placement rounds a request up, where it does."""
     if not resource.contiguous or asked > resource.blocks:
         return ""
-    taken = int(placement_of(setup, resource).footprint(asked, resource.blocks))
+    if taken >= TOO_MANY:
+        taken = int(placement_of(setup, resource).footprint(asked, resource.blocks))
     return "" if taken == asked else f" (served with {taken})"

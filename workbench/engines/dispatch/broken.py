@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import MOST_TURNS, ran_out
-from workbench.engines.dispatch.prepare import probes_of
+from workbench.engines.dispatch.prepare import placement_of, probes_of
 from workbench.engines.dispatch.selecting import CHANNEL, FITS, PRIORITY, RANKED, WAITED, WAVES
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
@@ -73,6 +73,9 @@ def _cause(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies:
         "selection": _ask_selection,
         "stuck": _ask_stuck,
         "units": _ask_units,
+        "choice": _ask_choice,
+        "placement": _ask_placement,
+        "shared_placement": _ask_placement,
     }.get(slot, _ask_nothing)
     try:
         with np.errstate(divide="raise", invalid="raise"):
@@ -126,3 +129,33 @@ def _ask_units(setup: Setup, shape: Shape, columns: Columns, rules: Rules, polic
     pointer, taken = int(state.pointer[module]), state.resident[module].copy()
     waves = int(columns.waves[group])
     setup.policies["units"].function()(waves, shape.units, pointer, taken, counts, policies.units.params)
+
+
+def _ask_choice(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
+    """Ask about all modules: which of them were candidates is not known any more."""
+    term, cycle = int(state.counters[ANSWER]), int(state.counters[AT_CYCLE])
+    if term == NONE:  # a notice, not a question
+        return
+    choice: Any = setup.policies["choice"]
+    asked = choice.terms()[term][0]
+    modules, scores = np.arange(shape.modules), np.zeros(shape.modules)
+    recent = state.recent[int(asked.history_cycles() > 0 or asked.halving_cycles() > 0)]
+    seen = (state.need, state.total, state.longest, shape.totals, recent, state.heat, scores)
+    memory = state.term_memory[term][: policies.terms.sizes[term, 1]].copy()
+    asked.function()(cycle, shape.modules, modules, *seen, asked.parameters(), memory)
+
+
+def _ask_placement(
+    setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State
+) -> None:
+    group, row = (int(state.counters[k]) for k in (AT_GROUP, ANSWER))
+    if group == NONE:  # a notice, not a question
+        return
+    h = max(k for k in range(shape.blocks.size) if 0 <= shape.first_map[k] <= row)
+    size = int(columns.demand[group, h])
+    if h < shape.of_unit and not rules.a_block_a_wave:
+        size *= int(state.counts[(row - shape.first_map[h]) % shape.units])
+    policy = placement_of(setup, setup.machine.resources()[h])
+    words, memory = state.free[row][: shape.words[h]].copy(), state.memory[row][: shape.remembers[h]].copy()
+    length = int(shape.footprint[h, size])
+    policy.function()(words, int(shape.blocks[h]), length, policy.parameters(), memory)

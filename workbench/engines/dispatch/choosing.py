@@ -25,8 +25,6 @@ def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, sta
     count = members(state.fits[offer], state.candidates)
     entry = state.offer[offer]
     needs(shape, columns, state, entry, state.need)
-    for k in range(count):
-        _look_at(shape, state, state.candidates[k])
     if rules.heat_cycles:
         warm_up(rules, policies, state, now)
     sums, several = state.scores[1], policies.terms.weights.size > 1
@@ -42,21 +40,6 @@ def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, sta
 
 
 @kernel
-def _look_at(shape: Shape, state: State, module: int) -> None:
-    """Write down the longest run that is reported of each resource, the smallest over the module's units."""
-    for h in range(shape.blocks.size):
-        copies = shape.units if h < shape.of_unit else 1
-        first = module * copies
-        least = shape.blocks[h]
-        for k in range(first, first + copies):
-            if shape.first_map[h] < 0:
-                least = min(least, state.free_count[h, k])
-            else:
-                least = min(least, state.report[shape.first_map[h] + k])
-        state.longest[module * shape.blocks.size + h] = least
-
-
-@kernel
 def _score(
     shape: Shape,
     columns: Columns,
@@ -68,7 +51,8 @@ def _score(
     group: int,
 ) -> None:
     terms, scores = policies.terms, state.scores[0]
-    if terms.history[term] or terms.halving[term]:
+    remembers = terms.history[term] > 0 or terms.halving[term] > 0
+    if remembers:
         for k in range(count):
             remember(columns, policies, state, term, state.candidates[k], now)
     status = ask_score(
@@ -80,7 +64,7 @@ def _score(
         state.total,
         state.longest,
         shape.totals,
-        state.recent,
+        state.recent[int(remembers)],
         state.heat,
         scores,
         terms.params[term][: terms.sizes[term, 0]],

@@ -59,6 +59,7 @@ class Run(NamedTuple):
     streams: Streams
     groups: Groups
     resources: tuple[Resource, ...]
+    columns: Columns
     history: bool
     checked: bool
 
@@ -107,10 +108,10 @@ class Dispatch:
             A policy raised, gave an answer that its question does not allow, or refused for ever.
         """
         run = _read(setup, seed, checked)
-        shape, columns, rules, state = _play(run, 0, 0)
+        shape, columns, rules, state = _play(run, events)
         if events:
             takes, failures = int(state.counters[TAKES]), int(state.counters[FAILURES])
-            shape, columns, rules, state = _play(run, takes, failures)
+            shape, columns, rules, state = _play(run, events, takes, failures)
         _proved.update(_answers(setup))
         return _record(run, shape, columns, rules, state)
 
@@ -127,9 +128,10 @@ def _read(setup: Setup, seed: int, checked: bool) -> Run:
     groups = setup.workload.groups(setup.machine, streams)
     check_policies(setup, groups, resources)
     shape, history = shape_of(setup, resources), needs_history(setup)
-    check_groups(setup, shape, columns_of(setup, groups, resources, False), resources)
+    columns = columns_of(setup, groups, resources, history)
+    check_groups(setup, shape, columns, resources)
     unproved = any(answer not in _proved for answer in _answers(setup))
-    return Run(setup, streams, groups, resources, history, checked or unproved)
+    return Run(setup, streams, groups, resources, columns, history, checked or unproved)
 
 
 def _answers(setup: Setup) -> list[Any]:
@@ -139,11 +141,11 @@ def _answers(setup: Setup) -> list[Any]:
     return [policy.function() for policy in (*asked, *(t for t, _ in choice.terms())) if not policy.built_in]
 
 
-def _play(run: Run, takes: int, failures: int) -> tuple[Shape, Columns, Rules, State]:
+def _play(run: Run, events: bool, takes: int = 0, failures: int = 0) -> tuple[Shape, Columns, Rules, State]:
     setup = run.setup
     shape = shape_of(setup, run.resources)
-    columns = columns_of(setup, run.groups, run.resources, run.history)
-    rules = rules_of(setup, run.groups, run.history)
+    columns = run.columns._replace(following=run.columns.following.copy())
+    rules = rules_of(setup, run.groups, run.history, events)
     policies, term_memory = policies_of(setup, rules, run.streams, run.checked)
     memories = _memories(run, shape)
     room = _room(run, shape, columns, rules, memories, term_memory, takes, failures)

@@ -2,6 +2,10 @@
 
 Verdicts are kept, one bit an offer and module, and renewed before a round only where something changed: all modules for
 a new offer, all offers for a module that was dispatched to, that released something, or of which there is a new report.
+
+A place is one resource of one unit, or a resource of the module's own. What each place of a module has is written down
+when the module changes; what an offer asks of each place, once for every pointer that modules store: an offer fits a
+module none of whose places has less than is asked of it.
 """
 
 from __future__ import annotations
@@ -10,9 +14,9 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.dispatch.bits import change, holds
-from workbench.engines.dispatch.entries import fail, group_of, needs, of_module, waves_of
+from workbench.engines.dispatch.entries import fail, group_of, needs, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import CHANGED, NONE, RAISED_IN, WRONG_ANSWER, State
+from workbench.engines.dispatch.state import CHANGED, FINE, NONE, RAISED_IN, STATUS, WRONG_ANSWER, State
 from workbench.policies.dispatch.units.question import UNITS
 
 ask_units = UNITS.ask
@@ -40,91 +44,108 @@ def shared_out(
 
 
 @kernel
-def _units_have_room(shape: Shape, columns: Columns, rules: Rules, state: State, group: int, module: int) -> bool:
-    for h in range(shape.of_unit):
-        wanted = columns.demand[group, h]
-        if wanted == 0:
-            continue
-        for t in range(shape.units):
-            waves, unit = state.counts[t], module * shape.units + t
-            if waves == 0:
-                continue
-            if shape.first_map[h] < 0:
-                room = state.free_count[h, unit] >= waves * wanted
-            else:
-                asked = min(wanted if rules.a_block_a_wave else waves * wanted, shape.footprint.shape[1] - 1)
-                room = state.report[shape.first_map[h] + unit] >= shape.footprint[h, asked]
-            if not room:
-                return False
-    return True
+def _look_at(shape: Shape, state: State, module: int) -> None:
+    """Write down what each place of a module has: its longest reported run, or its free amount; and the least of each
+    resource over the units."""
+    place, resources = 0, shape.blocks.size
+    for h in range(resources):
+        copies, least = shape.units if h < shape.of_unit else 1, shape.blocks[h]
+        for k in range(module * copies, (module + 1) * copies):
+            has = state.free_count[h, k] if shape.first_map[h] < 0 else state.report[shape.first_map[h] + k]
+            state.has[module, place] = has
+            least = min(least, has)
+            place += 1
+        state.longest[module * resources + h] = least
 
 
 @kernel
-def _module_has_room(shape: Shape, columns: Columns, state: State, entry: int, module: int) -> bool:
-    for h in range(shape.of_unit, shape.blocks.size):
-        wanted = of_module(columns, state, entry, h)
-        if wanted == 0:
-            continue
-        if shape.first_map[h] < 0:
-            room = state.free_count[h, module] >= wanted
-        else:
-            room = state.report[shape.first_map[h] + module] >= shape.footprint[h, wanted]
-        if not room:
-            return False
-    return True
+def _write_asked(
+    shape: Shape,
+    columns: Columns,
+    rules: Rules,
+    policies: Policies,
+    state: State,
+    offer: int,
+    module: int,
+    row: int,
+    now: int,
+) -> None:
+    """Write down in a row what an offer asks of each place of a module."""
+    entry, largest = state.offer[offer], shape.footprint.shape[1] - 1
+    group, place = group_of(columns, state, entry), 0
+    shared_out(shape, columns, policies, state, entry, module, now)
+    if state.counters[STATUS] != FINE:
+        return
+    for h in range(shape.blocks.size):
+        wave_by_wave = rules.a_block_a_wave and shape.first_map[h] >= 0
+        for t in range(shape.units if h < shape.of_unit else 1):
+            size = state.needs[offer, h]
+            if h < shape.of_unit:
+                waves = state.counts[t]
+                size = columns.demand[group, h] * (min(waves, 1) if wave_by_wave else waves)
+            state.asked[row, place] = shape.footprint[h, min(size, largest)]
+            place += 1
 
 
 @kernel
 def _fits(
     shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, module: int, now: int
 ) -> bool:
-    entry = state.offer[offer]
-    if holds(state.banned[offer], module) or not _module_has_room(shape, columns, state, entry, module):
-        return False
-    shared_out(shape, columns, policies, state, entry, module, now)
-    return _units_have_room(shape, columns, rules, state, group_of(columns, state, entry), module)
+    """Does an offer fit a module? What it asks of modules with the same pointer is the same, if the policy says so."""
+    pointer, rows = state.pointer[module], shape.units + 1
+    kept = policies.units.by_pointer and 0 <= pointer < shape.units
+    row = offer * rows + (pointer if kept else shape.units)
+    if not kept or not state.is_asked[row]:
+        _write_asked(shape, columns, rules, policies, state, offer, module, row, now)
+        state.is_asked[row] = True
+    fits = not holds(state.banned[offer], module)
+    for place in range(state.has.shape[1]):
+        fits &= state.has[module, place] >= state.asked[row, place]
+    return fits
 
 
 @kernel
-def _open_to(shape: Shape, state: State, everywhere: bool) -> int:
-    """List the modules to be judged, all or those that changed, and which have enough free blocks in total."""
-    changed = shape.modules if everywhere else state.counters[CHANGED]
-    for k in range(changed):
-        state.judged[k] = k if everywhere else state.changed[k]
-        state.open[k] = True
-    for h in range(shape.blocks.size):
-        if everywhere:
-            for m in range(shape.modules):
-                state.open[m] &= state.total_by[h, m] >= state.need[h]
-        else:
-            for k in range(changed):
-                state.open[k] &= state.total_by[h, state.changed[k]] >= state.need[h]
-    return changed
+def _has_enough(shape: Shape, state: State, offer: int, module: int) -> bool:
+    """Are enough blocks free in a module, all units together, of every resource?"""
+    enough, resources = True, shape.blocks.size
+    for h in range(resources):
+        enough &= state.total[module * resources + h] >= state.needs[offer, h]
+    return enough
+
+
+@kernel
+def _consider(shape: Shape, columns: Columns, state: State, offer: int) -> None:
+    """Write down what a new offer takes of a module; what it asks of places is not known yet."""
+    needs(shape, columns, state, state.offer[offer], state.needs[offer])
+    for row in range(offer * (shape.units + 1), (offer + 1) * (shape.units + 1)):
+        state.is_asked[row] = False
 
 
 @routine
 def settle(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> None:
     """Renew the verdicts: of a new offer on all modules, of the others on the modules that changed.
 
-    The sums of all free blocks are looked at first, of all modules in one go; where reports may promise more than is
-    free, they decide nothing.
+    The sums of all free blocks are looked at first; where reports may promise more than is free, they decide nothing.
     """
-    for offer in range(state.offer.size):
-        entry, everywhere = state.offer[offer], state.is_new[offer]
-        if entry == NONE or not (everywhere or state.counters[CHANGED]):
-            continue
-        state.is_new[offer] = False
-        needs(shape, columns, state, entry, state.need)
-        for k in range(_open_to(shape, state, everywhere)):
-            m, enough = state.judged[k], state.open[k]
-            state.enoughs[offer] += change(state.enough[offer], m, enough)
-            fits = enough or not rules.sums_first
-            if fits:
-                fits = _fits(shape, columns, rules, policies, state, offer, m, now)
-            state.fitting[offer] += change(state.fits[offer], m, fits)
-    for k in range(state.counters[CHANGED]):
+    changed = state.counters[CHANGED]
+    for k in range(changed):
+        _look_at(shape, state, state.changed[k])
         state.is_changed[state.changed[k]] = False
     state.counters[CHANGED] = 0
+    for offer in range(state.offer.size):
+        everywhere = state.is_new[offer]
+        if state.offer[offer] == NONE or not (everywhere or changed):
+            continue
+        if everywhere:
+            state.is_new[offer] = False
+            _consider(shape, columns, state, offer)
+        for k in range(shape.modules if everywhere else changed):
+            module = k if everywhere else state.changed[k]
+            fits = enough = _has_enough(shape, state, offer, module)
+            if enough or not rules.sums_first:
+                fits = _fits(shape, columns, rules, policies, state, offer, module, now)
+            state.enoughs[offer] += change(state.enough[offer], module, enough)
+            state.fitting[offer] += change(state.fits[offer], module, fits)
 
 
 @kernel
@@ -155,3 +176,8 @@ def move_verdicts(state: State, offer: int, to: int) -> None:
         state.banned[to, word] = state.banned[offer, word]
     state.fitting[to], state.enoughs[to] = state.fitting[offer], state.enoughs[offer]
     state.is_new[to] = state.is_new[offer]
+    for h in range(state.needs.shape[1]):
+        state.needs[to, h] = state.needs[offer, h]
+    rows = state.is_asked.size // state.offer.size
+    for row in range(to * rows, (to + 1) * rows):
+        state.is_asked[row] = False

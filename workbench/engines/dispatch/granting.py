@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
 from workbench.engines.dispatch.entries import fail, group_of, of_module
-from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
     DISPATCHES,
     NONE,
@@ -27,8 +27,6 @@ place = PLACE.ask
 tell = TOLD.ask
 ABOUT_PLACEMENT, ABOUT_SHARED_PLACEMENT = 6, 7
 MOST = 1 << 40
-OWN = -1
-"""The unit of a module's own resource in the log."""
 
 
 @kernel
@@ -197,21 +195,18 @@ def move_ranges(
     Units in increasing order, in each its contiguous resources in order, then those of the module. At the first refusal
     what has been taken is given back in the same order.
     """
-    group, units, of_unit = group_of(columns, state, entry), shape.units, shape.of_unit
+    group = group_of(columns, state, entry)
     place_at, most, done, position, wave = 0, MOST, True, 0, 0
-    last = units * of_unit + shape.blocks.size - of_unit
-    while position < last and place_at < most:
-        in_unit = position < units * of_unit
-        unit = position // of_unit if in_unit else OWN
-        resource = position % of_unit if in_unit else position - (units - 1) * of_unit
-        amount = 0
-        if shape.first_map[resource] >= 0:
-            amount = _amount(shape, columns, rules, state, entry, group, resource, unit)
-        ranges = state.counts[unit] if in_unit and rules.a_block_a_wave else 1
+    while position < shape.ranges.shape[0] and place_at < most:
+        unit, resource = shape.ranges[position, 0], shape.ranges[position, 1]
+        if takes:
+            state.length[slot, position] = _amount(shape, columns, rules, state, entry, group, resource, unit)
+        amount = state.length[slot, position]
+        ranges = state.counts[unit] if unit != OWN and rules.a_block_a_wave else 1
         if amount == 0 or wave == ranges:
             position, wave = position + 1, 0
             continue
-        row = shape.first_map[resource] + (module * units + unit if in_unit else module)
+        row = shape.first_map[resource] + (module if unit == OWN else module * shape.units + unit)
         if takes:
             start = _take(shape, policies, state, resource, row, amount, slot, now, group)
             if start == REFUSED:
@@ -304,7 +299,6 @@ def count_resources(
             taken = asked if shape.first_map[h] < 0 else shape.footprint[h, asked]
             state.free_count[h, module] += sign * taken
         state.total[module * resources + h] += sign * taken
-        state.total_by[h, module] += sign * taken
 
 
 @kernel

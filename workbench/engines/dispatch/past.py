@@ -7,6 +7,8 @@ module form a list, which the far end of a window follows.
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import kernel, routine
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import HEATED_UNTIL, NONE, State
@@ -17,17 +19,25 @@ SCALE = float(1 << SCALE_BITS)
 
 
 @kernel
-def rate_of(columns: Columns, state: State, dispatch: int, s: int) -> int:
-    """Instructions of class s a cycle of a dispatch, in 2**-20."""
-    group = int(state.group[dispatch])
+def _waves_sent(state: State, dispatch: int) -> int:
+    """The waves of a dispatch, of all units."""
     sent = 0
     for t in range(state.sent.shape[1]):
         sent += int(state.sent[dispatch, t])
-    whole = columns.waves[group]
+    return sent
+
+
+@kernel
+def _add_rate(columns: Columns, rate: np.ndarray, group: int, sent: int, sign: int) -> None:
+    """Add what so many waves of a group execute a cycle to a rate of each class, in 2**-20, or take it off."""
+    whole, duration = columns.waves[group], columns.duration[group]
     if sent == whole:
-        return columns.rates[group, s]
-    duration = columns.duration[group]
-    return ((columns.instructions[group, s] * sent // whole << SCALE_BITS) + duration // 2) // duration
+        for s in range(CLASSES):
+            rate[s] += sign * columns.rates[group, s]
+        return
+    for s in range(CLASSES):
+        share = columns.instructions[group, s] * sent // whole
+        rate[s] += sign * (((share << SCALE_BITS) + duration // 2) // duration)
 
 
 @kernel
@@ -69,9 +79,7 @@ def change_rate(columns: Columns, policies: Policies, state: State, dispatch: in
             _halve_until(policies.terms.halving[term], state, term, module, now)
         elif policies.terms.history[term] and state.old_event[term, module] == NONE:
             state.old_event[term, module] = event
-    for s in range(CLASSES):
-        rate = rate_of(columns, state, dispatch, s)
-        state.rate[module, s] += -rate if ends else rate
+    _add_rate(columns, state.rate[module], int(state.group[dispatch]), _waves_sent(state, dispatch), 1 - 2 * ends)
     if state.event_last[module] != NONE:
         state.event_next[state.event_last[module]] = event
     state.event_next[event] = NONE
@@ -84,13 +92,12 @@ def _follow(columns: Columns, state: State, term: int, module: int, until: int) 
     event = state.old_event[term, module]
     while event != NONE:
         dispatch = event >> 1
-        at = state.cycle[dispatch] + (columns.duration[state.group[dispatch]] if event & 1 else 0)
+        group = int(state.group[dispatch])
+        at = state.cycle[dispatch] + (columns.duration[group] if event & 1 else 0)
         if at > until:
             break
         _run_old(state, term, module, at)
-        for s in range(CLASSES):
-            rate = rate_of(columns, state, dispatch, s)
-            state.old_rate[term, module, s] += -rate if event & 1 else rate
+        _add_rate(columns, state.old_rate[term, module], group, _waves_sent(state, dispatch), 1 - 2 * (event & 1))
         event = int(state.event_next[event])
     state.old_event[term, module] = event
     _run_old(state, term, module, until)
@@ -112,11 +119,12 @@ def remember(columns: Columns, policies: Policies, state: State, term: int, modu
         _issue_until(state, module, now)
         _follow(columns, state, term, module, max(now - window, 0))
         for s in range(CLASSES):
-            state.recent[module * CLASSES + s] = (state.issued[module, s] - state.old_issued[term, module, s]) / SCALE
+            issued = state.issued[module, s] - state.old_issued[term, module, s]
+            state.recent[1, module * CLASSES + s] = issued / SCALE
     elif period:
         _halve_until(period, state, term, module, now)
         for s in range(CLASSES):
-            state.recent[module * CLASSES + s] = state.decayed[term, module, s] / SCALE
+            state.recent[1, module * CLASSES + s] = state.decayed[term, module, s] / SCALE
 
 
 @routine

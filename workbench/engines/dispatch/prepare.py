@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, addresses
 from workbench.engines.dispatch.past import SCALE_BITS
-from workbench.engines.dispatch.shape import Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
+from workbench.engines.dispatch.shape import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
@@ -51,7 +51,17 @@ def shape_of(setup: Setup, resources: tuple[Resource, ...]) -> Shape:
         remembers=np.array([placement_of(setup, r).start_memory(r.blocks, 0).size for r in resources]),
         footprint=np.array([_footprint(setup, r, int(blocks.max())) for r in resources]),
         totals=np.array([r.blocks * (units if r.level == "unit" else 1) for r in resources]),
+        places=sum(units if r.level == "unit" else 1 for r in resources),
+        ranges=_ranges(units, resources),
     )
+
+
+def _ranges(units: int, resources: tuple[Resource, ...]) -> np.ndarray:
+    """The free maps of a module in the order in which groups take them: unit by unit, then the module's own."""
+    numbered = [(h, r.level) for h, r in enumerate(resources) if r.contiguous]
+    of_units = [(unit, h) for unit in range(units) for h, level in numbered if level == "unit"]
+    own = [(OWN, h) for h, level in numbered if level == "module"]
+    return np.array([*of_units, *own], np.int64).reshape(-1, 2)
 
 
 def _layout(setup: Setup, resource: Resource) -> str:
@@ -84,6 +94,7 @@ def columns_of(setup: Setup, groups: Groups, resources: tuple[Resource, ...], hi
         always = resource.label in (OF_A_WAVE, OF_A_GROUP)
         demand[:, h] = 1 if always else groups.demand.get(resource.label, 0)
     following, first = _queues(groups.channel, channels)
+    duration = lasting(setup, groups.duration)
     none = np.zeros((0, 6), np.int64)
     return Columns(
         groups.arrival,
@@ -91,10 +102,10 @@ def columns_of(setup: Setup, groups: Groups, resources: tuple[Resource, ...], hi
         groups.priority,
         groups.waves,
         groups.independent,
-        lasting(setup, groups.duration),
+        duration,
         demand,
         groups.instructions if history else none,
-        _rates(groups, lasting(setup, groups.duration)) if history else none,
+        _rates(groups, duration) if history else none,
         following,
         first,
     )
@@ -121,12 +132,11 @@ def lasting(setup: Setup, duration: np.ndarray) -> np.ndarray:
 def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]:
     """The group behind each in its channel, and the first of each channel; -1 = none."""
     following = np.full(channel.size, -1, np.int32)
-    order = np.argsort(channel, kind="stable")
-    same = channel[order[1:]] == channel[order[:-1]]
-    following[order[:-1][same]] = order[1:][same]
+    order = np.argsort(channel.astype(np.min_scalar_type(channels)), kind="stable")  # small numbers sort fast
+    heads = np.diff(channel[order], prepend=-1) > 0
+    following[order[:-1][~heads[1:]]] = order[1:][~heads[1:]]
     first = np.full(channels, -1)
-    present, at = np.unique(channel, return_index=True)
-    first[present] = at
+    first[channel[order[heads]]] = order[heads]
     return following, first
 
 
@@ -142,7 +152,7 @@ def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
     return rates
 
 
-def rules_of(setup: Setup, groups: Groups, history: bool) -> Rules:
+def rules_of(setup: Setup, groups: Groups, history: bool, events: bool) -> Rules:
     """The levers as whole numbers."""
     options: Any = setup.options
     probe: Any = setup.policies["probe"]
@@ -163,6 +173,7 @@ def rules_of(setup: Setup, groups: Groups, history: bool) -> Rules:
         tie=("lowest", "random", "rotating").index(options.module_tie),
         history=int(history),
         heat_cycles=options.heat.cycles() if heated else 0,
+        events=int(events),
     )
 
 

@@ -46,7 +46,7 @@ def probed(shape: Shape, policies: Policies, state: State, resource: int, row: i
 
 @kernel
 def first_reports(shape: Shape, policies: Policies, state: State) -> None:
-    """The reports of empty maps."""
+    """The reports of empty maps; every module is one to be looked at."""
     for h in range(shape.blocks.size):
         first = shape.first_map[h]
         if first < 0:
@@ -54,6 +54,8 @@ def first_reports(shape: Shape, policies: Policies, state: State) -> None:
         found = probed(shape, policies, state, h, first, 0)
         for row in range(first, first + shape.modules * (shape.units if h < shape.of_unit else 1)):
             state.fresh[row] = state.report[row] = found
+    for m in range(shape.modules):
+        module_changed(state, m)
 
 
 @kernel

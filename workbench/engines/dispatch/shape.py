@@ -16,6 +16,9 @@ from workbench.policies.dispatch.stuck.question import ReadyStuck
 from workbench.policies.dispatch.units.question import ReadyUnits
 from workbench.policies.placement.question import ReadyPlacement
 
+OWN = -1
+"""The unit of a module's own resource."""
+
 
 class Shape(NamedTuple):
     """The machine."""
@@ -41,6 +44,11 @@ class Shape(NamedTuple):
     resource has, and those above a resource's own take more than any report says."""
     totals: np.ndarray
     """int64[resources], blocks of each resource in a module, all units together."""
+    places: int
+    """Of a module: each resource of each unit, and those of its own."""
+    ranges: np.ndarray
+    """int64[ranges, 2], unit (OWN = the module's own) and resource of each free map of a module, in the order in which
+    groups take them."""
 
 
 class Columns(NamedTuple):
@@ -84,6 +92,8 @@ class Rules(NamedTuple):
     """1 where the recent past of modules is counted."""
     heat_cycles: int
     """Cycles of a step of the thermal model, 0 = no heat."""
+    events: int
+    """1 where what every dispatch has taken is counted and logged."""
 
 
 LOWEST, RANDOM, ROTATING = 0, 1, 2

@@ -32,13 +32,14 @@ from workbench.structures.timetable import NEVER, Timetable, new_timetable
     FAILURES,
     RUNNING,
     CHANGED,
+    VACANT,
     HEATED_UNTIL,
     STATUS,
     AT_CYCLE,
     AT_GROUP,
     ANSWER,
     ABOUT,
-) = range(27)
+) = range(28)
 
 FINE, RAISED_IN, WRONG_ANSWER, STARVED = 0, 1, 2, 3
 NONE = -1
@@ -48,7 +49,7 @@ class State(NamedTuple):
     """What changes during a run."""
 
     counters: np.ndarray
-    """int64[27], named by the constants above."""
+    """int64[28], named by the constants above."""
     due: Timetable
     """The releases to come; each entry carries a slot."""
     # Modules
@@ -66,8 +67,10 @@ class State(NamedTuple):
     """int64[maps], what has been reported of it."""
     total: np.ndarray
     """int64[modules * resources], free blocks of each module, summed over its units, row by row."""
-    total_by: np.ndarray
-    """int64[resources, modules], the same."""
+    has: np.ndarray
+    """int64[modules, places], the longest run that is reported of each place, or its free amount."""
+    longest: np.ndarray
+    """int64[modules * resources], the least of them of each resource over the units, row by row."""
     resident: np.ndarray
     """int64[modules, units], waves that run."""
     pointer: np.ndarray
@@ -91,6 +94,13 @@ class State(NamedTuple):
     """uint64[channels * offers, words], the modules that refused it at allocation and have not changed since."""
     is_new: np.ndarray
     """bool[channels * offers], offers that have not been judged yet."""
+    needs: np.ndarray
+    """int64[channels * offers, resources], what each offer takes of a module in all."""
+    asked: np.ndarray
+    """int64[channels * offers * (units + 1), places], what each offer asks of the places of modules with each pointer
+    from 0 to units - 1, and of the module that was judged last."""
+    is_asked: np.ndarray
+    """bool[channels * offers * (units + 1)], which of these rows are written."""
     changed: np.ndarray
     """int64[modules], the modules that changed since verdicts were renewed."""
     is_changed: np.ndarray
@@ -111,7 +121,9 @@ class State(NamedTuple):
     slot_link: np.ndarray
     """int64[slots + 1], the free slots as a list; the last entry is its head."""
     held: np.ndarray
-    """int64[slots, places], the first block of every range that a running group holds."""
+    """int64[slots, most ranges], the first block of every range that a running group holds."""
+    length: np.ndarray
+    """int64[slots, free maps of a module], the blocks of a range that it holds of each map; waves may hold one each."""
     # The past of modules
     rate: np.ndarray
     """int64[modules, 6], instructions a cycle now, in 2**-20."""
@@ -142,18 +154,12 @@ class State(NamedTuple):
     """int64[units]."""
     need: np.ndarray
     """int64[resources], what a whole entry takes of a module."""
-    judged: np.ndarray
-    """int64[modules]."""
-    open: np.ndarray
-    """bool[modules]."""
     entry: np.ndarray
     """int64[7, channels]: offer, then channel, priority, rank, fits, waited, waves."""
     candidates: np.ndarray
     """int64[modules]."""
-    longest: np.ndarray
-    """int64[modules * resources]."""
     recent: np.ndarray
-    """float64[modules * 6]."""
+    """float64[2, modules * 6]: nothing, for terms without history, and what the others may know."""
     scores: np.ndarray
     """float64[2, modules]: of one term, and the sum."""
     warm: np.ndarray
@@ -191,13 +197,12 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
     offers, words = channels * rules.offers, (modules + 63) // 64
     terms = policies.terms.weights.size
     past = modules if room.history else 0
-    counters = np.zeros(27, np.int64)
+    counters = np.zeros(28, np.int64)
     counters[NEXT_ARRIVAL] = counters[LAST_MODULE] = NONE
-    counters[FAILS] = rules.fail_init
+    counters[FAILS], counters[VACANT] = rules.fail_init, 1
     free = _free_maps(shape, room)
     any_scattered = bool(shape.scattered.any())
     free_count = np.repeat(shape.blocks[:, None], modules * units, axis=1)
-    total_by = np.repeat(shape.totals[:, None], modules, axis=1)
     slot_link = np.arange(1, room.slots + 2)
     slot_link[room.slots] = 0  # the head of the list
     return State(
@@ -210,7 +215,8 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros(room.maps, np.int64),
         np.zeros(room.maps, np.int64),
         np.tile(shape.totals, modules),
-        total_by,
+        np.zeros((modules, shape.places), np.int64),
+        np.zeros(modules * resources, np.int64),
         np.zeros((modules, units), np.int64),
         np.zeros(modules, np.int64),
         columns.first.copy(),
@@ -222,6 +228,9 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros(offers, np.int64),
         np.zeros((offers, words), np.uint64),
         np.zeros(offers, np.bool_),
+        np.zeros((offers, resources), np.int64),
+        np.zeros((offers * (units + 1), shape.places), np.int64),
+        np.zeros(offers * (units + 1), np.bool_),
         np.zeros(modules, np.int64),
         np.zeros(modules, np.bool_),
         np.empty((room.parts, 5), np.int64),
@@ -235,6 +244,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros((room.slots, 2), np.int64),
         slot_link,
         np.zeros((room.slots, room.places), np.int64),
+        np.zeros((room.slots, shape.ranges.shape[0]), np.int64),
         np.zeros((past, 6), np.int64),
         np.zeros((past, 6), np.int64),
         np.zeros(past, np.int64),
@@ -250,12 +260,9 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros((past, 6), np.int64),
         np.zeros(units, np.int64),
         np.zeros(resources, np.int64),
-        np.zeros(modules, np.int64),
-        np.zeros(modules, np.bool_),
         np.zeros((7, channels), np.int64),
         np.zeros(modules, np.int64),
-        np.zeros(modules * resources, np.int64),
-        np.zeros(modules * 6, np.float64),
+        np.zeros((2, modules * 6), np.float64),
         np.zeros((2, modules), np.float64),
         np.zeros((2, modules), np.float64),
         np.zeros((terms, room.term_memory), np.int64),

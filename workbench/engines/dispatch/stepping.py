@@ -26,7 +26,7 @@ from workbench.engines.dispatch.granting import (
 )
 from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
-from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
+from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
     DISPATCHES,
     FINE,
@@ -82,7 +82,8 @@ def exchange(
     count_resources(shape, columns, rules, state, entry, module, -1 if takes else 1)
     _renew_reports(shape, columns, policies, state, entry, module, takes, now)
     if takes:
-        log_takes(shape, columns, rules, state, entry, module, slot)
+        if rules.events:
+            log_takes(shape, columns, rules, state, entry, module, slot)
         _book(shape, columns, policies, state, entry, module, slot, pointer, now)
         take_off(columns, rules, state, offer)
     else:
@@ -102,14 +103,12 @@ def _renew_reports(
     shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, taken: bool, now: int
 ) -> None:
     """Renew the reports of the maps that an entry took from or gave back to."""
-    group, units = group_of(columns, state, entry), shape.units
-    for position in range(units * shape.of_unit + shape.blocks.size - shape.of_unit):
-        in_unit = position < units * shape.of_unit
-        unit = position // shape.of_unit if in_unit else 0
-        h = position % shape.of_unit if in_unit else position - (units - 1) * shape.of_unit
-        if shape.first_map[h] < 0 or columns.demand[group, h] == 0 or (in_unit and state.counts[unit] == 0):
+    group = group_of(columns, state, entry)
+    for position in range(shape.ranges.shape[0]):
+        unit, h = shape.ranges[position, 0], shape.ranges[position, 1]
+        if columns.demand[group, h] == 0 or (unit != OWN and state.counts[unit] == 0):
             continue
-        row = shape.first_map[h] + (module * units + unit if in_unit else module)
+        row = shape.first_map[h] + (module if unit == OWN else module * shape.units + unit)
         renew(shape, policies, state, h, row, taken, now)
 
 

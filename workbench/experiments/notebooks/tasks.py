@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name
+from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import Point, expand
 from workbench.experiments.keep import named, shortest
 from workbench.experiments.named_files import with_files
 from workbench.experiments.notebooks.source import PARAMETERS, Notebook
-from workbench.experiments.plan import VARIED, make_plan, read_setup
+from workbench.experiments.plan import make_plan, read_setup
 from workbench.experiments.run_id import canonical, digest, point_id
-from workbench.experiments.sweep import KEYS, Sweep, checked_sweep, override, said_by
+from workbench.experiments.sweep import KEYS, VARIED, Sweep, checked_sweep, override, said_by
 
 
 class Task(NamedTuple):
@@ -73,13 +74,13 @@ def _points(notebook: Notebook, sweep: Any, overrides: Mapping[str, Any]) -> lis
 
 def _of_sweep(notebook: Notebook, sweep: Sweep) -> list[dict[str, Any]]:
     make_plan(sweep)
-    points = expand({key: sweep.said.get(key, {}) for key in VARIED}, "", sweep.where)
+    points = expand(with_choices(sweep), "", sweep.where)
     paths = _outermost(dict.fromkeys(path for point in points for path in point.coordinates))
     return [_of_point(notebook, sweep, point, short_names(paths)) for point in points]
 
 
 def _of_point(notebook: Notebook, sweep: Sweep, point: Point, names: Mapping[str, str]) -> dict[str, Any]:
-    said = {**{key: value for key, value in sweep.said.items() if key not in VARIED}, **point.value}
+    said = {**{key: value for key, value in sweep.said.items() if key not in (*VARIED, "design")}, **point.value}
     whole = with_files(named(said), sweep.folder, lambda path: str(path.resolve()))
     varied = {names[path]: named(value) for path, value in point.coordinates.items() if path in names}
     name = point_id(read_setup(sweep, point.value).identity(), sweep.mechanism.engine.revision)

@@ -8,24 +8,16 @@ class TestMyProbe(ProbeContract):
 
 from __future__ import annotations
 
-import math
-import os
-import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import yaml
 
-from workbench.errors import InputError
-from workbench.levers import Lever
 from workbench.policies.placement.free_map_text import as_text, bits_text
-from workbench.policies.policy import read_policy
 from workbench.policies.probes.asking import admitted, compiled, digest, longest, plain, states
 from workbench.policies.probes.checking import check
 from workbench.policies.probes.question import Probe
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.structures.free_map import unpacked
 
 __all__ = ["ProbeContract", "check"]
@@ -38,10 +30,11 @@ print(digest(probe, plain))
 """
 
 
-class ProbeContract:
+class ProbeContract(ValueContract):
     """Tests that every probe passes; a subclass names the probe."""
 
     probe: ClassVar[Probe]
+    policy = property(lambda self: self.probe)
     sizes: ClassVar[tuple[int, ...]] = (2, 3, 16, 63, 64, 65, 127, 128, 129, 1824)
     """Resources that are asked about, in blocks; those that the probe cannot be built for are passed over."""
     count: ClassVar[int] = 60
@@ -114,36 +107,8 @@ class ProbeContract:
             assert cost.cycles == self.probe.round_cycles([blocks]), f"{cost.cycles} cycles for {blocks} blocks"
 
     def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
-        import cloudpickle
-
-        child = subprocess.run(
-            [sys.executable, "-c", _FRESH],
-            input=cloudpickle.dumps(self.probe),
-            env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-            capture_output=True,
-            check=False,
-        )
-        assert child.returncode == 0, child.stderr.decode()
-        assert child.stdout.decode().strip() == digest(self.probe, compiled)
-
-    def test_yaml_and_back(self) -> None:
-        text = yaml.safe_dump({self.probe.name: self.probe.plain()})
-        assert read_policy("probe", yaml.safe_load(text)) == self.probe, text
-
-    def test_pickles(self) -> None:
-        import cloudpickle
-
-        assert pickle.loads(cloudpickle.dumps(self.probe)) == self.probe
-        if self.probe.built_in:
-            assert pickle.loads(pickle.dumps(self.probe)) == self.probe
-
-    def test_refuses_wrong_levers(self) -> None:
-        for name, declared in self.probe.levers.items():
-            for wrong in _wrong_values(declared):
-                sentence = self._refusal({name: wrong})
-                assert name in sentence, f"{name}={wrong!r}: the refusal does not name the lever: {sentence!r}"
-                assert "\n" not in sentence, f"{name}={wrong!r}: the refusal is more than one sentence"
-        assert "no_such_lever" in self._refusal({"no_such_lever": 1})
+        told = told_by_a_fresh_interpreted_process(self.probe, _FRESH)
+        assert told == digest(self.probe, compiled)
 
     def _sizes(self) -> list[int]:
         return admitted(self.probe, self.sizes)
@@ -154,28 +119,3 @@ class ProbeContract:
     def _reports(self) -> Iterator[tuple[int, np.ndarray, int]]:
         ask = compiled(self.probe)
         return ((blocks, free, ask(free, blocks)) for blocks, free in self._states())
-
-    def _refusal(self, levers: dict[str, Any]) -> str:
-        try:
-            self.probe.but(**levers)
-        except InputError as refused:
-            return str(refused)
-        raise AssertionError(f"{levers} was not refused")
-
-
-def _wrong_values(declared: Lever) -> list[Any]:
-    """Values of the wrong type, outside of the range, or of no meaning."""
-    wrong: list[Any] = [None, {}, object()]
-    ends = [declared.least - 1] if declared.least is not None else []
-    ends += [declared.most + 1] if declared.most is not None else []
-    if declared.kind in ("integer", "number"):
-        wrong += [[], "many", True, math.nan, math.inf, -math.inf, *ends]
-    if declared.kind in ("integers", "numbers"):
-        wrong += ["many", 1, *([value] for value in ("many", None, math.nan, *ends))]
-    if declared.kind == "integer":
-        wrong += [(declared.least or 0) + 0.5]
-    if declared.kind in ("choice", "spec"):
-        wrong += ["no_such_choice", 1, True]
-    if declared.kind == "switch":
-        wrong += ["yes", 1]
-    return wrong

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.errors import wrong_value
 
 
-def check_groups(groups: int, blocks: int, name: str, resource: str, where: str) -> None:
+def check_groups(groups: int, blocks: int, name: str, resource: str, where: str, together: Sequence[int] = ()) -> None:
     """Refuse a number of groups that does not divide the blocks, or is not smaller (spec 3, Z in section 2).
+
+    The nearest number also divides the blocks of all resources that are probed together with this one.
 
     >>> check_groups(33, 128, "policy.probe.groups", "vgpr", "")
     Traceback (most recent call last):
@@ -15,7 +19,8 @@ def check_groups(groups: int, blocks: int, name: str, resource: str, where: str)
     valid = dividing(blocks)
     if groups in valid:
         return
-    nearest = min(valid, key=lambda z: (abs(z - groups), z))
+    common = [z for z in valid if all(z in dividing(others) for others in together)]
+    nearest = min(common, key=lambda z: (abs(z - groups), z))
     what = f"{resource} ({blocks} blocks)" if resource else f"the {blocks} blocks"
     rule = "be smaller than" if blocks % groups == 0 else "divide"
     raise wrong_value(where, name, f"must {rule} {what}", groups, nearest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from workbench.levers import lever
@@ -44,6 +44,11 @@ class GroupedRun(ShiftProbe):
     def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
         """Refuse a resource that the groups do not divide."""
         check_groups(self.groups, blocks, f"{path or self.name}.groups", resource, where)
+
+    def check_each(self, blocks: Mapping[str, int], path: str = "", where: str = "") -> None:
+        """Refuse resources that the groups do not divide, with the nearest number that divides all of them."""
+        for label, count in blocks.items():
+            check_groups(self.groups, count, f"{path or self.name}.groups", label, where, tuple(blocks.values()))
 
     def exact(self, blocks: int) -> bool:
         """No: a run counts for the whole groups that it holds."""

@@ -13,7 +13,7 @@ A probe remembers nothing: what a shared probe reports late is the schedule's ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -61,7 +61,8 @@ class Probe(Policy, abstract=True):
         Parameters
         ----------
         free : str or array of bool
-            The free map, block 0 first; `1` is a free block, in the encoding `free0` an occupied one.
+            The free map, block 0 first; `1` is a free block. Of a probe whose lever `encoding` is `free0` it is an
+            occupied one: the text is read as the wires of that circuit carry it, and the report is of the same memory.
 
         Raises
         ------
@@ -92,6 +93,14 @@ class Probe(Policy, abstract=True):
         path, where, resource : str, optional
             The probe's path in the sweep, the sweep file, and the resource's name, for the sentence.
         """
+
+    def check_each(self, blocks: Mapping[str, int], path: str = "", where: str = "") -> None:
+        """Refuse resources of which this probe cannot be built for one, the blocks of each by the resource's name.
+
+        A probe whose levers must go with all of them overrides this, to name a value that does.
+        """
+        for label, count in blocks.items():
+            self.check_blocks(count, path, where, label)
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
         """Cycles from one report to the next, for resources of so many blocks that are probed side by side.

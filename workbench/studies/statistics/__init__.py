@@ -4,6 +4,7 @@ compare(...)           two policies on the same seeds, in full           -> Pair
 equivalent_mean(...)   as good as equal within a band; also _ratio, _proportion  -> Equivalence
 superior(...)          what either says about a claim; also majority, equivalent, fact, every, some  -> Finding
 judge(...)             all claims of a study together, Holm-corrected    -> Verdicts
+Looks(...)             what levels and p-values are worth when data are looked at more than once
 """
 
 from workbench.studies.statistics.equivalence import (
@@ -12,9 +13,11 @@ from workbench.studies.statistics.equivalence import (
     equivalent_proportion,
     equivalent_ratio,
 )
+from workbench.studies.statistics.false_discovery import false_discovery
 from workbench.studies.statistics.family import holm
 from workbench.studies.statistics.finding import Finding, equivalent, every, fact, majority, some, superior
 from workbench.studies.statistics.interval import Interval, mean_interval
+from workbench.studies.statistics.looks import Looks
 from workbench.studies.statistics.paired import PairedComparison, compare
 from workbench.studies.statistics.pairing import Pairs, pair
 from workbench.studies.statistics.permutation_test import permutation_test
@@ -29,6 +32,7 @@ __all__ = [
     "Equivalence",
     "Finding",
     "Interval",
+    "Looks",
     "PairedComparison",
     "Pairs",
     "Significance",
@@ -40,6 +44,7 @@ __all__ = [
     "equivalent_ratio",
     "every",
     "fact",
+    "false_discovery",
     "holm",
     "judge",
     "majority",

@@ -63,6 +63,8 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
         override(said, path, value, where)
     _check_keys(said, where)
     sweep = _sweep(said, name if where != "study" else "study", where, folder)
+    if sweep.until is not None:
+        raise InputError(at(where, "seeds.until has no place in a study: every trial has the same seeds."))
     space = read_space(sweep)
     if not any(True for _ in dimensions(space)):
         raise InputError(at(where, "nothing is tuned; write {tune: true} or {tune: [...]} at a policy or a lever."))

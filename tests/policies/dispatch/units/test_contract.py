@@ -85,6 +85,11 @@ class ClaimsToDraw(NoRotation):
     draws = True
 
 
+class ClaimsToLookAway(LeastLoaded):
+    def by_pointer(self) -> bool:
+        return True
+
+
 class Unreadable(Units):
     depth: int = lever(1, least=1, most=4, says="how deep")
 
@@ -121,6 +126,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
         (LeastLoaded(), "test_evenly_or_not"),
         (Adding(), "test_answers_the_same_whenever_asked_the_same"),
         (BeyondTheArray(), "test_stays_within_its_arrays"),
+        (ClaimsToLookAway(), "test_the_pointer_alone_counts_where_it_says_so"),
         (ClaimsToDraw(), "test_first_pointers_follow_from_the_seed"),
         (Unreadable(depth=3), "test_yaml_and_back"),
         (Lax(), "test_refuses_wrong_levers"),

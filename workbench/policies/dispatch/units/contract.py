@@ -56,6 +56,11 @@ class UnitsContract(ValueContract):
             after = ask(asked.waves, asked.units, asked.pointer, np.array(asked.taken), counts)
             assert (tuple(counts.tolist()), after) == (asked.counts, asked.after), asked
 
+    def test_the_pointer_alone_counts_where_it_says_so(self) -> None:
+        for asked in self._walks():
+            counts = self.policy.split(asked.waves, asked.units, asked.pointer)[0]
+            assert not self.policy.by_pointer() or tuple(counts) == asked.counts, asked
+
     def test_compiled_and_plain_answers_agree(self) -> None:
         for units in self.sizes:
             mine = walk(self.policy, compiled(self.policy), units, self.steps)

@@ -26,3 +26,7 @@ class NoRotation(Units):
     def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
         share_out(waves, units, 0, counts)
         return int(pointer)
+
+    def by_pointer(self) -> bool:
+        """Yes: the loads of the units are not looked at."""
+        return True

@@ -39,12 +39,18 @@ class ReadyUnits(NamedTuple):
 
     answer: Any
     params: np.ndarray
+    by_pointer: int
+    """1 where the answer depends on nothing of the module but its pointer."""
 
 
 class Units(Policy, abstract=True):
     """The base of every policy that shares waves out over units; a new one needs an `answer`."""
 
     question: ClassVar[str] = "units"
+
+    def by_pointer(self) -> bool:
+        """Whether the counts depend on the module's pointer alone: engines then ask less often."""
+        return False
 
     def first_pointer(self, module: int, seed: int) -> int:
         """What a module stores before its first group."""
@@ -84,4 +90,4 @@ class Units(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyUnits:
         """The policy for a run."""
-        return ReadyUnits(UNITS.ready(self.function(), checked), self.parameters())
+        return ReadyUnits(UNITS.ready(self.function(), checked), self.parameters(), int(self.by_pointer()))

@@ -49,6 +49,10 @@ class RotatedSplit(Units):
         share_out(waves, units, first % units, counts)
         return int((pointer + waves) % units)
 
+    def by_pointer(self) -> bool:
+        """Yes: the loads of the units are not looked at."""
+        return True
+
     def function(self) -> Callable[..., int]:
         return literal if self.as_written else RotatedSplit.answer
 

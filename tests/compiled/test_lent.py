@@ -1,0 +1,51 @@
+"""A lent tuple reads and writes as the tuple does, whatever its arrays are indexed with."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import kernel, lend, routine
+
+
+class Inner(NamedTuple):
+    flags: np.ndarray
+
+
+class Outer(NamedTuple):
+    step: int
+    row: np.ndarray
+    table: np.ndarray
+    inner: Inner
+
+
+@kernel
+def _total(row: np.ndarray) -> int:
+    total = 0
+    for k in range(row.size):
+        total += row[k]
+    return total
+
+
+@routine
+def _change(outer: Outer, narrow: Any) -> int:
+    for k in range(outer.row.size):
+        outer.table[k, 1] = outer.row[k] * outer.step  # a store between reads of the tuple
+        outer.inner.flags[k] = outer.table[k, 1] > 10
+    outer.row[0], outer.table[narrow, 0] = outer.table[2, 1], outer.table[1][-1]
+    return _total(outer.row) + _total(outer.table[narrow])
+
+
+@kernel
+def change(outer: Outer, narrow: Any) -> int:
+    return _change(lend(outer), narrow)
+
+
+def test_a_lent_tuple_is_the_tuple() -> None:
+    """Indices of 32 bits, constants, pairs, rows as ordinary arrays with an index from the end, a tuple within."""
+    outer = Outer(3, np.array([1, 2, 5]), np.zeros((3, 2), np.int64), Inner(np.zeros(3, np.bool_)))
+    assert change(outer, np.int32(2)) == (15 + 2 + 5) + (6 + 15)
+    assert outer.row.tolist() == [15, 2, 5]
+    assert outer.table.tolist() == [[0, 3], [0, 6], [6, 15]]
+    assert outer.inner.flags.tolist() == [False, False, True]

@@ -1,0 +1,131 @@
+"""The rule that adds seeds: what it asks, when it stops, and how often its intervals hold the truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from workbench.errors import InputError
+from workbench.experiments.sweep import read_sweep
+from workbench.experiments.until import Bound, Until, bound_of
+from workbench.metrics.measure import Measure
+from workbench.studies.adaptive.stop import half_width
+from workbench.studies.statistics import Looks, mean_interval, pair
+
+SWEEP = {
+    "engine": "shared_memory",
+    "workload": {"regime": "large_uniform", "count": 40},
+    "policy": {"placement": {"vary": ["first_fit", "best_fit"]}},
+    "baseline": {"placement": "first_fit"},
+}
+UNTIL = {"measure": "drain_cycles", "half_width": "2 %", "at_most": 60, "batch": 20}
+
+
+def read(until, **changed):
+    return read_sweep({**SWEEP, "seeds": {"until": until}, **changed})
+
+
+def test_the_seeds_of_a_sweep_are_all_that_there_may_be():
+    found = read_sweep({**SWEEP, "seeds": {"first": 7, "until": {**UNTIL, "at_most": 50}}})
+    assert (found.seeds, found.until.looks) == (list(range(7, 57)), (20, 40, 50))
+    assert read_sweep({**SWEEP, "seeds": {"until": UNTIL}}, {"seeds": 3}).until is None
+
+
+@pytest.mark.parametrize(
+    ("said", "bound"),
+    [
+        ("0.5 %", Bound(0.005, True)),
+        ("0.5%", Bound(0.005, True)),
+        ("20 cycles", Bound(20.0, False)),
+        ("1e3", Bound(1000.0, False)),
+        (" 7.5  cycles ", Bound(7.5, False)),
+    ],
+)
+def test_a_bound_in_per_cent_or_in_the_unit(said, bound):
+    found = bound_of(Until(measure="d", half_width=said), Measure("d", "cycles", "lower", ""))
+    assert found == pytest.approx(bound)
+    assert found.limit(-200.0) == pytest.approx(200 * bound.amount if bound.of_baseline else bound.amount)
+
+
+def test_a_bound_may_be_a_number():
+    assert read({**UNTIL, "half_width": 12}).until.half_width == "12"
+
+
+@pytest.mark.parametrize(
+    ("until", "sentence"),
+    [
+        ({**UNTIL, "measure": "drain"}, "sweep: seeds.until: unknown measure 'drain'; there are"),
+        (
+            {**UNTIL, "half_width": "1 second"},
+            "seeds.until.half_width must be a number above 0, such as 0.5 % (of the baseline's mean) or 20 cycles."
+            " Got '1 second'.",
+        ),
+        ({**UNTIL, "half_width": "0 %"}, "seeds.until.half_width must be a number above 0"),
+        ({**UNTIL, "half_width": "1.2.3 %"}, "seeds.until.half_width must be a number above 0"),
+        ({**UNTIL, "half_width": "."}, "seeds.until.half_width must be a number above 0"),
+        ({**UNTIL, "half_width": -3}, "seeds.until.half_width must be a number above 0"),
+        ({**UNTIL, "batch": 80}, "seeds.until.batch must be at most at_most (60). Got 80. Nearest: 60."),
+        ({**UNTIL, "batch": 5, "at_most": 5000}, "seeds.until.batch must make at most 200 looks. Got 5. Nearest: 25."),
+        ({**UNTIL, "batches": 5}, "sweep: seeds.until: unknown key 'batches'; there are at_most, batch,"),
+        ({"measure": "drain_cycles"}, "sweep: seeds.until needs half_width (the largest half width of its interval"),
+        (7, "sweep: seeds.until must be a mapping of measure, half_width, at_most, batch. Got 7."),
+    ],
+)
+def test_a_rule_that_is_not_valid_is_one_sentence(until, sentence):
+    with pytest.raises(InputError) as refused:
+        read(until)
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_other_keys_beside_until_and_a_missing_baseline_are_refused():
+    with pytest.raises(InputError, match=r"sweep: seeds: unknown key 'count'; there are first, until\."):
+        read_sweep({**SWEEP, "seeds": {"count": 3, "until": UNTIL}})
+    with pytest.raises(InputError, match=r"seeds\.until needs a baseline, whose paired difference is looked at"):
+        read(UNTIL, baseline=None)
+
+
+def test_equal_differences_are_no_knowledge_until_there_are_enough():
+    def pairs(n, shift=3.0):
+        values = np.arange(n, dtype=float)
+        return pair(values, values - shift)
+
+    assert half_width(pairs(1), 0.95) == half_width(pairs(58), 0.95) == math.inf
+    assert half_width(pairs(59), 0.95) == 0
+
+
+def stopped(difference, baseline, looks, share, level):
+    """Where the rule stops, and the interval that it leaves."""
+    for count in looks:
+        pairs = pair(baseline[:count], baseline[:count] - difference[:count])
+        if half_width(pairs, level) <= share * abs(pairs.baseline.mean()):
+            break
+    return count, mean_interval(difference[:count], level=level)
+
+
+@pytest.mark.parametrize("law", ["normal", "exponential"])
+def test_intervals_of_a_study_that_stops_when_they_are_narrow_hold_the_truth_as_often_as_they_say(law):
+    """Differences of mean 5 and deviation 10 to a baseline near 100, until the interval is 2.5 % of it wide."""
+    looks, draws = tuple(range(20, 201, 20)), np.random.default_rng(3)
+    level, ends, held = Looks(looks).level(0.95), [], 0
+    for _ in range(600):
+        noise = draws.standard_normal(200) if law == "normal" else draws.exponential(size=200) - 1
+        count, interval = stopped(5 + 10 * noise, draws.normal(100, 5, 200), looks, 0.025, level)
+        ends.append(count)
+        held += interval.low <= 5 <= interval.high
+    assert held / 600 >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 600)
+    assert 20 < np.mean(ends) < 200
+    assert len(set(ends)) > 3
+
+
+def test_stopping_early_by_luck_is_why_the_level_is_corrected():
+    """With few values a look and the plain level, the rule stops where the spread was underestimated, and misses."""
+    looks, draws = tuple(range(5, 101, 5)), np.random.default_rng(4)
+    missed = {}
+    for name, level in (("plain", 0.95), ("corrected", Looks(looks).level(0.95))):
+        outcomes = (stopped(draws.normal(0, 10, 100), np.full(100, 100.0), looks, 0.05, level) for _ in range(800))
+        missed[name] = sum(not one.low <= 0 <= one.high for _, one in outcomes) / 800
+    assert missed["plain"] > 0.06
+    assert missed["corrected"] <= 0.05

@@ -1,0 +1,110 @@
+"""How many seeds? As many as it takes: `seeds: {until: ...}` says how narrow the intervals shall be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.levers import Spec, lever
+from workbench.metrics.measure import Measure
+
+KEYS = ("first", "until")
+MOST_LOOKS = 200
+_BOUND = re.compile(r"(?P<amount>[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(?P<unit>.*)")
+
+
+class Bound(NamedTuple):
+    """How wide an interval may be."""
+
+    amount: float
+    """In the measure's unit, or as a share."""
+    of_baseline: bool
+    """Whether the amount is a share of the baseline's mean."""
+
+    def limit(self, baseline_mean: float) -> float:
+        """The largest half width, in the measure's unit."""
+        return self.amount * abs(baseline_mean) if self.of_baseline else self.amount
+
+
+class Until(Spec):
+    """Seeds are added in batches until the interval of the paired difference to the baseline is narrow at every point.
+
+    >>> Until(measure="drain_cycles", half_width="0.5 %", at_most=50).looks
+    (20, 40, 50)
+    """
+
+    measure: str = lever(says="the measure whose paired difference to the baseline is looked at")
+    half_width: str = lever(says="the largest half width of its interval: 0.5 % of the baseline's mean, or 20 cycles")
+    at_most: int = lever(400, least=2, most=1_000_000, unit="seeds", says="where it ends, narrow or not")
+    batch: int = lever(20, least=5, most=100_000, unit="seeds", says="seeds that are added between two looks")
+
+    def check(self) -> None:
+        if self.batch > self.at_most:
+            raise wrong_value("", "until.batch", f"must be at most at_most ({self.at_most})", self.batch, self.at_most)
+        if len(self.looks) > MOST_LOOKS:
+            least = -(-self.at_most // MOST_LOOKS)
+            raise wrong_value("", "until.batch", f"must make at most {MOST_LOOKS} looks", self.batch, least)
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """The numbers of seeds at which the intervals are looked at; fixed before anything runs."""
+        return (*range(self.batch, self.at_most, self.batch), self.at_most)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """As of any spec; a half width in the measure's unit may be a number."""
+        shape = super().schema()
+        width = shape["properties"]["half_width"]
+        either = {**{k: v for k, v in width.items() if k != "type"}, "type": ["string", "number"]}
+        return {**shape, "properties": {**shape["properties"], "half_width": either}}
+
+
+def bound_of(until: Until, measure: Measure, where: str = "") -> Bound:
+    """The half width that a sweep asks for.
+
+    >>> wait = Measure("wait", "cycles", "lower", "")
+    >>> [bound_of(Until(measure="wait", half_width=text), wait) for text in ("0.5 %", "20 cycles")]
+    [Bound(amount=0.005, of_baseline=True), Bound(amount=20.0, of_baseline=False)]
+
+    Raises
+    ------
+    InputError
+        It is not a number above 0 with the measure's unit, a per cent sign, or nothing behind it.
+    """
+    found = _BOUND.fullmatch(until.half_width.strip())
+    units = ("%", "", measure.unit)
+    amount = float(found["amount"]) if found and found["amount"].count(".") <= 1 and found["amount"] != "." else 0.0
+    if found is None or amount <= 0 or found["unit"].strip() not in units:
+        unit = f" {measure.unit}" if measure.unit else ""
+        expected = f"must be a number above 0, such as 0.5 % (of the baseline's mean) or 20{unit}"
+        raise wrong_value(where, "seeds.until.half_width", expected, until.half_width)
+    return Bound(amount / 100, True) if found["unit"].strip() == "%" else Bound(amount, False)
+
+
+def read_until(said: Mapping[str, Any], measures: Mapping[str, Measure], where: str = "") -> Until | None:
+    """What `seeds: {until: ...}` says; None where seeds are said in another way.
+
+    Raises
+    ------
+    InputError
+        A key or value is not allowed, the measure is unknown, or there is no baseline to compare with.
+    """
+    given = said.get("seeds")
+    if not isinstance(given, Mapping) or "until" not in given:
+        return None
+    for key in given:
+        if key not in KEYS:
+            raise unknown_name(at(where, "seeds"), "key", key, KEYS)
+    levers = given["until"]
+    if isinstance(levers, Mapping) and isinstance(levers.get("half_width"), (int, float)):
+        levers = {**levers, "half_width": repr(levers["half_width"])}
+    until = Until.read(levers, "seeds.until", where)
+    if until.measure not in measures:
+        raise unknown_name(at(where, "seeds.until"), "measure", until.measure, measures)
+    bound_of(until, measures[until.measure], where)
+    if not said.get("baseline"):
+        needed = "needs a baseline, whose paired difference is looked at, such as baseline: {placement: first_fit}"
+        raise InputError(at(where, f"seeds.until {needed}."))
+    return until

@@ -1,0 +1,139 @@
+"""Which levers act together? Sobol's indices of pairs as a heat map, with those of single levers on its diagonal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.run_set import RunSet
+from workbench.figures.axis_words import measure_words
+from workbench.figures.lever_names import lever_names
+from workbench.figures.panels import check_room
+from workbench.figures.recipe import ANY, Column, Recipe, on_paper
+from workbench.studies.sensitivity.analyse import Analysis, analyse
+from workbench.studies.sensitivity.indices import Indices
+from workbench.studies.sensitivity.outputs import Of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+_PALEST = 0.2
+"""The largest share that is painted full; below, small shares that are all chance would look like something."""
+
+
+class Shares(NamedTuple):
+    """One panel: a way to run."""
+
+    way: str
+    names: tuple[str, ...]
+    """Of the levers, in words."""
+    value: np.ndarray
+    """float64[levers, levers], shares of the variance: alone on the diagonal, of pairs beyond both alone elsewhere."""
+    low: np.ndarray
+    high: np.ndarray
+    rows: int
+    seeds: int
+
+
+class Interactions(NamedTuple):
+    """What is drawn."""
+
+    label: str
+    """What the shares are of."""
+    panels: tuple[Shares, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a lever and a pair of levers."""
+        rows = [
+            (panel.way, panel.names[i], panel.names[j], *(part[i, j] for part in (panel.value, panel.low, panel.high)))
+            for panel in self.panels
+            for i in range(len(panel.names))
+            for j in range(i + 1)
+        ]
+        names = ("way", "lever", "with", "share_of_variance", "low", "high")
+        return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+
+def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean") -> Interactions:
+    """Sobol's indices of first and second order, of a sweep whose ranges are drawn by `saltelli`.
+
+    Parameters
+    ----------
+    measure : str, optional
+        Any measure of the engine; the first that the sweep names if None.
+    of : {"mean", "gain"}
+        The measure itself, or its paired difference to the baseline.
+
+    Raises
+    ------
+    InputError
+        The sweep is no sensitivity study, or one without pairs; an output is not finite.
+    """
+    found = analyse(runs, measure or runs.plan.sweep.measures[0], of)
+    check_room(len(found), 1, FIGURE.name)
+    panels = tuple(_shares(runs, one) for one in found)
+    words = measure_words(found[0].measure)
+    return Interactions(f"share of the variance of {'the gain in ' if of == 'gain' else ''}{words}", panels)
+
+
+def _shares(runs: RunSet, one: Analysis) -> Shares:
+    if not isinstance(one.found, Indices) or one.found.second is None:
+        cure = "design: {saltelli: {base: 64, second_order: true}}"
+        raise InputError(f"{FIGURE.name} needs interactions of pairs, which this sweep's design has not; say {cure}.")
+    sides = []
+    for alone, pairs in zip(one.found.first, one.found.second, strict=True):
+        both = pairs.copy()
+        np.fill_diagonal(both, alone)
+        sides.append(both)
+    value, low, high = sides
+    return Shares(one.way, lever_names(runs, one), value, low, high, one.rows, one.seeds)
+
+
+@on_paper
+def draw(data: Interactions) -> Figure:
+    """Fuller = a larger share; numbers in grey are not clear of zero."""
+    from workbench.figures import frame, ink
+
+    figure, axes = ink.stacked(len(data.panels), [0.45 + 0.24 * len(panel.names) for panel in data.panels])
+    for one, panel in zip(axes, data.panels, strict=True):
+        frame.title(one, panel.way)
+        _map(one, panel)
+    panel = data.panels[0]
+    note = f"{data.label}; on the diagonal alone, below it of pairs beyond both alone"
+    seeds = f"{panel.rows} points, mean of {panel.seeds} seeds" if panel.seeds > 1 else f"{panel.rows} points, one seed"
+    frame.name_foot(figure, f"{note}\n{seeds}; grey: 95 % interval holds zero")
+    return figure
+
+
+def _map(axes: Axes, panel: Shares) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    from workbench.figures import ink, marks
+
+    count = len(panel.names)
+    below = np.tril(np.ones((count, count), bool))
+    paint = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", marks.GOOD])
+    shown = np.ma.masked_array(np.clip(panel.value, 0, None), ~below)
+    axes.imshow(shown, cmap=paint, vmin=0, vmax=max(_PALEST, float(shown.max())), aspect="auto", alpha=0.75)
+    for i, j in zip(*np.nonzero(below)):
+        sure = panel.low[i, j] > 0
+        text = f"{panel.value[i, j] + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")
+        axes.text(j, i, text, ha="center", va="center", fontsize=ink.SMALL, color=marks.INK if sure else marks.QUIET)
+    axes.set_yticks(range(count), [f"{name}  {k + 1}" for k, name in enumerate(panel.names)])
+    axes.set_xticks(range(count), [str(k + 1) for k in range(count)])
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+FIGURE = Recipe(
+    "interactions",
+    ANY,
+    "Which share of a measure's variance is due to each lever and to each pair of levers (Sobol).",
+    interactions_data,
+    draw,
+)

@@ -1,0 +1,349 @@
+"""Where does the claim hold? A map of two varied numbers: where a policy beats its baseline, and where not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.experiments.run_set import RunSet
+from workbench.figures.axis_words import axis_label, words_of
+from workbench.figures.compared import chosen_measure, gain_label
+from workbench.figures.panels import check_room
+from workbench.figures.recipe import ANY, Column, Recipe, on_paper
+from workbench.studies.where_it_holds import ALPHA, Place, numbers, where_it_holds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_TOLD = 100
+"""Places of a panel whose numbers are written into them."""
+VERDICTS = ("better", "undecided", "worse")
+
+
+class Region(NamedTuple):
+    """One panel."""
+
+    setting: str
+    """The policy, and whatever else the sweep varies."""
+    x: np.ndarray
+    """float64[places]"""
+    y: np.ndarray
+    verdict: tuple[str, ...]
+    """`better`, `worse` or `undecided`."""
+    percent: np.ndarray
+    """float64[places], the mean gain over the baseline's mean; NaN where that is not above zero."""
+    gain: np.ndarray
+    """float64[places], the mean gain in the measure's unit, and the limits of its interval."""
+    low: np.ndarray
+    high: np.ndarray
+    p_adjusted: np.ndarray
+    n: np.ndarray
+    """int64[places], paired seeds."""
+
+
+class WhereItHolds(NamedTuple):
+    """What is drawn."""
+
+    measure: str
+    label: str
+    """Of the numbers in the places."""
+    x: str
+    """The label of the horizontal axis, and of the vertical one."""
+    y: str
+    correction: str
+    regions: tuple[Region, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a place."""
+
+        def side(name: str) -> np.ndarray:
+            return np.concatenate([getattr(region, name) for region in self.regions])
+
+        return {
+            "setting": np.repeat([region.setting for region in self.regions], [len(r.x) for r in self.regions]),
+            self.x: side("x"),
+            self.y: side("y"),
+            "verdict": [verdict for region in self.regions for verdict in region.verdict],
+            "saving_percent": side("percent"),
+            "gain": side("gain"),
+            "gain_low": side("low"),
+            "gain_high": side("high"),
+            f"p_{self.correction}": side("p_adjusted"),
+            "seeds": side("n"),
+        }
+
+
+def where_it_holds_data(
+    runs: RunSet,
+    measure: str | None = None,
+    x: str | None = None,
+    y: str | None = None,
+    correction: str = "false_discovery",
+) -> WhereItHolds:
+    """Every place of the region with its verdict (`studies.where_it_holds`), one panel a policy and setting.
+
+    Parameters
+    ----------
+    measure : str, optional
+        Any measure of the engine; the first that the sweep names if None.
+    x, y : str, optional
+        The dotted paths of two varied numbers; needed where the sweep varies more than two.
+    correction : {"false_discovery", "holm"}
+        Over all places of all panels.
+
+    Raises
+    ------
+    InputError
+        The sweep does not vary two numbers, or more and it is not said which; there is nothing to compare; or there are
+        more panels than a page holds.
+    """
+    declared = chosen_measure(runs, measure, runs.plan.sweep.measures[0])
+    across, up = _axes(runs, x, y)
+    places = where_it_holds(runs, declared, across, up, correction)
+    by_setting: dict[str, list[Place]] = {}
+    for place in places:
+        by_setting.setdefault(_setting(runs, place, across, up), []).append(place)
+    check_room(len(by_setting), 1, FIGURE.name)
+    setup = places[0].point.setup
+    baselines = {_baseline(runs, place) for place in places}
+    labels = axis_label(across, setup), axis_label(up, setup)
+    return WhereItHolds(
+        declared.name,
+        gain_label(declared, baselines, "%"),
+        *(labels if labels[0] != labels[1] else (across, up)),
+        correction,
+        tuple(_region(setting, found) for setting, found in by_setting.items()),
+    )
+
+
+def _axes(runs: RunSet, x: str | None, y: str | None) -> tuple[str, str]:
+    known = numbers(runs)
+    for path in (x, y):
+        if path is not None and path not in known:
+            raise unknown_name("", "varied number", path, known)
+    chosen = [path for path in (x, y) if path is not None]
+    left = [path for path in known if path not in chosen]
+    if len(known) < 2:
+        raise InputError(f"{FIGURE.name} needs two varied numbers; this sweep varies {_listed(known) or 'none'}.")
+    if len(chosen) < 2 < len(known):
+        raise InputError(f"{FIGURE.name} needs to know which two numbers, x= and y=; there are {_listed(known)}.")
+    return (x if x is not None else left.pop(0)), (y if y is not None else left.pop(0))
+
+
+def _listed(paths: Iterable[str]) -> str:
+    return ", ".join(paths)
+
+
+def _setting(runs: RunSet, place: Place, x: str, y: str) -> str:
+    """The name of a panel: every coordinate but the two of the map; a policy that holds one of them by its name."""
+    told = [path for path in runs.varied if path not in (x, y) and place.point.coordinates.get(path) is not None]
+    outermost = [p for p in told if not any(p != q and p.startswith((f"{q}.", f"{q}[")) for q in told)]
+    return ", ".join(_words(place, path, x, y) for path in outermost)
+
+
+def _words(place: Place, path: str, x: str, y: str) -> str:
+    point = place.point
+    if path.startswith("policy.") and any(axis.startswith(f"{path}.") for axis in (x, y)):
+        return point.setup.policies[path.split(".")[1]].name
+    value = point.coordinates[path]
+    return str(value) if path.startswith("policy.") else words_of(path, point.setup, value)
+
+
+def _baseline(runs: RunSet, place: Place) -> str:
+    baseline = runs.baseline_of(place.point)
+    assert baseline is not None
+    slots = runs.plan.sweep.said.get("baseline") or {}
+    named = [baseline.setup.policies[slot].short() for slot in slots if slot in baseline.setup.policies]
+    return ", ".join(named) or "the baseline"
+
+
+def _region(setting: str, places: list[Place]) -> Region:
+    def column(values: Iterable[float]) -> np.ndarray:
+        return np.array([*values], float)
+
+    return Region(
+        setting,
+        column(place.x for place in places),
+        column(place.y for place in places),
+        tuple(place.verdict for place in places),
+        100 * column(place.saving for place in places),
+        column(place.interval.mean for place in places),
+        column(place.interval.low for place in places),
+        column(place.interval.high for place in places),
+        column(place.p_adjusted for place in places),
+        np.array([place.interval.n for place in places]),
+    )
+
+
+@on_paper
+def draw(data: WhereItHolds) -> Figure:
+    """Cells where the places form a grid, dots where they do not: blue = better, hatched orange = worse."""
+    from workbench.figures import frame, ink
+
+    figure, axes = ink.stacked(len(data.regions), 2.3 if len(data.regions) == 1 else 1.9)
+    for one, region in zip(axes, data.regions, strict=True):
+        frame.title(one, region.setting)
+        (_cells if is_grid(region) else _dots)(one, region)
+    frame.name_sides(axes, data.x, data.y, _note(data))
+    frame.legend(figure, axes)
+    return figure
+
+
+def is_grid(region: Region) -> bool:
+    """Whether there is one place for every pair of an x and a y, two of each at least."""
+    across, up = np.unique(region.x), np.unique(region.y)
+    different = len(set(zip(region.x.tolist(), region.y.tolist())))
+    return different == len(region.x) == len(across) * len(up) and min(len(across), len(up)) > 1
+
+
+def edges(centres: np.ndarray) -> np.ndarray:
+    """Where cells around rising centres meet: midway, on a log scale where the centres span a factor of eight.
+
+    >>> edges(np.array([1.0, 2.0, 4.0])), edges(np.array([1.0, 10.0, 100.0])).round(2)
+    (array([0.5, 1.5, 3. , 5. ]), array([  0.32,   3.16,  31.62, 316.23]))
+    """
+    if is_log(centres):
+        return np.asarray(np.exp(edges_between(np.log(centres))))
+    return edges_between(centres)
+
+
+def is_log(centres: np.ndarray) -> bool:
+    """Whether an axis is logarithmic: its values span a factor of eight, and lie more evenly so.
+
+    >>> is_log(np.array([16, 64, 256])), is_log(np.array([0.1, 0.5, 0.9])), is_log(np.array([2, 3, 4]))
+    (True, False, False)
+    """
+    if not 0 < 8 * centres[0] <= centres[-1]:
+        return False
+    middle, ends = np.median(centres), centres[[0, -1]]
+    return bool(abs(middle - np.sqrt(ends.prod())) < abs(middle - ends.mean()))
+
+
+def edges_between(centres: np.ndarray) -> np.ndarray:
+    """Midway between neighbours, and as far beyond the ends."""
+    middle = (centres[1:] + centres[:-1]) / 2
+    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+
+
+def _cells(axes: Axes, region: Region) -> None:
+    from matplotlib.patches import Rectangle
+
+    from workbench.figures import ink
+
+    across, up = np.unique(region.x), np.unique(region.y)
+    left, low = edges(across), edges(up)
+    strongest = np.nanmax(np.abs(region.percent), initial=1e-9)
+    for k, verdict in enumerate(region.verdict):
+        i, j = np.searchsorted(across, region.x[k]), np.searchsorted(up, region.y[k])
+        size = left[i + 1] - left[i], low[j + 1] - low[j]
+        face, hatch = _paint(verdict, region.percent[k] / strongest)
+        axes.add_patch(
+            Rectangle((left[i], low[j]), *size, facecolor=face, hatch=hatch, edgecolor="#8A8A8A", linewidth=0.3)
+        )
+        if len(region.x) <= MOST_TOLD:
+            box = {"facecolor": face, "edgecolor": "none", "pad": 0.6} if hatch else None
+            x, y = _middle(left[i : i + 2], is_log(across)), _middle(low[j : j + 2], is_log(up))
+            size_of_text = ink.SMALL - (1.5 if len(across) > 6 else 0)
+            text = _told(region.percent[k])
+            colour = "#8A8A8A" if verdict == "undecided" else "#111111"
+            axes.text(x, y, text, ha="center", va="center", fontsize=size_of_text, color=colour, bbox=box)
+    axes.set_xlim(left[0], left[-1])
+    axes.set_ylim(low[0], low[-1])
+    _ticks(axes, across, up)
+    _legend(axes, region)
+
+
+def _middle(ends: np.ndarray, log: bool) -> float:
+    return float(np.sqrt(ends[0] * ends[1]) if log else ends.mean())
+
+
+def _told(percent: float) -> str:
+    return "" if np.isnan(percent) else f"{percent:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _paint(verdict: str, share: float) -> tuple[str, str]:
+    """The colour of a place: the stronger the effect, the fuller; in grey, worse is told by its hatching."""
+    from matplotlib.colors import to_hex, to_rgb
+
+    from workbench.figures import marks
+
+    if verdict == "undecided":
+        return "white", ""
+    full = np.array(to_rgb(marks.GOOD if verdict == "better" else marks.BAD))
+    depth = 0.25 + 0.45 * (1.0 if np.isnan(share) else min(abs(share), 1.0))
+    return to_hex(tuple(1 - depth * (1 - full))), "" if verdict == "better" else "////"
+
+
+def _ticks(axes: Axes, across: np.ndarray, up: np.ndarray) -> None:
+    for values, scale, ticks in (
+        (across, axes.set_xscale, axes.set_xticks),
+        (up, axes.set_yscale, axes.set_yticks),
+    ):
+        if is_log(values):
+            scale("log")
+        if len(values) <= 12:
+            ticks(values, [f"{value:g}" for value in values])
+    axes.minorticks_off()
+
+
+def _dots(axes: Axes, region: Region) -> None:
+    from workbench.figures import marks
+
+    verdicts = np.array(region.verdict)
+    shapes = {"better": ("o", marks.GOOD), "undecided": (".", marks.QUIET), "worse": ("X", marks.BAD)}
+    for verdict in VERDICTS:
+        kept = verdicts == verdict
+        shape, colour = shapes[verdict]
+        if kept.any():
+            axes.scatter(
+                region.x[kept],
+                region.y[kept],
+                s=18,
+                marker=shape,
+                c=colour,
+                edgecolors="white",
+                linewidths=0.3,
+                label=verdict,
+            )
+    if is_log(np.unique(region.x)):
+        axes.set_xscale("log")
+    if is_log(np.unique(region.y)):
+        axes.set_yscale("log")
+    axes.margins(0.05)
+
+
+def _legend(axes: Axes, region: Region) -> None:
+    """A patch of no size a verdict: cells are as full as their effect is strong, and the legend shows one of them."""
+    from matplotlib.patches import Rectangle
+
+    for verdict in VERDICTS:
+        if verdict in region.verdict:
+            face, hatch = _paint(verdict, 0.7)
+            nothing = Rectangle((region.x[0], region.y[0]), 0, 0, edgecolor="#8A8A8A", linewidth=0.3, label=verdict)
+            nothing.set(facecolor=face, hatch=hatch)
+            axes.add_patch(nothing)
+
+
+def _note(data: WhereItHolds) -> str:
+    ways = {"holm": f"p < {ALPHA:g} (Holm)", "false_discovery": f"false discovery rate < {ALPHA:g}"}
+    verdicts = [verdict for region in data.regions for verdict in region.verdict]
+    counts = {int(n) for region in data.regions for n in region.n}
+    seeds = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(max(counts))
+    told = f"{verdicts.count('better')} better, {verdicts.count('worse')} worse of {len(verdicts)} places"
+    return (
+        f"{data.label}\n{told}, {seeds} paired seeds each\n"
+        f"coloured: 95 % interval clear of zero, {ways[data.correction]}"
+    )
+
+
+FIGURE = Recipe(
+    "where_it_holds",
+    ANY,
+    "Where in a region of two varied numbers each policy beats its baseline, and where it does worse.",
+    where_it_holds_data,
+    draw,
+)

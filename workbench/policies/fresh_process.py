@@ -1,0 +1,107 @@
+"""Python processes in which nothing was computed before: each is forked from one that has only imported.
+
+Importing Numba takes a second; a fork of a process that has done it takes a hundredth.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import io
+import os
+import pickle
+import subprocess
+import sys
+import traceback
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import IO, NamedTuple
+
+from workbench import policies
+
+_SERVE = "from workbench.policies.fresh_process import serve; serve()"
+
+
+class Told(NamedTuple):
+    """How a program ended."""
+
+    said: str
+    """What it printed."""
+    problem: str
+    """The traceback; empty if it came to its end."""
+
+
+def in_a_fresh_interpreted_process(program: str, given: bytes) -> Told:
+    """Run a program in plain Python that reads what is given from its standard input.
+
+    >>> in_a_fresh_interpreted_process("import sys; print(len(sys.stdin.buffer.read()))", b"four")
+    Told(said='4\\n', problem='')
+    >>> in_a_fresh_interpreted_process("1 / 0", b"").problem.splitlines()[-1]
+    'ZeroDivisionError: division by zero'
+    """
+    nursery = _nursery(os.getcwd(), tuple(sys.path))
+    pickle.dump((program, given), nursery.stdin)
+    nursery.stdin.flush()
+    told: Told = pickle.load(nursery.stdout)
+    return told
+
+
+class _Nursery(NamedTuple):
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+
+
+@cache
+def _nursery(folder: str, path: tuple[str, ...]) -> _Nursery:
+    """The process that forks, for one working folder and path of modules."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(path)}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen([sys.executable, "-c", _SERVE], stdin=pipe, stdout=pipe, cwd=folder, env=environment)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    atexit.register(process.wait)
+    atexit.register(process.stdin.close)  # first of the two: its end is what the process waits for
+    return _Nursery(process.stdin, process.stdout)
+
+
+def serve() -> None:
+    """Fork a child for each program that comes, until no more come."""
+    import cloudpickle  # noqa: F401 - what children need is imported once
+
+    for room in iter_modules(policies.__path__, f"{policies.__name__}."):
+        if room.ispkg:
+            import_module(room.name)
+    while True:
+        try:
+            program, given = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        sys.stdout.buffer.write(_forked(program, given))
+        sys.stdout.buffer.flush()
+
+
+def _forked(program: str, given: bytes) -> bytes:
+    """What a child answers."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with open(writes, "wb") as answer:
+            pickle.dump(_run(program, given), answer)
+        os._exit(0)
+    os.close(writes)
+    with open(reads, "rb") as answer:
+        told = answer.read()
+    os.waitpid(child, 0)
+    return told or pickle.dumps(Told("", "the process died."))
+
+
+def _run(program: str, given: bytes) -> Told:
+    printed = io.StringIO()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given))
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(program, {"__name__": "__main__"})
+    except BaseException:
+        return Told(printed.getvalue(), traceback.format_exc())
+    return Told(printed.getvalue(), "")

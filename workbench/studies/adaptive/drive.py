@@ -1,0 +1,73 @@
+"""Run a plan look by look: a batch of seeds, a look at the intervals, and on until they are narrow.
+
+Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins anew comes to the
+same end, with the same runs, whatever the number and kind of its workers.
+"""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import Executor
+
+from workbench.experiments import runner
+from workbench.experiments.plan import Plan
+from workbench.experiments.progress import Progress, Silent
+from workbench.experiments.row import Row
+from workbench.experiments.run_set import gather
+from workbench.experiments.runner import LIMIT_SECONDS
+from workbench.experiments.store import Store
+from workbench.studies.adaptive.stop import cut, widths
+
+
+def run_plan(
+    plan: Plan,
+    store: Store,
+    workers: int | None = None,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+    limit_seconds: float = LIMIT_SECONDS,
+) -> float:
+    """Run what is missing, as `workbench.experiments.runner.run_plan`; with adaptive seeds, what is missing and needed.
+
+    Returns the seconds that it took.
+    """
+    until = plan.sweep.until
+    if until is None:
+        return runner.run_plan(plan, store, workers, executor, progress, limit_seconds)
+    watch, seconds = _Once(progress or Silent(), plan, store), 0.0
+    try:
+        for before, count in itertools.pairwise((0, *until.looks)):
+            batch = cut(plan, slice(before, count))
+            seconds += runner.run_plan(batch, store, workers, executor, watch, limit_seconds)
+            if all(width.narrow for width in widths(gather(plan, store), count)):
+                break
+    finally:
+        watch.over()
+    return seconds
+
+
+class _Once:
+    """Watches many batches as one sweep, of as many runs as there may be."""
+
+    def __init__(self, watch: Progress, plan: Plan, store: Store) -> None:
+        self._watch, self._plan, self._store, self._begun = watch, plan, store, False
+
+    def say(self, line: str) -> None:
+        self._watch.say(line)
+
+    def begin(self, total: int, kept: int) -> None:
+        done = self._store.done()
+        all_kept = sum(run.id in done for run in self._plan.runs())
+        self._store.driven(len(self._plan), all_kept)
+        if not self._begun:
+            self._watch.begin(len(self._plan), all_kept)
+            self._begun = True
+
+    def advance(self, row: Row) -> None:
+        self._watch.advance(row)
+
+    def end(self) -> None: ...
+
+    def over(self) -> None:
+        """The last batch ended."""
+        self._watch.end()

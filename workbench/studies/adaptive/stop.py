@@ -1,0 +1,137 @@
+"""Are the seeds enough? The rule, as a pure function of the rows: it says the same whenever it is asked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import NamedTuple
+
+from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.until import Bound, Until, bound_of
+from workbench.studies.adaptive.schedule import looks_of
+from workbench.studies.statistics import Pairs, mean_interval, pair
+
+LEVEL = 0.95
+FEWEST_EQUAL = 59
+"""Differences that are all equal show no spread to judge by; from so many on, with 95 % confidence at most 5 % of all
+seeds differ (0.95 ** 59 < 0.05), and they count as known."""
+
+
+class Width(NamedTuple):
+    """How well the difference of a point to its baseline is known."""
+
+    point: PlannedPoint
+    half_width: float
+    limit: float
+    """What was asked for, in the measure's unit."""
+    n: int
+    """Pairs."""
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it is known as well as was asked."""
+        return self.half_width <= self.limit
+
+
+class Stop(NamedTuple):
+    """Where a sweep with adaptive seeds stopped."""
+
+    until: Until
+    seeds: int
+    looks: int
+    """How often it was looked."""
+    widths: list[Width]
+    """One a point that has a baseline."""
+
+    @property
+    def wide(self) -> list[Width]:
+        """The points that are known less well than was asked."""
+        return [width for width in self.widths if not width.narrow]
+
+    @property
+    def sentence(self) -> str:
+        """What there is to say of it."""
+        asked = f"{self.until.measure} to {self.until.half_width.strip()}"
+        looked = f"{self.seeds} seeds after {self.looks} of {len(self.until.looks)} looks"
+        if not self.wide:
+            return f"{looked}: every point is known as well as was asked ({asked})"
+        end = "the most there may be" if self.seeds >= self.until.at_most else "stopped on the way"
+        widest = max(self.wide, key=lambda width: width.half_width / width.limit if width.limit else math.inf)
+        known = f"{len(self.wide)} of {len(self.widths)} points are known less well than was asked ({asked})"
+        return f"{looked}, {end}: {known}; the widest is {widest.half_width:.3g} where {widest.limit:.3g} was asked"
+
+
+def stop(runs: RunSet) -> Stop:
+    """Where a sweep with adaptive seeds stopped, by its rows.
+
+    Its seeds are those of the first look at which every point is known as well as was asked, or of the last look
+    whose runs all ended.
+    """
+    until = runs.plan.sweep.until
+    assert until is not None
+    ended = 1 + sum(1 for _ in itertools.takewhile(lambda count: _ended(runs, count), until.looks[1:]))
+    for done, count in enumerate(until.looks[:ended], start=1):
+        found = Stop(until, count, done, widths(runs, count))
+        if not found.wide:
+            break
+    return found
+
+
+def settled(runs: RunSet) -> Plan:
+    """The plan of a sweep, cut to the seeds at which its rule stops; of a sweep with fixed seeds, as it is."""
+    if runs.plan.sweep.until is None:
+        return runs.plan
+    return cut(runs.plan, slice(0, stop(runs).seeds))
+
+
+def cut(plan: Plan, some: slice) -> Plan:
+    """The same plan with some of its seeds."""
+    return Plan(plan.sweep._replace(seeds=plan.sweep.seeds[some]), plan.points)
+
+
+def _ended(runs: RunSet, count: int) -> bool:
+    seeds = runs.plan.sweep.seeds[:count]
+    both = itertools.product(runs.points, seeds)
+    return len(seeds) == count and all(run_id(point.id, seed) in runs.rows for point, seed in both)
+
+
+def widths(runs: RunSet, count: int) -> list[Width]:
+    """How well every difference to a baseline is known after so many seeds."""
+    sweep = runs.plan.sweep
+    assert sweep.until is not None
+    bound = bound_of(sweep.until, sweep.mechanism.measures[sweep.until.measure])
+    level = looks_of(sweep).level(LEVEL)
+    first = RunSet(cut(runs.plan, slice(0, count)), runs.rows.values())
+    baselines = {point.id: _finite(first, point) for point in first.points if point.baseline is None}
+    compared = [point for point in first.points if point.baseline is not None]
+    return [_width(point, baselines[str(point.baseline)], _finite(first, point), bound, level) for point in compared]
+
+
+def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
+    until = runs.plan.sweep.until
+    assert until is not None
+    return {seed: value for seed, value in runs.values(point, until.measure).items() if math.isfinite(value)}
+
+
+def _width(
+    point: PlannedPoint, baseline: dict[int, float], other: dict[int, float], bound: Bound, level: float
+) -> Width:
+    if not baseline.keys() & other.keys():
+        return Width(point, math.inf, 0.0, 0)
+    pairs = pair(baseline, other)
+    limit = bound.limit(float(pairs.baseline.mean()))
+    return Width(point, half_width(pairs, level), limit, len(pairs.seeds))
+
+
+def half_width(pairs: Pairs, level: float) -> float:
+    """Half the width of the interval of the mean difference; infinite where nothing is known about it.
+
+    Fewer than 59 differences that are all equal are no knowledge.
+    """
+    differences = pairs.differences()
+    interval = mean_interval(differences, level=level)
+    if interval.n < 2 or (interval.method == "constant" and interval.n < FEWEST_EQUAL):
+        return math.inf
+    return (interval.high - interval.low) / 2

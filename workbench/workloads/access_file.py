@@ -1,0 +1,118 @@
+"""Accesses to pages from a CSV file of one's own, read piece by piece."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, at
+from workbench.levers import Lever, Spec, lever
+from workbench.streams import Streams
+from workbench.workloads.accesses import Accesses
+from workbench.workloads.csv_columns import row_place, stream_columns
+from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, state_of
+from workbench.workloads.importers.source import Source
+from workbench.workloads.warp_pages import cut
+
+MOST_PAGES = 1 << 57
+_OPTIONAL = {"unmap": Lever("unmap", "integer", least=0, most=1)}
+
+
+class AccessRow(Spec):
+    """What every row of an access file says (`docs/api`, Workload files)."""
+
+    cycle: int = lever(least=0, most=MOST_CYCLES, unit="cycles", says="when it is issued at the earliest")
+    core: int = lever(least=0, most=1023, says="the core that asks, from 0")
+    page: int = lever(least=0, most=MOST_PAGES - 1, says="the virtual page number, in pages of the machine")
+
+
+class AccessFile(CsvFile):
+    """The accesses of a CSV file, one a row, cycles not decreasing, with the columns of `AccessRow`.
+
+    It may have a column `unmap`: in a row with 1 the page is unmapped, and every translation of it goes; the core is
+    the one that does so. The file is read once when it is named, to check every row, and again for every run; neither
+    holds more than some megabytes of it.
+    """
+
+    def content(self) -> Content:
+        """What the file holds, read once a process.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read, a row is wrong, or its digest is not the one that is asked for.
+        """
+        content = _content(self.file, *state_of(self.file))
+        if self.sha256 and self.sha256 != content.sha256:
+            expected = f"the digest is {content.sha256}, not {self.sha256}"
+            raise InputError(f"{self.file}: its content has changed: {expected}.")
+        return content
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        content = self.content()
+        for what, (row, most), there in (
+            ("core", content.core, machine.cores),
+            ("page", content.page, machine.pages),
+        ):
+            if most >= there:
+                said = f"{what} must be below {there}, all that the machine has. Got {most}. Nearest: {there - 1}."
+                raise InputError(at(where, f"{self.file}: {row_place(row)}: {said}"))
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        """The accesses, in blocks; the file is read as they are asked for."""
+        self.check_machine(machine)
+        return cut(_rows(self.file))
+
+
+class Content(NamedTuple):
+    """What was found in an access file."""
+
+    sha256: str
+    """Digest of the content, uncompressed."""
+    rows: int
+    core: tuple[int, int]
+    """The first row with the highest core, and that core."""
+    page: tuple[int, int]
+    """Likewise the page."""
+
+
+@lru_cache(maxsize=16)
+def _content(file: str, changed: int, size: int) -> Content:
+    """The content of a file in one state, every row checked."""
+    digest, rows = hashlib.sha256(), 0
+    highest = {"core": (0, -1), "page": (0, -1)}
+
+    def read() -> Iterator[bytes]:
+        for piece in Source(file).pieces():
+            digest.update(piece)
+            yield piece
+
+    last = 0
+    for part in stream_columns(read(), AccessRow.levers, _OPTIONAL, file):
+        _check_order(part["cycle"], last, rows, file)
+        last = int(part["cycle"][-1])
+        for name, (_, most) in highest.items():
+            row = int(np.argmax(part[name]))
+            if part[name][row] > most:
+                highest[name] = (rows + row, int(part[name][row]))
+        rows += len(part["cycle"])
+    return Content(digest.hexdigest(), rows, highest["core"], highest["page"])
+
+
+def _check_order(cycle: np.ndarray, last: int, above: int, where: str) -> None:
+    earlier = np.flatnonzero(np.diff(cycle, prepend=last) < 0)
+    if earlier.size:
+        row = int(earlier[0])
+        before = cycle[row - 1] if row else last
+        order = f"cycle must not be below the row above it ({before}), as rows are in the order of time"
+        raise InputError(f"{where}: {row_place(above + row)}: {order}. Got {cycle[row]}. Sort the rows by cycle.")
+
+
+def _rows(file: str) -> Iterator[Accesses]:
+    for part in stream_columns(Source(file).pieces(), AccessRow.levers, _OPTIONAL, file):
+        unmap = part["unmap"].astype(bool) if "unmap" in part else None
+        yield Accesses(part["cycle"], part["core"].astype(np.int32), part["page"], unmap)

@@ -1,0 +1,218 @@
+"""An Accel-Sim / NVBit trace read once, from end to end: the addresses that its warps touch, in batches.
+
+Raw files (`.trace`) hold instructions in the order in which the tracer drained them, each line with its block and warp.
+Grouped files (`.traceg`) hold one thread block after the other and warp after warp within it. Neither says when.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, shown
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.warp_header import NumberedLines, warp_header
+from workbench.workloads.importers.warp_line import Instruction, Layout, instruction
+
+BATCH = 1 << 18
+"""Addresses of a batch, about."""
+_SHARED_WINDOW = 1 << 24
+_OF_SHARED = ("LDS", "LDSM", "STS", "STSM", "ATOMS")
+_ADDRESSES = 1 << 63
+
+
+class Touches(NamedTuple):
+    """What a batch of memory instructions touches in global memory, in the order of the file."""
+
+    block: np.ndarray
+    """int64[instructions], the thread block of each, numbered in the grid, x fastest."""
+    warp: np.ndarray
+    """int64[instructions], the warp of its block."""
+    lanes: np.ndarray
+    """int64[instructions], how many lanes of each were active, at least 1."""
+    address: np.ndarray
+    """int64[all lanes], the addresses of one instruction after the other."""
+
+
+class WarpReader:
+    """Reads one trace; what it has counted is complete when all batches have been read.
+
+    An instruction touches shared memory, which has no pages, if its opcode says so (LDS, STS, ...), and if its first
+    address is an offset below 2^24 or lies in the window of shared memory. An LDGSTS copies from global to shared
+    memory and has both; a raw file gives each a line, and the one with the address in shared memory is left out. Local
+    memory is taken at the addresses that were recorded.
+
+    Raises
+    ------
+    InputError
+        The header is not that of a trace.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.where = source.where
+        self._lines: NumberedLines = _numbered(source)
+        self.header = warp_header(self._lines, self.where)
+        self.grouped = False
+        self.instructions = 0
+        self.declared = 0
+        self.opcodes: Counter[str] = Counter()
+        self.modes: Counter[int] = Counter()
+        self.of_shared = 0
+        self.warps: set[int] = set()
+        self._columns = tuple(array("q") for _ in Touches._fields)
+        self._warps_a_block = -(-int(np.prod(self.header.block)) // 32)
+
+    @property
+    def blocks(self) -> int:
+        """How many thread blocks have been read of."""
+        return len({warp // self._warps_a_block for warp in self.warps})
+
+    def batches(self) -> Iterator[Touches]:
+        """What is touched, batch by batch.
+
+        Raises
+        ------
+        InputError
+            A line is not as it must be, or the file is cut off: one sentence with file, line, expected and got.
+        """
+        first = next(self._lines, None)
+        if first is None:
+            raise InputError(f"{self.where}: ends after its header; expected instructions.")
+        self.grouped = first[1].startswith("#BEGIN_TB")
+        return self._grouped() if self.grouped else self._raw(first)
+
+    def _raw(self, first: tuple[int, str]) -> Iterator[Touches]:
+        layout, line, number = self.header.layout(grouped=False), first[1], first[0]
+        while True:
+            if line.startswith(("#", "-")):
+                raise self._wrong(number, "expected an instruction, as in the raw trace above it", line)
+            fields = line.split()
+            self._take(number, fields, instruction_of(fields, layout, self.where, number), *self._owner(number, fields))
+            if len(self._columns[-1]) >= BATCH:
+                yield self._batch()
+            try:
+                number, line = next(self._lines)
+            except StopIteration:
+                break
+        yield self._batch()
+
+    def _owner(self, number: int, fields: list[str]) -> tuple[int, int]:
+        """The block and the warp that a line of a raw file begins with."""
+        if not all(field.isdigit() for field in fields[:4]):
+            raise self._wrong(number, "expected thread block x, y, z and warp", " ".join(fields[:4]))
+        x, y, z, warp = (int(field) for field in fields[:4])
+        return self._block(number, x, y, z), self._warp(number, warp)
+
+    def _block(self, number: int, x: int, y: int, z: int) -> int:
+        of_x, of_y, of_z = self.header.grid
+        if x >= of_x or y >= of_y or z >= of_z:
+            raise self._wrong(number, f"expected a thread block of the grid {self.header.grid}", f"({x}, {y}, {z})")
+        return x + of_x * (y + of_y * z)
+
+    def _warp(self, number: int, warp: int) -> int:
+        if warp >= self._warps_a_block:
+            raise self._wrong(number, f"expected a warp below {self._warps_a_block}", str(warp))
+        return warp
+
+    def _grouped(self) -> Iterator[Touches]:
+        more = True
+        while more:
+            self._thread_block()
+            if len(self._columns[-1]) >= BATCH:
+                yield self._batch()
+            more = self._begins()
+        yield self._batch()
+
+    def _begins(self) -> bool:
+        """Whether another thread block begins; nothing else may stand between two."""
+        number, line = next(self._lines, (0, ""))
+        if number and not line.startswith("#BEGIN_TB"):
+            raise self._wrong(number, "expected #BEGIN_TB or the end of the file", line)
+        return bool(number)
+
+    def _thread_block(self) -> None:
+        """All warps of a block, up to its #END_TB."""
+        layout, block, warp, left = self.header.layout(grouped=True), -1, -1, 0
+        for number, line in self._lines:
+            key, assigned, value = line.partition("=")
+            if left and not assigned and not line.startswith("#"):
+                fields = line.split()
+                self._take(number, fields, instruction_of(fields, layout, self.where, number), block, warp)
+                left -= 1
+            elif left:
+                raise self._wrong(number, f"expected {left} more instructions of warp {warp}", line)
+            elif line.startswith("#END_TB"):
+                return
+            elif key.strip() == "thread block":
+                block = self._block(number, *self._numbers(number, value, 3))
+            elif key.strip() == "warp":
+                warp = self._warp(number, *self._numbers(number, value, 1))
+            elif key.strip() == "insts" and block >= 0 <= warp:
+                (left,) = self._numbers(number, value, 1)
+                self.declared += left
+            elif not key.startswith("cluster"):
+                raise self._wrong(number, "expected `thread block =`, `warp =`, `insts =` or #END_TB", line)
+        rest = f"{left} more instructions of warp {warp}" if left else "#END_TB"
+        raise InputError(f"{self.where}: is cut off; expected {rest} of thread block {block}. Got the end of the file.")
+
+    def _numbers(self, number: int, text: str, count: int) -> list[int]:
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) != count or not all(part.isdigit() and len(part) < 12 for part in parts):
+            raise self._wrong(number, f"expected {count} whole numbers", text.strip())
+        return [int(part) for part in parts]
+
+    def _take(self, number: int, fields: list[str], found: Instruction, block: int, warp: int) -> None:
+        """Count an instruction, and keep what it touches of global memory."""
+        opcode = found.opcode.partition(".")[0]
+        in_shared = found.mode >= 0 and self._is_shared(opcode, found.addresses)
+        if opcode == "LDGSTS" and in_shared:
+            return
+        self.instructions += 1
+        self.warps.add(block * self._warps_a_block + warp)
+        if found.mode < 0:
+            return
+        self.opcodes[opcode] += 1
+        self.modes[found.mode] += 1
+        self.of_shared += in_shared
+        if in_shared or not found.addresses:
+            return
+        if min(found.addresses) < 0 or max(found.addresses) >= _ADDRESSES:
+            raise self._wrong(number, "expected addresses of at most 63 bits", " ".join(fields[-3:]))
+        for column, value in zip(self._columns, (block, warp, len(found.addresses))):
+            column.append(value)
+        self._columns[-1].extend(found.addresses)
+
+    def _is_shared(self, opcode: str, addresses: list[int]) -> bool:
+        if opcode in _OF_SHARED:
+            return True
+        if not addresses or opcode in ("LDL", "STL"):
+            return False
+        base = self.header.shared_base
+        return addresses[0] < _SHARED_WINDOW or 0 <= base <= addresses[0] < base + _SHARED_WINDOW
+
+    def _batch(self) -> Touches:
+        batch = Touches(*(np.array(column, np.int64) for column in self._columns))
+        self._columns = tuple(array("q") for _ in Touches._fields)
+        return batch
+
+    def _wrong(self, number: int, expected: str, got: str) -> InputError:
+        return InputError(f"{self.where}: line {number}: {expected}. Got {shown(got)}.")
+
+
+def instruction_of(fields: list[str], layout: Layout, where: str, number: int) -> Instruction:
+    """The instruction of a numbered line of a file."""
+    try:
+        return instruction(fields, layout)
+    except InputError as wrong:
+        raise InputError(f"{where}: line {number}: {wrong}") from None
+
+
+def _numbered(source: Source) -> NumberedLines:
+    for number, line in enumerate(source.lines(), 1):
+        stripped = line.strip()
+        if stripped:
+            yield number, stripped

@@ -1,0 +1,139 @@
+"""Kernels that say by formula which bytes each instruction of each warp touches; this makes accesses of it.
+
+An access is one page of one instruction of a warp: the lanes are coalesced, as the load/store unit asks a TLB once for
+each page. Arrays lie one behind the other, each from a page on. Which core runs a workgroup is the order of dispatch;
+when an access is issued is the model of `warp_pages`. Shared memory, registers and caches have no part in it: every
+load of global memory is a translation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, at
+from workbench.levers import lever
+from workbench.streams import Streams
+from workbench.workloads.accesses import Accesses
+from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
+from workbench.workloads.ordinals import Ordinals
+from workbench.workloads.synthetic.kernels.spans import Spans
+from workbench.workloads.warp_pages import CoreClock, WarpPages, cut
+from workbench.workloads.workload import Workload
+
+_SPANS_AT_ONCE = 1 << 17
+
+
+Touched = Callable[[np.ndarray], Spans]
+"""From int64[count] numbers of workgroups to what they touch."""
+
+
+class Launch(NamedTuple):
+    """One launch of a kernel."""
+
+    workgroups: int
+    """Of its grid."""
+    spans: Touched
+    """What some of them touch."""
+    typical: int
+    """How many spans a workgroup has, about."""
+
+
+class Arrays:
+    """Lays arrays one behind the other, each from a page on.
+
+    >>> arrays = Arrays(4096)
+    >>> arrays.place(5000), arrays.place(1), arrays.bytes
+    (0, 8192, 12288)
+    """
+
+    def __init__(self, page_bytes: int) -> None:
+        self._page_bytes = page_bytes
+        self.bytes = 0
+
+    def place(self, size: int) -> int:
+        """Where an array of so many bytes begins."""
+        begins = self.bytes
+        self.bytes += -(-size // self._page_bytes) * self._page_bytes
+        return begins
+
+
+class PageKernel(Workload):
+    """The base of every kernel; `launches` says what it touches."""
+
+    element_bytes: int = lever(4, least=1, most=16, scale="power_of_two", unit="bytes", says="an element of its arrays")
+    warp_size: int = lever(32, least=8, most=64, scale="power_of_two", unit="threads", says="threads of a warp")
+    order: DispatchOrder = lever(RoundRobin(), says="which core runs each workgroup")
+    resident: int = lever(2, least=1, most=64, unit="workgroups", says="workgroups that a core runs at once")
+    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", says="cycles between two accesses of a core")
+    repeats: int = lever(1, least=1, most=1 << 30, unit="launches", says="how often all of it is launched")
+    count: int = lever(0, least=0, most=10**12, unit="accesses", says="the first so many accesses; 0 = all")
+
+    def launches(self, places: list[int], streams: Streams) -> Iterator[Launch]:
+        """Every launch, in order; `places` are the addresses at which the arrays begin."""
+        raise NotImplementedError
+
+    def array_bytes(self) -> list[int]:
+        """The bytes of each array, in the order in which they lie."""
+        raise NotImplementedError
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        try:
+            self.order.check_cores(machine.cores, f"{path or self.name}.order")
+        except InputError as wrong:
+            raise InputError(at(where, str(wrong))) from None
+        arrays = Arrays(machine.page_bytes)
+        for size in self.array_bytes():
+            arrays.place(size)
+        pages = arrays.bytes // machine.page_bytes
+        if pages > machine.pages:
+            said = f"{path or self.name}: its arrays must fit in {machine.pages} pages, all that the machine has"
+            raise InputError(at(where, f"{said}. Got {pages}."))
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        """The accesses, in blocks.
+
+        Raises
+        ------
+        InputError
+            The arrays do not fit the machine's addresses, or the order of dispatch names a core that it lacks.
+        """
+        self.check_machine(machine)
+        return cut(self._launched(machine, streams), self.count)
+
+    def places(self, page_bytes: int) -> list[int]:
+        """Where each array begins."""
+        arrays = Arrays(page_bytes)
+        return [arrays.place(size) for size in self.array_bytes()]
+
+    def warp_pages(self, machine: Any, streams: Streams) -> Iterator[WarpPages]:
+        """What each warp touches, once all launches; every part holds whole workgroups of one launch."""
+        for launch in self.launches(self.places(machine.page_bytes), streams):
+            for rows in self._waves(launch, machine):
+                yield rows.coalesced()
+
+    def _launched(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        clock = CoreClock(machine.cores, self.gap)
+        for _ in range(self.repeats):
+            for rows in self.warp_pages(machine, streams):
+                yield clock.accesses(rows.core, rows.page)
+
+    def _waves(self, launch: Launch, machine: Any) -> Iterator[WarpPages]:
+        """Some whole waves at a time of a launch."""
+        number = np.arange(launch.workgroups)
+        core = self.order.core(number, launch.workgroups, machine.cores)
+        wave = Ordinals(machine.cores).of(core) // self.resident
+        sequence = np.argsort(wave, kind="stable")
+        ends = np.cumsum(np.bincount(wave))
+        begin = 0
+        while begin < launch.workgroups:
+            wanted = begin + max(_SPANS_AT_ONCE // launch.typical, 1)
+            end = int(ends[min(int(np.searchsorted(ends, wanted)), len(ends) - 1)])
+            chosen = sequence[begin:end]
+            touched = launch.spans(chosen)
+            row, page = touched.pages(machine.page_bytes)
+            place, warp, step = touched.workgroup[row], touched.warp[row], touched.step[row]
+            yield WarpPages(wave[chosen][place], step, place + begin, warp, page, core[chosen][place])
+            begin = end

@@ -1,0 +1,158 @@
+"""Accesses of a recorded trace of warps: what the kernels of a real program touched, on the cores of a machine.
+
+A trace says what each warp executed, not when nor on which core. Both are a model (`warp_pages`), and each of its parts
+is a lever or stated here:
+
+- `order` says which core runs a thread block.
+- Of a grouped trace, `resident` thread blocks of every core run at once, in step. A raw trace was drained from warps
+  that ran at once; its order is kept.
+- An instruction makes one access for each distinct page of its active lanes, the lowest page first. Shared memory has
+  no pages.
+- The k-th access of a core is issued k times `gap` cycles after the first.
+- The kernels of a kernelslist run one after the other, or all together.
+
+Public traces are small. `footprint` and `copies` make a large workload from a small trace; what they give is synthetic,
+and says so: with `footprint` n every address is n times as far from the lowest one as it was, as if all elements were n
+times as large; with `copies` n every thread block comes n times, each copy in pages of its own or in the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from workbench.errors import InputError, at
+from workbench.levers import lever
+from workbench.streams import Streams
+from workbench.workloads.accesses import Accesses
+from workbench.workloads.catalogue import digest, trace_file
+from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
+from workbench.workloads.importers import read_trace
+from workbench.workloads.importers.kernels_list import KernelsList, read_listing, trace_beside
+from workbench.workloads.importers.source import Source
+from workbench.workloads.recorded import OfTrace
+from workbench.workloads.warp_pages import cut, merged
+from workbench.workloads.warp_trace_pages import Placing, kernel_accesses
+
+_FORMATS = ("accelsim_trace_raw", "accelsim_trace_grouped", KernelsList.format)
+
+
+class TraceAccesses(OfTrace):
+    """The global accesses of an Accel-Sim / NVBit trace, or of the kernels that a kernelslist names.
+
+    References
+    ----------
+    spec 4, section 6: real page traces from kernels where available.
+    """
+
+    order: DispatchOrder = lever(RoundRobin(), says="which core runs each thread block")
+    resident: int = lever(
+        2, least=1, most=64, unit="workgroups", says="thread blocks of a grouped trace that a core runs at once"
+    )
+    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", says="cycles between two accesses of a core")
+    kernels: Literal["in_turn", "together"] = lever(
+        "in_turn", says="whether the kernels of a list run one after the other, or all from cycle 0 on"
+    )
+    footprint: int = lever(
+        1, least=1, most=1 << 20, scale="log", says="how many times as far apart all addresses are (synthetic if > 1)"
+    )
+    copies: int = lever(1, least=1, most=1024, says="how often every thread block comes (synthetic if > 1)")
+    copies_touch: Literal["own", "same"] = lever("own", says="whether copies touch pages of their own, or the same")
+    count: int = lever(0, least=0, most=10**12, unit="accesses", says="the first so many accesses; 0 = all")
+
+    def identity(self) -> dict[str, Any]:
+        """The levers, with the trace and those that a list names by their contents."""
+        own = super().identity()
+        files = _files(trace_file(self.trace))
+        own[self.name]["trace"]["kernels"] = [digest(file) for file in files]
+        return own
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        try:
+            span = self._span()
+            self.order.check_cores(machine.cores, f"{path or self.name}.order")
+        except InputError as wrong:
+            raise InputError(at(where, str(wrong))) from None
+        last, most = self._placing(machine).last_page(span), machine.pages
+        if last >= most:
+            raise InputError(
+                at(where, f"{self._said(path)} {most}, all that the machine's addresses reach. Got page {last}.")
+            )
+
+    def _said(self, path: str) -> str:
+        """What must change so that all pages are within reach."""
+        for lever_name in ("footprint", "copies"):
+            if getattr(self, lever_name) > 1:
+                return f"{path or self.name}.{lever_name} must keep pages below"
+        return f"{self.trace}: its pages must be below"
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        """The accesses, in blocks; the trace is read as they are asked for.
+
+        Raises
+        ------
+        InputError
+            The trace cannot be read, touches no global memory, or its pages are beyond the machine's addresses.
+        """
+        self.check_machine(machine)
+        placing = self._placing(machine)
+        files = _files(trace_file(self.trace))
+        if self.kernels == "together":
+            return cut(merged([kernel_accesses([file], placing) for file in files]), self.count)
+        return cut(kernel_accesses(files, placing), self.count)
+
+    def facts(self, machine: Any) -> dict[str, Any]:
+        """What the trace holds, and by how much it was made larger."""
+        found = read_trace(trace_file(self.trace)).facts()
+        return {**found, "footprint": self.footprint, "copies": self.copies}
+
+    def _span(self) -> Span:
+        path = trace_file(self.trace)
+        return _span(path, tuple(digest(file) for file in (path, *_files(path))))
+
+    def _placing(self, machine: Any) -> Placing:
+        span = self._span()
+        return Placing(
+            cores=machine.cores,
+            page_bytes=machine.page_bytes,
+            order=self.order,
+            resident=self.resident,
+            gap=self.gap,
+            lowest=span.lowest,
+            footprint=self.footprint,
+            copies=self.copies,
+            apart=span.reach(self.footprint, machine.page_bytes) if self.copies_touch == "own" else 0,
+        )
+
+
+class Span(NamedTuple):
+    """Between which addresses a trace touches memory."""
+
+    lowest: int
+    highest: int
+
+    def reach(self, footprint: int, page_bytes: int) -> int:
+        """Bytes from one copy to the next, in whole pages."""
+        return -(-((self.highest - self.lowest) * footprint + page_bytes) // page_bytes) * page_bytes
+
+
+@lru_cache(maxsize=64)
+def _span(path: Path, sha256: tuple[str, ...]) -> Span:
+    trace = read_trace(path)
+    if trace.format not in _FORMATS:
+        raise InputError(f"{path}: is a trace of kernels ({trace.format}), which says nothing of the pages they touch.")
+    facts = trace.facts()
+    if not facts["global_addresses"]:
+        raise InputError(f"{path}: no instruction touches global memory, so there is no access.")
+    return Span(int(facts["lowest_address"], 16), int(facts["highest_address"], 16))
+
+
+def _files(path: Path) -> list[Path]:
+    """The traces of kernels: the file itself, or those that a kernelslist names and that lie beside it."""
+    source = Source(path)
+    if not KernelsList().recognises(source.head):
+        return [path]
+    named = [trace_beside(path, name) for name in read_listing(source).kernels]
+    return [file for file in named if file is not None]
