@@ -94,7 +94,11 @@ def test_a_full_card_borrows_from_the_one_with_the_fastest_link(folder):
         regions = client.alloc_many([MIB // 2] * 5)
         assert [region.card for region in regions] == ["gpu0", "gpu0", "gpu1", "gpu1", "cpu0"]
         assert client.alloc(10, card="cpu0").card == "cpu0"
-        assert len({client.pointer(region) for region in regions}) == 5
+        pointers = [client.pointer(region) for region in regions]
+        assert len(set(pointers)) == 5
+        client.free(pointers[0])
+        with pytest.raises(Refused, match=f"there is no region {regions[0].id}; it was freed already"):
+            client.free(regions[0])
 
 
 def test_reused_memory_holds_what_was_there_unless_it_is_to_be_zeros(folder):
@@ -197,3 +201,19 @@ def test_after_a_kill_another_process_cannot_take_what_was_a_clients(folder):
             raw.sendall(REQUEST.pack(1, 1, 5, 0))
             assert REPLY.unpack(raw.recv(100))[0] == BAD_REQUEST
         assert watch.state("gpu0") == (64, 0)
+
+
+def test_replies_wait_for_a_client_that_reads_late_but_not_for_ever(folder):
+    state = REQUEST.pack(6, 1, 0, 0)
+    with in_thread(folder), PoolClient(folder) as watch, socket.socket(socket.AF_UNIX) as late:
+        late.connect(str(folder / "socket"))
+        late.sendall(REQUEST.pack(1, 1, 0, 0) + state * 60_000)
+        replies = b""
+        while len(replies) < 60_001 * REPLY.size:
+            replies += late.recv(1 << 20)
+        assert set(REPLY.iter_unpack(replies[REPLY.size :])) == {(0, 1, 0, 0)}
+        late.sendall(REQUEST.pack(2, -1, 64, 1))
+        late.recv(100)
+        with pytest.raises(ConnectionError):
+            late.sendall(state * 2_000_000)
+        assert watch.state("gpu0") == (0, 64), "what it held came back"

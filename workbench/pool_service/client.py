@@ -68,6 +68,8 @@ class PoolClient:
         self._folder, self._patience_s = ServiceFolder(folder), patience_s
         self._client = self._serial = 0
         self._arenas: dict[int, SharedMemory] = {}
+        self._pointers: dict[int, int] = {}
+        """The identifier of each region of which the application asked for the address."""
         self._socket = self._opened()
         said = self._folder.description()
         if said is None:
@@ -129,7 +131,7 @@ class PoolClient:
 
     def free_many(self, regions: Iterable[Region | int]) -> None:
         """Let go of several regions at once; the first that is refused is told, after all of them were asked for."""
-        names = [region.id if isinstance(region, Region) else region for region in regions]
+        names = [region.id if isinstance(region, Region) else self._pointers.pop(region, region) for region in regions]
         for reply, name in zip(self._ask([(protocol.FREE, 0, name, 0) for name in names]), names, strict=True):
             if reply[0] != protocol.FINE:
                 raise _refusal(reply, name)
@@ -148,8 +150,10 @@ class PoolClient:
         return self._region(reply, reply[3])
 
     def pointer(self, region: Region) -> int:
-        """The address of a region's memory in this process; another process has another (spec 5, R9)."""
-        return ctypes.addressof(ctypes.c_char.from_buffer(region.memory))
+        """The address of a region's memory in this process; another process has another (spec 5, R9, R26)."""
+        address = ctypes.addressof(ctypes.c_char.from_buffer(region.memory))
+        self._pointers[address] = region.id
+        return address
 
     def state(self, card: str) -> tuple[int, int]:
         """Bytes of a card that are in use, and bytes that are cached."""
