@@ -101,6 +101,18 @@ def test_a_full_card_borrows_from_the_one_with_the_fastest_link(folder):
             client.free(regions[0])
 
 
+def test_a_release_that_nobody_waits_for_goes_with_the_next_request(folder):
+    with in_thread(folder), PoolClient(folder) as client, PoolClient(folder, "gpu1") as watch:
+        kept, gone = client.alloc_many([100, 200])
+        client.free_later(gone)
+        assert watch.state("gpu0")[0] == 300
+        with pytest.raises(Refused, match="it was freed already, or never given"):
+            client.free_later(client.pointer(gone))
+        assert client.alloc(200).id == gone.id, "it was free before the allocation was served"
+        client.free_later(client.pointer(kept))
+        assert client.state("gpu0")[0] == watch.state("gpu0")[0] == 200
+
+
 def test_reused_memory_holds_what_was_there_unless_it_is_to_be_zeros(folder):
     for zero, left in ((False, b"secret"), (True, bytes(6))):
         with in_thread(folder, {"zero_on_reuse": zero}), PoolClient(folder) as client:
