@@ -146,7 +146,7 @@ def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     assert_lawful(record)
     assert_access_times(case, record)
     if slot == "target" and policy.name != "local_only":
-        assert borrowed(record).sum() > 5, "hardly anything is borrowed: the case tests nothing"
+        assert borrowed(record).sum() > 4, "hardly anything is borrowed: the case tests nothing"
 
 
 def test_every_registered_policy_is_in_the_crowd() -> None:
@@ -180,7 +180,7 @@ def cases(draw: Any) -> Case:
     return Case(rows, scaled(RING, factor), policies, options, seed=chance.randrange(1 << 20))
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     assert_lawful(assert_same(case))

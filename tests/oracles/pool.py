@@ -275,6 +275,7 @@ class Service:
     def choose(self, own, size):
         target, count = self.policies["target"], len(self.cards)
         may = [c for c in range(count) if c != own and (self.options.cpus_lend or not self.hosts[c])]
+        may = [c for c in may if self.hops[c][own] >= 0]
         may += [] if target.own_first() else [own]
         may = sorted(c for c in may if self.cards[c].capacity)
         cards = [c for c in may if not target.filters() or self.room(self.cards[c], size)]

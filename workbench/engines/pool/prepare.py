@@ -12,6 +12,7 @@ from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
 from workbench.errors import InputError
 from workbench.machine.board import Board
+from workbench.machine.paths import Paths
 from workbench.policies.pool.cache.question import NEVER, Cache, in_class
 from workbench.streams import Streams
 from workbench.structures.size_index import NONE
@@ -21,9 +22,8 @@ LOCAL_GBPS = 5000.0
 """The bandwidth of a card to itself, as NCCL's model of topologies has it (graph/topo.h)."""
 
 
-def tables_of(board: Board, options: PoolOptions) -> Tables:
+def tables_of(board: Board, paths: Paths, options: PoolOptions) -> Tables:
     """The board as arrays."""
-    paths = board.paths(options.path_metric, options.max_hops, options.hop_factor)
     gbps, hosts = paths.gbps.copy(), np.array([card.kind == "cpu" for card in board.cards])
     np.fill_diagonal(gbps, LOCAL_GBPS)
     capacity = np.array([card.free_bytes for card in board.cards])
