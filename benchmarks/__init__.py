@@ -16,6 +16,8 @@ BENCHMARKS = {
     "placement_drain_1824": "benchmarks.placement_drain:placement_drain_1824",
     "place_free": "benchmarks.place_free:place_free",
     "dispatch_full": "benchmarks.dispatch_full:dispatch_full",
+    "pool_replay": "benchmarks.pool_replay:pool_replay",
+    "pool_replay_growth": "benchmarks.pool_replay:pool_replay_growth",
     "dispatch_full_256": "benchmarks.dispatch_full:dispatch_full_256",
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
     "sweep_10000_runs": "benchmarks.sweep:sweep_10000_runs",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.engines.pool_cases import Case, assert_access_times, assert_same, crowd, line
 from workbench.engines.pool import Pool
+from workbench.engines.pool.loop import simulate
 from workbench.machine import Board, Card, Link
 from workbench.metrics.pool_series import cached, in_use, reserved
 from workbench.policies.catalogue import load_all
@@ -191,6 +192,12 @@ def test_the_same_bits_every_time_and_with_every_index_checked() -> None:
     one, other = case.simulate(), Pool().simulate(case.setup(), case.seed, checked=True)
     for name, column in one._asdict().items():
         np.testing.assert_array_equal(column, getattr(other, name), err_msg=name)
+
+
+def test_the_loop_is_compiled_once_for_all_policies_and_requests() -> None:
+    for rows, chosen in (([], {}), (crowd(1, 3, 30, 20), {"cache": SizeClasses(), "target": WeightedCards()})):
+        Case(rows, line(100, 100, 100), chosen).simulate()
+    assert len(getattr(simulate, "signatures", [])) <= 1, "every other layout of an argument costs 20 s"
 
 
 def test_no_request_at_all() -> None:

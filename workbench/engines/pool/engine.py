@@ -79,7 +79,8 @@ class Pool:
         tables = tables_of(setup.machine, paths, options)
         checked = checked or not _proved.issuperset(_answers(setup))
         policies, *memories = policies_of(setup, tables.capacity.size, streams, checked)
-        state = new_state(tables, columns.time.size, blocks_needed(columns, rules), *memories)
+        allocations = int((requests.action == ALLOC).sum())
+        state = new_state(tables, columns.time.size, allocations, blocks_needed(columns, rules), *memories)
         simulate(columns, tables, rules, policies, state)
         if state.counters[STATUS] != FINE:
             raise broken(setup, columns, state)
