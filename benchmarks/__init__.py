@@ -16,7 +16,10 @@ BENCHMARKS = {
     "placement_drain_1824": "benchmarks.placement_drain:placement_drain_1824",
     "place_free": "benchmarks.place_free:place_free",
     "dispatch_full": "benchmarks.dispatch_full:dispatch_full",
+    "pool_replay": "benchmarks.pool_replay:pool_replay",
+    "pool_replay_growth": "benchmarks.pool_replay:pool_replay_growth",
     "dispatch_full_256": "benchmarks.dispatch_full:dispatch_full_256",
+    "malloc_warp": "benchmarks.malloc_warp:malloc_warp",
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
     "translation_lru": "benchmarks.translation_lru:translation_lru",
     "translation_directory": "benchmarks.translation_directory:translation_directory",
@@ -24,6 +27,7 @@ BENCHMARKS = {
     "runs_100000": "benchmarks.runner_scale:runs_100000",
     "fixed_cost_of_a_run": "benchmarks.runner_scale:fixed_cost_of_a_run",
     "two_workers": "benchmarks.runner_scale:two_workers",
+    "pool_service": "benchmarks.pool_service:pool_service",
     "tuner_overhead": "benchmarks.tuner_overhead:tuner_overhead",
     "first_results": "benchmarks.first_results:first_results",
 }

@@ -24,7 +24,9 @@ class WorkloadControl(Control):
     def __init__(self, wants: str, start: str, length: int) -> None:
         """`wants` is what the engine serves, `start` a regime, `length` that of every regime's queues."""
         self._wants = wants
-        self._regimes = {name: regime.workload.but(count=length) for name, regime in regimes(wants).items()}
+        self._regimes = {
+            name: regime.workload.but(**{regime.workload.counted_by: length}) for name, regime in regimes(wants).items()
+        }
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
         self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
         self.names.tooltip = _REGIME.says

@@ -29,6 +29,18 @@ _MODULES = {
         "workbench.records.dispatch_events",
         ("workbench.policies.placement", "workbench.policies.probes", "workbench.policies.dispatch"),
     ),
+    "malloc": (
+        "workbench.engines.malloc:Malloc",
+        "workbench.metrics.malloc",
+        "workbench.records.malloc_events",
+        ("workbench.policies.placement", "workbench.policies.malloc"),
+    ),
+    "pool": (
+        "workbench.engines.pool:Pool",
+        "workbench.metrics.pool",
+        "workbench.records.pool_events",
+        ("workbench.policies.pool",),
+    ),
     "shared_memory": (
         "workbench.engines.shared_memory:SharedMemory",
         "workbench.metrics.shared_memory",

@@ -43,6 +43,8 @@ _FILES = (
     "network_load",
     "sharing_degrees",
     "core_affinity",
+    "speed_up",
+    "held_over_time",
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 
