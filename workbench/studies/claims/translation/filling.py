@@ -16,7 +16,7 @@ ALWAYS, EMPTY = "demand_always", "gate_any"
 
 
 def _runs(evidence: Evidence, regime: str) -> RunSet:
-    pushed = {"push_pair": {"threshold": {"vary": list(THRESHOLDS)}}}
+    pushed = {"push_pair": {"fill_threshold": {"vary": list(THRESHOLDS)}}}
     said = experiment(regime, locate=DIRECTORY, eviction="lru", fill={"vary": [ALWAYS, pushed, EMPTY]})
     return evidence.runs(f"translation_filling_{regime}", said)
 
@@ -25,7 +25,7 @@ def _gains(evidence: Evidence, *measures: str) -> Iterator[Finding]:
     for regime in SHARED:
         runs = _runs(evidence, regime)
         for threshold in THRESHOLDS:
-            first, other = point(runs, fill=ALWAYS), point(runs, threshold=threshold)
+            first, other = point(runs, fill=ALWAYS), point(runs, fill_threshold=threshold)
             for measure in measures:
                 yield better(runs, first, other, measure, f"{regime}, threshold {threshold}")
 
