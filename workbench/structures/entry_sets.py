@@ -52,7 +52,11 @@ def new_entry_sets(ways: np.ndarray, owner: np.ndarray) -> EntrySets:
 
 @kernel
 def set_of(key: int, sets: int) -> int:
-    """Which of so many sets a key belongs to: the remainder, without a division where the sets are a power of two."""
+    """Which of so many sets a key belongs to: the remainder, without a division where the sets are a power of two.
+
+    >>> set_of(13, 1), set_of(13, 4), set_of(13, 6)
+    (0, 1, 1)
+    """
     return key % sets if sets & (sets - 1) else key & (sets - 1)
 
 
