@@ -4,6 +4,7 @@ from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, l
 from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, kernel, routine
 from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
+from workbench.compiled.prefetch import prefetch
 from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "left",
     "lend",
     "ones",
+    "prefetch",
     "ran_out",
     "right",
     "routine",

@@ -51,6 +51,16 @@ def new_entry_sets(ways: np.ndarray, owner: np.ndarray) -> EntrySets:
 
 
 @kernel
+def set_of(key: int, sets: int) -> int:
+    """Which of so many sets a key belongs to: the remainder, without a division where the sets are a power of two.
+
+    >>> set_of(13, 1), set_of(13, 4), set_of(13, 6)
+    (0, 1, 1)
+    """
+    return key % sets if sets & (sets - 1) else key & (sets - 1)
+
+
+@kernel
 def take_free(table: EntrySets, at: int) -> int:
     """Take an entry off the free stack of a set, or -1 when the set is full."""
     entry = table.sets[at * ROW + FREE]

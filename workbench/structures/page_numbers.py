@@ -34,7 +34,7 @@ class PageNumbers(NamedTuple):
 @allocating
 def new_page_numbers(room: int) -> PageNumbers:
     """A numbering without a page, with room for so many."""
-    near = np.full(NEAR, ABSENT).astype(np.int32)
+    near = np.full(NEAR, np.int32(ABSENT))
     places = np.full(64, ABSENT)
     return PageNumbers(near, places, places.astype(np.int32), np.zeros(room, np.int64), np.zeros(2, np.int64))
 

@@ -21,7 +21,7 @@ from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIR
 from workbench.policies.translation.peer.question import PEER
 from workbench.records.translation import MESSAGES
 from workbench.structures.core_bits import count_cores, drop_core, has_core
-from workbench.structures.entry_sets import READY, ROW, touch
+from workbench.structures.entry_sets import READY, ROW, set_of, touch
 
 NOBODY: Any = np.int64(-1)
 WALK_AT_ONCE: Any = np.int64(-2)
@@ -45,7 +45,7 @@ def ask_near(run: Run, core: int, page: int, key: int, issue: int, at: int) -> t
     return at, NOBODY
 
 
-@apart
+@kernel
 def _ask_directory(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     rules, state, plan = run.rules, run.state, run.policies.plan
     at += max(plan.look_up_cycles - rules.private_cycles, 0) if plan.parallel else plan.look_up_cycles
@@ -77,7 +77,7 @@ def _ask_directory(run: Run, core: int, page: int, key: int, issue: int, at: int
     return at, NOBODY
 
 
-@apart
+@kernel
 def _named(run: Run, core: int, page: int) -> int:
     """Lay out the other cores that the record names, and count them."""
     rules, state = run.rules, run.state
@@ -88,7 +88,7 @@ def _named(run: Run, core: int, page: int) -> int:
     return count_cores(state.others, 0, rules.words)
 
 
-@apart
+@kernel
 def _choose(run: Run, core: int, issue: int) -> int:
     """The peer that the policy chooses of those laid out; -1 where it broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.peer
@@ -106,7 +106,7 @@ def _round_trip(run: Run, core: int, peer: int) -> int:
     return 2 * run.state.hops[core * run.rules.cores + peer] * run.rules.hop_cycles + run.rules.private_cycles
 
 
-@apart
+@kernel
 def _ask(run: Run, core: int, peer: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
     """Send a request and wait for the answer: when it is back, and the peer's entry, -1 = it holds none."""
     run.state.messages[ANSWER] += 1
@@ -114,7 +114,7 @@ def _ask(run: Run, core: int, peer: int, page: int, key: int, issue: int, at: in
     return travel(run, issue, peer, core, at), entry
 
 
-@apart
+@kernel
 def _send(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
     """Send a question to a core: when it is there."""
     run.state.messages[REQUEST] += 1
@@ -133,9 +133,7 @@ def _look_at(run: Run, peer: int, page: int, key: int, issue: int, at: int) -> t
         state.counters[STALE] += 1
         return at, NOWHERE
     if run.policies.plan.refreshes_peer:
-        at_set = peer * rules.private_sets
-        if rules.private_sets > 1:
-            at_set += key % rules.private_sets
+        at_set = peer * rules.private_sets + set_of(key, rules.private_sets)
         touch(state.tlbs, at_set, entry)
         tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, issue)
     return max(at, state.tlbs.entries[entry * ROW + READY]), entry
@@ -179,6 +177,6 @@ def _ask_cluster(run: Run, core: int, page: int, key: int, at: int) -> tuple[int
     entry = find(run, rules.cores + cluster, page)
     if entry == NOWHERE:
         return at, NOBODY
-    at_set = rules.cores * rules.private_sets + cluster * rules.cluster_sets + key % rules.cluster_sets
+    at_set = rules.cores * rules.private_sets + cluster * rules.cluster_sets + set_of(key, rules.cluster_sets)
     touch(state.tlbs, at_set, entry)
     return max(at, state.tlbs.entries[entry * ROW + READY]), cluster

@@ -48,6 +48,7 @@ from workbench.structures.entry_sets import (
     WAYS,
     insert,
     remove,
+    set_of,
     take_free,
 )
 
@@ -83,9 +84,7 @@ def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: i
 def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: int, issue: int) -> None:
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
-    at = core * rules.private_sets
-    if rules.private_sets > 1:
-        at += key % rules.private_sets
+    at = core * rules.private_sets + set_of(key, rules.private_sets)
     entry = take_free(state.tlbs, at)
     if entry == NONE:
         entry = _make_room(run, core, at, issue)
@@ -99,7 +98,7 @@ def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: i
     log(run, issue, FILLED if pusher == NONE else PUSH, core, page, NONE, pusher, NONE)
 
 
-@apart
+@kernel
 def _make_room(run: Run, core: int, at: int, issue: int) -> int:
     """Evict an entry of a full set of a private TLB, and take it; -1 where the policy broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.eviction
@@ -147,7 +146,7 @@ def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
     fail(run.state.counters, status, issue, core, answer)
 
 
-@apart
+@kernel
 def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int) -> None:
     """Take an entry out of a core's own TLB."""
     remove(run.state.tlbs, at, entry)
@@ -161,9 +160,7 @@ def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
     rules, state = run.rules, run.state
     core = next_core(state.held, page * rules.words, rules.words, 0)
     while core != NOBODY:
-        at = core * rules.private_sets
-        if rules.private_sets > 1:
-            at += key % rules.private_sets
+        at = core * rules.private_sets + set_of(key, rules.private_sets)
         drop_private(run, core, page, find(run, core, page), at, issue)
         state.counters[SHOT_DOWN] += 1
         log(run, issue, INVALIDATE, core, page, NONE, NONE, NONE)
@@ -185,7 +182,7 @@ def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
         fail(run.state.counters, FILL_RAISED, issue, core, RAISED)
 
 
-@apart
+@kernel
 def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
     """A translation came from the shared TLB or a walk: fill whom the fill rule says."""
     rules, state, policy = run.rules, run.state, run.policies.fill
@@ -231,7 +228,7 @@ def _fill_cluster(run: Run, core: int, page: int, key: int, ready: int, issue: i
     tlb = rules.cores + cluster
     if find(run, tlb, page) != NOWHERE:
         return
-    at = rules.cores * rules.private_sets + cluster * rules.cluster_sets + key % rules.cluster_sets
+    at = rules.cores * rules.private_sets + cluster * rules.cluster_sets + set_of(key, rules.cluster_sets)
     entry = take_free(state.tlbs, at)
     if entry == NONE:
         entry = state.tlbs.sets[at * ROW + OLDEST]
@@ -247,7 +244,7 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
     """Put a page into the shared TLB, which does not hold it."""
     rules, state, policy = run.rules, run.state, run.policies.shared_eviction
     first_set = rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
-    at, tlb = first_set + key % rules.shared_sets, rules.tlbs - 1
+    at, tlb = first_set + set_of(key, rules.shared_sets), rules.tlbs - 1
     sets, row = state.tlbs.sets, at * ROW
     entry = take_free(state.tlbs, at)
     if entry == NONE:
@@ -281,7 +278,7 @@ def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
     tell_use(run, policy, entry, at, first_set, FRESH, issue)
 
 
-@apart
+@kernel
 def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
     """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
     remove(run.state.tlbs, at, entry)

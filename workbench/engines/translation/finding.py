@@ -26,19 +26,29 @@ def _look_up(run: Run, tlb: int, page: int) -> int:
     return look_up(run.state.places, tlb, page)
 
 
-@apart
+@kernel
 def note_place(run: Run, tlb: int, page: int, entry: int) -> None:
     """Note where a page lies."""
     if run.rules.dense:
         run.state.where[page * run.rules.tlbs + tlb] = entry
     else:
-        put_key(run.state.places, tlb, page, entry)
+        _put(run, tlb, page, entry)
 
 
 @apart
+def _put(run: Run, tlb: int, page: int, entry: int) -> None:
+    put_key(run.state.places, tlb, page, entry)
+
+
+@kernel
 def forget_place(run: Run, tlb: int, page: int) -> None:
     """Note that a page does not lie there any more."""
     if run.rules.dense:
         run.state.where[page * run.rules.tlbs + tlb] = NOWHERE
     else:
-        take_key(run.state.places, tlb, page)
+        _take(run, tlb, page)
+
+
+@apart
+def _take(run: Run, tlb: int, page: int) -> None:
+    take_key(run.state.places, tlb, page)

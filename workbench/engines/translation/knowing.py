@@ -43,7 +43,7 @@ def others_known(run: Run, core: int, page: int) -> int:
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
 
-@apart
+@kernel
 def gained(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB holds a page from now on: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
@@ -59,7 +59,7 @@ def gained(run: Run, core: int, page: int, issue: int) -> None:
         _look_who_is_close(run, core)
 
 
-@apart
+@kernel
 def lost(run: Run, core: int, page: int, issue: int) -> None:
     """A private TLB does not hold a page any more."""
     rules, state = run.rules, run.state
@@ -91,7 +91,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
         state.shared[next_core(words, row, rules.words, 0)] += step
 
 
-@apart
+@kernel
 def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
     """Let the other directories know, and count the messages; `held` does not name the core."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -99,11 +99,7 @@ def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
         return
     state.counters[NEWS] += _receivers(run, core, page)
     if plan.update == MESSAGE:
-        room = state.pending.size // NEWS_ROW
-        at = (state.counters[PENDING_HEAD] + state.counters[PENDING]) % room * NEWS_ROW
-        state.pending[at], state.pending[at + 1] = issue + plan.delay_cycles, page
-        state.pending[at + 2], state.pending[at + 3] = core, came
-        state.counters[PENDING] += 1
+        _send_news(run, core, page, issue, came)
     elif rules.finite and came:
         for other in range(rules.cores):
             if other != core:
@@ -111,6 +107,16 @@ def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
 
 
 @apart
+def _send_news(run: Run, core: int, page: int, issue: int, came: int) -> None:
+    state = run.state
+    room = state.pending.size // NEWS_ROW
+    at = (state.counters[PENDING_HEAD] + state.counters[PENDING]) % room * NEWS_ROW
+    state.pending[at], state.pending[at + 1] = issue + run.policies.plan.delay_cycles, page
+    state.pending[at + 2], state.pending[at + 3] = core, came
+    state.counters[PENDING] += 1
+
+
+@kernel
 def _receivers(run: Run, core: int, page: int) -> int:
     """The other directories that keep a record of the page, or would: those that the scope says."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -118,12 +124,16 @@ def _receivers(run: Run, core: int, page: int) -> int:
         return rules.cores - 1
     if plan.scope == OWN_ONLY:
         return count_cores(state.held, page * rules.words, rules.words)
-    total, row = 0, page * rules.words
+    return _holders_and_followers(run, core, page)
+
+
+@apart
+def _holders_and_followers(run: Run, core: int, page: int) -> int:
+    rules, state, row = run.rules, run.state, page * run.rules.words
     for word in range(rules.words):
         state.others[word] = state.held[row + word] | state.followers[core * rules.words + word]
     drop_core(state.others, 0, core)
-    total += count_cores(state.others, 0, rules.words)
-    return total
+    return count_cores(state.others, 0, rules.words)
 
 
 @apart
@@ -211,12 +221,16 @@ def _forget_record(run: Run, core: int, page: int) -> None:
             run.state.record[at] = NONE
 
 
-@apart
+@kernel
 def _in_scope(run: Run, core: int, page: int) -> bool:
     """Whether the directory covers a page that its core does not hold: some peer that holds it is covered."""
-    rules, state, plan = run.rules, run.state, run.policies.plan
-    if plan.scope != OWN_PLUS_AFFINE:
-        return plan.scope == ORACLE
+    plan = run.policies.plan
+    return _is_close(run, core, page) if plan.scope == OWN_PLUS_AFFINE else bool(plan.scope == ORACLE)
+
+
+@apart
+def _is_close(run: Run, core: int, page: int) -> bool:
+    rules, state = run.rules, run.state
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
     common = NO_BITS
     for word in range(rules.words):
@@ -224,7 +238,7 @@ def _in_scope(run: Run, core: int, page: int) -> bool:
     return bool(common != NO_BITS)
 
 
-@apart
+@kernel
 def has_record(run: Run, core: int, page: int) -> bool:
     """Whether a core that misses a page finds a record of it."""
     if not _in_scope(run, core, page):

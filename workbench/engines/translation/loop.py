@@ -6,7 +6,7 @@ policy has broken its contract; it goes on from there as if it had not been left
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel, lend
+from workbench.compiled import apart, kernel, lend, prefetch
 from workbench.engines.translation.serving import sample, serve, unmap
 from workbench.engines.translation.state import (
     FINE,
@@ -25,6 +25,8 @@ from workbench.engines.translation.state import (
 
 EVENT_COLUMNS, NEWS_COLUMNS = 7, 4
 UNKNOWN = -1
+AHEAD = 12
+"""Rows between one that is served and one whose page is looked for in memory: the time that memory takes."""
 NEVER = 1 << 62
 
 
@@ -49,6 +51,7 @@ def _play_in_order(run: Run) -> None:
         if watched and not _has_room(run):
             counters[STATUS] = NEEDS_ROOM
             break
+        _fetch_page(run, min(row + AHEAD, end - 1))
         _serve_row(run, row, rows.cycle[row])
         row += 1
     counters[ROW] = row
@@ -62,7 +65,16 @@ def _has_room(run: Run) -> bool:
     return log and news
 
 
-@apart
+@kernel
+def _fetch_page(run: Run, row: int) -> None:
+    """Let the tables by page come nearer where a row of the trace will need them."""
+    rules, state, page = run.rules, run.state, int(run.rows.number[row])
+    prefetch(state.held, page * rules.words)
+    if rules.dense:
+        prefetch(state.where, page * rules.tlbs + int(run.rows.core[row]))
+
+
+@kernel
 def _serve_row(run: Run, row: int, issue: int) -> int:
     """Serve a row that is issued at a cycle; when it is done."""
     rows, counters = run.rows, run.state.counters

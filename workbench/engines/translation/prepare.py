@@ -15,6 +15,7 @@ from workbench.engines.translation.state import (
     KINDS_OF_MESSAGE,
     KINDS_OF_SERVICE,
     LATENCY_BINS,
+    NEXT_SAMPLE,
     WINDOWS,
     State,
 )
@@ -119,8 +120,10 @@ def new_state(rules: Rules, plan: Plan) -> State:
     ways, owners = _all_ways(rules, plan)
     quota = max(plan.quota, 0) if rules.finite else 0
     upper = np.array([rules.walk_cache])
+    counters = np.zeros(len(COUNTERS), np.int64)
+    counters[NEXT_SAMPLE] = rules.sample_accesses
     return State(
-        counters=np.zeros(len(COUNTERS), np.int64),
+        counters=counters,
         tlbs=new_entry_sets(ways, owners),
         key_of=none,
         where=np.zeros(0, np.int32),

@@ -27,6 +27,7 @@ from workbench.engines.translation.state import (
     KINDS_OF_MESSAGE,
     MSHR_WAIT,
     NEWS,
+    NEXT_SAMPLE,
     NOC_QUEUED,
     PORT_WAIT,
     PUSHES_USED,
@@ -42,7 +43,7 @@ from workbench.policies.translation.remote_fill.question import REMOTE_FILL
 from workbench.records.translation import MESSAGES, OVER_TIME, SERVED_BY
 from workbench.structures.core_bits import NOBODY as NO_CORE
 from workbench.structures.core_bits import add_core, count_cores, has_core, next_core
-from workbench.structures.entry_sets import HELD, NONE, PAGE, PUSHER, READY, ROW, remove, touch
+from workbench.structures.entry_sets import HELD, NONE, PAGE, PUSHER, READY, ROW, remove, set_of, touch
 
 _SOURCES: Any = tuple(np.int64(SERVED_BY.index(k)) for k in SERVED_BY)
 PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = _SOURCES
@@ -71,7 +72,8 @@ def serve(run: Run, core: int, page: int, key: int, name: int, issue: int) -> in
         at = _miss(run, core, page, key, name, issue, at)
     else:
         at = _hit(run, core, page, key, name, entry, issue, at)
-    if state.counters[SERVED] % rules.sample_accesses == 0:
+    if state.counters[SERVED] == state.counters[NEXT_SAMPLE]:
+        state.counters[NEXT_SAMPLE] += rules.sample_accesses
         sample(run)
     return at
 
@@ -79,9 +81,7 @@ def serve(run: Run, core: int, page: int, key: int, name: int, issue: int) -> in
 @kernel
 def _hit(run: Run, core: int, page: int, key: int, name: int, entry: int, issue: int, at: int) -> int:
     rules, state = run.rules, run.state
-    at_set = core * rules.private_sets
-    if rules.private_sets > 1:
-        at_set += key % rules.private_sets
+    at_set = core * rules.private_sets + set_of(key, rules.private_sets)
     touch(state.tlbs, at_set, entry)
     tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, issue)
     row = entry * ROW
@@ -133,7 +133,7 @@ def _sent(run: Run) -> int:
     return total
 
 
-@apart
+@kernel
 def _far(
     run: Run, core: int, page: int, key: int, name: int, issue: int, at: int, walk_at_once: bool
 ) -> tuple[int, int]:
@@ -145,7 +145,7 @@ def _far(
     return ask_shared(run, core, page, key, name, issue, at)
 
 
-@apart
+@kernel
 def _keep(run: Run, core: int, page: int, key: int, peer: int, issue: int, ready: int) -> None:
     """A peer, or a cluster's TLB, has answered: keep a copy where the policy says so; directories may learn from it."""
     rules, state, policy, plan = run.rules, run.state, run.policies.remote_fill, run.policies.plan
@@ -272,12 +272,14 @@ def _drop_far(run: Run, page: int, key: int) -> None:
     for cluster in range(rules.clusters):
         entry = find(run, rules.cores + cluster, page)
         if entry != NOWHERE:
-            remove(state.tlbs, first_set + cluster * rules.cluster_sets + key % rules.cluster_sets, entry)
+            remove(state.tlbs, first_set + cluster * rules.cluster_sets + set_of(key, rules.cluster_sets), entry)
             forget_place(run, rules.cores + cluster, page)
     if rules.shared_entries:
         entry = find(run, rules.tlbs - 1, page)
         if entry != NOWHERE:
-            drop_shared(run, page, entry, first_set + rules.clusters * rules.cluster_sets + key % rules.shared_sets)
+            drop_shared(
+                run, page, entry, first_set + rules.clusters * rules.cluster_sets + set_of(key, rules.shared_sets)
+            )
 
 
 @apart

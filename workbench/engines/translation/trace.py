@@ -36,18 +36,18 @@ class Trace:
     def pieces(self) -> Iterator[Rows]:
         """Every row in order."""
         for block in self._blocks:
-            self._check(block)
             for first in range(0, len(block.cycle), PIECE):
                 part = slice(first, first + PIECE)
                 yield self._rows(block.cycle[part], block.core[part], block.page[part], _unmaps(block, part))
 
     def _rows(self, cycle: Any, core: Any, page: Any, unmap: np.ndarray) -> Rows:
-        page = np.ascontiguousarray(page, np.int64)
+        cycle, page = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(page, np.int64)
+        core = np.ascontiguousarray(core)
+        self._check(cycle, core, page)
         key, number = self.keys(page), np.empty(page.size, np.int32)
         self.numbers = with_room(self.numbers, page.size)
         number_pages(self.numbers, key, number)
-        cycle, core = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(core, np.int32)
-        return Rows(cycle, core, page, key, number, unmap, np.zeros(0, np.int64))
+        return Rows(cycle, core.astype(np.int32, copy=False), page, key, number, unmap, np.zeros(0, np.int64))
 
     def keys(self, page: np.ndarray) -> np.ndarray:
         """What the entries of pages are found by: int64[rows]; themselves, unless an entry covers several."""
@@ -61,14 +61,13 @@ class Trace:
         """The first page that an entry with this key covers."""
         return np.where(key >= ALONE, key - ALONE, key * self._options.pages_an_entry)
 
-    def _check(self, block: Accesses) -> None:
+    def _check(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray) -> None:
         cores, pages = self._machine.cores, self._machine.pages
-        columns = [np.ascontiguousarray(column, np.int64) for column in (block.cycle, block.core, block.page)]
-        bad = int(first_bad_row(columns[0], columns[1], columns[2], self._cycle, cores, pages))
+        bad = int(first_bad_row(cycle, core, page, self._cycle, cores, pages))
         if bad != UNKNOWN:
-            raise _wrong_row(columns, bad, self._rows_before + bad, cores, pages)
-        self._rows_before += len(block.cycle)
-        self._cycle = int(columns[0][-1]) if len(block.cycle) else self._cycle
+            raise _wrong_row([cycle, core, page], bad, self._rows_before + bad, cores, pages)
+        self._rows_before += cycle.size
+        self._cycle = int(cycle[-1])
 
 
 def _unmaps(block: Accesses, part: slice) -> np.ndarray:

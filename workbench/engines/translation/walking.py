@@ -21,7 +21,7 @@ from workbench.engines.translation.state import (
 )
 from workbench.records.translation import OVER_TIME, SERVED_BY
 from workbench.structures.calendar import Calendar, book, first_free
-from workbench.structures.entry_sets import NONE, OLDEST, PAGE, READY, ROW, insert, remove, take_free, touch
+from workbench.structures.entry_sets import NONE, OLDEST, PAGE, READY, ROW, insert, remove, set_of, take_free, touch
 from workbench.structures.key_index import look_up, put_key, take_key
 
 ONLY_SET: Any = np.int64(0)
@@ -49,7 +49,7 @@ def _through_port(table: Calendar, resource: int, ports: int, issue: int, at: in
     return soonest
 
 
-@apart
+@kernel
 def ask_shared(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> tuple[int, int]:
     """When the shared TLB, or a walk, has the translation, and which of the two it was."""
     rules, state = run.rules, run.state
@@ -63,7 +63,7 @@ def ask_shared(run: Run, core: int, page: int, key: int, name: int, issue: int, 
         fill_shared(run, page, key, done, issue)
         return done, WALK
     first_set = rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
-    at_set = first_set + key % rules.shared_sets
+    at_set = first_set + set_of(key, rules.shared_sets)
     touch(state.tlbs, at_set, entry)
     tell_use(run, run.policies.shared_eviction, entry, at_set, first_set, ONLY_SET, issue)
     ready = state.tlbs.entries[entry * ROW + READY]
@@ -79,9 +79,10 @@ def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
     """
     rules, state = run.rules, run.state
     counters = state.counters
-    arrived = at
+    arrived, place = at, 0
     if rules.walk_queue:
-        at = max(at, state.walk_starts[counters[WALKS] % rules.walk_queue])
+        place = counters[WALKS] % rules.walk_queue
+        at = max(at, state.walk_starts[place])
         if at > arrived:
             state.stall[core] = max(state.stall[core], at)
     best = 0
@@ -90,7 +91,7 @@ def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
             best = walker
     start = max(at, state.walker_free[best])
     if rules.walk_queue:
-        state.walk_starts[counters[WALKS] % rules.walk_queue] = start
+        state.walk_starts[place] = start
     levels = _levels_to_read(run, name)
     state.walker_free[best] = start + levels * rules.level_cycles
     counters[WALKS] += 1
@@ -100,12 +101,16 @@ def walk(run: Run, core: int, name: int, issue: int, at: int) -> int:
     return state.walker_free[best]
 
 
-@apart
+@kernel
 def _levels_to_read(run: Run, name: int) -> int:
+    """The levels of the page table that a walk reads."""
+    return _levels_uncached(run, name) if run.rules.walk_cache else run.rules.levels
+
+
+@apart
+def _levels_uncached(run: Run, name: int) -> int:
     """The levels that the page-walk cache does not save; what is read is kept in it, upper levels first."""
     rules = run.rules
-    if rules.walk_cache == 0:
-        return rules.levels
     levels, upper = rules.levels, 1
     while upper < rules.levels:
         if look_up(run.state.walk_index, ONLY_SET, _upper_key(name, upper)) != NONE:

@@ -22,7 +22,7 @@ MOST_TURNS = 1 << 16
 _evict = EVICT.ask
 
 
-@apart
+@kernel
 def choose_victim(  # type: ignore[no-untyped-def]
     policy: ReadyEviction, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
 ) -> int:
@@ -30,11 +30,20 @@ def choose_victim(  # type: ignore[no-untyped-def]
 
     A candidate whose degree protects it is passed over. If all are protected, the fallback decides.
     """
-    chosen = plain = _ask(
-        policy, 0, -1, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
-    )
+    chosen = _ask(policy, 0, -1, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words)
     if policy.protects == UNPROTECTED or chosen < 0:
         return chosen
+    return _past_protected(
+        policy, chosen, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
+    )
+
+
+@apart
+def _past_protected(  # type: ignore[no-untyped-def]
+    policy, plain, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
+) -> int:
+    """The first candidate that its degree does not protect, from the policy's own first choice on."""
+    chosen = plain
     turns = min(policy.candidates, ways)
     batch = turns
     if policy.fallback == NEXT_BATCH:
