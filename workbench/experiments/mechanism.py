@@ -29,6 +29,12 @@ _MODULES = {
         "workbench.records.dispatch_events",
         ("workbench.policies.placement", "workbench.policies.probes", "workbench.policies.dispatch"),
     ),
+    "pool": (
+        "workbench.engines.pool:Pool",
+        "workbench.metrics.pool",
+        "workbench.records.pool_events",
+        ("workbench.policies.pool",),
+    ),
     "shared_memory": (
         "workbench.engines.shared_memory:SharedMemory",
         "workbench.metrics.shared_memory",

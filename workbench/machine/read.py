@@ -57,4 +57,7 @@ def presets_table(name: str | None = None) -> list[dict[str, Any]]:
     """What `workbench presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
     if name is None:
         return presets()
-    return [{"preset": name, **figure._asdict()} for figure in preset(name).figures.values()]
+    found = preset(name)
+    declared = found.of.figures()
+    rows = [(figure, declared[figure.name].plain(figure.value)) for figure in found.figures.values()]
+    return [{"preset": name, **figure._asdict(), "value": value} for figure, value in rows]

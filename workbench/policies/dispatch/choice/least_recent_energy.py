@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.dispatch.choice.question import CLASSES, Choice
-from workbench.policies.dispatch.choice.weights import check_weights
+from workbench.policies.weights import check_weights
 
 
 class LeastRecentEnergy(Choice):

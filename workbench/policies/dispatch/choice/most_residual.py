@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.dispatch.choice.question import Choice
-from workbench.policies.dispatch.choice.weights import check_weights
+from workbench.policies.weights import check_weights
 
 NORMALISE, OF, WEIGHTS = 0, 1, 2
 LONGEST = 1

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.dispatch.choice.least_recent_energy import LeastRecentEnergy
 from workbench.policies.dispatch.choice.most_residual import MostResidual
 from workbench.policies.dispatch.choice.question import Choice
-from workbench.policies.dispatch.choice.weights import check_weights
+from workbench.policies.weighted_sum import check_sum, laid_flat
 
 _PROPOSALS: tuple[type[Choice], ...] = (MostResidual, LeastRecentEnergy)
 
@@ -40,15 +39,11 @@ class WeightedChoice(Choice):
     weights: tuple[float, ...] = lever((0.5, 0.5), least=0, most=1e12, says="weight of each of the choices")
 
     def check(self) -> None:
-        if not self.choices:
-            raise wrong_value("", f"{self.name}.choices", "must name at least one choice", [], "[most_residual]")
-        names = [choice.name for choice in self.choices]
-        check_weights(self.weights, names, "of the choices", f"{self.name}.weights")
+        check_sum(self.name, self.choices, self.weights, "most_residual")
 
     def terms(self) -> tuple[tuple[Choice, float], ...]:
         """The terms of every choice with their weights, sums within laid flat."""
-        weighted = zip(self.choices, self.weights, strict=True)
-        return tuple((term, weight * inner) for choice, weight in weighted for term, inner in choice.terms())
+        return laid_flat(self.choices, self.weights)
 
     def bound(self, names: Sequence[str]) -> Self:
         """The same sum of choices that know the machine's resources."""

@@ -1,0 +1,58 @@
+"""The index of blocks by size against a sorted list."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.structures.size_index import (
+    CLASSES,
+    FIELDS,
+    class_of,
+    insert,
+    largest,
+    new_size_index,
+    remove,
+    smallest_at_least,
+)
+
+SIZES = st.one_of(st.integers(1, 40), st.sampled_from([512, 513, 1 << 20, (1 << 20) + 1, 1 << 31, 1 << 50]))
+STEPS = st.lists(st.tuples(st.integers(0, 1), SIZES, st.booleans()), min_size=1, max_size=60)
+
+
+def first(held, size):
+    """The block that a plain list in order gives."""
+    return next((block for its, _, block in sorted(held) if its >= size), -1)
+
+
+@settings(max_examples=60)
+@given(STEPS, st.randoms(use_true_random=False))
+def test_answers_as_a_sorted_list(steps, chance):
+    index = new_size_index(2, len(steps))
+    held, addresses = [[], []], chance.sample(range(10 * len(steps)), len(steps))
+    for block, (pool, size, leaves) in enumerate(steps):
+        index.nodes[block * FIELDS : block * FIELDS + 2] = size, addresses[block]
+        insert(index, pool, block)
+        held[pool].append((size, addresses[block], block))
+        if leaves:
+            gone = held[pool].pop(chance.randrange(len(held[pool])))
+            remove(index, pool, gone[2])
+        for k in (0, 1):
+            for asked in {1, size, size + 1, max(size - 1, 1)}:
+                found = smallest_at_least(index.roots, index.filled, index.nodes, k, asked)
+                assert found == first(held[k], asked)
+            most = max((its for its, _, _ in held[k]), default=1)
+            assert largest(index.roots, index.filled, index.nodes, k) == first(held[k], most)
+
+
+def test_classes_are_in_the_order_of_sizes():
+    sizes = np.unique(np.concatenate([np.arange(1, 200), (2.0 ** np.arange(1, 53, 0.005)).astype(np.int64)]))
+    classes = [class_of(int(size)) for size in sizes]
+    assert classes == sorted(classes)
+    assert classes[-1] < CLASSES
+    assert max(np.diff(classes)) == 1
+
+
+def test_what_is_empty_has_no_block():
+    index = new_size_index(1, 1)
+    assert largest(index.roots, index.filled, index.nodes, 0) == -1
+    assert smallest_at_least(index.roots, index.filled, index.nodes, 0, 1) == -1

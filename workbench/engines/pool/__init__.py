@@ -1,0 +1,5 @@
+"""The engine `pool` (spec 5)."""
+
+from workbench.engines.pool.engine import Pool
+
+__all__ = ["Pool"]

@@ -1,0 +1,149 @@
+"""Which card lends: candidates, scores, history (spec 5, R15-R22, E10-E14)."""
+
+from __future__ import annotations
+
+import math
+
+from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.engines.pool.serving import has_room
+from workbench.engines.pool.state import (
+    ANSWER,
+    AT_ROW,
+    FINE,
+    FORGOTTEN,
+    LENDINGS,
+    RAISED_IN_TARGET,
+    STATUS,
+    TERM,
+    WRONG_SCORE,
+    Columns,
+    Policies,
+    Rules,
+    State,
+    Tables,
+)
+from workbench.policies.pool.target.question import CHOSEN, SCORE
+from workbench.structures.size_index import NONE
+
+ask_score = SCORE.ask
+tell_chosen = CHOSEN.ask
+MOST_FREE = 1
+
+
+@routine
+def choose_card(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> int:
+    """The card whose memory is asked for, -1 = there is none."""
+    count = _candidates(columns, tables, rules, policies, state, row)
+    if count == 0 or state.counters[STATUS] != FINE:
+        return NONE
+    _forget_old(rules, state, row)
+    terms, sums, scores = policies.terms, state.scores[1], state.scores[0]
+    several = terms.weights.size > 1
+    sums[:count] = 0.0
+    for term in range(terms.weights.size):
+        _score(columns, tables, policies, state, row, term, count)
+        largest = -math.inf
+        for k in range(count):
+            largest = max(largest, scores[k])
+        for k in range(count):
+            scaled = scores[k] / largest if several and rules.normalises and largest > 0.0 else scores[k]
+            sums[k] = sums[k] + terms.weights[term] * scaled if several else scores[k]
+    return _best(rules, state, count)
+
+
+@kernel
+def _candidates(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> int:
+    """Write down who may be chosen, and how much is free on every card; how many may."""
+    count, own = 0, columns.borrower[row]
+    for card in range(tables.capacity.size):
+        state.free[card] = state.cached[card] + state.physical[card]
+        may = tables.lends[card] if card != own else rules.own_first == 0 and tables.capacity[card] > 0
+        if may and (rules.filters == 0 or has_room(columns, rules, policies, state, row, card)):
+            state.candidates[count] = card
+            count += 1
+    return count
+
+
+@kernel
+def _forget_old(rules: Rules, state: State, row: int) -> None:
+    """Take lendings out of the history that are older than the window."""
+    counters = state.counters
+    while rules.window and counters[FORGOTTEN] < counters[LENDINGS]:
+        entry = state.lendings[counters[FORGOTTEN]]
+        if entry[0] >= row - rules.window:
+            break
+        state.lent[entry[1]] -= entry[2]
+        counters[FORGOTTEN] += 1
+
+
+@kernel
+def _score(columns: Columns, tables: Tables, policies: Policies, state: State, row: int, term: int, count: int) -> None:
+    terms, scores, cards = policies.terms, state.scores[0], tables.capacity.size
+    own = columns.borrower[row]
+    status = ask_score(
+        terms.answers[term],
+        own,
+        count,
+        state.candidates,
+        columns.need[row],
+        state.free,
+        tables.gbps[own * cards : (own + 1) * cards],
+        tables.hops[own * cards : (own + 1) * cards],
+        state.lent[own * cards : (own + 1) * cards],
+        state.held,
+        tables.capacity,
+        tables.hosts,
+        scores,
+        terms.params[term][: terms.sizes[term, 0]],
+        state.target_memory[term][: terms.sizes[term, 1]],
+    )
+    wrong = RAISED_IN_TARGET if status == RAISED else FINE
+    for k in range(count):
+        if math.isnan(scores[k]) or scores[k] == math.inf or (math.isinf(scores[k]) and terms.weights.size > 1):
+            wrong = max(wrong, WRONG_SCORE) if wrong == FINE else wrong
+            state.counters[ANSWER] = state.candidates[k]
+    if wrong != FINE:
+        state.counters[STATUS], state.counters[AT_ROW], state.counters[TERM] = wrong, row, term
+
+
+@kernel
+def _best(rules: Rules, state: State, count: int) -> int:
+    """The candidate with the highest sum; of equal ones the first, or the one with most free memory."""
+    sums, found = state.scores[1], NONE
+    for k in range(count):
+        if sums[k] > -math.inf and (found == NONE or _before(rules, state, k, found)):
+            found = k
+    return NONE if found == NONE else int(state.candidates[found])
+
+
+@kernel
+def _before(rules: Rules, state: State, one: int, other: int) -> bool:
+    """Whether a candidate is better than another that stands before it."""
+    sums, freer = state.scores[1], state.free[state.candidates[one]] > state.free[state.candidates[other]]
+    return bool(sums[one] > sums[other] or (rules.tie == MOST_FREE and sums[one] == sums[other] and freer))
+
+
+@kernel
+def note_lending(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, card: int
+) -> None:
+    """Write a grant on another card into the history, and tell the policy (spec 5, R22)."""
+    counters, own, terms = state.counters, columns.borrower[row], policies.terms
+    if card != own:
+        place, amount = own * tables.capacity.size + card, columns.size[row] if rules.by_bytes else 1
+        entry = state.lendings[counters[LENDINGS]]
+        entry[0], entry[1], entry[2] = row, place, amount
+        counters[LENDINGS] += 1
+        state.lent[place] += amount
+    for term in range(terms.weights.size):
+        if terms.chosen[term] != NO_ANSWER:
+            params = terms.params[term][: terms.sizes[term, 0]]
+            told = tell_chosen(
+                terms.chosen[term],
+                card,
+                tables.capacity.size,
+                params,
+                state.target_memory[term][: terms.sizes[term, 1]],
+            )
+            if told == RAISED:
+                counters[STATUS], counters[AT_ROW], counters[TERM] = RAISED_IN_TARGET, row, term

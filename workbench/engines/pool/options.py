@@ -1,0 +1,43 @@
+"""The levers of the service around its policies."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from workbench.levers import Spec, lever
+
+
+class PoolOptions(Spec):
+    """What the engine `pool` leaves open."""
+
+    path_metric: Literal["bottleneck", "hop_penalised", "sum_of_paths", "direct_only"] = lever(
+        "bottleneck", says="bandwidth of a path over several links (spec 5, E8)"
+    )
+    max_hops: int = lever(8, least=1, most=64, unit="links", says="longest path that counts")
+    hop_factor: float = lever(0.5, least=0.01, most=1, step=0.05, says="of hop_penalised: factor a further link")
+    free_metric: Literal["largest_cached_or_physical", "sum_cached_or_physical", "sum_all"] = lever(
+        "largest_cached_or_physical", says="when a card has room for a request (spec 5, E1)"
+    )
+    target_tie: Literal["lowest_id", "most_free"] = lever(
+        "lowest_id", says="which of the cards with the same score lends (spec 5, V12)"
+    )
+    cpus_lend: bool = lever(True, says="whether memory of CPU cards is lent (spec 5, E24)")
+    history_window: int = lever(
+        0, least=0, most=1 << 40, unit="requests", says="latest requests whose grants count as history; 0 = all (E13)"
+    )
+    history_weight: Literal["grants", "bytes"] = lever("grants", says="what history counts (spec 5, E13)")
+    ipc_ns: int = lever(0, least=0, most=10**9, unit="ns", says="from client to service and back (spec 5, E21)")
+    service_ns: int = lever(0, least=0, most=10**9, unit="ns", says="the service's work on a request")
+    driver_alloc_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical allocation")
+    driver_free_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical release")
+    driver_ns_per_mib: int = lever(0, least=0, most=10**9, unit="ns", says="more for each MiB of a driver call")
+    zero_gbps: float = lever(
+        0.0,
+        least=0,
+        most=1e6,
+        unit="GB/s",
+        says="speed at which reused blocks are zeroed (spec 5, E20); 0 = they are not",
+    )
+    touches: float = lever(
+        1.0, least=0, most=1e6, says="bytes moved over the links per byte of a borrowed region, over its life"
+    )

@@ -1,0 +1,164 @@
+"""From a setup to the arrays of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import addresses
+from workbench.engines.engine import Setup
+from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
+from workbench.errors import InputError
+from workbench.machine.board import Board
+from workbench.policies.pool.cache.question import NEVER, Cache, in_class
+from workbench.streams import Streams
+from workbench.structures.size_index import NONE
+from workbench.workloads.pool_requests import ALLOC, PoolRequests
+
+LOCAL_GBPS = 5000.0
+"""The bandwidth of a card to itself, as NCCL's model of topologies has it (graph/topo.h)."""
+
+
+def tables_of(board: Board, options: PoolOptions) -> Tables:
+    """The board as arrays."""
+    paths = board.paths(options.path_metric, options.max_hops, options.hop_factor)
+    gbps, hosts = paths.gbps.copy(), np.array([card.kind == "cpu" for card in board.cards])
+    np.fill_diagonal(gbps, LOCAL_GBPS)
+    capacity = np.array([card.free_bytes for card in board.cards])
+    lends = (capacity > 0) & (options.cpus_lend | ~hosts)
+    return Tables(
+        capacity=capacity,
+        gbps=np.ascontiguousarray(gbps.T).reshape(-1),
+        hops=np.ascontiguousarray(paths.hops.T).reshape(-1),
+        hosts=hosts.astype(np.int64),
+        lends=lends.astype(np.int64),
+    )
+
+
+def columns_of(requests: PoolRequests, cache: Cache) -> Columns:
+    """The requests, sizes rounded as the cache rounds them, each free with the row of what it frees."""
+    size = np.asarray(requests.bytes, np.int64)
+    return Columns(
+        time=np.asarray(requests.time, np.int64),
+        borrower=np.asarray(requests.card, np.int64),
+        size=size,
+        need=_rounded(size, cache),
+        names=named(requests),
+    )
+
+
+def _rounded(size: np.ndarray, cache: Cache) -> np.ndarray:
+    rules = cache.rules()
+    rounded = -(-size // rules.granule) * rules.granule
+    if not rules.classes:
+        return rounded
+    different, place = np.unique(rounded, return_inverse=True)
+    return np.array([in_class(int(it), rules.classes) for it in different], np.int64)[place]
+
+
+def named(requests: PoolRequests) -> np.ndarray:
+    """The row of the allocation that each free names: int64[requests], -1 for an allocation.
+
+    A free names the latest allocation of its application's handle before it: `UNKNOWN` where there is none, `REPEATED`
+    where an earlier free already named that one.
+
+    >>> told = PoolRequests(*np.array([[0] * 5, [0] * 5, [0] * 5, [0, 1, 1, 0, 1], [7, 7, 7, 7, 8], [9] * 5]))
+    >>> named(told).tolist() == [-1, 0, REPEATED, -1, UNKNOWN]
+    True
+    """
+    rows = np.arange(len(requests.time))
+    order = np.lexsort((rows, requests.handle, requests.app))
+    app, handle, alloc = requests.app[order], requests.handle[order], requests.action[order] == ALLOC
+    starts = np.r_[True, (app[1:] != app[:-1]) | (handle[1:] != handle[:-1])] if len(rows) else np.zeros(0, bool)
+    place = np.arange(len(rows))
+    since = np.maximum.accumulate(np.where(starts, place, 0)) if len(rows) else place
+    latest = np.maximum.accumulate(np.where(alloc, place, -1)) if len(rows) else place
+    found = np.where(latest >= since, order[latest], UNKNOWN)
+    again = np.r_[False, ~alloc[:-1]] & (found != UNKNOWN) if len(rows) else starts
+    names = np.empty(len(rows), np.int64)
+    names[order] = np.where(alloc, NONE, np.where(again, REPEATED, found))
+    return names
+
+
+def check_requests(requests: PoolRequests, board: Board) -> None:
+    """Refuse what no board could serve: sizes, cards and times that make no sense, regions larger than every card."""
+    alloc = requests.action == ALLOC
+    largest = max(card.free_bytes for card in board.cards)
+    card = np.clip(requests.card, 0, len(board.cards) - 1)
+    runs = np.array([it.kind != "switch" for it in board.cards])[card]
+    wrong = (
+        (alloc & (requests.bytes < 1), "asks for {bytes} bytes; a region has at least 1"),
+        (alloc & (requests.bytes > largest), f"asks for {{bytes}} bytes; the largest card has {largest}"),
+        (card != requests.card, f"comes from card {{card}}; the board's cards are 0 to {len(board.cards) - 1}"),
+        (~runs, "comes from card {card}, which is a switch; applications run on processors"),
+        (np.diff(requests.time, prepend=0) < 0, "comes before the one in front of it, or before time 0"),
+    )
+    for rows, says in wrong:
+        if rows.any():
+            row = int(np.argmax(rows))
+            raise InputError(f"request {row} {says.format(bytes=requests.bytes[row], card=requests.card[row])}.")
+
+
+def rules_of(setup: Setup) -> Rules:
+    """The levers as whole numbers."""
+    options: Any = setup.options
+    cache: Any = setup.policies["cache"]
+    target: Any = setup.policies["target"]
+    metrics = ("largest_cached_or_physical", "sum_cached_or_physical", "sum_all")
+    numbers = cache.rules()._asdict()
+    del numbers["granule"], numbers["classes"]
+    return Rules(
+        metric=metrics.index(options.free_metric),
+        tie=("lowest_id", "most_free").index(options.target_tie),
+        window=options.history_window,
+        by_bytes=int(options.history_weight == "bytes"),
+        request_ns=options.ipc_ns + options.service_ns,
+        alloc_ns=options.driver_alloc_ns,
+        free_ns=options.driver_free_ns,
+        mib_ns=options.driver_ns_per_mib,
+        zero_gbps=options.zero_gbps,
+        normalises=int(target.normalises()),
+        filters=int(target.filters()),
+        own_first=int(target.own_first()),
+        **numbers,
+    )
+
+
+def blocks_needed(columns: Columns, rules: Rules) -> int:
+    """So many blocks at most exist at a time: each allocation adds what it takes and what it cuts off."""
+    allocations = int((columns.names == NONE).sum())
+    cuts = 1
+    if rules.halves:
+        most = max(int(columns.need.max(initial=1)), rules.first_segment)
+        cuts = most.bit_length() - max(int(columns.need.min(initial=1)), 1).bit_length() + 1
+    return allocations * (1 + (cuts if rules.least_rest < NEVER or rules.halves else 0)) + 1
+
+
+def policies_of(setup: Setup, cards: int, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
+    """The policies for one run, and what the fit and the scores remember at its start."""
+    found: Any = setup.policies
+    fit, idle = found["cache_fit"].ready(checked), found["idle_release"].ready(checked)
+    terms, memory = _terms(found["target"], cards, streams, checked)
+    return Policies(fit.answer, fit.params, terms, idle.answer, idle.params, idle.limit), fit.memory, memory
+
+
+def _terms(target: Any, cards: int, streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
+    weighted = target.terms()
+    each = [term.ready(cards, streams.integer(f"target/{k}"), checked) for k, (term, _) in enumerate(weighted)]
+    terms = Terms(
+        answers=addresses([it.answer for it in each]),
+        chosen=addresses([it.chosen for it in each]),
+        weights=np.array([weight for _, weight in weighted], np.float64),
+        params=_padded([it.params for it in each]),
+        sizes=np.array([(it.params.size, it.memory.size) for it in each]),
+    )
+    return terms, _padded([it.memory for it in each])
+
+
+def _padded(rows: list[np.ndarray]) -> np.ndarray:
+    table = np.zeros((len(rows), max(row.size for row in rows)), rows[0].dtype)
+    for line, row in zip(table, rows, strict=True):
+        line[: row.size] = row
+    return table

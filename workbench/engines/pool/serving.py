@@ -1,0 +1,190 @@
+"""A request on one card: a cached block, several, or the driver (spec 5, R10-R13, R23, E1, E2)."""
+
+from __future__ import annotations
+
+from workbench.compiled import RAISED, kernel, routine
+from workbench.engines.pool.blocks import from_driver, return_to_driver, use
+from workbench.engines.pool.state import (
+    ANSWER,
+    AT_ROW,
+    FINE,
+    POOLS,
+    RAISED_IN_FIT,
+    STATUS,
+    WRONG_BLOCK,
+    Columns,
+    Policies,
+    Rules,
+    State,
+)
+from workbench.policies.pool.fit.question import FIT
+from workbench.records.pool import CACHED, PHYSICAL, STITCHED
+from workbench.structures.size_index import (
+    ABOVE,
+    ADDRESS,
+    AFTER,
+    FIELDS,
+    NONE,
+    ORIGIN,
+    OUTSIDE,
+    SIZE,
+    largest,
+    smallest_at_least,
+)
+
+ask_fit = FIT.ask
+LARGEST, SUM_OF_ONE, SUM_OF_ALL = range(3)
+"""When a card has room: by its largest cached block or its physical bytes; by the sum of either; by the sum of both."""
+
+
+@kernel
+def pool_of(columns: Columns, rules: Rules, row: int, card: int) -> int:
+    """The pool of a card that serves a request."""
+    return card * POOLS + (1 if columns.size[row] <= rules.small_most else 0)
+
+
+@routine
+def cached_block(columns: Columns, policies: Policies, state: State, row: int, pool: int) -> int:
+    """The cached block that the policy takes, -1 = none."""
+    index, need = state.blocks, columns.need[row]
+    found = ask_fit(
+        policies.fit,
+        need,
+        pool,
+        state.first[pool],
+        index.roots,
+        index.filled,
+        index.nodes,
+        policies.fit_params,
+        state.fit_memory,
+    )
+    if found == NONE:
+        return NONE
+    wrong = found < 0 or found >= state.piece.size
+    if not wrong:
+        at = found * FIELDS
+        inside = index.nodes[at + ABOVE] != OUTSIDE and index.nodes[at + SIZE] >= need
+        wrong = not inside or state.pool[index.nodes[at + ORIGIN]] != pool
+    if wrong:
+        state.counters[STATUS] = RAISED_IN_FIT if found == RAISED else WRONG_BLOCK
+        state.counters[AT_ROW], state.counters[ANSWER] = row, found
+        return NONE
+    return int(found)
+
+
+@kernel
+def least_segment(columns: Columns, rules: Rules, row: int) -> int:
+    """Bytes that the driver must have for a request."""
+    need = columns.need[row]
+    if columns.size[row] <= rules.small_most:
+        return max(rules.small_segment, need)
+    if need < rules.middle_most:
+        return rules.middle_segment
+    rounded = -(-need // rules.segment_granule) * rules.segment_granule
+    return rounded if rules.grows else max(rounded, rules.first_segment)
+
+
+@kernel
+def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) -> int:
+    """Bytes that the driver is asked for: more than needed where a card grows, halved until the driver has them."""
+    least = least_segment(columns, rules, row)
+    if rules.grows == 0:
+        return least
+    wanted = max(state.grown[card], rules.first_segment)
+    while rules.grows == 1 and wanted < least:
+        wanted *= 2
+    wanted = max(wanted, least)
+    while wanted > state.physical[card] and wanted > least:
+        wanted = max(wanted // 2, least)
+    return wanted
+
+
+@kernel
+def _ask_driver(columns: Columns, rules: Rules, state: State, row: int, pool: int) -> int:
+    """A block from the driver, -1 = it has too little."""
+    card = pool // POOLS
+    size = _segment(columns, rules, state, row, card)
+    if size > state.physical[card]:
+        return NONE
+    block = from_driver(rules, state, row, pool, size)
+    if rules.grows == 1:
+        state.grown[card] = 2 * size
+    elif rules.grows == 2:
+        state.grown[card] = state.cached[card] + state.held[card] + size
+    return block
+
+
+@routine
+def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
+    """Whether a card qualifies, by the lever `free_metric` (spec 5, R10, R15, E1)."""
+    cached, physical = state.cached[card], state.physical[card]
+    need, least = columns.need[row], least_segment(columns, rules, row)
+    if rules.metric == SUM_OF_ALL:
+        return bool(cached + physical >= least)
+    if physical >= least:
+        return True
+    if rules.metric == SUM_OF_ONE:
+        return bool(cached >= need)
+    return cached >= need and cached_block(columns, policies, state, row, pool_of(columns, rules, row, card)) != NONE
+
+
+@routine
+def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
+    """Grant a request on a card, if that has one region of the size; on the own card also by stitching and flushing."""
+    pool, own = pool_of(columns, rules, row, card), card == columns.borrower[row]
+    block, source = cached_block(columns, policies, state, row, pool), CACHED
+    if block == NONE and state.counters[STATUS] != FINE:
+        return False
+    if block == NONE and own and rules.stitches:
+        block, source = _stitched(columns, rules, state, row, pool), STITCHED
+    flushing = own and rules.flushes != 0
+    while block == NONE:
+        block, source = _ask_driver(columns, rules, state, row, pool), PHYSICAL
+        if block != NONE or not flushing or state.oldest[card] == NONE:
+            break
+        while state.oldest[card] != NONE:
+            return_to_driver(rules, state, row, state.oldest[card])
+    if block == NONE:
+        return False
+    if source != STITCHED:
+        use(rules, state, pool, block, columns.need[row], source == PHYSICAL)
+        state.taken[row] = state.blocks.nodes[block * FIELDS + SIZE]
+    state.block[row], state.outcome[row], state.card[row] = block, source, card
+    state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
+    return True
+
+
+@kernel
+def _stitched(columns: Columns, rules: Rules, state: State, row: int, pool: int) -> int:
+    """The first of several cached blocks that together have the size, -1 = there is too little.
+
+    The largest goes first; the last one is the smallest that completes the request.
+    """
+    index, nodes, left = state.blocks, state.blocks.nodes, columns.need[row]
+    if not _stitchable(rules, state, pool, left):
+        return NONE
+    first, latest = NONE, NONE
+    while left > 0:
+        block = smallest_at_least(index.roots, index.filled, nodes, pool, max(left, rules.stitches))
+        if block == NONE:
+            block = largest(index.roots, index.filled, nodes, pool)
+        use(rules, state, pool, block, min(left, nodes[block * FIELDS + SIZE]), False)
+        if latest == NONE:
+            first = block
+        else:
+            state.piece[latest] = block
+        latest = block
+        left -= nodes[block * FIELDS + SIZE]
+        state.taken[row] += nodes[block * FIELDS + SIZE]
+    return int(first)
+
+
+@kernel
+def _stitchable(rules: Rules, state: State, pool: int, need: int) -> bool:
+    """Whether the blocks that are large enough to be stitched have the size together."""
+    nodes, block, together = state.blocks.nodes, state.first[pool], 0
+    while block != NONE and together < need:
+        if nodes[block * FIELDS + ABOVE] != OUTSIDE and nodes[block * FIELDS + SIZE] >= rules.stitches:
+            together += nodes[block * FIELDS + SIZE]
+        block = nodes[block * FIELDS + AFTER]
+    return bool(together >= need)

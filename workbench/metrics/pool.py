@@ -1,0 +1,164 @@
+"""The measures of a memory pool: completion, driver calls, borrowing, balance, fragmentation (spec 5, section 6).
+
+A request is an allocation or a free. A measure that is not defined for a run (the bandwidth of what was borrowed, when
+nothing was) is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.metrics.measure import Measure, declared
+from workbench.metrics.pool_series import cached, changes_in_use, in_use, lent_out, reserved
+from workbench.metrics.shared_memory import gini
+from workbench.records.pool import (
+    FREE_OF_REFUSED,
+    MISJUDGED,
+    PHYSICAL,
+    REPEATED_FREE,
+    UNKNOWN_FREE,
+    PoolRecord,
+    borrowed,
+    granted,
+)
+
+MEASURES = declared(
+    Measure("completed_rate", "", "higher", "allocations that were granted, as a share of all"),
+    Measure("misjudged_rate", "", "lower", "allocations refused by the card that was chosen, as a share of all"),
+    Measure("driver_calls_per_request", "calls", "lower", "the driver's allocations and releases a request"),
+    Measure(
+        "cache_hit_rate", "", "higher", "granted allocations that needed no driver call, as a share of the granted"
+    ),
+    Measure("borrowed_rate", "", "neither", "granted allocations that lie on another card, as a share of the granted"),
+    Measure("borrowed_peak_bytes", "bytes", "neither", "most bytes borrowed at a time, all cards together"),
+    Measure(
+        "borrowed_bandwidth_gbps", "GB/s", "higher", "bandwidth of the path to borrowed regions, averaged over them"
+    ),
+    Measure("remote_access_mean_ns", "ns", "lower", "how long a borrowed region's data are under way, averaged"),
+    Measure("remote_slowdown", "", "lower", "the same over what it would be without contention, averaged"),
+    Measure(
+        "lender_failure_rate", "", "lower", "allocations that their own card, lending, could not serve, as a share"
+    ),
+    Measure("lender_entropy", "bits", "higher", "Shannon entropy of the cards that lent, over all that was borrowed"),
+    Measure(
+        "utilisation_gini", "", "lower", "share of each card's memory in use, averaged over requests: Gini over cards"
+    ),
+    Measure("utilisation_std", "", "lower", "the same: standard deviation over cards"),
+    Measure("active_peak_bytes", "bytes", "neither", "most bytes that applications had at a time, as asked for"),
+    Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the drivers at a time, all cards together"),
+    Measure("cached_peak_bytes", "bytes", "lower", "most cached bytes at a time, all cards together"),
+    Measure("cached_peak_card_bytes", "bytes", "lower", "most cached bytes of any card"),
+    Measure("fragmentation", "", "lower", "1 - peak active / peak reserved"),
+    Measure("latency_mean_ns", "ns", "lower", "from a request to its answer, averaged"),
+    Measure("latency_p99_ns", "ns", "lower", "from a request to its answer, 99th percentile"),
+    Measure("fallbacks", "choices", "lower", "choices of a card for which no candidate met what the policy wants"),
+    Measure(
+        "misused_frees", "requests", "neither", "frees of what was never allocated, is free already or was refused"
+    ),
+)
+"""Every measure by name."""
+
+
+def measure(record: PoolRecord) -> dict[str, float]:
+    """Every measure of a run."""
+    return {
+        **_grants(record),
+        **_borrowing(record),
+        **_lending(record),
+        **_balance(record),
+        **_peaks(record),
+        **_latency(record),
+        "fallbacks": float(record.fallbacks),
+        "misused_frees": float(np.isin(record.outcome, (UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED)).sum()),
+    }
+
+
+def _over(total: float, count: float) -> float:
+    return float(total) / float(count) if count else math.nan
+
+
+def _grants(record: PoolRecord) -> dict[str, float]:
+    served, allocations = granted(record).sum(), (record.action == 0).sum()
+    return {
+        "completed_rate": _over(served, allocations),
+        "misjudged_rate": _over((record.outcome == MISJUDGED).sum(), allocations),
+        "driver_calls_per_request": _over(len(record.calls), record.time.size),
+        "cache_hit_rate": _over(served - (record.outcome == PHYSICAL).sum(), served),
+        "borrowed_rate": _over(borrowed(record).sum(), served),
+    }
+
+
+def _borrowing(record: PoolRecord) -> dict[str, float]:
+    rows = np.flatnonzero(borrowed(record))
+    gbps = record.gbps[record.card[rows], record.borrower[rows]]
+    alone = record.access_alone_ns[rows]
+    moved = alone > 0
+    slowdown = record.access_ns[rows][moved] / alone[moved]
+    return {
+        "borrowed_bandwidth_gbps": _over(gbps.sum(), rows.size),
+        "remote_access_mean_ns": _over(record.access_ns[rows].sum(), rows.size),
+        "remote_slowdown": _over(slowdown.sum(), slowdown.size),
+        "lender_entropy": _entropy(np.bincount(record.card[rows], minlength=len(record.cards))),
+    }
+
+
+def _entropy(counts: np.ndarray) -> float:
+    """The Shannon entropy of a distribution, in bits.
+
+    >>> _entropy(np.array([2, 2, 0])), _entropy(np.array([3, 0])), _entropy(np.array([0, 0]))
+    (1.0, 0.0, nan)
+    """
+    shares = counts[counts > 0] / max(counts.sum(), 1)
+    return float(0.0 - (shares * np.log2(shares)).sum()) if shares.size else math.nan
+
+
+def _lending(record: PoolRecord) -> dict[str, float]:
+    """What lending costs the lenders, and how much is borrowed at a time."""
+    together, failures = np.zeros(record.time.size, np.int64), 0
+    elsewhere = (record.action == 0) & ~(granted(record) & (record.card == record.borrower))
+    for card in range(len(record.cards)):
+        lent = lent_out(record, card)
+        together += lent
+        before = np.concatenate([[0], lent[:-1]])
+        failures += int((elsewhere & (record.borrower == card) & (before > 0)).sum())
+    return {
+        "borrowed_peak_bytes": float(together.max(initial=0)),
+        "lender_failure_rate": _over(failures, (record.action == 0).sum()),
+    }
+
+
+def _balance(record: PoolRecord) -> dict[str, float]:
+    with_memory = np.flatnonzero(record.capacity)
+    if not record.time.size:
+        return dict.fromkeys(("utilisation_gini", "utilisation_std"), math.nan)
+    used = np.array([in_use(record, int(card)).mean() / record.capacity[card] for card in with_memory])
+    return {
+        "utilisation_gini": gini(used) if used.any() else 0.0,
+        "utilisation_std": float(used.std()),
+    }
+
+
+def _peaks(record: PoolRecord) -> dict[str, float]:
+    everywhere = np.ones(record.time.size, bool)
+    active = int(changes_in_use(record, everywhere, "asked").cumsum().max(initial=0))
+    cards = range(len(record.cards))
+    taken = np.sum([reserved(record, card) for card in cards], axis=0)
+    idle = np.sum([cached(record, card) for card in cards], axis=0)
+    return {
+        "active_peak_bytes": float(active),
+        "reserved_peak_bytes": float(taken.max(initial=0)),
+        "cached_peak_bytes": float(idle.max(initial=0)),
+        "cached_peak_card_bytes": float(record.peak_cached.max(initial=0)),
+        "fragmentation": 1 - _over(active, taken.max(initial=0)),
+    }
+
+
+def _latency(record: PoolRecord) -> dict[str, float]:
+    waits = record.done - record.time
+    at = max(math.ceil(0.99 * waits.size) - 1, 0)
+    return {
+        "latency_mean_ns": _over(waits.sum(), waits.size),
+        "latency_p99_ns": float(np.partition(waits, at)[at]) if waits.size else math.nan,
+    }

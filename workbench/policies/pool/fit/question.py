@@ -1,0 +1,105 @@
+"""Which cached block serves a request? (spec 5, R11)
+
+An answer is a plain function `answer(size, pool, first, roots, filled, nodes, params, memory)`:
+
+size    int64, bytes that are needed, as the cache rounds them
+pool    int64, the pool of blocks that may serve it (a card's, or one of the two of a card)
+first   int64, the block of the pool with the lowest address, in use or cached; -1 = there is none
+roots, filled, nodes   readonly int64[], uint64[], int64[]: the cached blocks by size, see `structures/size_index.py`:
+        `smallest_at_least` and `largest` search them; `nodes` also leads through all blocks by address: `AFTER`
+        is the next one, and a block whose `ABOVE` is `OUTSIDE` is in use
+params  readonly float64[parameters]
+memory  int64[memory_size], all that the policy remembers; may be written
+
+It returns a cached block of the pool of at least the size, or -1: then the driver is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.errors import wrong_value
+from workbench.policies.policy import Policy
+from workbench.structures.size_index import (
+    ABOVE,
+    ADDRESS,
+    AFTER,
+    FIELDS,
+    NONE,
+    OUTSIDE,
+    SIZE,
+    SizeIndex,
+    insert,
+    new_size_index,
+)
+
+_INDEX = {"roots": "readonly int64[]", "filled": "readonly uint64[]", "nodes": "readonly int64[]"}
+_ASKED = {"size": "int64", "pool": "int64", "first": "int64"}
+FIT = Question("cache_fit", **_ASKED, **_INDEX, params="readonly float64[]", memory="int64[]")
+
+
+class ReadyFit(NamedTuple):
+    """A fit as engines receive it."""
+
+    answer: Any
+    params: np.ndarray
+    memory: np.ndarray
+
+
+class CacheFit(Policy, abstract=True):
+    """The base of every choice among cached blocks; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "cache_fit"
+
+    def start_memory(self) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size]."""
+        return np.zeros(1, np.int64)
+
+    def take(self, cached: Sequence[int], size: int) -> int | None:
+        """The place in `cached` of the block that is taken, in plain Python and without an engine.
+
+        Parameters
+        ----------
+        cached : sequence of int
+            Sizes of the cached blocks in bytes, the lowest address first.
+        size : int
+            Bytes that are asked for.
+
+        Returns
+        -------
+        int or None
+            None where no block serves it, so that the driver is asked.
+
+        Raises
+        ------
+        InputError
+            A size is below 1.
+        """
+        if min([size, *cached]) < 1:
+            raise wrong_value("", "sizes", "must be at least 1 byte", min([size, *cached]), 1)
+        index = blocks_in_order(cached)
+        first = 0 if len(cached) else NONE
+        found = self.function()(size, 0, first, *index, self.parameters(), self.start_memory())
+        return None if found < 0 else int(found)
+
+    def ready(self, checked: bool = False) -> ReadyFit:
+        """The policy for one run: compiled function, parameters, fresh memory."""
+        return ReadyFit(FIT.ready(self.function(), checked), self.parameters(), self.start_memory())
+
+
+def blocks_in_order(cached: Sequence[int], free: Sequence[bool] | None = None) -> SizeIndex:
+    """A pool of blocks side by side from address 0 on; those that are not `free` are in use."""
+    index, address = new_size_index(1, max(len(cached), 1)), 0
+    for block, size in enumerate(cached):
+        at = block * FIELDS
+        index.nodes[at + SIZE], index.nodes[at + ADDRESS] = size, address
+        index.nodes[at + AFTER] = block + 1 if block + 1 < len(cached) else NONE
+        index.nodes[at + ABOVE] = OUTSIDE
+        if free is None or free[block]:
+            insert(index, 0, block)
+        address += size
+    return index

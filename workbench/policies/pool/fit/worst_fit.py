@@ -1,0 +1,26 @@
+"""Worst fit: the largest block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.policies.pool.fit.question import CacheFit
+from workbench.structures.size_index import FIELDS, NONE, SIZE, largest
+
+
+class WorstFit(CacheFit):
+    """Take the largest cached block, if it is large enough; the lowest address wins a tie.
+
+    References
+    ----------
+    spec 5, section 2: another choice of `cache_fit`, so that what remains of a split block stays useful.
+
+    Examples
+    --------
+    >>> WorstFit().take([32, 128, 64, 128], 64), WorstFit().take([32, 48], 64)
+    (1, None)
+    """
+
+    def answer(size: Any, pool: int, first: int, roots: Any, filled: Any, nodes: Any, params: Any, memory: Any) -> int:
+        block = largest(roots, filled, nodes, pool)
+        return block if block != NONE and nodes[block * FIELDS + SIZE] >= size else NONE

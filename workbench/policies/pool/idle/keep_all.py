@@ -1,0 +1,24 @@
+"""Keep all: nothing goes back; the neutral answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.policies.pool.idle.question import IdleRelease
+
+
+class KeepAll(IdleRelease):
+    """Keep every cached block, however much there is; it is never asked, so there are no ties.
+
+    References
+    ----------
+    spec 5, H5.8: what a limit is compared with.
+
+    Examples
+    --------
+    >>> KeepAll().returned([64, 128], limit=100)
+    []
+    """
+
+    def answer(excess: Any, oldest: int, origins: Any, params: Any) -> int:
+        return -1

@@ -1,0 +1,97 @@
+"""Which cached memory goes back to the driver? (spec 5, R29)
+
+Only whole driver allocations can go back, and only those that are cached in every part (spec 5, E5). After each release
+on a card whose cached bytes exceed `limit_bytes()`, the policy is asked which one goes until the limit is kept or none
+is left: a plain function `answer(excess, oldest, origins, params)`:
+
+excess   int64, cached bytes above the limit, at least 1
+oldest   int64, the driver allocation of the card that became wholly cached first, at least 0
+origins  readonly int64[], four numbers a driver allocation: from `oldest` on, `origins[4 * it + NEWER]` leads to the
+         one that became wholly cached next (-1 = none); `BYTES` is its size
+params   readonly float64[parameters]
+
+It returns the one that goes, or -1 to keep all that is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.errors import wrong_value
+from workbench.policies.policy import Policy
+
+BYTES, IN_USE, OLDER, NEWER = range(4)
+"""Of a driver allocation: its size, how many of its blocks are in use, and its neighbours in the order of `oldest`."""
+EACH = 4
+NO_LIMIT = 1 << 62
+RELEASE = Question(
+    "idle_release",
+    excess="int64",
+    oldest="int64",
+    origins="readonly int64[]",
+    params="readonly float64[]",
+)
+
+
+class ReadyIdle(NamedTuple):
+    """A policy for idle memory as engines receive it."""
+
+    answer: Any
+    params: np.ndarray
+    limit: int
+
+
+class IdleRelease(Policy, abstract=True):
+    """The base of every policy for idle memory; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "idle_release"
+
+    def limit_bytes(self) -> int:
+        """Cached bytes that a card may keep."""
+        return NO_LIMIT
+
+    def returned(self, cached: Sequence[int], limit: int) -> list[int]:
+        """The driver allocations that go back, in their order, in plain Python and without an engine.
+
+        Parameters
+        ----------
+        cached : sequence of int
+            Bytes of each driver allocation that is wholly cached, the one that became so first in front.
+        limit : int
+            Cached bytes that the card may keep.
+
+        Raises
+        ------
+        InputError
+            The limit is below 0.
+        """
+        if limit < 0:
+            raise wrong_value("", "limit", "must be at least 0 bytes", limit, 0)
+        left, gone = list(range(len(cached))), []
+        while left and sum(cached[k] for k in left) > limit:
+            excess = sum(cached[k] for k in left) - limit
+            found = int(self.function()(excess, left[0], chained(cached, left), self.parameters()))
+            if found < 0:
+                break
+            gone.append(cached[found])
+            left.remove(found)
+        return gone
+
+    def ready(self, checked: bool = False) -> ReadyIdle:
+        """The policy for one run."""
+        return ReadyIdle(RELEASE.ready(self.function(), checked), self.parameters(), self.limit_bytes())
+
+
+def chained(cached: Sequence[int], order: Sequence[int]) -> np.ndarray:
+    """Driver allocations of these sizes, those of `order` wholly cached one after another."""
+    origins = np.full((max(len(cached), 1), EACH), -1)
+    for k, size in enumerate(cached):
+        origins[k, BYTES], origins[k, IN_USE] = size, 0
+    for one, other in pairwise(order):
+        origins[one, NEWER], origins[other, OLDER] = other, one
+    return origins.reshape(-1)

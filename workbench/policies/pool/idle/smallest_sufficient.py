@@ -1,0 +1,35 @@
+"""Smallest sufficient: keep as much of the cache as the limit allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.policies.pool.idle.limited import Limited
+from workbench.policies.pool.idle.question import BYTES, EACH, NEWER
+
+
+class SmallestSufficient(Limited):
+    """Give back the smallest driver allocation that covers the excess, or, where none does, the largest; then go on.
+
+    Of equal ones that which has been wholly cached for longest. The smallest sufficient *set* would be a
+    knapsack (see DEVIATIONS.md).
+
+    References
+    ----------
+    spec 5, section 4 (idle release).
+
+    Examples
+    --------
+    >>> SmallestSufficient().returned([64, 128, 256, 512, 1024], limit=1000)
+    [1024]
+    """
+
+    def answer(excess: Any, oldest: int, origins: Any, params: Any) -> int:
+        found, it = oldest, oldest
+        while it >= 0:
+            size, best = origins[it * EACH + BYTES], origins[found * EACH + BYTES]
+            enough = size >= excess
+            if (enough and (best < excess or size < best)) or (not enough and best < excess and size > best):
+                found = it
+            it = origins[it * EACH + NEWER]
+        return found

@@ -1,0 +1,47 @@
+"""A bandwidth threshold, then the most free memory: the document's second policy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.levers import lever
+from workbench.policies.pool.target.question import Target
+
+FALLBACKS = 0
+"""Memory: how often no candidate met the threshold."""
+
+
+class BandwidthThenMostFree(Target):
+    """Of the cards whose path has at least the threshold take the one with the most free memory; ties as the engine's.
+
+    Where none has it, the fastest path counts, as in `max_bandwidth`, and the event is counted.
+
+    References
+    ----------
+    spec 5, R19, E10, V9, V10.
+
+    Examples
+    --------
+    >>> near = [("gpu1", 10, 24), ("gpu3", 40, 150), ("gpu6", 60, 150), ("gpu5", 200, 16)]
+    >>> BandwidthThenMostFree(threshold_gbps=48).choose(size=20, cards=near)
+    'gpu6'
+    >>> BandwidthThenMostFree(threshold_gbps=48).choose(20, [("gpu4", 90, 12), ("gpu5", 30, 16)])
+    'gpu5'
+    """
+
+    threshold_gbps: float = lever(48.0, least=0, most=1e6, unit="GB/s", says="least bandwidth of a path that counts")
+
+    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
+        fastest = 0.0
+        for k in range(count):
+            fastest = max(fastest, gbps[cards[k]])
+        if fastest < params[0]:
+            memory[FALLBACKS] += 1
+        for k in range(count):
+            if fastest < params[0]:
+                scores[k] = gbps[cards[k]]
+            else:
+                scores[k] = float(free[cards[k]]) if gbps[cards[k]] >= params[0] else -1.0
+
+    def fallbacks(self, memory: np.ndarray) -> int:
+        return int(memory[FALLBACKS])

@@ -1,0 +1,121 @@
+"""Asking for a card in plain Python: what it is shown, how several scores are summed, how a tie is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+
+_SHOWN = ("hops", "held", "totals", "hosts")
+Cards = Sequence[tuple[str, int, float]]
+
+
+class Scene(NamedTuple):
+    """What a choice of a card is shown, as arrays."""
+
+    borrower: int
+    cards: np.ndarray
+    size: int
+    free: np.ndarray
+    gbps: np.ndarray
+    hops: np.ndarray
+    lent: np.ndarray
+    held: np.ndarray
+    totals: np.ndarray
+    hosts: np.ndarray
+
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments of an answer, from `borrower` to `hosts`."""
+        return self.borrower, self.cards.size, *self[1:]
+
+
+def choose(
+    target: Any,
+    size: int,
+    cards: Cards,
+    history: Mapping[str, int],
+    tie: str,
+    after: Sequence[str],
+    seed: int,
+    seen: Mapping[str, Any],
+) -> str | None:
+    """The card that lends; `Target.choose` says with what."""
+    found = scored(target, size, cards, history=history, after=after, seed=seed, **seen)
+    most = max(found.values(), default=-np.inf)
+    if most == -np.inf:
+        return None
+    free = {name: amount for name, amount, _ in cards}
+    tied = [name for name, score in found.items() if score == most]
+    return max(tied, key=lambda name: free[name]) if tie == "most_free" else tied[0]
+
+
+def scored(
+    target: Any,
+    size: int,
+    cards: Cards,
+    history: Mapping[str, int] | None = None,
+    after: Sequence[str] = (),
+    seed: int = 0,
+    **seen: Any,
+) -> dict[str, float]:
+    """The score of each candidate by name; empty where no card can hold the request."""
+    names = [name for name, _, _ in cards]
+    shown = _scene(size, cards, names, history or {}, seen, target.filters())
+    if not shown.cards.size:
+        return {}
+    each = [(_asked(term, shown, [names.index(it) for it in after], seed), weight) for term, weight in target.terms()]
+    total = summed(each, target.normalises())
+    return {names[card]: float(score) for card, score in zip(shown.cards, total, strict=True)}
+
+
+def summed(each: Sequence[tuple[np.ndarray, float]], normalises: bool) -> np.ndarray:
+    """One score as it is; several divided by the largest of the candidates, weighted and added in their order.
+
+    >>> summed([(np.array([40.0, 60.0]), 1.0), (np.array([0.0, 0.0]), 1.0)], True).round(3)
+    array([0.667, 1.   ])
+    """
+    if len(each) == 1:
+        return each[0][0]
+    total = np.zeros(each[0][0].size)
+    for scores, weight in each:
+        largest = scores.max()
+        total += weight * (scores / largest if normalises and largest > 0 else scores)
+    return total
+
+
+def _scene(size: int, cards: Cards, names: list[str], history: Mapping[str, int], seen: Any, filters: bool) -> Scene:
+    for name in seen:
+        if name not in _SHOWN:
+            raise unknown_name("", "thing that a choice of a card is shown", name, _SHOWN)
+    if not cards:
+        raise InputError("choose needs at least one card. Got none.")
+    for name in history:
+        if name not in names:
+            raise unknown_name("", "card", name, names)
+    free = np.array([int(amount) for _, amount, _ in cards], np.int64)
+    held = np.asarray(seen.get("held", np.zeros(len(cards))), np.int64)
+    return Scene(
+        borrower=len(cards),
+        cards=np.flatnonzero(free >= size) if filters else np.arange(len(cards)),
+        size=size,
+        free=free,
+        gbps=np.array([float(speed) for _, _, speed in cards]),
+        hops=np.asarray(seen.get("hops", np.ones(len(cards))), np.int64),
+        lent=np.array([float(history.get(name, 0)) for name in names]),
+        held=held,
+        totals=np.asarray(seen.get("totals", free + held), np.int64),
+        hosts=np.asarray(seen.get("hosts", [name.startswith("cpu") for name in names]), np.int64),
+    )
+
+
+def _asked(term: Any, shown: Scene, after: Sequence[int], seed: int) -> np.ndarray:
+    count = shown.free.size
+    memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(shown.cards.size)
+    if told := type(term).chosen:
+        for card in after:
+            told(card, count, params, memory)
+    term.function()(*shown.arguments(), scores, params, memory)
+    return scores

@@ -1,0 +1,137 @@
+"""Which card lends memory? (spec 5, R15, R18-R21)
+
+An answer gives every candidate a score; the highest is taken, and of equal ones the lowest card or the one with most
+free memory, as the engine is told. It is a plain function
+`answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory)`:
+
+borrower  int64, the card whose application asks
+count     int64, how many candidates there are, at least 1; arrays of candidates may be longer
+cards     readonly int64[], the candidates, increasing
+size      int64, bytes that it asks for
+free      readonly int64[all cards], cached and physically free bytes of each card
+gbps      readonly float64[all cards], bandwidth of the path from each card to the borrower
+hops      readonly int64[all cards], direct links of that path
+lent      readonly float64[all cards], how often (or how many bytes) the borrower got from each card lately
+held      readonly int64[all cards], bytes in use on each card
+totals    readonly int64[all cards], bytes that applications can have of each card
+hosts     readonly int64[all cards], 1 = the card is a CPU
+scores    float64[], to be filled: the score of each candidate, by its position; minus infinity refuses the card
+params    readonly float64[parameters]
+memory    int64[memory_size], all that the policy remembers; may be written
+
+A policy that must know which card was taken also defines `chosen(card, cards, params, memory)`, `cards` being the
+number of all cards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, Question
+from workbench.policies.policy import Policy
+from workbench.policies.pool.target.plain import choose
+
+_COUNTED = {"borrower": "int64", "count": "int64", "cards": "readonly int64[]", "size": "int64"}
+_SEEN = {"free": "readonly int64[]", "gbps": "readonly float64[]", "hops": "readonly int64[]"}
+_MORE = {"lent": "readonly float64[]", "held": "readonly int64[]", "totals": "readonly int64[]"}
+_HOSTS = {"hosts": "readonly int64[]", "scores": "float64[]"}
+_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
+SCORE = Question("target", returns="nothing", **_COUNTED, **_SEEN, **_MORE, **_HOSTS, **_LEVERS)
+CHOSEN = Question("target notice", returns="nothing", card="int64", cards="int64", **_LEVERS)
+Tie = Literal["lowest_id", "most_free"]
+
+
+class ReadyTarget(NamedTuple):
+    """A score as engines receive it."""
+
+    answer: Any
+    chosen: Any
+    params: np.ndarray
+    memory: np.ndarray
+
+
+class Target(Policy, abstract=True):
+    """The base of every choice of a card; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "target"
+    chosen: ClassVar[Callable[..., Any] | None] = None
+
+    def terms(self) -> tuple[tuple[Target, float], ...]:
+        """The scores that are summed, each with its weight, in their order; a single one is taken as it is."""
+        return ((self, 1.0),)
+
+    def normalises(self) -> bool:
+        """Whether each of several scores is first divided by the largest of the candidates (spec 5, E12)."""
+        return True
+
+    def filters(self) -> bool:
+        """Whether only cards that can hold the request are candidates (spec 5, E11)."""
+        return True
+
+    def own_first(self) -> bool:
+        """Whether the own card is tried before any other (spec 5, R10); else it is a candidate like the others."""
+        return True
+
+    def start_memory(self, cards: int, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        return np.zeros(1, np.int64)
+
+    def fallbacks(self, memory: np.ndarray) -> int:
+        """How often it had to do without what it wants (spec 5, E10), from what it remembers."""
+        return 0
+
+    def choose(
+        self,
+        size: int,
+        cards: Sequence[tuple[str, int, float]],
+        history: Mapping[str, int] | None = None,
+        tie: Tie = "lowest_id",
+        after: Sequence[str] = (),
+        seed: int = 0,
+        **seen: Any,
+    ) -> str | None:
+        """The card that lends, in plain Python and without an engine; None = none can or may.
+
+        Parameters
+        ----------
+        size : int
+            Bytes that are asked for.
+        cards : sequence of (name, free bytes, GB/s to the borrower)
+            The other cards, the lowest id first.
+        history : mapping, optional
+            How often the borrower got memory from each card lately; 0 where it is not named.
+        tie : {"lowest_id", "most_free"}
+            Which of the cards with the highest score is taken.
+        after : sequence of str
+            The cards that lent before, in their order, for policies that remember.
+        seed : int
+            The seed of policies that draw.
+        **seen : sequences, optional
+            More of what the question shows, a value a card: `hops` (1), `held` (0), `totals` (`free` and `held`),
+            `hosts` (1 where the name begins with cpu).
+
+        Raises
+        ------
+        InputError
+            There is no card, or what is shown is not known.
+        """
+        return choose(self, size, cards, history or {}, tie, after, seed, seen)
+
+    def scores(self, size: int, cards: Sequence[tuple[str, int, float]], **seen: Any) -> dict[str, float]:
+        """The score of each candidate by name; parameters as those of `choose`."""
+        from workbench.policies.pool.target.plain import scored
+
+        return scored(self, size, cards, **seen)
+
+    def ready(self, cards: int, seed: int = 0, checked: bool = False) -> ReadyTarget:
+        """The score for one run: compiled functions, parameters, fresh memory."""
+        told = type(self).chosen
+        return ReadyTarget(
+            SCORE.ready(self.function(), checked),
+            CHOSEN.ready(told, checked) if told else NO_ANSWER,
+            self.parameters(),
+            self.start_memory(cards, seed),
+        )

@@ -1,0 +1,86 @@
+"""What happened in a memory pool: enough to replay every event, and nothing that can be derived from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+OUTCOMES = (
+    "cached",
+    "physical",
+    "stitched",
+    "refused",
+    "misjudged",
+    "released",
+    "unknown_free",
+    "repeated_free",
+    "free_of_refused",
+)
+"""What came of a request, by the number in `PoolRecord.outcome`: granted from a cached block, from the driver, from
+several cached blocks; refused because no card has room, or because the card that was chosen lacks one region of that
+size; released; and frees that change nothing: of a handle that was never allocated, that is free already, or whose
+allocation was refused."""
+CACHED, PHYSICAL, STITCHED, REFUSED, MISJUDGED, RELEASED, UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED = range(9)
+ROW, CARD, IDENTIFIER, BYTES = range(4)
+
+
+class PoolRecord(NamedTuple):
+    """One run of the engine `pool`: one row a request in its order, and the driver's calls."""
+
+    cards: tuple[str, ...]
+    """What the cards are called."""
+    hosts: np.ndarray
+    """bool[cards], whether each is a CPU."""
+    capacity: np.ndarray
+    """int64[cards], bytes that applications can have of each."""
+    gbps: np.ndarray
+    """float64[cards, cards], the narrowest link of the path between two cards; infinite to itself."""
+    hops: np.ndarray
+    """int64[cards, cards], direct links of that path."""
+    time: np.ndarray
+    """int64[requests], nanoseconds, when each was sent."""
+    app: np.ndarray
+    """int64[requests], the application that sent it."""
+    borrower: np.ndarray
+    """int64[requests], the card on which the application runs."""
+    action: np.ndarray
+    """int8[requests]: 0 = allocate, 1 = free."""
+    handle: np.ndarray
+    """int64[requests], what the application calls the region."""
+    asked: np.ndarray
+    """int64[requests], bytes that were asked for."""
+    allocation: np.ndarray
+    """int64[requests], the row of the allocation that a free names, -1 = there is none; of an allocation itself."""
+    outcome: np.ndarray
+    """int8[requests], a place in `OUTCOMES`."""
+    card: np.ndarray
+    """int64[requests], the card whose memory was granted or released, -1 = none."""
+    identifier: np.ndarray
+    """int64[requests], the address of the region on that card, -1 = none; of a stitched one that of its first part."""
+    taken: np.ndarray
+    """int64[requests], bytes of the region, which may be more than were asked for; 0 = none."""
+    done: np.ndarray
+    """int64[requests], nanoseconds, when each was served."""
+    calls: np.ndarray
+    """int64[calls, 4], the driver's calls in their order: request, card, address, bytes; below 0 for a release."""
+    access_ns: np.ndarray
+    """float64[requests], how long the borrowed region's data were under way, contention included; 0 = not borrowed."""
+    access_alone_ns: np.ndarray
+    """float64[requests], how long it would have been without contention."""
+    fallbacks: int
+    """Choices of a card for which no candidate met what the policy wants (spec 5, E10)."""
+    peak_cached: np.ndarray
+    """int64[cards], the most cached bytes of each card between two requests."""
+    idle_limit: int
+    """Cached bytes that a card may keep after a release."""
+
+
+def granted(record: PoolRecord) -> np.ndarray:
+    """bool[requests], which allocations were granted."""
+    return record.outcome <= STITCHED
+
+
+def borrowed(record: PoolRecord) -> np.ndarray:
+    """bool[requests], which allocations were granted on another card than the application's own."""
+    return granted(record) & (record.card != record.borrower)
