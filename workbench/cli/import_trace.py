@@ -1,4 +1,4 @@
-"""`workbench import FILE`: what a real trace holds, and the same as workload columns."""
+"""`workbench import FILE`: what a real trace or topology holds, and a trace as workload columns."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ from workbench.cli.output import say_json
 from workbench.cli.sweep_arguments import levers_of
 from workbench.errors import InputError
 
-_WANTS = {"shared_memory": "workgroups", "dispatch": "groups", "translation": "accesses"}
+_WANTS = {
+    "shared_memory": "workgroups",
+    "dispatch": "groups",
+    "translation": "accesses",
+    "pool": "pool_requests",
+}
 """What the engines serve that a trace can be asked for."""
+_USUAL_BOARD = "dgx_1v"
+"""The machine of a pool file where none is named: only the ids of its GPUs are in the file."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", nargs="?", help="a trace file, or the name of a public trace")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="a trace or topology file, or a public one's name")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--out", metavar="CSV", help="write a workload file for a machine")
     parser.add_argument("--engine", choices=list(_WANTS), default="shared_memory", help="the engine that --out is for")
@@ -41,9 +48,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _describe(file: str, as_json: bool) -> int:
-    from workbench.workloads.describe import describe
-
-    facts = describe(file)
+    facts = _facts(file)
     if as_json:
         say_json(facts)
     else:
@@ -52,16 +57,24 @@ def _describe(file: str, as_json: bool) -> int:
     return DONE
 
 
+def _facts(file: str) -> dict[str, Any]:
+    """What a trace or a topology holds."""
+    from workbench.machine.topologies import is_topology, read_topology
+    from workbench.workloads.catalogue import trace_file
+    from workbench.workloads.describe import describe, origin
+
+    path = trace_file(file)
+    return {**origin(path), **read_topology(path).facts()} if is_topology(path) else describe(file)
+
+
 def _write(given: argparse.Namespace, file: str) -> int:
-    from workbench.machine import Machine, TranslationMachine
     from workbench.workloads.describe import write_columns
     from workbench.workloads.outside import outside
 
     kind: Any = outside("trace", _WANTS[given.engine])
     workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
-    machine = given.machine or _card_of(file)
-    of = TranslationMachine if given.engine == "translation" else Machine
-    facts = write_columns(workload, of.read(machine, "--machine"), given.out)
+    machine, found = _machine(given, file)
+    facts = write_columns(workload, found, given.out)
     if given.json:
         say_json({"out": given.out, "machine": machine, **facts})
     else:
@@ -70,6 +83,15 @@ def _write(given: argparse.Namespace, file: str) -> int:
             + ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in facts.items())
         )
     return DONE
+
+
+def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
+    """The machine that the file is for, by name and itself."""
+    from workbench.machine import Board, Machine, TranslationMachine
+
+    of = {"pool": Board, "translation": TranslationMachine}.get(given.engine, Machine)
+    name = given.machine or (_USUAL_BOARD if of is Board else _card_of(file))
+    return name, of.read(name, "--machine")
 
 
 def _card_of(file: str) -> str:

@@ -1,4 +1,4 @@
-"""The files that a sweep names, workloads and policies of one's own, wherever in it they stand."""
+"""The files that a sweep names, topologies, workloads and policies of one's own, wherever in it they stand."""
 
 from __future__ import annotations
 
@@ -32,18 +32,27 @@ def with_files(said: Mapping[str, Any], folder: Path, rename: Rename) -> dict[st
         path = next((one for one in (folder / name, Path(name)) if one.is_file()), None)
         return name if path is None else rename(path)
 
-    readers = {"workload": _workload, "policy": _policies, "baseline": _policies}
+    readers = {"machine": _inputs, "workload": _inputs, "policy": _policies, "baseline": _policies}
     return {key: readers[key](value, new) if key in readers else value for key, value in said.items()}
 
 
-def _workload(value: Any, new: Callable[[str], str]) -> Any:
+def _inputs(value: Any, new: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
         return {key: _source(key, inner, new) for key, inner in value.items()}
-    return [_workload(inner, new) for inner in value] if isinstance(value, (list, tuple)) else value
+    return [_inputs(inner, new) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def _source(key: Any, value: Any, new: Callable[[str], str]) -> Any:
-    return new(value) if key in ("file", "trace") and isinstance(value, str) else _workload(value, new)
+    return _names(value, new) if key in ("file", "trace", "topology") else _inputs(value, new)
+
+
+def _names(value: Any, new: Callable[[str], str]) -> Any:
+    """A file's name, or several that are varied, called something else."""
+    if isinstance(value, Mapping):
+        return {key: _names(inner, new) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_names(inner, new) for inner in value]
+    return new(value) if isinstance(value, str) else value
 
 
 def _policies(value: Any, new: Callable[[str], str]) -> Any:

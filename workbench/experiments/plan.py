@@ -16,6 +16,7 @@ from workbench.experiments.once import Once, OncePerPart, each_time
 from workbench.experiments.point_ids import PointIds
 from workbench.experiments.run_id import run_id
 from workbench.experiments.sweep import Sweep
+from workbench.experiments.topology_file import with_topology
 from workbench.experiments.uncollected import uncollected
 from workbench.levers import Spec, read_spec
 from workbench.policies.from_file import is_in_file, policy_in_file
@@ -101,7 +102,11 @@ def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
 def read_setup(sweep: Sweep, said: Mapping[str, Any], once: Once = each_time) -> Setup:
     """The checked setup of one alternative; `once` may remember parts that were read before."""
     engine, where = sweep.mechanism.engine, sweep.where
-    machine = once("machine", said.get("machine") or {}, lambda it: engine.machine.read(it, "machine", where))
+    machine = once(
+        "machine",
+        said.get("machine") or {},
+        lambda it: engine.machine.read(with_topology(it, sweep.folder), "machine", where),
+    )
     workload = once(
         "workload", said["workload"], lambda it: read_workload(it, "workload", where, sweep.folder, engine.wants)
     )
@@ -192,8 +197,10 @@ def _show(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
         return value
     if isinstance(value, Spec):
         return value.short()
-    if isinstance(value, Mapping) and parts == ["workload"]:
-        value = {key: _file_name(inner) if key in ("file", "trace") else inner for key, inner in value.items()}
+    if isinstance(value, Mapping) and parts in (["workload"], ["machine"]):
+        value = {
+            key: _file_name(inner) if key in ("file", "trace", "topology") else inner for key, inner in value.items()
+        }
     if isinstance(value, Mapping) and len(value) == 1:
         ((name, inside),) = value.items()
         return f"{name}({_inside(inside)})" if inside else str(name)

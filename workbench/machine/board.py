@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -45,6 +45,21 @@ class Board(Described):
     links: tuple[Link, ...] = lever(tuple(Link(**it) for it in _LINKS), says="the direct links")
 
     shown: ClassVar[tuple[str, ...]] = ("gpus", "cpus", "memory_gib", "direct_links", "fastest_gbps", "slowest_gbps")
+
+    @classmethod
+    def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
+        """The board that a sweep file describes: a preset, cards and links, or a topology file (`TopologyFile`)."""
+        from workbench.machine.topologies.in_sweep import levers_of_topology
+
+        return super().read(levers_of_topology(given, path, where), path, where)
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON schema of what `read` takes."""
+        from workbench.machine.topologies.in_sweep import TopologyFile
+
+        usual = super().schema()
+        return {"anyOf": [*usual["anyOf"], TopologyFile.schema()]}
 
     def check(self) -> None:
         ids = self.ids

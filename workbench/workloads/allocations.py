@@ -7,6 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 
+class LiveBefore(NamedTuple):
+    """What is known of memory that was live before a trace began; one row a block."""
+
+    bytes: np.ndarray
+    """int64[blocks], above zero."""
+    device: np.ndarray
+    """int64[blocks], the number of the card."""
+    address: np.ndarray | None
+    """int64[blocks], where; None when the trace holds no addresses."""
+
+
 class AllocationTable(NamedTuple):
     """One row an allocation (bytes above zero) or a release (below zero), in the order of time."""
 
@@ -22,6 +33,8 @@ class AllocationTable(NamedTuple):
     """int64[rows], bytes live on the card afterwards, those from before the trace included; None = not held."""
     reserved_after: np.ndarray | None
     """int64[rows], bytes got from the driver so far; None = not held."""
+    before: LiveBefore | None = None
+    """The blocks from before the trace; None = the trace does not tell which they were."""
 
     def facts(self) -> dict[str, int]:
         """Counts and sums; the peak of live bytes only where the trace holds it.
@@ -43,6 +56,8 @@ class AllocationTable(NamedTuple):
             found["peak_live_bytes"] = int(self.allocated_after.max(initial=0))
         if self.reserved_after is not None:
             found["peak_reserved_bytes"] = int(self.reserved_after.max(initial=0))
+        if self.before is not None:
+            found["live_before_bytes"] = int(self.before.bytes.sum())
         if self.address is not None:
             found["addresses"] = len(np.unique(self.address))
         return found

@@ -17,11 +17,13 @@ from workbench.streams import Streams
 from workbench.workloads.catalogue import catalogue, digest, trace_file
 from workbench.workloads.group_file import group_columns
 from workbench.workloads.importers import read_trace
+from workbench.workloads.pool_file import pool_columns
 from workbench.workloads.trace import TraceWorkgroups
 from workbench.workloads.trace_accesses import TraceAccesses
 from workbench.workloads.trace_groups import TraceGroups
+from workbench.workloads.trace_pool import TracePool
 
-FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses
+FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses | TracePool
 
 
 def describe(named: str) -> dict[str, Any]:
@@ -45,13 +47,18 @@ def describe(named: str) -> dict[str, Any]:
         There is no such trace, or it cannot be read.
     """
     path = trace_file(named)
-    facts = read_trace(path).facts()
+    return {**origin(path), **read_trace(path).facts()}
+
+
+def origin(path: Path) -> dict[str, str]:
+    """Which file it is: `file`, `sha256`, and `public_trace` where the catalogue lists it."""
     known = [entry.name for entry in catalogue().values() if entry.sha256 == digest(path)]
-    return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {}), **facts}
+    return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {})}
 
 
 def write_columns(workload: FromTrace, machine: Any, out: Path | str) -> dict[str, Any]:
-    """Write the requests of a trace as a workload file: `arrival,length,duration`, or as a group or access file has it.
+    """Write the requests of a trace as a workload file: `arrival,length,duration`, or the columns of a group, access or
+    pool file.
 
     The file appears whole or not at all. It belongs to the machine: what is asked for is in its segments and blocks,
     times are in its cycles.
@@ -89,6 +96,9 @@ def _columns(workload: FromTrace, machine: Any) -> Iterator[dict[str, np.ndarray
     if isinstance(workload, TraceAccesses):
         for block in workload.accesses(machine, Streams(0)):
             yield {"cycle": block.cycle, "core": block.core, "page": block.page}
+    elif isinstance(workload, TracePool):
+        ids = [card.id for card in machine.cards]
+        yield pool_columns(workload.pool_requests(machine, Streams(0)), ids)
     elif isinstance(workload, TraceGroups):
         yield group_columns(workload.groups(machine, Streams(0)))
     else:

@@ -48,6 +48,8 @@ _MEMORY = b'"[memory]"'
 _GPU_TYPES = (1, 6)
 """`Device Type` of a memory event: 0 CPU, 1 CUDA, 6 HIP."""
 
+_MEMORY_FIELDS = ("time_ns", "bytes", "device", "address", "allocated_after", "reserved_after")
+
 _events = msgspec.json.Decoder(list[Event])
 _kernel_args = msgspec.json.Decoder(KernelArgs, strict=False)
 _memory_args = msgspec.json.Decoder(MemoryArgs, strict=False)
@@ -158,7 +160,7 @@ class _Memory:
 
     def __init__(self, where: str) -> None:
         self._where = where
-        self._columns = {field: array("q") for field in AllocationTable._fields}
+        self._columns = {field: array("q") for field in _MEMORY_FIELDS}
 
     def add(self, event: Event, place: str) -> None:
         args = _args(_memory_args, event, self._where, place)
@@ -179,9 +181,10 @@ class _Memory:
         """In the order of time: the file's order is not to be relied on."""
         columns = [np.array(column, np.int64) for column in self._columns.values()]
         order = np.argsort(columns[0], kind="stable")
-        held = [column[order] for column in columns[:3]]
-        optional = [None if (column == MISSING).any() else column[order] for column in columns[3:]]
-        return AllocationTable(*held, *optional)
+        time_ns, size, device = (column[order] for column in columns[:3])
+        optional = (None if (column == MISSING).any() else column[order] for column in columns[3:])
+        address, allocated, reserved = optional
+        return AllocationTable(time_ns, size, device, address, allocated, reserved)
 
 
 def _args(decoder: msgspec.json.Decoder[Any], event: Event, where: str, place: str) -> Any:

@@ -39,7 +39,7 @@ class Trace(NamedTuple):
     format: str
     """The name of the importer that read it."""
     counted: str
-    """What the format calls a row of `kernels`: kernels or dispatches."""
+    """What the format calls a row of `kernels`: kernels or dispatches; empty for a format that records memory alone."""
     kernels: KernelTable
     allocations: AllocationTable | None = None
     """None when the trace holds no memory events."""
@@ -52,7 +52,8 @@ class Trace(NamedTuple):
 
         A fact that the trace cannot tell is left out, and `missing` says why; nothing stands as zero instead.
         """
-        found: dict[str, Any] = {"format": self.format, **_kernel_facts(self.counted, self.kernels), **self.noted}
+        kernels = _kernel_facts(self.counted, self.kernels) if self.counted else {}
+        found: dict[str, Any] = {"format": self.format, **kernels, **self.noted}
         if self.allocations is not None:
             found |= self.allocations.facts()
         if self.cards:
@@ -69,6 +70,8 @@ class Trace(NamedTuple):
             What is needed of every launch: `workgroups`, `shared_bytes`, `threads`, `vgprs`.
         """
         rows, word = self.kernels.rows, self.counted
+        if not word:
+            return [f"it holds no kernels ({self.format} records memory alone)"]
         if not rows:
             return [f"it holds no {word} (record the GPU's activity as well)"]
         said = []

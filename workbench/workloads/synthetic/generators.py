@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.errors import at, unknown_name
 from workbench.workloads.kind import check_kind
+from workbench.workloads.synthetic.full_card import FullCard
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.kernels.csr_spmv import CsrSpmv
 from workbench.workloads.synthetic.kernels.embedding_gather import EmbeddingGather
@@ -17,17 +18,23 @@ from workbench.workloads.synthetic.kernels.stencil_volume import StencilVolume
 from workbench.workloads.synthetic.kernels.streaming_triad import StreamingTriad
 from workbench.workloads.synthetic.kernels.tiled_gemm import TiledGemm
 from workbench.workloads.synthetic.kernels.transpose import Transpose
+from workbench.workloads.synthetic.mixed_jobs import MixedJobs
 from workbench.workloads.synthetic.private_arrays import PrivateArrays
 from workbench.workloads.synthetic.producer_consumer import ProducerConsumer
 from workbench.workloads.synthetic.random_groups import RandomGroups
 from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
 from workbench.workloads.synthetic.shared_sweep import SharedSweep
 from workbench.workloads.synthetic.stencil_halo import StencilHalo
+from workbench.workloads.synthetic.training_memory import DataParallel, PipelineParallel
 from workbench.workloads.synthetic.zipf_mixture import ZipfMixture
 
 BUILT_IN = (
     RandomWorkgroups,
     RandomGroups,
+    DataParallel,
+    PipelineParallel,
+    FullCard,
+    MixedJobs,
     SharedSweep,
     PrivateArrays,
     StencilHalo,

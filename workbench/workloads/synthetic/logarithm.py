@@ -1,4 +1,4 @@
-"""The natural logarithm to the same bit on every machine."""
+"""The natural logarithm and powers of two, to the same bit on every machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ _HALF_ROOT = 0.7071067811865476
 _LOG_2 = 0.6931471805599453
 _TERMS = 11
 """Terms of the series: with |s| <= 0.172 the next one is below 1e-18 of the first."""
+_TERMS_OF_POWER = 15
+"""Likewise: with |r ln 2| <= 0.347 the next one is below 1e-20."""
 
 
 def waiting(uniforms: np.ndarray) -> np.ndarray:
@@ -41,3 +43,31 @@ def waiting(uniforms: np.ndarray) -> np.ndarray:
         series *= square
         series += 1.0 / (2 * k + 1)
     return 0.0 - (exponent - small) * _LOG_2 - 2.0 * s * series
+
+
+def power(exponents: np.ndarray) -> np.ndarray:
+    """Two to the power of each exponent, to the same bit on every machine.
+
+    2^x = 2^n e^(r ln 2) with n the nearest whole number and |r| <= 1/2; the series of the exponential in sums and
+    products alone.
+
+    Parameters
+    ----------
+    exponents : float64[count]
+        From -1000 to 1000.
+
+    Returns
+    -------
+    float64[count], within 1e-15 of the true value, relatively.
+
+    Examples
+    --------
+    >>> power(np.array([0.0, 0.5, 10.0]))
+    array([1.00000000e+00, 1.41421356e+00, 1.02400000e+03])
+    """
+    whole = np.rint(exponents)
+    rest = (exponents - whole) * _LOG_2
+    series = np.full_like(rest, 1.0)
+    for k in range(_TERMS_OF_POWER, 0, -1):
+        series = 1.0 + series * rest / k
+    return np.ldexp(series, whole.astype(np.int64))

@@ -11,6 +11,7 @@ from workbench.workloads.synthetic.laws.exponential import Exponential
 from workbench.workloads.synthetic.laws.geometric import Geometric
 from workbench.workloads.synthetic.laws.law import LARGEST, Law
 from workbench.workloads.synthetic.laws.log_normal import LogNormal
+from workbench.workloads.synthetic.laws.log_uniform import LogUniform
 from workbench.workloads.synthetic.laws.powers_of_two import PowersOfTwo
 from workbench.workloads.synthetic.laws.sometimes import Sometimes
 from workbench.workloads.synthetic.laws.uniform import Uniform
@@ -25,6 +26,7 @@ __all__ = [
     "Geometric",
     "Law",
     "LogNormal",
+    "LogUniform",
     "PowersOfTwo",
     "Sometimes",
     "Uniform",

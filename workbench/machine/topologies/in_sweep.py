@@ -1,0 +1,75 @@
+"""`machine: {topology: FILE, card_bytes: ...}`: what a sweep says of a board whose links a file describes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.errors import InputError, at
+from workbench.levers import Spec, lever
+from workbench.machine.topologies.read import read_topology
+from workbench.machine.topologies.topology import Node, Wire
+
+GIB = 1 << 30
+
+
+class TopologyFile(Spec):
+    """A board from a topology file; what a file cannot tell, above all how much memory a card has, is a lever.
+
+    References
+    ----------
+    field.md 2.4: the same links carry 25 GB/s on paper and 20 in NCCL's plans, which is what a file is read with.
+    """
+
+    topology: str = lever(says="an NCCL or RCCL topology XML, an `nvidia-smi topo -m` table, or p2p matrices")
+    card_bytes: int = lever(16 * GIB, least=1, most=1 << 50, unit="bytes", says="memory of every GPU")
+    cpu_bytes: int = lever(64 * GIB, least=0, most=1 << 50, unit="bytes", says="memory that every CPU lends")
+    link_gbps: float = lever(
+        0.0, least=0, most=1e6, unit="GB/s", says="an NVLink or xGMI link per direction; 0 = as the file is read"
+    )
+    pcie_gbps: float = lever(
+        0.0, least=0, most=1e6, unit="GB/s", says="a PCI connection per direction; 0 = as the file is read"
+    )
+    socket_gbps: float = lever(
+        0.0, least=0, most=1e6, unit="GB/s", says="between two CPUs per direction; 0 = as the file is read"
+    )
+    port_gbps: float = lever(
+        0.0,
+        least=0,
+        most=1e6,
+        unit="GB/s",
+        says="what all links of a GPU carry together per direction; 0 = as the file is read",
+    )
+
+    def board(self) -> dict[str, Any]:
+        """The levers of the board."""
+        found = read_topology(self.topology)
+        return {"cards": [self._card(node) for node in found.nodes], "links": [self._link(w) for w in found.wires]}
+
+    def _card(self, node: Node) -> dict[str, Any]:
+        memory, port = (
+            (self.card_bytes, self.port_gbps or node.port_gbps) if node.kind == "gpu" else (self.cpu_bytes, 0)
+        )
+        return {"id": node.id, "kind": node.kind, "memory_bytes": memory, "port_gbps": port}
+
+    def _link(self, wire: Wire) -> dict[str, Any]:
+        replaced = {"nvlink": self.link_gbps, "xgmi": self.link_gbps, "pcie": self.pcie_gbps, "qpi": self.socket_gbps}
+        said = {"between": " ".join(wire.ends), "kind": wire.kind, "count": wire.links, "channel": wire.channel}
+        return {**said, "gbps": replaced[wire.kind] or wire.gbps}
+
+
+def levers_of_topology(given: object, path: str, where: str) -> object:
+    """What was given with the topology file that it names written out as cards and links; else as it is.
+
+    Raises
+    ------
+    InputError
+        The file cannot be used, or a key stands beside it that `TopologyFile` does not have.
+    """
+    if not isinstance(given, Mapping) or "topology" not in given:
+        return given
+    said = TopologyFile.read(given, path, where)
+    try:
+        return said.board()
+    except InputError as wrong:
+        raise InputError(at(where, f"{path}.topology: {wrong}")) from None

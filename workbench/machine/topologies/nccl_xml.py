@@ -1,0 +1,250 @@
+"""The topology files of NCCL and RCCL: `system` > `cpu` (a NUMA node) > nested `pci` > `gpu` > `nvlink` or `xgmi`.
+
+Bandwidths are those that the libraries plan with (`speeds`). NUMA nodes are connected pairwise, as the libraries have
+it. Links to NVSwitches are links to all other cards that have such, with a limit for all of them together. A link that
+ends at its own card joins nothing and is left out; cloud providers write such.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, nearest_name, shown
+from workbench.machine.topologies.pci_tree import WayUp, pci_wires
+from workbench.machine.topologies.speeds import nvlink_gbps, pcie_gbps, socket_gbps, xgmi_gbps
+from workbench.machine.topologies.topology import Node, Topology, Wire, groups, switched
+from workbench.machine.topologies.xml_tree import Element, xml_tree
+
+FORMAT = "nccl_topology_xml"
+SAYS = "an XML topology of NCCL or RCCL"
+_GPU_CLASSES = ("0x03", "0x12")
+"""Display controllers and processing accelerators; the latter is what AMD's newer cards say they are."""
+_LINK_KINDS = ("nvlink", "xgmi")
+_NVSWITCH, _CPU_LINK = "0x068000", "0x068001"
+
+
+class _Gpu(NamedTuple):
+    """A GPU of the file, with the links that it names."""
+
+    id: str
+    bus: str
+    element: Element
+    cpu: str
+    details: Element | None
+
+    @property
+    def links(self) -> list[Element]:
+        return [link for kind in _LINK_KINDS for link in self.element.all(kind)]
+
+
+def recognises(text: bytes) -> bool:
+    """Whether a text is one of these."""
+    head = text[:65536].removeprefix(b"\xef\xbb\xbf").lstrip()
+    return b"<system" in head or head.startswith((b"<?xml", b"<!DOCTYPE"))
+
+
+def read(text: bytes, where: str) -> Topology:
+    """The topology of a file.
+
+    Raises
+    ------
+    InputError
+        It is no such XML, or a link names a bus that no card has, or links say how often they come in no number.
+    """
+    system = xml_tree(text, where)
+    if system.tag != "system":
+        raise InputError(f"{where}: must be a <system>. Got <{system.tag}>.")
+    cpus = _cpus(system, where)
+    gpus = _gpus(cpus, where)
+    peers = _peers(gpus, where)
+    ports, through_switch = _to_switches(gpus, where)
+    linked = {frozenset(wire.ends) for wire in (*peers, *through_switch)}
+    ways = [way for name, element in cpus.items() for way in _ways_up(element, name, gpus, where)]
+    alone = {way.gpu: way.gbps[0] for way in ways if not any(way.gpu in pair for pair in linked)}
+    nodes = [Node(gpu.id, "gpu", ports.get(gpu.id, alone.get(gpu.id, 0.0))) for gpu in gpus]
+    return Topology(
+        format=FORMAT,
+        nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
+        wires=(*peers, *through_switch, *pci_wires(ways, linked), *_sockets(cpus, where)),
+        links=sum(len(gpu.links) for gpu in gpus),
+        noted=_facts(system, cpus, gpus),
+    )
+
+
+def _cpus(system: Element, where: str) -> dict[str, Element]:
+    """The NUMA nodes by the name of their card; one number may come once."""
+    found: dict[str, Element] = {}
+    for child in system.children:
+        if child.tag == "cpu":
+            name = f"cpu{_whole(child, 'numaid', where, len(found))}"
+            if name in found:
+                raise InputError(f"{where}: line {child.line}: numaid {name.removeprefix('cpu')} comes twice.")
+            found[name] = child
+        elif child.tag in ("pci", "gpu"):
+            raise InputError(f"{where}: is not connected: line {child.line}: <{child.tag}> stands in no <cpu>.")
+    return dict(sorted(found.items(), key=lambda item: int(item[0].removeprefix("cpu"))))
+
+
+def _gpus(cpus: dict[str, Element], where: str) -> list[_Gpu]:
+    """The GPUs, numbered by their `dev` where all have one, else in the order of the file."""
+    found = [
+        (cpu, device, details)
+        for cpu, element in cpus.items()
+        for device in element.all("pci")
+        for details in [next((child for child in device.children if child.tag == "gpu"), None)]
+        if details or device.attributes.get("class", "").startswith(_GPU_CLASSES)
+    ]
+    if not found:
+        raise InputError(f"{where}: holds no GPU (a <pci> of a class 0x03.. or 0x12..).")
+    numbers = [-1 if own is None else _whole(own, "dev", where, -1) for _, _, own in found]
+    if min(numbers) < 0 or len(set(numbers)) < len(numbers):
+        numbers = list(range(len(found)))
+    gpus = [
+        _Gpu(f"gpu{number}", _bus(device, where), device, cpu, own)
+        for number, (cpu, device, own) in zip(numbers, found, strict=True)
+    ]
+    buses = Counter(gpu.bus for gpu in gpus)
+    twice = next((bus for bus, count in buses.items() if count > 1), None)
+    if twice is not None:
+        raise InputError(f"{where}: two cards have the bus id {twice}.")
+    return sorted(gpus, key=lambda gpu: int(gpu.id.removeprefix("gpu")))
+
+
+def _bus(device: Element, where: str) -> str:
+    bus = device.attributes.get("busid", "")
+    if not bus:
+        raise InputError(f"{where}: line {device.line}: <pci> needs a busid.")
+    return bus.lower()
+
+
+def _whole(element: Element, name: str, where: str, otherwise: int) -> int:
+    text = element.attributes.get(name, "")
+    if not text:
+        return otherwise
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{where}: line {element.line}: {name} must be a whole number. Got {shown(text)}.") from None
+
+
+def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:
+    """One wire a pair; each end names it, and where the two ends differ, the larger count is taken."""
+    of_bus = {gpu.bus: gpu.id for gpu in gpus}
+    counts: dict[tuple[tuple[str, str], str, float], int] = {}
+    for gpu in gpus:
+        to = Counter[tuple[str, str, float]]()
+        for link in gpu.links:
+            end = _end(link, gpu, of_bus, where)
+            if end not in ("", gpu.id):
+                to[end, link.tag, _gbps(link, gpu, where)] += _count(link, where)
+        for (end, kind, gbps), count in to.items():
+            first, second = sorted((gpu.id, end), key=lambda name: (len(name), name))
+            key = ((first, second), kind, gbps)
+            counts[key] = max(counts.get(key, 0), count)
+    return [Wire(*key, count) for key, count in counts.items()]
+
+
+def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[Wire]]:
+    """What leads to NVSwitches: the ports of cards, and the wires between them."""
+    ports = {
+        gpu.id: sum(
+            _count(link, where) for link in gpu.links if link.attributes.get("tclass", "").startswith(_NVSWITCH)
+        )
+        for gpu in gpus
+    }
+    if not any(ports.values()):
+        return {}, []
+    speeds = [_gbps(gpu.links[0], gpu, where) for gpu in gpus if gpu.links]
+    return switched(ports, min(speeds))
+
+
+def _end(link: Element, gpu: _Gpu, of_bus: dict[str, str], where: str) -> str:
+    """The card to which a link leads; empty for a switch."""
+    bus, target_class = link.attributes.get("target", "").lower(), link.attributes.get("tclass", "")
+    if target_class.startswith(_NVSWITCH):
+        return ""
+    if target_class.startswith(_CPU_LINK):
+        return gpu.cpu
+    if bus not in of_bus:
+        near = nearest_name(bus, of_bus)
+        cure = f" Did you mean {near}?" if near else ""
+        named = f"line {link.line}: <{link.tag}> of {gpu.bus} leads to the bus {shown(bus)}"
+        raise InputError(f"{where}: {named}, which no card has.{cure}")
+    return of_bus[bus]
+
+
+def _count(link: Element, where: str) -> int:
+    count = _whole(link, "count", where, 1)
+    if count < 1:
+        raise InputError(f"{where}: line {link.line}: count must be at least 1. Got {count}: a link without bandwidth.")
+    return count
+
+
+def _gbps(link: Element, gpu: _Gpu, where: str) -> float:
+    if gpu.details is None:
+        return nvlink_gbps(0)
+    if link.tag == "xgmi":
+        return xgmi_gbps(gpu.details.attributes.get("gcn", ""))
+    return nvlink_gbps(_whole(gpu.details, "sm", where, 0))
+
+
+def _sockets(cpus: dict[str, Element], where: str) -> Iterator[Wire]:
+    for (one, element), (other, _) in combinations(cpus.items(), 2):
+        said = element.attributes
+        gbps = socket_gbps(said.get("arch", ""), said.get("vendor", ""), _whole(element, "modelid", where, 0))
+        yield Wire((one, other), "qpi", gbps)
+
+
+def _ways_up(element: Element, cpu: str, gpus: list[_Gpu], where: str) -> list[WayUp]:
+    """How each GPU below an element reaches the CPU."""
+    of_bus = {gpu.bus: gpu.id for gpu in gpus}
+
+    def below(above: Element, bridges: tuple[str, ...], gbps: tuple[float, ...]) -> Iterator[WayUp]:
+        for device in above.children:
+            if device.tag != "pci":
+                continue
+            bus, part = device.attributes.get("busid", "").lower(), (_pci_gbps(device, where), *gbps)
+            if bus in of_bus:
+                yield WayUp(of_bus[bus], cpu, bridges, part)
+            else:
+                yield from below(device, (f"line {device.line}", *bridges), part)
+
+    return sorted(below(element, (), ()), key=lambda way: (len(way.gpu), way.gpu))
+
+
+def _pci_gbps(device: Element, where: str) -> float:
+    lanes = _whole(device, "link_width", where, 0)
+    if lanes < 0:
+        raise InputError(f"{where}: line {device.line}: link_width must be at least 0. Got {lanes}.")
+    return pcie_gbps(device.attributes.get("link_speed", ""), lanes)
+
+
+def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu]) -> dict[str, Any]:
+    of_bus = {gpu.bus: gpu.id for gpu in gpus}
+    links = [(gpu, link, link.attributes.get("target", "").lower()) for gpu in gpus for link in gpu.links]
+    toward = Counter[tuple[str, str]]()
+    for gpu, link, bus in links:
+        toward[gpu.bus, bus] += int(link.attributes.get("count") or 1)
+    a_gpu = [sum(count for (bus, _), count in toward.items() if bus == gpu.bus) for gpu in gpus]
+    joined = [(gpu.id, of_bus[bus]) for gpu, _, bus in links if bus in of_bus]
+    own = [gpu.details.attributes for gpu in gpus if gpu.details is not None]
+    return {
+        "system_version": system.attributes.get("version", ""),
+        "numa_nodes": len(cpus),
+        "gpu_pci_devices": len(gpus),
+        "gpu_elements": len(own),
+        "gpu_kinds": sorted({f"{said.get('gcn', said.get('sm', ''))}/{said.get('sm', '')}" for said in own}),
+        "link_elements": dict(Counter(link.tag for _, link, _ in links)),
+        "link_counts": dict(sorted(Counter(link.attributes.get("count") or "1" for _, link, _ in links).items())),
+        "links_per_gpu_min_max": [min(a_gpu), max(a_gpu)],
+        "links_one_way_or_unequal": sum(
+            count != toward.get((to, bus), 0) for (bus, to), count in toward.items() if to in of_bus and to != bus
+        ),
+        "links_to_self_or_unknown": sum(bus not in of_bus or bus == gpu.bus for gpu, _, bus in links),
+        "groups_joined_by_links": len(groups([gpu.id for gpu in gpus], joined)),
+        "nets": len(system.all("net")),
+        "gpu_pci_link_speeds": dict(Counter(gpu.element.attributes.get("link_speed", "") for gpu in gpus)),
+    }

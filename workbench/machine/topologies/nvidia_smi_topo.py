@@ -1,0 +1,181 @@
+"""What `nvidia-smi topo -m` prints: how every two cards are connected, in tabs or in runs of blanks.
+
+NVn is n bonded links; where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree
+is what the other labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is
+behind one switch, PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart. The table does not
+tell how fast anything is: what `speeds` has for sm_70 and sm_80 and for PCI gen 3 is taken, which a sweep can replace.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import combinations
+from typing import NamedTuple
+
+from workbench.errors import InputError, shown
+from workbench.machine.topologies.pci_tree import WayUp, pci_wires
+from workbench.machine.topologies.speeds import NVLINK_GBPS, PCIE3_X16_GBPS, QPI_GBPS
+from workbench.machine.topologies.topology import MOST_LINKS_A_GPU, Node, Topology, Wire, groups, switched
+
+FORMAT = "nvidia_smi_topo"
+SAYS = "the table of nvidia-smi topo -m"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_HEADER = re.compile(r"^\s*GPU0(?:\s|$)")
+_HEADINGS = re.compile(r"GPU NUMA ID|CPU Affinity|NUMA Affinity|\S+")
+_GPU = re.compile(r"GPU\d+$")
+_BEHIND_ONE_SWITCH, _AT_ONE_CPU, _APART = ("PIX", "PXB"), ("PHB", "NODE"), ("SYS", "SOC")
+_LABEL = re.compile(r"X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC")
+_AFFINITY = "CPU Affinity"
+
+
+class _Table(NamedTuple):
+    """The printed table: labels between devices, and what stands beside them."""
+
+    gpus: list[str]
+    others: list[str]
+    """The columns that are no GPUs: network cards, then affinities."""
+    labels: dict[tuple[str, str], str]
+    affinity: dict[str, str]
+
+    def pairs(self, wanted: tuple[str, ...]) -> list[tuple[str, str]]:
+        return [pair for pair, label in self.labels.items() if label in wanted]
+
+    def bonded(self) -> dict[tuple[str, str], int]:
+        """The NVLinks between every two GPUs that have some."""
+        found = {pair: self.labels[pair] for pair in combinations(self.gpus, 2)}
+        return {pair: int(label[2:]) for pair, label in found.items() if label.startswith("NV")}
+
+
+def recognises(text: bytes) -> bool:
+    """Whether a text is one of these."""
+    return any(_HEADER.match(line) for line in _lines(text))
+
+
+def read(text: bytes, where: str) -> Topology:
+    """The topology of a table.
+
+    Raises
+    ------
+    InputError
+        A row or a label is missing or unknown, or two cards say different things of each other.
+    """
+    table = _table(text, where)
+    names = {gpu: f"gpu{gpu.removeprefix('GPU')}" for gpu in table.gpus}
+    bonded = {(names[one], names[other]): count for (one, other), count in table.bonded().items()}
+    own = {name: sum(count for pair, count in bonded.items() if name in pair) for name in names.values()}
+    ports: dict[str, float] = {}
+    wires = [Wire(pair, "nvlink", NVLINK_GBPS, count) for pair, count in bonded.items()]
+    if max(own.values()) > MOST_LINKS_A_GPU:
+        own = {name: max((count for pair, count in bonded.items() if name in pair), default=0) for name in own}
+        ports, wires = switched(own, NVLINK_GBPS)
+    cpus, ways = _ways_up(table, names)
+    alone = {name: PCIE3_X16_GBPS for name, links in own.items() if not links}
+    nodes = [Node(name, "gpu", ports.get(name) or alone.get(name, 0.0)) for name in names.values()]
+    return Topology(
+        format=FORMAT,
+        nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
+        wires=(*wires, *pci_wires(ways, {*map(frozenset, bonded)}), *_sockets(cpus)),
+        links=sum(own.values()) if ports else sum(bonded.values()),
+        noted={
+            "gpus": len(table.gpus),
+            "gpu_pair_labels": dict(sorted(Counter(table.labels[p] for p in combinations(table.gpus, 2)).items())),
+            "symmetric": True,
+            "nvlinks_per_gpu": list(own.values()),
+            "other_columns": table.others,
+        },
+    )
+
+
+def _sockets(cpus: list[str]) -> list[Wire]:
+    return [Wire(pair, "qpi", QPI_GBPS) for pair in combinations(cpus, 2)]
+
+
+def _lines(text: bytes) -> list[str]:
+    return [_COLOUR.sub("", line).rstrip() for line in text.decode(errors="replace").splitlines()]
+
+
+def _table(text: bytes, where: str) -> _Table:
+    lines = _lines(text)
+    start = next(k for k, line in enumerate(lines) if _HEADER.match(line))
+    columns = _headings(lines[start])
+    gpus = [name for name in columns if _GPU.match(name)]
+    found: dict[str, list[str]] = {}
+    for line in lines[start + 1 :]:
+        if not line.strip() or line.startswith("Legend"):
+            break
+        name, *cells = _cells(line)
+        found[name] = cells
+    for name in gpus:
+        if name not in found:
+            raise InputError(f"{where}: the row of {name} is missing; the table is cut off.")
+    devices = [name for name in columns if name in found]
+    labels = {
+        (name, other): _label(found[name], columns.index(other), name, other, where)
+        for name in devices
+        for other in devices
+    }
+    _check_symmetric(labels, where)
+    place = columns.index(_AFFINITY) if _AFFINITY in columns else -1
+    affinity = {name: found[name][place] for name in gpus if 0 <= place < len(found[name])}
+    return _Table(gpus, [name for name in columns if name not in gpus], labels, affinity)
+
+
+def _headings(line: str) -> list[str]:
+    if "\t" in line:
+        return [name.strip() for name in line.split("\t") if name.strip()]
+    return _HEADINGS.findall(line)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
+
+
+def _label(cells: list[str], place: int, name: str, other: str, where: str) -> str:
+    said = cells[place] if place < len(cells) else ""
+    if not _LABEL.fullmatch(said) or (said == "X") != (name == other):
+        expected = "X" if name == other else "NVn, PIX, PXB, PHB, NODE or SYS"
+        raise InputError(f"{where}: row {name}, column {other} must be {expected}. Got {shown(said)}.")
+    if said == "NV0":
+        raise InputError(f"{where}: row {name}, column {other}: NV0 would be links without bandwidth.")
+    return said
+
+
+def _check_symmetric(labels: dict[tuple[str, str], str], where: str) -> None:
+    for (name, other), said in labels.items():
+        if labels[other, name] != said:
+            raise InputError(
+                f"{where}: is not symmetric: {name} to {other} is {said}, {other} to {name} is {labels[other, name]}."
+            )
+
+
+def _ways_up(table: _Table, names: dict[str, str]) -> tuple[list[str], list[WayUp]]:
+    """The CPUs, and how each GPU reaches its own."""
+    devices = list(dict.fromkeys(name for name, _ in table.labels))
+    near = table.pairs(_BEHIND_ONE_SWITCH + _AT_ONE_CPU)
+    alike = [pair for pair in combinations(table.affinity, 2) if len({table.affinity[name] for name in pair}) == 1]
+    cpus = _together(groups(devices, near + alike), set(table.pairs(_APART)))
+    homes = {name: f"cpu{k}" for k, group in enumerate(cpus) for name in group}
+    behind = {
+        name: f"switch{k}"
+        for k, group in enumerate(groups(devices, table.pairs(_BEHIND_ONE_SWITCH)))
+        for name in group
+        if len(group) > 1
+    }
+    ways = [
+        WayUp(names[name], homes[name], (behind[name],) if name in behind else (), (PCIE3_X16_GBPS,) * 2)
+        for name in table.gpus
+    ]
+    return [f"cpu{k}" for k in range(len(cpus))], ways
+
+
+def _together(found: list[list[str]], apart: set[tuple[str, str]]) -> list[list[str]]:
+    """Groups of devices at one CPU: what nothing keeps apart is at the same, and each has a GPU."""
+    joined: list[list[str]] = []
+    for group in found:
+        home = next((it for it in joined if not any((one, two) in apart for one in it for two in group)), None)
+        if home is None:
+            joined.append(list(group))
+        else:
+            home += group
+    return [group for group in joined if any(_GPU.match(name) for name in group)]

@@ -1,0 +1,55 @@
+"""How does a topology file become a topology? By its contents, whatever it is called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from workbench.errors import InputError
+from workbench.machine.topologies import nccl_xml, nvidia_smi_topo, p2p_matrices
+from workbench.machine.topologies.topology import Topology, check_connected
+
+MOST_BYTES = 1 << 22
+"""The largest files of the formats, of machines with 72 cards, have a few hundred kilobytes."""
+_FORMATS = (nccl_xml, p2p_matrices, nvidia_smi_topo)
+
+
+def is_topology(path: Path | str) -> bool:
+    """Whether a file is a topology of a format that is read here; False for what is no file."""
+    try:
+        text = _text(path)
+    except InputError:
+        return False
+    return any(it.recognises(text) for it in _FORMATS)
+
+
+def read_topology(path: Path | str) -> Topology:
+    """The topology in a file.
+
+    Raises
+    ------
+    InputError
+        There is no such file, it is of no format that is read here, or it contradicts itself: one sentence that names
+        the file and what is wrong.
+    """
+    where, text = str(path), _text(path)
+    for it in _FORMATS:
+        if it.recognises(text):
+            return check_connected(it.read(text, where), where)
+    known = "; ".join(f"{it.FORMAT} ({it.SAYS})" for it in _FORMATS)
+    raise InputError(f"{where}: is no topology that is read here; there are {known}.")
+
+
+def _text(path: Path | str) -> bytes:
+    if os.path.isdir(path):
+        raise InputError(f"{path}: is a folder; name one topology file in it.")
+    try:
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
+    except (OSError, ValueError) as problem:
+        raise InputError(f"{path}: cannot be read ({getattr(problem, 'strerror', None) or problem}).") from None
+    if len(text) > MOST_BYTES:
+        raise InputError(f"{path}: is larger than {MOST_BYTES >> 20} MiB, which no topology is.")
+    return text

@@ -1,0 +1,69 @@
+"""What a link carries per direction, in GB/s, as NCCL and RCCL plan with it: what is achieved, not what is printed.
+
+Sources, read: [1] NVIDIA/nccl src/graph/topo.h @ 069a3d4f95ca and src/graph/topo.cc (`kvDictPciGen`, 100 Mbit/s a lane;
+width times speed over 80); [2] ROCm/rccl src/graph/topo.h @ 08814b0a9e02 (`ncclTopoXGMISpeed`).
+"""
+
+from __future__ import annotations
+
+import re
+
+NVLINK_GBPS = 20.0
+"""A link of sm_70 and sm_80 [1]; taken where a file does not say which cards it is about."""
+_NVLINK = ((100, 40.1), (90, 20.6), (87, 20.0), (86, 12.0), (70, 20.0), (60, 18.0))
+_XGMI = (("gfx90a", 36.0), ("gfx942", 48.0), ("gfx94", 48.0), ("gfx95", 48.0))
+_XGMI_OLD = 24.0
+_GCN_NUMBERS = {"906": "gfx906", "908": "gfx908", "910": "gfx90a", "940": "gfx940"}
+"""Older RCCL files write the architecture as a number; 910 is that of MI200 (gfx90a)."""
+
+PCIE3_X16_GBPS = 12.0
+_LANE_GTS = ((2.5, 15), (5.0, 30), (8.0, 60), (16.0, 120), (32.0, 240), (64.0, 480))
+_USUAL_LANES = 16
+
+QPI_GBPS = 6.0
+"""Between two Intel sockets up to Broadwell [1]; taken where a file does not say which CPUs they are."""
+_INTEL = ((207, 40.0), (143, 22.0), (85, 10.0))
+_AMD_GBPS, _POWER_GBPS, _ARM_GBPS = 16.0, 32.0, 6.0
+
+
+def nvlink_gbps(sm: int) -> float:
+    """A link of NVIDIA cards of a compute capability, written as 70 for 7.0.
+
+    >>> nvlink_gbps(70), nvlink_gbps(86), nvlink_gbps(90)
+    (20.0, 12.0, 20.6)
+    """
+    return next((gbps for least, gbps in _NVLINK if sm >= least), NVLINK_GBPS)
+
+
+def xgmi_gbps(gcn: str) -> float:
+    """A link of AMD cards of an architecture, as a name or as the number that older files hold.
+
+    >>> xgmi_gbps("gfx942:sramecc+"), xgmi_gbps("910"), xgmi_gbps("908")
+    (48.0, 36.0, 24.0)
+    """
+    name = _GCN_NUMBERS.get(gcn, gcn)
+    return next((gbps for start, gbps in _XGMI if name.startswith(start)), _XGMI_OLD)
+
+
+def pcie_gbps(speed: str, width: int) -> float:
+    """A PCI connection of a speed such as `16.0 GT/s PCIe` and so many lanes; 16 lanes of 8 GT/s where nothing is said.
+
+    >>> pcie_gbps("8 GT/s", 16), pcie_gbps("16.0 GT/s PCIe", 8), pcie_gbps("", 0)
+    (12.0, 12.0, 12.0)
+    """
+    said = re.match(r"\d+(?:\.\d+)?", speed)
+    a_lane = next((lane for gts, lane in _LANE_GTS if said and float(said[0]) == gts), 60)
+    return (width or _USUAL_LANES) * a_lane / 80.0
+
+
+def socket_gbps(arch: str, vendor: str, model: int) -> float:
+    """What two CPUs exchange.
+
+    >>> socket_gbps("x86_64", "GenuineIntel", 85), socket_gbps("x86_64", "AuthenticAMD", 49)
+    (10.0, 16.0)
+    """
+    if arch != "x86_64":
+        return {"ppc64": _POWER_GBPS, "arm64": _ARM_GBPS}.get(arch, QPI_GBPS)
+    if vendor == "AuthenticAMD":
+        return _AMD_GBPS
+    return next((gbps for least, gbps in _INTEL if model >= least), QPI_GBPS)

@@ -1,0 +1,66 @@
+"""`python -m workbench.pool_service FOLDER`: run the storage service until it is stopped."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import sys
+from typing import Any
+
+from workbench.errors import InputError, WorkbenchError
+from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.running import SERVING
+from workbench.pool_service.service import Service
+from workbench.pool_service.settings import ServiceSettings
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run a service, or clear what a killed one has left; the exit status is 0, or 2 for wrong input."""
+    parser = argparse.ArgumentParser(prog="python -m workbench.pool_service", description=__doc__)
+    parser.add_argument("folder", metavar="FOLDER", help="where its socket and its journal are")
+    parser.add_argument("--machine", metavar="PRESET", help="the board whose cards the arenas stand for")
+    parser.add_argument("--card-bytes", metavar="N", type=int, help="bytes of every card's arena")
+    parser.add_argument("--settings", metavar="JSON", default="{}", help="further settings, such as policies")
+    parser.add_argument("--clear", action="store_true", help="take away what a service that was killed has left")
+    given = parser.parse_args(words)
+    try:
+        return _clear(given.folder) if given.clear else _run(given)
+    except WorkbenchError as problem:
+        print(f"workbench: {problem}", file=sys.stderr)
+        return problem.exit_status
+
+
+def _run(given: argparse.Namespace) -> int:
+    service = Service(given.folder, ServiceSettings.read(_said(given), "settings"))
+    service.stop_at_signals()
+    print(SERVING, given.folder, flush=True)
+    gc.freeze()
+    gc.disable()  # a collection would make some request wait for milliseconds, and the loop makes no cycles
+    service.run()
+    return 0
+
+
+def _said(given: argparse.Namespace) -> dict[str, Any]:
+    try:
+        said = json.loads(given.settings)
+    except ValueError as problem:
+        raise InputError(f"--settings must be JSON ({problem}).") from None
+    if not isinstance(said, dict):
+        raise InputError('--settings must be a JSON object, such as {"target": "most_free"}.')
+    named = {"board": given.machine, "card_bytes": given.card_bytes}
+    return {**said, **{key: value for key, value in named.items() if value is not None}}
+
+
+def _clear(folder: str) -> int:
+    found = ServiceFolder(folder)
+    found.make()
+    held = found.lock()
+    found.clear()
+    os.close(held)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

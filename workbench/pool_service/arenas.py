@@ -1,0 +1,73 @@
+"""Arenas: shared memory that stands for the memory of cards, and that outlives the process that made it.
+
+Python's resource tracker would unlink an arena when the process that made it, or any that attached to it, ends; here
+the service alone decides when an arena goes, and one that was killed finds its arenas again. So arenas are never
+tracked: by a parameter from Python 3.13 on, by taking them off the tracker's list before that.
+"""
+
+from __future__ import annotations
+
+import sys
+from multiprocessing import resource_tracker
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any
+
+from workbench.errors import InputError
+
+_KIND = "shared_memory"
+_HAS_PARAMETER = sys.version_info >= (3, 13)
+
+
+def make_arena(name: str, size: int) -> SharedMemory:
+    """A new arena of zeros, readable by this user alone.
+
+    Raises
+    ------
+    InputError
+        There is one of this name, or the system has no room for it.
+    """
+    try:
+        return _untracked(name=name, create=True, size=size)
+    except FileExistsError:
+        raise InputError(f"the arena {name} exists already; another service has it.") from None
+    except OSError as problem:
+        raise InputError(f"an arena of {size} bytes cannot be made ({problem.strerror}).") from None
+
+
+def attach_arena(name: str) -> SharedMemory | None:
+    """An arena that is there; None = there is none of this name."""
+    try:
+        return _untracked(name=name)
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def memory_of(arena: SharedMemory) -> memoryview:
+    """The bytes of an arena."""
+    assert arena.buf is not None
+    return arena.buf
+
+
+def unlink_arena(arena: SharedMemory) -> None:
+    """The arena's name is gone; its memory when the last process has let go of it."""
+    if not _HAS_PARAMETER:
+        resource_tracker.register(arena._name, _KIND)  # type: ignore[attr-defined]  # unlink takes it off again
+    arena.unlink()
+
+
+def detach_arena(arena: SharedMemory) -> None:
+    """Let go of an arena; where views of its memory are still in use, when they are not any more."""
+    try:
+        arena.close()
+    except BufferError:
+        arena._buf = arena._mmap = None  # type: ignore[attr-defined]
+        arena.close()
+
+
+def _untracked(**options: Any) -> SharedMemory:
+    if _HAS_PARAMETER:
+        options["track"] = False
+        return SharedMemory(**options)
+    made = SharedMemory(**options)
+    resource_tracker.unregister(made._name, _KIND)  # type: ignore[attr-defined]
+    return made

@@ -1,0 +1,99 @@
+"""The folder of a service: its socket, its journal, what it was started with, and a lock, for one user alone."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError
+from workbench.pool_service.arenas import attach_arena, detach_arena, unlink_arena
+
+_MOST_PATH = 100
+"""A socket's path has 108 bytes on Linux."""
+
+
+class Description(NamedTuple):
+    """What a client reads: the cards and their arenas."""
+
+    cards: list[str]
+    sizes: list[int]
+    arenas: list[str]
+    """The name of each card's arena; empty for a card without memory."""
+
+
+class ServiceFolder:
+    """One folder, in which one service may run at a time.
+
+    Raises
+    ------
+    InputError
+        It belongs to somebody else, others may write to it, or its path is too long for a socket.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.path = Path(folder)
+        self.socket, self.journal = self.path / "socket", self.path / "journal"
+        self._description, self._lock = self.path / "service.json", self.path / "lock"
+        if len(os.fsencode(self.socket.absolute())) > _MOST_PATH:
+            raise InputError(f"{self.path}: is too long for a socket; take a folder with a shorter path.")
+
+    def make(self) -> None:
+        """Make the folder, or check that it is this user's alone."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = self.path.stat()
+        if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
+            raise InputError(f"{self.path}: must belong to you, and nobody else may write to it.")
+
+    def lock(self) -> int:
+        """Take the folder for a service; what is returned holds it until it is closed.
+
+        Raises
+        ------
+        InputError
+            A service runs in it.
+        """
+        held = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(held)
+            raise InputError(f"{self.path}: a service runs in this folder already.") from None
+        return held
+
+    def describe(self, cards: list[str], sizes: list[int]) -> Description:
+        """Write down what there will be, with new names for the arenas."""
+        token = secrets.token_hex(6)
+        names = [f"pool_{token}_{number}" if size else "" for number, size in enumerate(sizes)]
+        said = Description(cards, sizes, names)
+        beside = self._description.with_suffix(".new")
+        beside.write_text(json.dumps(said._asdict()), encoding="utf-8")
+        os.replace(beside, self._description)
+        return said
+
+    def description(self) -> Description | None:
+        """What the service of this folder wrote down; None = no service was started here, or it ended properly."""
+        try:
+            said: dict[str, Any] = json.loads(self._description.read_text(encoding="utf-8"))
+            return Description(**said)
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, OSError):
+            raise InputError(f"{self._description}: is damaged; clear the folder with --clear.") from None
+
+    def clear(self) -> None:
+        """Take away all that a service left behind: arenas, journal, socket."""
+        said = self.description()
+        for name in filter(None, said.arenas if said else []):
+            arena = attach_arena(name)
+            if arena is not None:
+                unlink_arena(arena)
+                detach_arena(arena)
+        for path in (self.socket, self.journal, self._description):
+            with suppress(FileNotFoundError):
+                path.unlink()

@@ -1,0 +1,55 @@
+"""What a service is started with: a board and the policies, declared as everywhere."""
+
+from __future__ import annotations
+
+from workbench.errors import InputError
+from workbench.levers import Spec, lever
+from workbench.machine import Board
+from workbench.policies.pool import (
+    BestFit,
+    Cache,
+    CacheFit,
+    IdleRelease,
+    KeepAll,
+    MaxBandwidth,
+    SplitAndCoalesce,
+    Target,
+)
+from workbench.pool_service.card_cache import check_rules
+
+MIB = 1 << 20
+_OFFSETS = 1 << 48
+
+
+class ServiceSettings(Spec):
+    """The board whose cards the arenas stand for, and the policies that the service works by.
+
+    >>> ServiceSettings(card_bytes=1024).arenas().cards[1].memory_bytes
+    1024
+    >>> ServiceSettings.read({"target": "most_free"}).target.name
+    'most_free'
+    """
+
+    board: Board = lever(Board.read({}), says="the cards and their links")
+    card_bytes: int = lever(
+        16 * MIB, least=0, most=1 << 40, unit="bytes", says="bytes of every card's arena; 0 = the memory of the card"
+    )
+    cache_fit: CacheFit = lever(BestFit(), says="which cached block serves a request")
+    cache: Cache = lever(SplitAndCoalesce.read("split_and_coalesce"), says="how memory is cut and joined")
+    target: Target = lever(MaxBandwidth.read("max_bandwidth"), says="which card lends")
+    idle_release: IdleRelease = lever(KeepAll(), says="what goes back to the arena")
+    zero_on_reuse: bool = lever(False, says="whether cached memory is filled with zeros before another gets it")
+
+    def check(self) -> None:
+        check_rules(self.cache)
+        largest = max(card.memory_bytes for card in self.arenas().cards)
+        if largest >= _OFFSETS:
+            raise InputError(f"{self.name}: a card must have less than {_OFFSETS} bytes. Got {largest}.")
+
+    def arenas(self) -> Board:
+        """The board with cards as large as the arenas are."""
+        if not self.card_bytes:
+            return self.board
+        small = (card.but(memory_bytes=self.card_bytes, used_bytes=0) for card in self.board.cards if card.memory_bytes)
+        sizes = {card.id: card for card in small}
+        return self.board.but(cards=tuple(sizes.get(card.id, card) for card in self.board.cards))

@@ -1,0 +1,95 @@
+"""Gathers the allocations and releases of a format that records memory alone into its table."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.workloads.allocations import AllocationTable, LiveBefore
+from workbench.workloads.importers.trace import Trace
+from workbench.workloads.kernels import KernelRows
+
+UNKNOWN = -1
+
+
+class Block(NamedTuple):
+    """A block that was live before the first event."""
+
+    bytes: int
+    device: int
+    address: int
+
+
+class MemoryRows:
+    """Rows in the order of time; blocks that are released without having been allocated were live before."""
+
+    def __init__(self) -> None:
+        self._columns = {name: array("q") for name in ("time_ns", "bytes", "device", "address", "reserved")}
+        self._live: dict[tuple[int, int], int] = {}
+        self._before: list[Block] = []
+
+    def allocate(self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN) -> None:
+        """Add an allocation."""
+        self._add(time_ns, size, device, address, reserved)
+        self._live[device, address] = size
+
+    def release(self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN) -> None:
+        """Add a release, of the size that was asked for when the block was allocated."""
+        was = self._live.pop((device, address), None)
+        if was is None:
+            self._before.append(Block(size, device, address))
+        self._add(time_ns, -(size if was is None else was), device, address, reserved)
+
+    def also_before(self, blocks: Iterable[Block]) -> None:
+        """Blocks that are live at the end and that no event allocated: they were live all the time."""
+        known = {(block.device, block.address) for block in self._before}
+        for block in blocks:
+            place = (block.device, block.address)
+            if place not in self._live and place not in known:
+                self._before.append(block)
+
+    def table(self) -> AllocationTable:
+        """The columns; bytes live after each row count what was live before."""
+        held = {name: np.array(column, np.int64) for name, column in self._columns.items()}
+        reserved = held.pop("reserved")
+        sizes, devices, addresses = (np.array([b[k] for b in self._before], np.int64) for k in range(3))
+        before = LiveBefore(sizes, devices, addresses)
+        return AllocationTable(
+            **held,
+            allocated_after=live_after(held["bytes"], held["device"], before),
+            reserved_after=None if (reserved == UNKNOWN).any() or not len(reserved) else reserved,
+            before=before,
+        )
+
+    def _add(self, *row: int) -> None:
+        for column, value in zip(self._columns.values(), row, strict=True):
+            column.append(value)
+
+
+def live_after(changes: np.ndarray, device: np.ndarray, before: LiveBefore) -> np.ndarray:
+    """Bytes live on the row's card after each row: int64[rows].
+
+    Parameters
+    ----------
+    changes, device : int64[rows]
+
+    Examples
+    --------
+    >>> before = LiveBefore(np.array([100]), np.array([1]), None)
+    >>> live_after(np.array([5, 7, -100]), np.array([0, 1, 1]), before)
+    array([  5, 107,   7])
+    """
+    live = np.zeros(len(changes), np.int64)
+    for card in np.unique(device):
+        own = device == card
+        live[own] = np.cumsum(changes[own]) + before.bytes[before.device == card].sum()
+    return live
+
+
+def memory_trace(path: Path, format_name: str, table: AllocationTable, noted: Mapping[str, Any]) -> Trace:
+    """A trace of memory alone."""
+    return Trace(path, format_name, "", KernelRows().table(), allocations=table, noted=noted)

@@ -1,0 +1,113 @@
+"""One card is asked for more than it has while the others have room: the case that borrowing is for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.levers import lever
+from workbench.streams import Streams
+from workbench.workloads.pool_cards import gpus_of
+from workbench.workloads.pool_requests import PoolRequests
+from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.synthetic.laws import Law, LogUniform
+from workbench.workloads.synthetic.memory_plan import BLOCK_SIZES, Steps, blocks_of, check_law, requests_of, times_after
+
+
+class FullCard(Generator):
+    """The first GPU's application asks for `footprint` of its card; those of the others hold `others` of theirs.
+
+    First all others allocate what they hold, then the first fills up, then it gives back and takes anew `renewed`
+    blocks, one after the other, as a cache or a queue of requests would; then the others ask for `later` more of their
+    cards, which tells what lending costs the lender; in the end all give back everything. Sizes come from the stream
+    `sizes GPU` (and `later GPU`), what is renewed from `renewed`, times from `gaps GPU`.
+
+    References
+    ----------
+    spec 5, H5.1 (GPU0 footprint 100-300 % of its memory), H5.5, H5.10; ¶60.
+
+    Examples
+    --------
+    >>> from workbench.machine import Board
+    >>> asked = FullCard(footprint=1.5, others=0.0).pool_requests(Board(), Streams(1))
+    >>> asked.bytes[asked.action == 0].sum() / Board().cards[1].memory_bytes
+    np.float64(1.5)
+    """
+
+    footprint: float = lever(2.0, least=0.001, most=32, step=0.25, says="what GPU 0 asks for over its memory")
+    others: float = lever(0.3, least=0, most=1, step=0.05, says="what every other GPU's own application holds")
+    later: float = lever(0.0, least=0, most=1, step=0.05, says="what the others ask for once GPU 0 has filled up")
+    renewed: int = lever(0, least=0, most=10_000_000, scale="log", says="blocks that GPU 0 gives back and takes anew")
+    size: Law = lever(BLOCK_SIZES, unit="bytes", says="how large the blocks are")
+    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", says="time between the requests of an application")
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        check_law(self.size, machine, f"{path or self.name}.size", where)
+
+    def pool_requests(self, machine: Any, streams: Streams) -> PoolRequests:
+        self.check_machine(machine)
+        first, *others = gpus_of(machine).tolist()
+        held = [self._blocks(self.others, card, machine, streams, f"sizes {k}") for k, card in enumerate(others, 1)]
+        more = [self._blocks(self.later, card, machine, streams, f"later {k}") for k, card in enumerate(others, 1)]
+        full, renewed = self._full(first, machine, streams)
+        own = [self._times(0, len(blocks), streams, f"gaps {k}") for k, blocks in enumerate(held, 1)]
+        start = _end(own)
+        filling = self._times(start, len(full) + len(renewed), streams, "gaps 0")
+        asking = [
+            self._times(_end([filling]), len(blocks), streams, f"later gaps {k}") for k, blocks in enumerate(more, 1)
+        ]
+        end = _end([filling, *asking])
+        plans = [_until(first, [filling], [full + renewed], end, self.gap, streams, 0)]
+        for k, card in enumerate(others, 1):
+            steps = [_taken(held[k - 1], 0), _taken(more[k - 1], len(held[k - 1]))]
+            plans.append(_until(card, [own[k - 1], asking[k - 1]], steps, end, self.gap, streams, k))
+        return requests_of(plans)
+
+    def _blocks(self, share: float, card: int, machine: Any, streams: Streams, stream: str) -> np.ndarray:
+        total = round(share * machine.cards[card].memory_bytes)
+        return blocks_of(total, self.size, streams, stream, f"{self.name}.size") if total else np.zeros(0, np.int64)
+
+    def _full(self, card: int, machine: Any, streams: Streams) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """The steps (block, bytes) with which the card fills up, and those with which blocks are renewed."""
+        sizes = self._blocks(self.footprint, card, machine, streams, "sizes 0").tolist()
+        live = list(range(len(sizes)))
+        steps: list[tuple[int, int]] = []
+        for rank in streams.uniforms("renewed", self.renewed).tolist():
+            place = int(rank * len(live))
+            gone, live[place] = live[place], len(sizes)
+            sizes.append(sizes[gone])
+            steps += [(gone, -sizes[gone]), (live[place], sizes[gone])]
+        return _taken(np.array(sizes[: len(live)], np.int64), 0), steps
+
+    def _times(self, start: int, count: int, streams: Streams, stream: str) -> np.ndarray:
+        return times_after(start, self.gap, streams, stream, count)
+
+
+def _taken(sizes: np.ndarray, first: int) -> list[tuple[int, int]]:
+    return [(first + k, size) for k, size in enumerate(sizes.tolist())]
+
+
+def _end(times: list[np.ndarray]) -> int:
+    """The time after all of these."""
+    return max((int(column[-1]) + 1 for column in times if len(column)), default=0)
+
+
+def _until(
+    card: int,
+    times: list[np.ndarray],
+    steps: list[list[tuple[int, int]]],
+    end: int,
+    gap: Law,
+    streams: Streams,
+    number: int,
+) -> Steps:
+    """The steps of an application, and the release of all that is live from the end on."""
+    done = [step for part in steps for step in part]
+    live = {block: size for block, size in done if size > 0}
+    for gone in [block for block, size in done if size < 0]:
+        del live[gone]
+    done += [(block, -size) for block, size in live.items()]
+    time = [*times, times_after(end, gap, streams, f"end gaps {number}", len(live))]
+    block, size = (np.array(column, np.int64) for column in (zip(*done, strict=True) if done else ((), ())))
+    return Steps(card, np.concatenate(time), block, size)

@@ -1,0 +1,257 @@
+"""The memory of a recorded program as requests: what would another policy have done with them?
+
+A trace tells when blocks were allocated and released, on which card, and how large they were. What it was recorded from
+kept memory of its own, so a block from before the trace is asked for at its beginning: each of them where the trace
+tells which they were, else one block as large as all together (`before`). `with_cache` also asks for what the recorded
+allocator held cached at that moment, and gives it back at once: a policy that caches then starts as full as that one.
+
+- Without addresses (PyTorch's timelines, Kineto files of 2021) a release is taken for that of the latest live block of
+  its size, which leaves every live size as it was.
+- Card k of the trace, in the order of their numbers, runs on GPU k of the board; more cards than GPUs are refused.
+- `ranks` puts the same trace on so many GPUs, one application each, as data-parallel ranks would do it; `rank_shift_us`
+  lets each begin later than the one before.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, at
+from workbench.levers import lever
+from workbench.streams import Streams
+from workbench.workloads.allocations import AllocationTable, LiveBefore
+from workbench.workloads.catalogue import digest, trace_file
+from workbench.workloads.pool_cards import check_size, gpus_of
+from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
+from workbench.workloads.recorded import Recorded, trace_in
+from workbench.workloads.regions import matched_by_size
+
+
+class TracePool(Recorded):
+    """The allocations and releases of a recorded trace.
+
+    References
+    ----------
+    spec 5, section 6; field.md 1.8: no tool replays a snapshot under another policy.
+    """
+
+    more_seeds: ClassVar[str] = ""
+
+    device: int = lever(-1, least=-1, most=1 << 31, says="the card whose memory is taken; -1 = every card")
+    before: Literal["ask", "leave_out", "with_cache"] = lever(
+        "ask", says="whether what was live before the trace is asked for at its beginning, and what was cached then"
+    )
+    ranks: int = lever(1, least=1, most=64, unit="GPUs", says="how many GPUs the same trace runs on")
+    rank_shift_us: float = lever(
+        0.0, least=0, most=1e9, unit="microseconds", says="how much later each rank begins than the one before"
+    )
+    count: int = lever(0, least=0, most=1 << 40, unit="requests", says="the first so many of a rank; 0 = all")
+
+    def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
+        place = path or self.name
+        asked, gpus = self._requests(where), len(gpus_of(machine))
+        cards = int(asked.card.max(initial=0)) + 1
+        if cards * self.ranks > gpus:
+            what = f"{cards} cards" if cards > 1 else "1 card"
+            expected = f"{place}.ranks times the cards of the trace must be at most the GPUs of the board ({gpus})"
+            raise InputError(at(where, f"{expected}. Got {self.ranks} x {what}."))
+        check_size(int(asked.bytes.max(initial=0)), machine, f"{place}: the largest block of the trace", where)
+
+    def pool_requests(self, machine: Any, streams: Streams) -> PoolRequests:
+        """The requests, in the order of time.
+
+        Raises
+        ------
+        InputError
+            The trace cannot be read or holds no memory events, or the board has too few GPUs or too little memory.
+        """
+        self.check_machine(machine)
+        return _on_ranks(self._requests(), self.ranks, round(self.rank_shift_us * 1000), gpus_of(machine))
+
+    def recorded(self) -> Recording:
+        """What the trace says of the memory that its own allocator held, to compare a policy with.
+
+        Raises
+        ------
+        InputError
+            The trace holds no memory events.
+        """
+        rows = self._rows()
+        start = rows.time_ns[0] if len(rows.time_ns) else 0
+        return Recording(rows.time_ns - start, rows.allocated_after, rows.reserved_after)
+
+    def facts(self, machine: Any) -> dict[str, int]:
+        """How many requests a trace gives on a board, and how many of them are for what was live before it."""
+        asked = self.pool_requests(machine, Streams(0))
+        allocations = int(np.count_nonzero(asked.action == ALLOC))
+        recorded = int(np.count_nonzero(self._rows().bytes > 0)) * self.ranks
+        return {
+            "requests": len(asked.time),
+            "allocations": allocations,
+            "frees": len(asked.time) - allocations,
+            "allocations_from_before": max(allocations - recorded, 0),
+        }
+
+    def _requests(self, where: str = "") -> PoolRequests:
+        try:
+            path = trace_file(self.trace)
+            found = _requests(path, digest(path), self.device, self.before != "leave_out", self.count)
+            return _with_cache(found, self._rows()) if self.before == "with_cache" else found
+        except InputError as wrong:
+            raise InputError(at(where, str(wrong))) from None
+
+    def _rows(self) -> AllocationTable:
+        path = trace_file(self.trace)
+        return _of_device(path, digest(path), self.device)
+
+
+class Recording(NamedTuple):
+    """Memory over time as a trace tells it, of one card or of all cards in the order of their events."""
+
+    time_ns: np.ndarray
+    """int64[rows], since the first event."""
+    allocated: np.ndarray | None
+    """int64[rows], bytes live on the row's card; None = not recorded."""
+    reserved: np.ndarray | None
+    """int64[rows], bytes that the allocator had got from the driver; None = not recorded."""
+
+
+@lru_cache(maxsize=8)
+def _requests(path: Path, sha256: str, device: int, ask_before: bool, count: int) -> PoolRequests:
+    """The requests of one rank, its cards counted from 0."""
+    rows = _of_device(path, sha256, device)
+    before = _before(rows)
+    block = _blocks(rows, before)
+    held = before.bytes if ask_before else before.bytes[:0]
+    kept = np.ones(len(block), bool) if ask_before else (block >= len(before.bytes))
+    start = int(rows.time_ns[0]) if len(rows.time_ns) else 0
+    numbers = np.unique(np.concatenate([rows.device, before.device]))
+    requests = PoolRequests(
+        time=np.concatenate([np.zeros(len(held), np.int64), rows.time_ns[kept] - start]),
+        app=np.searchsorted(numbers, np.concatenate([before.device[: len(held)], rows.device[kept]])),
+        card=np.searchsorted(numbers, np.concatenate([before.device[: len(held)], rows.device[kept]])),
+        action=np.concatenate(
+            [np.full(len(held), ALLOC, np.int8), np.where(rows.bytes[kept] > 0, ALLOC, FREE).astype(np.int8)]
+        ),
+        handle=np.concatenate([np.arange(len(held)), block[kept]]),
+        bytes=np.concatenate([held, np.abs(rows.bytes[kept])]),
+    )
+    return PoolRequests(*(column[: count or None] for column in requests))
+
+
+def _with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
+    """The requests with those for what the recorded allocator held cached before the first event, card by card."""
+    if rows.reserved_after is None or rows.allocated_after is None:
+        raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
+    cards = np.unique(rows.device)
+    first = np.array([np.argmax(rows.device == card) for card in cards], np.int64)
+    cached = np.maximum(rows.reserved_after[first] - rows.allocated_after[first], 0)
+    some = np.flatnonzero(cached)
+    place = np.repeat(some, 2)
+    number = int(asked.handle.max(initial=-1)) + 1
+    extra = PoolRequests(
+        time=np.zeros(len(place), np.int64),
+        app=place,
+        card=place,
+        action=np.tile(np.array([ALLOC, FREE], np.int8), len(some)),
+        handle=number + place,
+        bytes=cached[place],
+    )
+    held = int(np.searchsorted(asked.time, 0, side="right"))
+    parts = ((column[:held], more, column[held:]) for column, more in zip(asked, extra, strict=True))
+    return PoolRequests(*(np.concatenate(part) for part in parts))
+
+
+def _of_device(path: Path, sha256: str, device: int) -> AllocationTable:
+    """The memory events of one card, or of all."""
+    rows = trace_in(path, sha256).allocations
+    if rows is None:
+        raise InputError(f"{path}: holds no memory events (record with profile_memory, or take a memory snapshot).")
+    rows = _without_empty(rows)
+    if device < 0:
+        return rows
+    own = rows.device == device
+    if not own.any():
+        there = ", ".join(map(str, np.unique(rows.device)))
+        raise InputError(f"{path}: has memory events of device {there} only. Got trace_pool.device {device}.")
+    kept = rows._replace(**{k: v[own] for k, v in rows._asdict().items() if isinstance(v, np.ndarray)})
+    if rows.before is None:
+        return kept
+    was = rows.before
+    here = was.device == device
+    return kept._replace(
+        before=LiveBefore(was.bytes[here], was.device[here], None if was.address is None else was.address[here])
+    )
+
+
+def _without_empty(rows: AllocationTable) -> AllocationTable:
+    """The rows that move a byte: profilers record allocations of nothing, which no service is asked for."""
+    moving = rows.bytes != 0
+    if moving.all():
+        return rows
+    return rows._replace(**{k: v[moving] for k, v in rows._asdict().items() if isinstance(v, np.ndarray)})
+
+
+def _before(rows: AllocationTable) -> LiveBefore:
+    """What was live before: the blocks that the trace tells of, else one a card with all that it says was live."""
+    if rows.before is not None:
+        return rows.before
+    cards = np.unique(rows.device)
+    if rows.allocated_after is None:
+        return LiveBefore(np.zeros(0, np.int64), np.zeros(0, np.int64), None)
+    first = np.array([np.argmax(rows.device == card) for card in cards], np.int64)
+    held = rows.allocated_after[first] - rows.bytes[first]
+    return LiveBefore(held[held > 0], cards[held > 0], None)
+
+
+def _blocks(rows: AllocationTable, before: LiveBefore) -> np.ndarray:
+    """The number of each row's block, those from before being the first: int64[rows]."""
+    if rows.address is None:
+        return _by_size(rows, before)
+    live: dict[tuple[int, int], int] = {}
+    if before.address is not None:
+        places = zip(before.device.tolist(), before.address.tolist(), strict=True)
+        live = {place: number for number, place in enumerate(places)}
+    found, number = [], len(before.bytes)
+    for size, card, address in zip(rows.bytes.tolist(), rows.device.tolist(), rows.address.tolist(), strict=True):
+        known = live.pop((card, address), None) if size < 0 else None
+        if known is None:
+            known, number = number, number + 1
+            if size > 0:
+                live[card, address] = known
+        found.append(known)
+    return np.array(found, np.int64)
+
+
+def _by_size(rows: AllocationTable, before: LiveBefore) -> np.ndarray:
+    """The same where there are no addresses, card by card."""
+    found = np.empty(len(rows.bytes), np.int64)
+    number = len(before.bytes)
+    for card in np.unique(rows.device).tolist():
+        own, held = rows.device == card, np.flatnonzero(before.device == card)
+        known = before.bytes[held].tolist() if rows.before is not None else []
+        local = np.array(matched_by_size(rows.bytes[own].tolist(), known), np.int64)
+        fresh = local >= len(known)
+        found[own] = np.where(fresh, number + local - len(known), np.append(held, 0)[np.where(fresh, -1, local)])
+        number += int(local.max(initial=-1)) + 1
+    return found
+
+
+def _on_ranks(asked: PoolRequests, ranks: int, shift_ns: int, gpus: np.ndarray) -> PoolRequests:
+    """The same requests on several GPUs, merged by time; at one time the lower rank comes first."""
+    cards, regions = int(asked.card.max(initial=0)) + 1, int(asked.handle.max(initial=0)) + 1
+    rank = np.repeat(np.arange(ranks), len(asked.time))
+    columns = PoolRequests(*(np.tile(column, ranks) for column in asked))
+    time = columns.time + rank * shift_ns
+    order = np.argsort(time, kind="stable")
+    whole = columns._replace(
+        time=time,
+        app=columns.app + rank * cards,
+        card=gpus[columns.card + rank * cards],
+        handle=columns.handle + rank * regions,
+    )
+    return PoolRequests(*(column[order] for column in whole))
