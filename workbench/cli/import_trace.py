@@ -87,9 +87,10 @@ def _write(given: argparse.Namespace, file: str) -> int:
 
 def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
     """The machine that the file is for, by name and itself."""
-    from workbench.machine import Board, Machine, TranslationMachine
+    from workbench.machine import Board, Described, Machine, TranslationMachine
 
-    of = {"pool": Board, "translation": TranslationMachine}.get(given.engine, Machine)
+    kinds: dict[str, type[Described]] = {"pool": Board, "translation": TranslationMachine}
+    of = kinds.get(given.engine, Machine)
     name = given.machine or (_USUAL_BOARD if of is Board else _card_of(file))
     return name, of.read(name, "--machine")
 

@@ -38,6 +38,10 @@ _FILES = (
     "unit_spread_over_rounds",
     "power_over_modules",
     "temperature_over_time",
+    "memory_by_card",
+    "reserved_over_requests",
+    "lending_graph",
+    "region_layout",
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 

@@ -32,9 +32,9 @@ def words(name: str) -> str:
     return re.sub(r"(?<=\w)\(", " (", name.replace("_", " "))
 
 
-def title(axes: Axes, text: str, below: str = "") -> None:
-    """Name a panel, with lines of small print under the name."""
-    axes.set_title(textwrap.fill(words(text), _LINE), pad=3 + 8.5 * len(below.splitlines()))
+def title(axes: Axes, text: str, below: str = "", letters: int = _LINE) -> None:
+    """Name a panel, so many letters a line, with lines of small print under the name."""
+    axes.set_title(textwrap.fill(words(text), letters), pad=3 + 8.5 * len(below.splitlines()))
     axes.annotate(below, (0, 1), (0, 2), "axes fraction", "offset points", fontsize=SMALL, linespacing=1.15)
 
 

@@ -98,3 +98,13 @@ def stacked(count: int, heights: float | Sequence[float], share_x: bool = False)
     sheet = Sheet(figsize=(WIDTH, sum(each) + 0.3), layout="constrained")
     axes = sheet.subplots(count, 1, squeeze=False, height_ratios=each, sharex=share_x)
     return sheet, list(axes[:, 0])
+
+
+def grid(count: int, columns: int, height: float) -> tuple[Sheet, list[Axes]]:
+    """A sheet with so many panels, row by row, each row so many inches high; places that are left over stay empty."""
+    rows = -(-count // columns)
+    sheet = Sheet(figsize=(WIDTH, rows * height + 0.3), layout="constrained")
+    axes = list(sheet.subplots(rows, columns, squeeze=False).ravel())
+    for empty in axes[count:]:
+        empty.set_axis_off()
+    return sheet, axes[:count]
