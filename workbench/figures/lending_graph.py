@@ -1,4 +1,4 @@
-"""Who lends to whom, over which links? The cards of a board with the bytes that one borrows of another (spec 5, R15)."""
+"""Who lends to whom, over which links? A board, and the bytes that each card borrows of another (spec 5, R15)."""
 
 from __future__ import annotations
 

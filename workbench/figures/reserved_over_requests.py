@@ -1,4 +1,4 @@
-"""How much is got from the driver, and how much of it is used? Of all cards, after every request (spec 5, H5.3, H5.8)."""
+"""How much is got from the drivers, and how much of it is used, after every request? (spec 5, H5.3, H5.8)"""
 
 from __future__ import annotations
 

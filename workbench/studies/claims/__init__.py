@@ -13,7 +13,11 @@ from workbench.studies.claims.evidence import Evidence
 from workbench.studies.claims.report import ClaimReport
 from workbench.studies.statistics import judge
 
-_ROOMS = ("workbench.studies.claims.placement", "workbench.studies.claims.dispatch")
+_ROOMS = (
+    "workbench.studies.claims.placement",
+    "workbench.studies.claims.dispatch",
+    "workbench.studies.claims.pool",
+)
 SEEDS = 200
 """Paired seeds, at least as many as the source document ran (spec 1, section 6)."""
 
