@@ -22,6 +22,7 @@ BENCHMARKS = {
     "runs_100000": "benchmarks.runner_scale:runs_100000",
     "fixed_cost_of_a_run": "benchmarks.runner_scale:fixed_cost_of_a_run",
     "two_workers": "benchmarks.runner_scale:two_workers",
+    "tuner_overhead": "benchmarks.tuner_overhead:tuner_overhead",
     "first_results": "benchmarks.first_results:first_results",
 }
 

@@ -298,6 +298,13 @@ def test_a_lever_needs_an_annotation_that_has_a_kind(annotation):
         type("Wrong", (Spec,), body)
 
 
+def test_an_empty_range_is_refused_when_it_is_declared():
+    with pytest.raises(InputError, match=r"^Narrow\.width has an empty range: least is 10 and most is 3\.$"):
+
+        class Narrow(Spec):
+            width: int = lever(5, least=10, most=3, says="width")
+
+
 def test_an_annotation_may_be_a_text():
     body = {"mode": lever("a", says="mode"), "__module__": __name__, "__annotations__": {"mode": "Literal['a', 'b']"}}
     assert type("Right", (Spec,), body)(mode="b").mode == "b"

@@ -32,3 +32,11 @@ def test_the_text_is_the_same_twice_and_has_no_addresses():
 
     assert source_of(Ring) == source_of(Ring)
     assert " at 0x" not in source_of(Ring)
+
+
+def test_a_function_without_a_module_is_part_of_the_text():
+    def one(free):
+        return helper(free)
+
+    one.__module__ = None
+    assert "def helper(x):" in source_of(make("contiguous", one))

@@ -71,6 +71,28 @@ def unknown_name(seen, share, memory):
     return no_such_name + 1  # noqa: F821
 
 
+def a_half(seen, share, memory):
+    return share
+
+
+def a_half_now_and_then(seen, share, memory):
+    if memory[0] > 5:
+        return memory[0] / 2
+    return memory[0]
+
+
+def no_number_at_all(seen, share, memory):
+    return np.nan
+
+
+def a_whole_float(seen, share, memory):
+    return float(memory[0])
+
+
+def a_truth(seen, share, memory):
+    return share > 0.2
+
+
 def tells(memory):
     memory[1] += 1
 
@@ -137,6 +159,28 @@ def test_refuses_writing_to_what_it_may_only_read():
     assert refusal(writes_what_it_sees) == (
         "writes_what_it_sees does not compile: it writes to an array that it may only read; only memory may be written."
     )
+
+
+@compiled_only
+@pytest.mark.parametrize("answer", [a_half, a_half_now_and_then, no_number_at_all, a_whole_float])
+def test_refuses_a_fraction_instead_of_cutting_it_off(answer):
+    name, said = answer.__name__, "it must return a whole number on every path, and returns a float64 in line "
+    sentence = refusal(answer)
+    assert sentence.startswith(f"{name} does not compile: {said}")
+    line = int(sentence.removeprefix(f"{name} does not compile: {said}").split(";")[0])
+    first = answer.__code__.co_firstlineno
+    assert line == first + (2 if answer is a_half_now_and_then else 1)
+    assert sentence.endswith("; int(...) cuts the fraction off.")
+
+
+@pytest.mark.parametrize("answer", [a_half, no_number_at_all, a_whole_float])
+def test_an_interpreted_fraction_is_not_cut_off_either(answer):
+    with pytest.raises(PolicyError, match="must return a whole number on every path"):
+        NUMBER._plain_ask(answer, np.array([5], np.uint64), 0.5, np.array([1]))
+
+
+def test_a_truth_is_a_whole_number():
+    assert asked(a_truth)[0] == 1
 
 
 @compiled_only

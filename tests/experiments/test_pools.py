@@ -109,7 +109,7 @@ class Flaky:
     def leave(self, under_way): ...
 
 
-@pytest.mark.parametrize("deaths", [1, 4])
+@pytest.mark.parametrize("deaths", [1, 2, 4])
 def test_a_run_is_not_blamed_for_one_death_alone(deaths):
     pending = list(faulty_plan(40).runs())
     rows = [row for rows in in_pool(Bundler(pending), Flaky(deaths), 10.0) for row in rows]
@@ -117,10 +117,42 @@ def test_a_run_is_not_blamed_for_one_death_alone(deaths):
     assert all(row.status == "done" for row in rows)
 
 
-def test_a_run_is_blamed_for_its_second_death_alone():
+class Company(Flaky):
+    """A pool like a cluster's: a death costs the bundle alone, and counts twice; the second bundle waits meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.waiting: Future[Done] | None = None
+
+    def submit(self, chunk, limit):
+        future = super().submit(chunk, limit)
+        if self.left == -1:
+            self.waiting, self.rows = Future(), future.result()
+            return self.waiting
+        if self.waiting is not None and not self.waiting.done():
+            self.waiting.set_result(self.rows)
+        return future
+
+    def deaths(self, problem):
+        return 2
+
+    def renew(self):
+        if self.waiting is not None and not self.waiting.done():
+            threading.Timer(0.2, self.waiting.set_result, [self.rows]).start()
+        return False
+
+
+def test_a_run_is_not_blamed_for_deaths_in_company():
+    rows = [row for rows in in_pool(Bundler(faulty_plan(12).runs()), Company(), 10.0) for row in rows]
+    assert sorted(row.seed for row in rows) == list(range(12))
+    assert all(row.status == "done" for row in rows)
+
+
+@pytest.mark.parametrize(("deaths", "outcome"), [(2, ("done", "")), (3, ("failed", DIED))])
+def test_a_run_is_blamed_for_its_second_death_alone(deaths, outcome):
     (run,) = faulty_plan(1).runs()
-    rows = [row for rows in in_pool(Bundler([run]), Flaky(2), 10.0) for row in rows]
-    assert [(row.status, row.error) for row in rows] == [("failed", DIED)]
+    rows = [row for rows in in_pool(Bundler([run]), Flaky(deaths), 10.0) for row in rows]
+    assert [(row.status, row.error) for row in rows] == [outcome]
 
 
 def test_workers_that_somebody_else_kills_cost_nothing():

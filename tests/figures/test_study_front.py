@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.figures import draw_study
+from workbench.figures import draw_study, study_figures
 from workbench.figures.study_front import study_front_data
 from workbench.studies.tuning import tune
 
@@ -35,10 +35,40 @@ def test_trials_and_the_front_on_fresh_seeds(tmp_path):
     assert np.array_equal(fresh.y.mean[place], best.mean_external_fragmentation)
     assert np.array_equal(fresh.x.low[place], best.drain_cycles_low)
     assert set(fresh.n.tolist()) == {3}
-    drawn = [path.name for path in draw_study(found, tmp_path)]
-    assert [name for name in drawn if name.startswith("pareto")] == ["pareto.pdf", "pareto.png", "pareto.csv"]
+    drawn = {path.name for path in draw_study(found, tmp_path)}
+    assert drawn == {f"{name}.{kind}" for name in study_figures() for kind in ("pdf", "png", "csv")}
+
+
+def test_the_baseline_is_marked_and_a_third_objective_is_the_colour():
+    found = tune({**STUDY, "objectives": [*STUDY["objectives"], "wear_cv"]})
+    data = study_front_data(found)
+    trials, fresh = data.panels
+    assert data.shade.name == "wear_cv"
+    assert np.array_equal(trials.shade, found.trials.drop_duplicates("point_id").wear_cv)
+    (held,) = np.flatnonzero(fresh.baseline)
+    assert fresh.names[held] == "baseline" and trials.baseline is None
+    baseline = next(one for point in found.front.points if (one := found.holdout.baseline_of(point)))
+    assert fresh.x.mean[held] == np.mean([*found.holdout.values(baseline, "drain_cycles").values()])
+    assert fresh.shade[held] == np.mean([*found.holdout.values(baseline, "wear_cv").values()])
+    drawn = study_figures()["pareto"].draw(data)
+    *panels, bar = drawn.axes
+    assert bar.get_ylabel() == "wear cv"
+    diamond, front = panels[1].collections[-1], panels[1].collections[-2]
+    assert diamond.get_offsets().tolist() == [[fresh.x.mean[held], fresh.y.mean[held]]]
+    assert len(np.unique(front.get_facecolors(), axis=0)) == len(np.unique(fresh.shade[fresh.front]))
+    assert data.columns()["baseline"].sum() == 1 and len(data.columns()["wear_cv"]) == len(data.columns()["point"])
+
+
+def test_the_history_and_the_levers_are_those_of_the_results():
+    found = tune(STUDY)
+    history, levers = (study_figures()[name].data(found) for name in ("hypervolume_history", "lever_importances"))
+    assert history.shares[-1] == 1.0 and (np.diff(history.volumes) >= 0).all()
+    assert history.shares[history.enough - 1] >= 0.95 and (history.shares[: history.enough - 1] < 0.95).all()
+    assert levers.goals == ("front", "drain_cycles", "mean_external_fragmentation")
+    assert np.allclose(levers.shares.sum(axis=1), 1)
+    assert levers.trials == 25
 
 
 def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path):
-    drawn = draw_study(tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3}), tmp_path / "none")
-    assert not [path for path in drawn if path.stem == "pareto"]
+    found = tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3})
+    assert {path.stem for path in draw_study(found, tmp_path)} <= {"hypervolume_history"}

@@ -45,8 +45,10 @@ def test_sweep(path, tmp_path, monkeypatch):
     assert all(p.stat().st_size > 500 for p in drawn if p.suffix != ".csv")
 
 
-@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_study(path, tmp_path):
+@pytest.mark.parametrize("path", [case(path) for path in STUDIES])
+def test_study(path, tmp_path, monkeypatch):
+    if FOLDER is not None:
+        monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
     found = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
     assert len(found.trials) == 4
     assert found.pareto["best"].any()

@@ -17,8 +17,11 @@ from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.ir_utils import mk_unique_var
+from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
+
+from workbench.compiled.whole_answer import WholeAnswer
 
 MOST_TURNS = 1_000_000_000
 """Loop turns that one answer may take: about a second."""
@@ -88,10 +91,11 @@ def _call_first(function: Any, block: Any, called: Any) -> None:
 
 
 class MeteredCompiler(CompilerBase):
-    """Numba's usual passes, and the meter."""
+    """Numba's usual passes, the meter, and a look at what is returned."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(_MeterLoops, IRProcessing)
+        passes.add_pass_after(WholeAnswer, NopythonTypeInference)
         passes.finalize()
         return [passes]

@@ -87,9 +87,12 @@ class Question:
         guarded = [_guarded(a, word) for a, word in zip(arguments, self._words, strict=True)]
         try:
             with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-                return int(answer(*guarded) or 0)
+                found = answer(*guarded)
         except Exception:
             return RAISED
+        if isinstance(found, (float, np.floating)):
+            raise PolicyError(f"{answer.__qualname__}: {_NO_NUMBER[:-1]}. Got {found}.")
+        return int(found or 0)
 
     def _native_ask(self) -> Any:
         signature = self.signature

@@ -60,13 +60,15 @@ class _Desk:
         self.under_way: dict[Future[Done], Chunk] = {}
         self._again: deque[Chunk] = deque()
         self._suspects: deque[Chunk] = deque()
+        self._solitary: Future[Done] | None = None
+        """The suspect that runs alone."""
         self._strikes: Counter[str] = Counter()
 
     def hand_out(self) -> bool:
         """Submit until enough is under way, a suspect alone; False when all is done."""
         if self._suspects:
             if not self.under_way:
-                self._submit(self._suspects.popleft())
+                self._solitary = self._submit(self._suspects.popleft())
             return True
         width = self._pool.width
         while len(self.under_way) < width and (chunk := self._next(width)) is not None:
@@ -76,20 +78,21 @@ class _Desk:
     def _next(self, width: int) -> Chunk | None:
         return self._again.popleft() if self._again else self._bundler.next(width)
 
-    def _submit(self, chunk: Chunk) -> None:
+    def _submit(self, chunk: Chunk) -> Future[Done]:
         try:
             future = self._pool.submit(chunk, self._limit)
         except BrokenExecutor as problem:  # a worker died while it had nothing to do
             future = Future()
             future.set_exception(problem)
         self.under_way[future] = chunk
+        return future
 
     def take_in(self) -> Iterator[list[Row]]:
         """The rows of what finished; of what died or hung, the rows of those to blame."""
         stuck: list[str] = []
         yield from self._finished(stuck)
         deaths = {future: _deaths(self._pool, future) for future in self.under_way if _ill(future)}
-        for worker in stuck:
+        for worker in sorted(set(stuck)):
             if self._pool.replace(worker):
                 yield from self._finished([])
                 self._again.extend(self.under_way.values())
@@ -111,18 +114,18 @@ class _Desk:
             yield done.rows
 
     def _blame(self, deaths: dict[Future[Done], int]) -> Iterator[list[Row]]:
-        """Who killed the worker? A run that was alone, the second time; of several every run is tried again alone."""
-        lost = [(self.under_way.pop(future), many) for future, many in deaths.items() if future in self.under_way]
-        if len(lost) > 1 or len(lost[0][0].tasks) > 1 or self.under_way:
-            self._suspects.extend(alone for chunk, _ in lost for alone in chunk.alone())
-            return
-        ((chunk, many),) = lost
-        (task,) = chunk.tasks
-        self._strikes[task.id] += many
-        if self._strikes[task.id] >= STRIKES:
-            yield [failed(task, DIED)]
-        else:
-            self._suspects.appendleft(chunk)
+        """Who killed the worker? A run that was alone, the second time; every run in company is tried again alone."""
+        for future in [future for future in deaths if future in self.under_way]:
+            chunk = self.under_way.pop(future)
+            if future is not self._solitary:
+                self._suspects.extend(chunk.alone())
+                continue
+            (task,) = chunk.tasks
+            self._strikes[task.id] += deaths[future]
+            if self._strikes[task.id] >= STRIKES:
+                yield [failed(task, DIED)]
+            else:
+                self._suspects.appendleft(chunk)
 
 
 def _well(future: Future[Done]) -> bool:

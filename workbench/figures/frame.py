@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.cm import ScalarMappable
 from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -58,6 +59,12 @@ def name_foot(sheet: FigureBase, note: str) -> None:
     """Put a note in small print below a sheet; lines that are too long for it are broken."""
     lines = [textwrap.fill(line, _SMALL_LINE) for line in words(note).splitlines()]
     sheet.supxlabel("\n".join(lines), fontsize=SMALL, color=_PALE)
+
+
+def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:
+    """What the colours mean, beside all panels."""
+    bar = axes[0].figure.colorbar(tints, ax=list(axes), label=words(says), aspect=18 * len(axes), pad=0.02)
+    bar.outline.set_visible(False)
 
 
 def _in_short_numbers(sides: Sequence[Axis], name: str) -> str:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_hex, to_rgba_array
+from matplotlib.colors import Normalize, to_hex, to_rgba_array
 
 from workbench.figures.frame import words
 from workbench.figures.means import Means
@@ -79,13 +80,31 @@ def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
 
 
-def points(axes: Axes, x: Means, y: Means, filled: np.ndarray, small: bool = False) -> None:
-    """Dots with their intervals in both directions, some of them filled; the others can be small."""
+def points(
+    axes: Axes, x: Means, y: Means, filled: np.ndarray, small: bool = False, tint: np.ndarray | None = None
+) -> None:
+    """Dots with their intervals in both directions, some of them filled; the others can be small.
+
+    With a tint (one colour a dot, RGBA) all are filled with theirs, and those that would be are outlined.
+    """
     axes.hlines(y.mean, x.low, x.high, color=QUIET, linewidth=0.7)
     axes.vlines(x.mean, y.low, y.high, color=QUIET, linewidth=0.7)
     size, fill, edge = (4, QUIET, 0.0) if small else (14, "white", 0.7)
-    axes.scatter(x.mean[~filled], y.mean[~filled], s=size, c=fill, edgecolors=INK, linewidths=edge, zorder=2)
-    axes.scatter(x.mean[filled], y.mean[filled], s=14, c=GOOD, edgecolors=INK, linewidths=0.7, zorder=3)
+    rest, chosen = (fill, GOOD) if tint is None else (tint[~filled], tint[filled])
+    axes.scatter(x.mean[~filled], y.mean[~filled], s=size, c=rest, edgecolors=INK, linewidths=edge, zorder=2)
+    axes.scatter(x.mean[filled], y.mean[filled], s=14, c=chosen, edgecolors=INK, linewidths=0.7, zorder=3)
+
+
+def diamonds(axes: Axes, x: np.ndarray, y: np.ndarray, tint: np.ndarray | None = None) -> None:
+    """What others are held to: larger than a dot, and of another shape."""
+    axes.scatter(x, y, s=30, marker="D", c=BAD if tint is None else tint, edgecolors=INK, linewidths=0.8, zorder=4)
+
+
+def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
+    """Colours from dark to light, for all of these values together."""
+    known = np.concatenate(values)
+    ends = Normalize(*np.nanquantile(known, [0, 1])) if np.isfinite(known).any() else Normalize(0, 1)
+    return ScalarMappable(ends, colormaps["viridis"])
 
 
 def fills(count: int) -> tuple[str, ...]:

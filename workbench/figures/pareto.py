@@ -41,6 +41,10 @@ class Cloud(NamedTuple):
     """bool[points], whether no other point is better in one measure and at least as good in the other."""
     without: tuple[str, ...] = ()
     """Points for which one of the measures is not defined."""
+    shade: np.ndarray | None = None
+    """float64[points], the mean of a third measure; None where there are two."""
+    baseline: np.ndarray | None = None
+    """bool[points], what others are held to; None where that is nothing."""
 
 
 class Pareto(NamedTuple):
@@ -49,6 +53,8 @@ class Pareto(NamedTuple):
     x: Measure
     y: Measure
     panels: tuple[Cloud, ...]
+    shade: Measure | None = None
+    """A third one, told by the colour."""
 
     def columns(self) -> dict[str, Column]:
         """One row a point."""
@@ -57,6 +63,11 @@ class Pareto(NamedTuple):
         def sides(name: str, part: str) -> np.ndarray:
             return np.concatenate([getattr(getattr(panel, name), part) for panel in self.panels])
 
+        more: dict[str, Column] = {}
+        if self.shade is not None:
+            more[self.shade.name] = np.concatenate([_shades(panel) for panel in self.panels])
+        if any(panel.baseline is not None for panel in self.panels):
+            more["baseline"] = np.concatenate([_baselines(panel) for panel in self.panels])
         return {
             "setting": np.repeat([panel.setting for panel in self.panels], sizes),
             "point": [name for panel in self.panels for name in panel.names],
@@ -68,6 +79,7 @@ class Pareto(NamedTuple):
             f"{self.y.name}_low": sides("y", "low"),
             f"{self.y.name}_high": sides("y", "high"),
             "on_front": np.concatenate([panel.front for panel in self.panels]),
+            **more,
         }
 
 
@@ -151,6 +163,14 @@ def on_front(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray((different[:, 1] < lowest_before)[which.reshape(-1)])
 
 
+def _shades(panel: Cloud) -> np.ndarray:
+    return np.full(len(panel.names), np.nan) if panel.shade is None else panel.shade
+
+
+def _baselines(panel: Cloud) -> np.ndarray:
+    return np.zeros(len(panel.names), bool) if panel.baseline is None else panel.baseline
+
+
 def _check_direction(measure: Measure) -> None:
     if measure.better == "neither":
         raise InputError(f"{FIGURE.name} needs measures of which less or more is better; {measure.name} is neither.")
@@ -158,14 +178,21 @@ def _check_direction(measure: Measure) -> None:
 
 @on_paper
 def draw(data: Pareto) -> Figure:
-    """Points with intervals; those of the front are filled, joined by the steps that nothing beats, and named."""
+    """Points with intervals; those of the front are filled, joined by the steps that nothing beats, and named.
+
+    A third measure is the colour of every point, and what the others are held to is a diamond.
+    """
     from workbench.figures import frame, ink, marks
     from workbench.figures.point_names import name_all
 
     figure, axes = ink.stacked(len(data.panels), 2.3 if len(data.panels) == 1 else 1.9)
+    tints = None if data.shade is None else marks.scale([_shades(panel) for panel in data.panels])
     for one, panel in zip(axes, data.panels, strict=True):
         frame.title(one, panel.setting)
-        marks.points(one, panel.x, panel.y, panel.front, small=len(panel.names) > MOST_NAMES)
+        tint = None if tints is None else tints.to_rgba(_shades(panel))
+        marks.points(one, panel.x, panel.y, panel.front, len(panel.names) > MOST_NAMES, tint)
+        held = _baselines(panel)
+        marks.diamonds(one, panel.x.mean[held], panel.y.mean[held], None if tint is None else tint[held])
         one.margins(0.1)
         order = np.argsort(panel.x.mean[panel.front], kind="stable")
         x, y = (side.mean[panel.front][order] for side in (panel.x, panel.y))
@@ -175,6 +202,8 @@ def draw(data: Pareto) -> Figure:
     without = dict.fromkeys(name for panel in data.panels for name in panel.without)
     note = (rests_on(counts) if counts else "") + (f"; not defined: {', '.join(without)}" if without else "")
     frame.name_sides(axes, measure_label(data.x), measure_label(data.y), note)
+    if tints is not None and data.shade is not None:
+        frame.colour_bar(axes, tints, measure_label(data.shade))
     name_all(figure, [_names(one, panel) for one, panel in zip(axes, data.panels, strict=True)])
     return figure
 
@@ -182,8 +211,9 @@ def draw(data: Pareto) -> Figure:
 def _names(axes: Axes, panel: Cloud) -> Names:
     from workbench.figures.point_names import Names
 
-    few = len(panel.names) <= MOST_NAMES
-    shown = {k: name for k, name in enumerate(panel.names) if few or panel.front[k]}
+    few, held = len(panel.names) <= MOST_NAMES, _baselines(panel)
+    first = sorted(range(len(panel.names)), key=lambda k: not held[k])  # the baseline before all others
+    shown = {k: panel.names[k] for k in first if few or panel.front[k] or held[k]}
     return Names(axes, np.column_stack([panel.x.mean, panel.y.mean]), shown, every=few)
 
 

@@ -18,38 +18,48 @@ if TYPE_CHECKING:
 def study_front_data(found: StudyResults) -> Pareto | None:
     """Two panels: every trial on the seeds of the study, and the front and its baseline on the hold-out seeds.
 
-    The axes are the first two objectives; a trial that tried what an earlier one had tried is not shown again, nor one
-    that breaks a constraint. None for a study of one objective, or without a front.
+    The axes are the first two objectives, and a third is the colour; the steps are the front of the two. A trial that
+    tried what an earlier one had tried is not shown again, nor one that breaks a constraint. None for a study of one
+    objective, or without a front.
     """
     if len(found.study.objectives) < 2 or found.holdout is None:
         return None
-    x, y = (one.measure._replace(better=one.better) for one in found.study.objectives[:2])
-    return Pareto(x, y, (_trials(found, x, y), _fresh(found, x, y)))
+    x, y, *more = (one.measure._replace(better=one.better) for one in found.study.objectives[:3])
+    return Pareto(x, y, (_trials(found, x, y), _fresh(found, x, y)), *more)
 
 
 def _trials(found: StudyResults, *measures: Measure) -> Cloud:
     different = {trial.point: trial for trial in reversed(found.found) if trial.feasible(found.study.constraints)}
     first = sorted(different.values(), key=lambda trial: trial.number)
-    values = np.array([(trial.values or ())[:2] for trial in first], float).reshape(-1, 2).T
-    sides = [Means(side, *np.full((2, len(first)), np.nan)) for side in values]
+    values = np.array([trial.values for trial in first], float).reshape(-1, len(found.study.objectives)).T
+    sides = [Means(side, *np.full((2, len(first)), np.nan)) for side in values[:2]]
     names = tuple(f"trial {trial.number}" for trial in first)
-    return cloud_of("trials on the seeds of the study", names, np.zeros(len(first), int), sides, measures)
+    cloud = cloud_of("trials on the seeds of the study", names, np.zeros(len(first), int), sides, measures)
+    return cloud._replace(shade=values[2] if len(values) > 2 else None)
 
 
 def _fresh(found: StudyResults, *measures: Measure) -> Cloud:
     assert found.holdout is not None
-    names = {point.id: f"baseline, {found.front.name(point)}" for point in found.holdout.points}
-    names |= {trial.point: f"trial {trial.number}" for trial in found.front.trials}
-    objectives = found.study.objectives[:2]
-    kept = [[found.front.interval(point, one) for one in objectives] for point in found.holdout.points]
+    points, baselines = found.holdout.points, _baselines(found)
+    names = {point.id: f"trial {trial.number}" for point, trial in zip(found.front.points, found.front.trials)}
+    names |= {one: "baseline" if len(baselines) == 1 else f"baseline, {name}" for one, name in baselines.items()}
+    kept = [[found.front.interval(point, one) for one in found.study.objectives[:3]] for point in points]
     shown = [k for k, intervals in enumerate(kept) if all(one.n for one in intervals)]
-    sides = [means_of(kept[k][side] for k in shown) for side in range(2)]
+    x, y, *more = (means_of(kept[k][side] for k in shown) for side in range(len(kept[0])))
     n = np.array([min(one.n for one in kept[k]) for k in shown], int)
-    cloud = cloud_of(
-        "front on fresh seeds", tuple(names[found.holdout.points[k].id] for k in shown), n, sides, measures
+    cloud = cloud_of("front on fresh seeds", tuple(names[points[k].id] for k in shown), n, (x, y), measures)
+    return cloud._replace(
+        without=tuple(names[point.id] for k, point in enumerate(points) if k not in shown),
+        shade=more[0].mean if more else None,
+        baseline=np.array([points[k].id in baselines for k in shown], bool),
     )
-    left_out = [names[point.id] for k, point in enumerate(found.holdout.points) if k not in shown]
-    return cloud._replace(without=tuple(left_out))
+
+
+def _baselines(found: StudyResults) -> dict[str, str]:
+    """What the points of the front are held to, by id: the names."""
+    assert found.holdout is not None
+    own = {point.id for point in found.front.points}
+    return {point.id: found.front.name(point) for point in found.holdout.points if point.id not in own}
 
 
 FIGURE = OfStudy(

@@ -34,6 +34,9 @@ def _lever(cls: type, base: type[Spec], name: str, declared: Declaration) -> Lev
         raise InputError(f"{cls.__name__}.{name} cannot be a lever: its class has another {name}; choose another name.")
     delattr(cls, name)
     kind, extra = _kind(cls, base, name)
+    least, most = declared["least"], declared["most"]
+    if least is not None and most is not None and least > most:
+        raise InputError(f"{cls.__name__}.{name} has an empty range: least is {least} and most is {most}.")
     return Lever(name, kind, **declared, **extra)
 
 

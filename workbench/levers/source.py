@@ -32,7 +32,7 @@ def _collect(value: Any, found: dict[str, FunctionType]) -> None:
     function = inspect.unwrap(getattr(value, "py_func", getattr(value, "__func__", value)))
     if not isinstance(function, FunctionType) or _ours(function.__module__) or function.__qualname__ in found:
         return
-    if function.__module__.split(".")[0] in ("numba", "numpy"):
+    if (function.__module__ or "").split(".")[0] in ("numba", "numpy"):
         return
     found[function.__qualname__] = function
     for name in function.__code__.co_names:

@@ -76,7 +76,11 @@ def test_the_start_is_the_default_where_it_can_be_chosen(lever, wish, start):
     [
         (DEPTH, {"most": 65}, "s.yaml: p.tune.most must be a whole number from 1 to 64. Got 65. Nearest: 64."),
         (DEPTH, {"least": 9, "most": 3}, "s.yaml: p.tune has an empty range: least is 9 and most is 3."),
-        (DEPTH, {"lowest": 3}, "unknown key p.tune. 'lowest'; there are least, most, scale, step. Did you mean"),
+        (
+            DEPTH,
+            {"lowest": 3},
+            "s.yaml: p.tune: unknown key 'lowest'; there are least, most, scale, step. Did you mean",
+        ),
         (DEPTH, {"step": 0}, "s.yaml: p.tune.step must be a number above 0, whole for a whole lever. Got 0."),
         (DEPTH, {"step": 1.5}, "Got 1.5."),
         (DEPTH, {"scale": "cubic"}, "s.yaml: p.tune.scale must be linear or log. Got 'cubic'."),

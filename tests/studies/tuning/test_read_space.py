@@ -44,6 +44,59 @@ def test_a_policy_within_a_policy_is_a_choice_too():
     ]
 
 
+DISPATCH = {
+    "engine": "dispatch",
+    "machine": "patent_dispatch",
+    "workload": {"synthetic": "random_groups", "count": 40},
+    "objectives": ["makespan_cycles"],
+    "sampler": "random",
+}
+
+
+def test_entries_of_a_list_are_axes_of_their_own():
+    policy = {"priority": {"priority_windows": {"lengths": [{"tune": {"least": 4, "most": 8}}, 3, 2, 1]}}}
+    study = {**DISPATCH, "policy": policy}
+    (axis,) = dimensions(read_study(study).space)
+    assert (axis.path, axis.kind, axis.least, axis.most) == (
+        "policy.priority.priority_windows.lengths[0]",
+        "integer",
+        4,
+        8,
+    )
+    assert drawn(study)["policy"]["priority"] == {"priority_windows": {"lengths": [4, 3, 2, 1]}}
+
+
+def test_policies_in_a_list_are_choices_with_their_levers():
+    inner = [{"tune": ["most_residual", "best_fit_module"]}, {"least_recent_energy": {"nx": {"tune": [64, 128]}}}]
+    weighted = {"choices": inner, "weights": [1, {"tune": {"least": 0, "most": 4}}]}
+    study = {**DISPATCH, "policy": {"choice": {"weighted_choice": weighted}}}
+    stem = "policy.choice.weighted_choice"
+    assert [axis.path for axis in dimensions(read_study(study).space)] == [
+        f"{stem}.choices[0]",
+        f"{stem}.choices[0].most_residual.normalise",
+        f"{stem}.choices[0].most_residual.of",
+        f"{stem}.choices[1].least_recent_energy.nx",
+        f"{stem}.weights[1]",
+    ]
+    said = draw(read_study(study).space, lambda axis: axis.start)["policy"]["choice"]["weighted_choice"]
+    assert said["weights"] == [1, 0.5]
+    assert said["choices"][1] == {"least_recent_energy": {"nx": 64}}
+
+
+def test_a_slot_may_follow_another():
+    study = {**DISPATCH, "policy": {"shared_placement": {"tune": ["placement", "first_fit"]}}}
+    (axis,) = dimensions(read_study(study).space)
+    assert axis.values == ("placement", "first_fit")
+    with pytest.raises(InputError, match="unknown placement policy 'placement'"):
+        read_study({**DISPATCH, "policy": {"placement": {"tune": ["placement", "first_fit"]}}})
+
+
+def test_a_list_as_a_whole_has_no_range():
+    windows = {"priority_windows": {"lengths": {"tune": {"least": 1}}}}
+    with pytest.raises(InputError, match=r"or tune its entries, \[{tune: {least: , most: }}, ...\]"):
+        read_study({**DISPATCH, "policy": {"priority": windows}})
+
+
 def test_machine_and_options_have_axes_too():
     study = small(machine={"preset": "mi355x", "segments": {"tune": [64, 128]}}, options={"allocs_per_cycle": 2})
     assert drawn(study, segments=64)["machine"] == {"preset": "mi355x", "segments": 64}

@@ -18,6 +18,7 @@ SAMPLERS = [
     {"tpe": {"startup": 4}},
     {"tpe": {"startup": 4, "together": 3}},
     {"qmc": {"together": 4}},
+    {"nsga3": {"population": 6}},
 ]
 
 

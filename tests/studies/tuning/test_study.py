@@ -38,7 +38,7 @@ def test_every_argument_of_the_sampler_is_written_down():
         "startup": 10,
         "candidates": 24,
         "multivariate": True,
-        "grouped": False,
+        "grouped": True,
         "together": 1,
     }
 
@@ -68,6 +68,36 @@ def test_holdout_seeds_are_fresh_by_themselves():
         ),
         ({"objectives": ["low_end_share"]}, "for low_end_share is neither better low nor high. Got None."),
         ({"objectives": [{"measure": "wear_cv", "goal": 1}]}, "study: objectives[0]: unknown key 'goal'"),
+        (
+            {"sampler": "cmaes"},
+            "study: sampler cmaes serves one objective. Got 2; nsga2, nsga3, tpe, gp, qmc and random",
+        ),
+        (
+            {
+                "sampler": "cmaes",
+                "objectives": ["wear_cv"],
+                "policy": {"placement": {"tune": ["first_fit", "last_fit"]}},
+            },
+            "study: sampler cmaes moves numbers, and only choices are tuned;",
+        ),
+        (
+            {"sampler": "cmaes", "objectives": ["wear_cv"], "constraints": {"drain_cycles": {"most": 9}}},
+            "study: sampler cmaes does not mind constraints; nsga2, nsga3, tpe and gp do.",
+        ),
+        ({"constraints": {"drain_cycle": {"most": 9}}}, "study: constraints: unknown measure 'drain_cycle'"),
+        (
+            {"constraints": {"drain_cycles": {"max": 9}}},
+            "constraints.drain_cycles: unknown key 'max'; there are least, m",
+        ),
+        ({"constraints": {"drain_cycles": 9}}, "constraints.drain_cycles must be {most: }, {least: } or both. Got 9."),
+        ({"constraints": {"drain_cycles": {"most": "9"}}}, "constraints.drain_cycles.most must be a number. Got '9'."),
+        ({"constraints": {"wear_cv": {"least": 3, "most": 2}}}, "leaves nothing: least is 3 and most is 2."),
+        ({"constraints": ["wear_cv"]}, "study: constraints must be a mapping of measures, {NAME: {most: }}."),
+        ({"pruning": {"after": 2}}, "study: pruning.after must be less than seeds (2). Got 2. Nearest: 1."),
+        ({"pruning": {"afer": 1}}, "study: pruning: unknown key 'afer'; there are after, margin. Did you mean after?"),
+        ({"storage": "mysql://a:secret@b/c"}, "study: storage must be sqlite:///FILE or postgresql://USER@HOST/BASE"),
+        ({"storage": "sqlite://x.db"}, "study: storage: an SQLite file is named after three slashes: sqlite:///x.db"),
+        ({"storage": {"ulr": "sqlite:///x"}}, "study: storage: unknown key 'ulr'"),
         ({"trials": 0}, "study: trials must be a whole number from 1 to 1000000. Got 0."),
         ({"trial": 3}, "study: unknown key 'trial'"),
         ({"figures": ["pareto"]}, "study: unknown key 'figures'"),

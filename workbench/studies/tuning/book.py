@@ -2,6 +2,9 @@
 
 A trial is kept when it has been told, never before: a driver that dies leaves no trial half told or running for ever.
 What it was about to learn is proposed again by the next driver, and what is in the store is not run again.
+
+A disk takes about as long as a sampler, so a batch is brought to the disk while the next one is proposed; nothing of
+that is run before it is there.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from workbench.errors import StoreError
@@ -20,6 +24,9 @@ if TYPE_CHECKING:
 
 KEEP_SECONDS = 1.0
 """Writing the sampler after every trial would take as long as proposing one."""
+
+HAND_OVER_SECONDS = 5e-5
+"""A thread that waits for another to give way does so for 5 ms, unless that one rests."""
 
 
 class Title(NamedTuple):
@@ -40,7 +47,10 @@ class Shelf(Protocol):
         """Every trial that is kept, in order."""
 
     def add(self, trial: optuna.trial.FrozenTrial) -> None:
-        """Keep one trial more."""
+        """Keep one trial more: it outlives this process from now on, and this machine after `sync`."""
+
+    def sync(self) -> None:
+        """Bring to the disk what was kept; called from another thread."""
 
     def state(self) -> bytes | None:
         """The sampler that was kept last."""
@@ -61,7 +71,9 @@ class Book:
 
     def __init__(self, shelf: Shelf | None) -> None:
         self._shelf = shelf
-        self._state: bytes | None = None
+        self._clerk = ThreadPoolExecutor(1, "workbench-book")
+        self._synced: Future[None] | None = None
+        self._state: SamplerState | None = None
         self._written = 0.0
         self.trials: list[optuna.trial.FrozenTrial] = [] if shelf is None else shelf.trials()
         for trial in self.trials:
@@ -78,26 +90,45 @@ class Book:
         if self._shelf is not None:
             self._shelf.add(trial)
 
+    def sync(self) -> None:
+        """Begin to bring to the disk what was appended; `settle` waits for it."""
+        if self._shelf is not None:
+            self._synced = self._clerk.submit(self._shelf.sync)
+            time.sleep(HAND_OVER_SECONDS)
+
+    def settle(self) -> None:
+        """Wait until all that was appended is on the disk.
+
+        Raises
+        ------
+        StoreError
+            The disk does not take it.
+        """
+        if self._synced is not None:
+            self._synced.result()
+
     def keep(self, state: SamplerState) -> None:
         """Keep the sampler after a whole batch: now and then at once, the last one when the book is closed.
 
         After a death the sampler goes on from an earlier batch: it proposes the trials since then again, whose
-        outcomes are kept.
+        outcomes are kept. What is not written at once must be written before the sampler goes on, or not at all.
         """
         if self._shelf is None:
             return
-        self._state = as_bytes(state)
+        self._state = state
         if time.perf_counter() - self._written >= KEEP_SECONDS:
             self.write()
 
     def write(self) -> None:
-        """Write what is not written yet."""
+        """Write what is not written yet; the sampler is never ahead of its trials."""
+        self.settle()
         if self._shelf is not None and self._state is not None:
-            self._shelf.put_state(self._state)
+            self._shelf.put_state(as_bytes(self._state))
             self._state, self._written = None, time.perf_counter()
 
     def close(self) -> None:
         """Let the shelf go; what was kept stays."""
+        self._clerk.shutdown()
         if self._shelf is not None:
             self._shelf.close()
 

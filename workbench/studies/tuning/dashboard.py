@@ -44,11 +44,12 @@ def serve(study: Study, folder: Path, port: int) -> None:
 
 
 def _storage(study: Study, folder: Path) -> BaseStorage:
+    file = folder / JOURNAL if study.storage is None else study.storage.file
+    if file is not None and not file.is_file():
+        raise StoreError(f"{file} holds no study yet; tune it first.")
     if study.storage is not None:
         from workbench.studies.tuning.database import open_database
 
         return open_database(study.storage)
-    if not (folder / JOURNAL).is_file():
-        raise StoreError(f"{folder} holds no study yet; tune it first, or while this waits in another terminal.")
     with quiet():
         return journal_storage(folder / JOURNAL)

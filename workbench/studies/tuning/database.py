@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 IDENTITY, STATE, DRIVER = "workbench:study", "workbench:sampler", "workbench:driver"
 PATIENCE_SECONDS = 60.0
 """How long a driver waits for a database that went away while a study is under way."""
+HANDOVER_SECONDS = 1.0
+"""How long a server may take to notice that the driver before this one is gone."""
 
 _Found = TypeVar("_Found")
 
@@ -67,7 +69,8 @@ class Database:
         elif self._rows.get_all_trials(self._id, deepcopy=False):
             raise StoreError(f"{self.where} was not begun by the workbench; name another study.")
         else:
-            study.set_metric_names(title.measures)
+            with quiet():
+                study.set_metric_names(title.measures)
             self._say(IDENTITY, json.dumps(title.identity))
         self._say(DRIVER, f"process {os.getpid()} on {socket.gethostname()}")
         return study
@@ -89,6 +92,9 @@ class Database:
 
         self._patiently(once)
         self._kept += 1
+
+    def sync(self) -> None:
+        """Nothing to do: a trial that was added is committed."""
 
     def state(self) -> bytes | None:
         text = self._patiently(lambda: self._rows.get_study_system_attrs(self._id).get(STATE))
@@ -137,9 +143,12 @@ class Database:
 
         session = self._rows.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         asked = text("SELECT pg_try_advisory_lock(hashtext(:study))")
-        if not session.execute(asked, {"study": f"workbench:{self._name}"}).scalar():
-            session.close()
-            raise StoreError(f"{self.where} is in use by {self._owner()}; wait for it or name another study.")
+        until = time.monotonic() + HANDOVER_SECONDS
+        while not session.execute(asked, {"study": f"workbench:{self._name}"}).scalar():
+            if time.monotonic() >= until:
+                session.close()
+                raise StoreError(f"{self.where} is in use by {self._owner()}; wait for it or name another study.")
+            time.sleep(0.05)
         return session
 
     def _owner(self) -> str:
@@ -176,12 +185,16 @@ class Database:
 
 
 def open_database(storage: Storage) -> RDBStorage:
-    """The database as Optuna's storage; lost connections are noticed before they are used."""
+    """The database as Optuna's storage; lost connections are noticed before they are used.
+
+    A server whose databases have no encoding (SQL_ASCII) would answer in bytes, which SQLAlchemy cannot read.
+    """
     from optuna.storages import RDBStorage
 
+    asked = {} if storage.file else {"client_encoding": "utf8"}
     try:
         with quiet():
-            return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True})
+            return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True, "connect_args": asked})
     except ImportError:
         raise missing_extra(f"the storage {storage.shown}", "postgresql") from None
 

@@ -130,7 +130,7 @@ def _narrowed(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> L
 
     for key in wish:
         if key not in _NARROWED_BY:
-            raise unknown_name(where, f"key {path}.tune.", key, _NARROWED_BY)
+            raise unknown_name(at(where, f"{path}.tune"), "key", key, _NARROWED_BY)
     if lever.kind not in _NUMERIC:
         raise InputError(at(where, f"{path} {_NO_RANGE}{_or_ends(lever)}."))
     ends = {key: lever.check(wish[key], f"{path}.tune.{key}", where) for key in ("least", "most") if key in wish}

@@ -72,7 +72,7 @@ class _Desk:
         self._study, self._book, self._evaluator, self._workload = study, book, evaluator, workload
         state = _state_of(book)
         self._storage: InMemoryStorage = InMemoryStorage()
-        sampler = study.sampler.make() if state is None else state.sampler
+        sampler = study.sampler.make(study.space) if state is None else state.sampler
         directions = [objective.direction for objective in study.objectives]
         self.asker = optuna.create_study(
             storage=self._storage, study_name=_NAME, directions=directions, sampler=sampler
@@ -89,8 +89,11 @@ class _Desk:
         """Ask for a whole batch, run and tell as much of it as there are to be trials, and keep the sampler."""
         size = self._study.sampler.at_once()
         wanted = min(size, trials - self.told)
+        if wanted < size:
+            self._book.write()
         self._evaluator.expected = (trials - self.told) * len(self._study.sweep.seeds)
         batch = [self._ask() for _ in range(size)][:wanted]
+        self._book.settle()
         self._tell(batch)
         self.told += wanted
         if wanted == size and self._study.sampler.remembered:
@@ -124,6 +127,7 @@ class _Desk:
                 self._book.append(told[-1])
             else:
                 told.append(telling.repeat(self._study, self.asker, trial, kept[trial.number]))
+        self._book.sync()
         for frozen in told:
             self._learn(frozen)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from workbench.studies.tuning.quiet import quiet
 
 if TYPE_CHECKING:
     import optuna
+
+    from workbench.studies.tuning.journal_file import JournalFile
 
 JOURNAL, STATE, IDENTITY = "study.journal", "sampler.pickle", "study.json"
 
@@ -31,13 +34,18 @@ class Journal:
         """
         self._folder = folder
         _claim(folder / IDENTITY, title.identity)
-        self._study = _open(folder / JOURNAL, title)
+        self._file, self._study = _open(folder / JOURNAL, title)
 
     def trials(self) -> list[optuna.trial.FrozenTrial]:
         return list(self._study.get_trials(deepcopy=False))
 
     def add(self, trial: optuna.trial.FrozenTrial) -> None:
-        self._study.add_trial(trial)
+        with self._in_one_sentence():
+            self._study.add_trial(trial)
+
+    def sync(self) -> None:
+        with self._in_one_sentence():
+            self._file.sync()
 
     def state(self) -> bytes | None:
         try:
@@ -48,11 +56,20 @@ class Journal:
     def put_state(self, content: bytes) -> None:
         write_whole(self._folder / STATE, content)
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        with suppress(OSError):
+            self._file.close()
 
     @property
     def where(self) -> str:
         return str(self._folder / STATE)
+
+    @contextmanager
+    def _in_one_sentence(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as problem:
+            raise StoreError(f"{self._folder / JOURNAL} cannot be written: {problem.strerror}.") from None
 
 
 def _claim(path: Path, identity: Mapping[str, Any]) -> None:
@@ -67,25 +84,31 @@ def _claim(path: Path, identity: Mapping[str, Any]) -> None:
     refuse_another(kept, identity, str(path.parent), "choose another folder")
 
 
-def _open(path: Path, title: Title) -> optuna.Study:
+def _open(path: Path, title: Title) -> tuple[JournalFile, optuna.Study]:
     import optuna
+
+    from workbench.studies.tuning.journal_file import JournalFile
 
     _mend(path)
     try:
         with quiet():
-            storage = journal_storage(path)
+            file = JournalFile(str(path))
+            storage = optuna.storages.JournalStorage(file)
             study = optuna.create_study(
                 storage=storage, study_name=title.name, directions=title.directions, load_if_exists=True
             )
             if study.metric_names is None:
                 study.set_metric_names(title.measures)
-            return study
-    except (OSError, ValueError, KeyError, TypeError) as problem:
+            file.sync()
+            return file, study
+    except OSError as problem:
+        raise StoreError(f"{path} cannot be written: {problem.strerror}.") from None
+    except (ValueError, KeyError, TypeError) as problem:
         raise StoreError(f"{path} is no journal of a study: {shown(problem)}.") from None
 
 
 def journal_storage(path: Path) -> optuna.storages.JournalStorage:
-    """The journal as Optuna's storage."""
+    """The journal as Optuna's storage, for those who look at it."""
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 

@@ -23,6 +23,7 @@ _NAMES = {
     ("numpy._core.multiarray", "scalar"),
     ("numpy._core.numeric", "_frombuffer"),
     ("collections", "OrderedDict"),
+    ("workbench.studies.tuning.samplers.tpe_by_policy", "TpeByPolicy"),
     ("builtins", "set"),
     ("builtins", "frozenset"),
 }

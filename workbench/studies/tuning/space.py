@@ -70,6 +70,31 @@ def dimensions(node: Node) -> Iterator[Dimension]:
             yield from dimensions(part)
 
 
+def groups(node: Node) -> Iterator[list[Dimension]]:
+    """The dimensions that always matter together: first those of every trial, then those of each choice.
+
+    >>> tie = Dimension("fit.tie", "category", 0, 0, None, False, ("low", "high"), "low")
+    >>> fit = tie._replace(path="fit", values=("first_fit", "best_fit"))
+    >>> [[one.path for one in group] for group in groups(OneOf(fit, {"first_fit": Fixed(0), "best_fit": tie}))]
+    [['fit'], [], ['fit.tie']]
+    """
+    own: list[Dimension] = []
+    later: list[Node] = []
+    waiting = [node]
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, Dimension):
+            own.append(one)
+        elif isinstance(one, OneOf):
+            own.append(one.dimension)
+            later.extend(one.candidates.values())
+        elif isinstance(one, (Levers, Several)):
+            waiting.extend(one.parts.values() if isinstance(one, Levers) else one.parts)
+    yield own
+    for candidate in later:
+        yield from groups(candidate)
+
+
 def plain(node: Node) -> Any:
     """The space in plain types; two studies with the same text search the same space."""
     if isinstance(node, Dimension):

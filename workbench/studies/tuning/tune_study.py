@@ -105,7 +105,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
     start = proposed(study, lambda dimension: dimension.start)
     make_plan(front_sweep(study, [start]))
     with quiet():
-        study.sampler.make()
+        study.sampler.make(study.space)
     planned_start = planned(study, start, workload).setup
     check_fresh(study, planned_start)
     setup = planned_start.identity()

@@ -10,6 +10,7 @@ from workbench.errors import InputError, at, missing_extra
 from workbench.levers import lever
 from workbench.studies.tuning.dimension import Dimension
 from workbench.studies.tuning.samplers.sampler import Sampler
+from workbench.studies.tuning.space import Node
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -36,7 +37,7 @@ class Cmaes(Sampler):
             cure = "tune a numeric lever, or choose another sampler"
             raise InputError(at(where, f"sampler cmaes moves numbers, and only choices are tuned; {cure}."))
 
-    def make(self) -> BaseSampler:
+    def make(self, space: Node) -> BaseSampler:
         from optuna.samplers import CmaEsSampler
 
         if importlib.util.find_spec("cmaes") is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from workbench.errors import WorkbenchError
 from workbench.levers import lever
 from workbench.studies.tuning.samplers.sampler import Sampler
+from workbench.studies.tuning.space import Node
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -23,7 +24,7 @@ class Gp(Sampler):
 
     startup: int = lever(10, least=1, most=10_000, unit="trials", says="random trials before there is a model")
 
-    def make(self) -> BaseSampler:
+    def make(self, space: Node) -> BaseSampler:
         from optuna.samplers import GPSampler
 
         if importlib.util.find_spec("torch") is None:

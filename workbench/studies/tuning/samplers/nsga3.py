@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.levers import lever
 from workbench.studies.tuning.samplers.sampler import Sampler
+from workbench.studies.tuning.space import Node
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -22,7 +23,7 @@ class Nsga3(Sampler):
     def at_once(self) -> int:
         return self.population
 
-    def make(self) -> BaseSampler:
+    def make(self, space: Node) -> BaseSampler:
         from optuna.samplers import NSGAIIISampler
 
         return NSGAIIISampler(

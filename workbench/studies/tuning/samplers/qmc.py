@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from workbench.levers import lever
 from workbench.studies.tuning.samplers.sampler import Sampler
+from workbench.studies.tuning.space import Node
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -19,7 +20,7 @@ class Qmc(Sampler):
     def at_once(self) -> int:
         return self.together
 
-    def make(self) -> BaseSampler:
+    def make(self, space: Node) -> BaseSampler:
         from optuna.samplers import QMCSampler
 
         return QMCSampler(scramble=True, seed=self.seed, warn_independent_sampling=False)

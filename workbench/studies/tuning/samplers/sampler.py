@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from workbench.errors import InputError, at
 from workbench.levers import Family, lever
 from workbench.studies.tuning.dimension import Dimension
+from workbench.studies.tuning.space import Node
 
 if TYPE_CHECKING:
     from optuna.samplers import BaseSampler
@@ -53,6 +54,6 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
             cure = "nsga2, nsga3, tpe and gp do"
             raise InputError(at(where, f"sampler {self.name} does not mind constraints; {cure}."))
 
-    def make(self) -> BaseSampler:
-        """The sampler of Optuna; its notes on experimental parts are for `quiet` to keep."""
+    def make(self, space: Node) -> BaseSampler:
+        """The sampler of Optuna for a space; its notes on experimental parts are for `quiet` to keep."""
         raise NotImplementedError

@@ -1,0 +1,101 @@
+"""One command shows a study in the browser, from its journal or its database, and ends when it is told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.studies.tuning.small import small
+from workbench.cli import main
+from workbench.studies.tuning import read_study, tune
+from workbench.studies.tuning.dashboard import dashboard_command
+
+
+def free_port():
+    with socket.socket() as asked:
+        asked.bind(("127.0.0.1", 0))
+        return asked.getsockname()[1]
+
+
+def answer(port, path, until):
+    """What the dashboard says, as soon as it says anything."""
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as said:
+                return said.read()
+        except OSError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize("kind", ["journal", "sqlite"])
+def test_it_answers_on_its_port_until_it_is_interrupted(tmp_path, kind):
+    study = small(storage={"journal": None, "sqlite": f"sqlite:///{tmp_path / 'study.db'}"}[kind])
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(study))
+    tune(tmp_path / "mine.yaml", tmp_path / "out", 3)
+    port = free_port()
+    words = ["tune", "mine.yaml", "--out", "out", "--dashboard", "--port", str(port)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    shown = subprocess.Popen(
+        [sys.executable, "-m", "workbench.cli", *words],
+        cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        until = time.monotonic() + 60
+        (found,) = json.loads(answer(port, "/api/studies", until))["study_summaries"]
+        trials = json.loads(answer(port, f"/api/studies/{found['study_id']}", until))["trials"]
+        assert b"<html" in answer(port, "/dashboard", until)
+    finally:
+        shown.send_signal(signal.SIGINT)
+        said = shown.communicate(timeout=30)[0]
+    assert (found["study_name"], found["directions"]) == ("mine", ["minimize", "minimize"])
+    assert [trial["state"] for trial in trials] == ["Complete"] * 3
+    assert shown.returncode == 0
+    assert said == f"http://127.0.0.1:{port} (Ctrl-C ends it)\n"
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port), 1)
+
+
+@pytest.mark.parametrize(
+    ("storage", "command"),
+    [
+        (None, "optuna-dashboard out/study.journal"),
+        ("sqlite:///a.db", "optuna-dashboard sqlite:///a.db"),
+        ("postgresql://ada:secret@db/x", "optuna-dashboard postgresql+psycopg://ada@db/x"),
+    ],
+)
+def test_the_command_that_a_study_ends_with(storage, command):
+    assert dashboard_command(read_study(small(storage=storage)), Path("out")) == command
+
+
+@pytest.mark.parametrize("storage", [None, "sqlite:///a.db"])
+def test_a_study_that_was_not_begun_is_one_sentence(tmp_path, monkeypatch, capsys, storage):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(yaml.safe_dump(small(storage=storage)))
+    assert main(["tune", "mine.yaml", "--out", "out", "--dashboard"]) == 2
+    file = "a.db" if storage else "out/study.journal"
+    assert capsys.readouterr().err == f"workbench: {file} holds no study yet; tune it first.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
+
+
+def test_a_port_that_is_taken_is_one_sentence(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(yaml.safe_dump(small()))
+    tune("mine.yaml", "out", 2)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["tune", "mine.yaml", "--out", "out", "--dashboard", "--port", str(port)]) != 0
+    assert f"workbench: port {port} cannot be used: Address already in use" in capsys.readouterr().err
