@@ -1,4 +1,4 @@
-"""H5.1, H5.2 and H5.9: a job that would fail runs by borrowing, cards are used more evenly, programs need not change."""
+"""H5.1, H5.2, H5.9: a job that would fail runs by borrowing, cards are used more evenly, programs stay as they are."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ def _weights(evidence: Evidence) -> Iterator[Finding]:
 def _history(evidence: Evidence, measure: str) -> Finding:
     chosen = {"weighted_cards": {"weights": {"vary": [list(w) for w in WEIGHTS]}}}
     runs = evidence.runs("pool_history", experiment(FULL, target=chosen))
-    return better(runs, *runs.points, measure, "with w3")
+    without, having = runs.points
+    return better(runs, without, having, measure, "with w3")
 
 
 TARGETS = [
