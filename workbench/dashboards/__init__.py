@@ -10,7 +10,7 @@ from workbench.errors import missing_extra, unknown_name
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-DASHBOARDS = {name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch")}
+DASHBOARDS = {name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch", "pool")}
 """Each dashboard and what makes it; imported when it is first asked for."""
 
 
@@ -31,9 +31,9 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
     Examples
     --------
-    >>> dashboard("dispach")
+    >>> dashboard("dispach")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, shared_memory. Did you mean dispatch?
+    workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, ... Did you mean dispatch?
     """
     module, make = DASHBOARDS[check_name(name)].split(":")
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -21,10 +22,11 @@ _REGIME = Lever("regime", "text", says="a workload with a source; it sets the le
 class WorkloadControl(Control):
     """A drop-down of regimes and every lever of the workload; the drop-down says `(own)` once a lever was turned."""
 
-    def __init__(self, wants: str, start: str, length: int) -> None:
-        """`wants` is what the engine serves, `start` a regime, `length` that of every regime's queues."""
+    def __init__(self, wants: str, start: str, length: int | Mapping[str, Any]) -> None:
+        """`wants` is what the engine serves, `start` a regime, `length` that of every regime, see `Opening`."""
         self._wants = wants
-        self._regimes = {name: regime.workload.but(count=length) for name, regime in regimes(wants).items()}
+        bounds = {"count": length} if isinstance(length, int) else length
+        self._regimes = {name: _bounded(regime.workload, bounds) for name, regime in regimes(wants).items()}
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
         self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
         self.names.tooltip = _REGIME.says
@@ -66,3 +68,8 @@ class WorkloadControl(Control):
         except WorkbenchError:
             return OWN
         return next((name for name, regime in self._regimes.items() if regime == workload), OWN)
+
+
+def _bounded(workload: Workload, bounds: Mapping[str, Any]) -> Workload:
+    """A workload with those of some levers that it has."""
+    return workload.but(**{name: value for name, value in bounds.items() if name in workload.levers})

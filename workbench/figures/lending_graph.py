@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 GIB = 1 << 30
 _LETTERS = 54
 """Of a title, over the width of a sheet."""
-_WIDEST = 4.0
+_WIDEST = 2.2
 """Points, of the arrow of most bytes."""
 
 
@@ -93,31 +93,39 @@ def draw(data: LendingGraph) -> Figure:
         frame.title(one, panel.title, letters=_LETTERS // columns)
         _board(one, panel, most)
     seeds = max(panel.n for panel in data.panels)
-    widest = f"the widest arrow: {frame.number(most, 3)} GiB" if most else "nothing is lent"
-    figure.supxlabel(f"{widest}, {'one seed' if seeds == 1 else f'mean of {seeds} seeds'}", fontsize=ink.SMALL)
+    lent = "numbers: GiB that a card lends in all" if most else "nothing is lent"
+    frame.name_foot(figure, f"{lent}; {'one seed' if seeds == 1 else f'mean of {seeds} seeds'}")
     return figure
 
 
 def _board(axes: Axes, panel: Lending, most: float) -> None:
-    from workbench.figures import ink, marks
+    from workbench.figures import frame, ink, marks
 
     angle = np.pi / 2 - 2 * np.pi * np.arange(len(panel.cards)) / len(panel.cards)
     x, y = np.cos(angle), np.sin(angle)
     fastest = max(float(panel.gbps.max()), 1e-9)
-    for i, j in zip(*np.nonzero(np.triu(panel.gbps))):
-        axes.plot(x[[i, j]], y[[i, j]], color="#C8C8C8", linewidth=0.4 + 1.6 * panel.gbps[i, j] / fastest, zorder=1)
-    for i, j in zip(*np.nonzero(panel.lent_gib)):
-        wide = max(_WIDEST * panel.lent_gib[i, j] / most, 0.4)
-        look = {"arrowstyle": "-|>", "color": marks.BAD, "linewidth": wide, "shrinkA": 8, "shrinkB": 8}
-        bent = {"connectionstyle": "arc3,rad=0.12", "mutation_scale": 5 + wide}
-        axes.annotate("", (x[j], y[j]), (x[i], y[i]), arrowprops={**look, **bent}, zorder=2)
-    box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": marks.INK, "linewidth": 0.5}
-    for name, at, up in zip(panel.cards, x, y, strict=True):
-        axes.text(at, up, name, ha="center", va="center", fontsize=ink.SMALL - 1, bbox=box, zorder=3)
+    for i, j in zip(*np.nonzero(np.triu(panel.gbps)), strict=True):
+        axes.plot(x[[i, j]], y[[i, j]], color="#D0D0D0", linewidth=0.3 + 1.5 * panel.gbps[i, j] / fastest, zorder=1)
+    for i, j in zip(*np.nonzero(panel.lent_gib), strict=True):
+        _arrow(axes, (x[i], y[i]), (x[j], y[j]), panel.lent_gib[i, j] / most)
+    for name, at, up, gib in zip(panel.cards, x, y, panel.lent_gib.sum(axis=1), strict=True):
+        says, edge = (f"{name}\n{frame.number(gib, 3)}", marks.COLOURS[1]) if gib else (name, marks.INK)
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
+        axes.text(at, up, says, ha="center", va="center", fontsize=ink.SMALL - 1, bbox=box, zorder=3, linespacing=1.1)
     axes.set_xlim(-1.35, 1.35)
     axes.set_ylim(-1.25, 1.25)
     axes.set_aspect("equal")
     axes.set_axis_off()
+
+
+def _arrow(axes: Axes, lender: tuple[float, float], borrower: tuple[float, float], share: float) -> None:
+    """Bent outwards, so that it does not lie on the link; shares of the widest."""
+    from workbench.figures import marks
+
+    wide = max(_WIDEST * share, 0.5)
+    look = {"arrowstyle": "-|>", "color": marks.COLOURS[1], "linewidth": wide, "mutation_scale": 5 + wide}
+    ends = {"shrinkA": 9, "shrinkB": 9, "connectionstyle": "arc3,rad=0.3"}
+    axes.annotate("", borrower, lender, arrowprops={**look, **ends}, zorder=2)
 
 
 FIGURE = Recipe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PLACES = 400
 """Requests that are looked at."""
-GIB = 1 << 30
+_LOOK: dict[str, Any] = {"cmap": "Blues", "vmin": 0, "vmax": 100, "aspect": "auto", "interpolation": "nearest"}
 
 
 class CardMemory(NamedTuple):
@@ -87,7 +87,7 @@ def _memory(title: str, record: PoolRecord) -> CardMemory:
 
 @on_paper
 def draw(data: MemoryByCard) -> Figure:
-    """A row a card, darker the fuller it is; above the bar what is in use, cached memory counts as free."""
+    """A row a card, darker the more of it is in use; cached memory counts as free."""
     from workbench.figures import frame, ink
 
     most = max(len(panel.cards) for panel in data.panels)
@@ -95,7 +95,7 @@ def draw(data: MemoryByCard) -> Figure:
     for one, panel in zip(axes, data.panels, strict=True):
         last = int(panel.request[-1]) if len(panel.request) else 1
         place = (0, max(last, 1), len(panel.cards) - 0.5, -0.5)
-        image = one.imshow(panel.used_percent.T, cmap="viridis_r", vmin=0, vmax=100, aspect="auto", extent=place)
+        image = one.imshow(panel.used_percent.T, extent=place, **_LOOK)
         frame.title(one, panel.title)
         one.set_yticks(range(len(panel.cards)), panel.cards)
         one.tick_params(axis="y", length=0)

@@ -133,11 +133,19 @@ def draw(data: RegionLayout) -> Figure:
         marks.rectangles(one, (at.begin, at.end), (low, low + at.length / MIB), shade, shades)
         frame.title(one, panel.title)
         one.set_xlim(data.first, data.last)
-        one.set_ylim(0, max(float((low + at.length / MIB).max(initial=0)), 1e-9))
+        one.set_ylim(*_moving(at, data))
     marks.swatches(axes[0], ("own", "lent to another card"), (shades[1], shades[2]))
     frame.name_sides(axes, "request", "address (MiB)", f"{data.card}, seed {data.seed}; white = free or cached")
     frame.legend(figure, axes)
     return figure
+
+
+def _moving(at: Regions, data: RegionLayout) -> tuple[float, float]:
+    """The addresses (MiB) between which regions come or go while one looks; those of all where none does."""
+    moves = ((at.begin >= data.first) & (at.begin < data.last)) | (at.end < data.last)
+    shown = moves if moves.any() else np.ones(len(moves), bool)
+    low, high = at.address[shown] / MIB, (at.address + at.length)[shown] / MIB
+    return float(low.min(initial=high.max(initial=0))), max(float(high.max(initial=0)), 1e-9)
 
 
 FIGURE = Recipe(

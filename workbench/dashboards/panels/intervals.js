@@ -39,15 +39,16 @@ class IntervalPicture {
     sheet.words(scene.title, LEFT, TOP / 2, { bold: true, most: sheet.right - LEFT });
   }
 
-  /** Places are evenly spaced, or as their logarithms; whole numbers are told below. */
+  /** Places are evenly spaced, or as their logarithms; whole numbers are told below, or what the places are called. */
   alongAxis() {
-    const { sheet, scene } = this, { doubling } = scene, places = scene.lines.flatMap(({ x }) => x);
+    const { sheet, scene } = this, { doubling, names } = scene, places = scene.lines.flatMap(({ x }) => x);
     const scale = doubling ? Math.log2 : (value) => value, edge = doubling ? 0 : 0.5;
     const from = scale(Math.min(...places)) - edge, to = Math.max(scale(Math.max(...places)) + edge, from + 1e-9);
     const x = (value) => LEFT + ((scale(value) - from) / (to - from)) * (sheet.right - LEFT);
     const most = Math.max(...places), count = Math.max(2, Math.min(10, sheet.wide / 60));
     const shown = doubling ? decadesOfTwo(Math.min(...places), most, count) : roundNumbers(Math.min(...places), most, count, 1);
-    for (const value of shown) sheet.words(told(value), x(value), TOP + HIGH + 8, { align: "center", base: "top" });
+    const labels = names.length ? names.map((name, k) => [name, k]) : shown.map((value) => [told(value), value]);
+    for (const [label, value] of labels) sheet.words(label, x(value), TOP + HIGH + 8, { align: "center", base: "top" });
     sheet.words(scene.x, (LEFT + sheet.right) / 2, TOP + HIGH + 24, { align: "center", base: "top", most: sheet.right - LEFT });
     return x;
   }
@@ -57,6 +58,7 @@ class IntervalPicture {
     ink.strokeStyle = ink.fillStyle = COLOURS[place];
     if (apart) this.drawDots(x, mean, low, high, shift);
     else this.drawBand(x, low, high);
+    if (this.scene.names.length) return; // there is nothing between kinds
     ink.lineWidth = apart ? 0.8 : 1.6;
     ink.beginPath();
     x.forEach((value, k) => ink.lineTo(this.x(value) + shift, this.y(mean[k])));

@@ -30,16 +30,20 @@ class IntervalsPanel(CanvasWidget):
 
     _esm = script("intervals.js")
 
-    def show(self, title: str, x: str, y: str, sides: Sequence[Side], doubling: bool = False) -> None:
-        """Show both sides; with `doubling` the axis of places is logarithmic."""
-        self.put(intervals_scene(title, x, y, sides, doubling))
+    def show(
+        self, title: str, x: str, y: str, sides: Sequence[Side], doubling: bool = False, names: Sequence[str] = ()
+    ) -> None:
+        """Show both sides; with `doubling` the axis of places is logarithmic, `names` are those of places 0, 1, ..."""
+        self.put(intervals_scene(title, x, y, sides, doubling, names))
 
     def say(self, sentence: str) -> None:
         """Show a sentence instead: there is nothing to see."""
         self.put({**_NOTHING, "words": sentence})
 
 
-def intervals_scene(title: str, x: str, y: str, sides: Sequence[Side], doubling: bool = False) -> dict[str, Any]:
+def intervals_scene(
+    title: str, x: str, y: str, sides: Sequence[Side], doubling: bool = False, names: Sequence[str] = ()
+) -> dict[str, Any]:
     """What the browser draws."""
     means = np.concatenate([side.means.mean for side in sides])
     return {
@@ -49,6 +53,7 @@ def intervals_scene(title: str, x: str, y: str, sides: Sequence[Side], doubling:
         "y": y,
         "log": bool(means.min() > 0 and means.max() >= FAR_APART * means.min()),
         "doubling": doubling,
+        "names": list(names),
         "lines": [
             {
                 "place": side.place,

@@ -18,7 +18,7 @@ EVERY = (ALONE, LENDING, "bandwidth_then_most_free", "weighted_cards", "round_ro
 
 
 def _full(evidence: Evidence) -> RunSet:
-    workload = {"regime": FULL, "footprint": {"vary": list(FOOTPRINTS)}}
+    workload = {**FULL, "footprint": {"vary": list(FOOTPRINTS)}}
     return evidence.runs("pool_full", experiment(workload, target={"vary": [ALONE, LENDING]}))
 
 
@@ -36,8 +36,9 @@ def _completes(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _evener(evidence: Evidence) -> Iterator[Finding]:
-    for regime in (SKEWED, FULL):
-        runs = evidence.runs(f"pool_even_{regime}", experiment(regime, target={"vary": list(EVERY)}))
+    for workload in (SKEWED, FULL):
+        regime = workload["regime"]
+        runs = evidence.runs(f"pool_even_{regime}", experiment(workload, target={"vary": list(EVERY)}))
         for rival in (ALONE, "round_robin"):
             for measure in ("utilisation_gini", "utilisation_std"):
                 first, other = point(runs, target=rival), point(runs, target=LENDING)
@@ -46,7 +47,7 @@ def _evener(evidence: Evidence) -> Iterator[Finding]:
 
 def _unchanged(evidence: Evidence) -> Iterator[Finding]:
     """The same requests, unmodified, run to their end under every policy."""
-    runs = evidence.runs(f"pool_every_{BUSY}", experiment(BUSY, target={"vary": list(EVERY)}))
+    runs = evidence.runs("pool_every", experiment(BUSY, target={"vary": list(EVERY)}))
     for name in EVERY:
         ended = finite(runs, point(runs, target=name), "completed_rate")
         note = f"{len(ended)} runs ended; granted on average {sum(ended.values()) / max(len(ended), 1):.3f}"

@@ -8,7 +8,11 @@ from typing import Any
 MACHINE = "dgx_1v"
 DRIVER: dict[str, Any] = {"driver_alloc_ns": 20_000, "driver_free_ns": 20_000, "driver_ns_per_mib": 500}
 """Tens of microseconds a call and more for a large one: an assumption, not measured here."""
-FULL, GROWING, SKEWED, BUSY = "one_card_full", "one_card_full_lenders_grow", "mixed_jobs_skewed", "mixed_jobs_busy"
+FULL: dict[str, Any] = {"regime": "one_card_full"}
+GROWING: dict[str, Any] = {"regime": "one_card_full_lenders_grow"}
+SKEWED: dict[str, Any] = {"regime": "mixed_jobs_skewed"}
+BUSY: dict[str, Any] = {"regime": "mixed_jobs_busy"}
+FITS: dict[str, Any] = {"regime": "data_parallel_fits"}
 
 
 def experiment(workload: Any, options: Mapping[str, Any] | None = None, **policies: Any) -> dict[str, Any]:
