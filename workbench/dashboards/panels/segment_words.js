@@ -2,7 +2,7 @@
 
 const WHO = "workgroup", MOMENT = "cycle";
 const timeName = (word) => `time (${word}cycles)`;
-const nameOf = (scene, item) => `workgroup ${told(item)}`;
+const nameOf = (scene, item) => `Workgroup ${told(item)}`;
 
 function placeWords(scene, strip, [first]) {
   return `segments ${told(strip.base[first])} to ${told(strip.base[first] + strip.length[first] - 1)}`;

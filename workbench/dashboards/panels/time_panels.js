@@ -8,8 +8,6 @@ const COLUMNS = ["item", "begin", "end", "base", "length", "fill"];
 const NO_SCENE = { key: [], high: 0, rows: 1 };
 const HINT = `Rest the pointer on a ${WHO} to find it on both sides; drag to zoom in time, double-click to see all.`;
 
-const capital = (words) => words[0].toUpperCase() + words.slice(1);
-
 function readStrip(strip) {
   const whole = numbers(strip.pieces), count = whole.length / COLUMNS.length;
   const columns = COLUMNS.map((name, k) => [name, whole.subarray(k * count, (k + 1) * count)]);
@@ -166,7 +164,7 @@ class TimePicture {
 
   saysCursor() {
     const values = this.lines.map(({ label, curves }) => `${label} ${curves.map((c) => told(valueAt(c, this.cursor))).join(" and ")}`);
-    return `${capital(MOMENT)} ${told(Math.floor(this.cursor))}: ${values.join("; ")}.`;
+    return `${MOMENT[0].toUpperCase()}${MOMENT.slice(1)} ${told(Math.floor(this.cursor))}: ${values.join("; ")}.`;
   }
 
   saysMarked() {
@@ -176,7 +174,7 @@ class TimePicture {
       const span = `${MOMENT}s ${told(strip.begin[pieces[0]])} to ${told(Math.max(...pieces.map((k) => strip.end[k])))}`;
       return `${placeWords(this.scene, strip, pieces)}, ${span} under ${this.names[place]}`;
     });
-    return `${capital(nameOf(this.scene, this.marked))}: ${places.join("; ")}.`;
+    return `${nameOf(this.scene, this.marked)}: ${places.join("; ")}.`;
   }
 }
 

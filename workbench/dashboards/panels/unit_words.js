@@ -2,7 +2,7 @@
 
 const WHO = "group", MOMENT = "cycle";
 const timeName = (word) => `time (${word}cycles)`;
-const nameOf = (scene, item) => `group ${told(item)}`;
+const nameOf = (scene, item) => `Group ${told(item)}`;
 
 function placeWords(scene, strip, pieces) {
   const { units, slots, first } = scene, waves = new Map();
