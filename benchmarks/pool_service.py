@@ -1,10 +1,10 @@
 """The storage service of the memory pool as real processes: how many allocations a second, and how long each waits.
 
 Clients are processes of their own. Each keeps 128 regions of 64 B to 64 KiB (log-uniform) and goes on in rounds: so
-many allocations sent together, then as many releases of its oldest regions. What is counted is allocations alone, each
-of which has a release beside it; how long an allocation waits is from before its request is sent until the replies to
-the whole round are there. The bar: 20,000 allocations a second from 4 clients on 2 cores, the 99th percentile below
-1 ms.
+many allocations sent together, and as many releases of its oldest regions, for which it does not wait: they go with
+the next round. What is counted is allocations alone, each of which has a release beside it; how long an allocation
+waits is from before its request is sent until the replies to the whole round are there. The bar: 20,000 allocations a
+second from 4 clients on 2 cores, the 99th percentile below 1 ms.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.workloads.synthetic.laws import LogUniform
 
 NAME = "pool_service"
 CLIENTS = (1, 2, 4, 8)
-TOGETHER = (1, 8)
+TOGETHER = (1, 4)
 KEPT = 128
 ALLOCATIONS = 24_000
 """Of all clients together."""
@@ -33,7 +33,7 @@ _CARD_BYTES = 1 << 26
 
 
 def pool_service() -> list[dict[str, Any]]:
-    """Of each number of clients: one request at a time, and eight together."""
+    """Of each number of clients: one allocation at a time, and four together."""
     with tempfile.TemporaryDirectory() as folder, running_service(folder, {"card_bytes": _CARD_BYTES}):
         return [_row(Path(folder), clients, together) for together in TOGETHER for clients in CLIENTS]
 
@@ -78,5 +78,6 @@ def _client(folder: Path, number: int, rounds: int, together: int, start: Any, r
             began = time.perf_counter()
             kept.extend(client.alloc_many(wanted))
             waits[place] = time.perf_counter() - began
-            client.free_many([kept.popleft() for _ in range(together)])
+            for _ in range(together):
+                client.free_later(kept.popleft())
     results.put(waits)

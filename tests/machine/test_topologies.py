@@ -187,6 +187,10 @@ def test_measured_matrices(tmp_path):
         (XML[:400], "is no whole XML ("),
         ('<system version="1"><cpu numaid="0"/></system>', "holds no GPU (a <pci> of a class 0x03.. or 0x12..)."),
         ('<system version="1"><pci class="0x0302"/></system>', "is not connected: line 1: <pci> stands in no <cpu>."),
+        (
+            '<system><cpu numaid="0"/><cpu numaid="1"><box><pci class="0x0302" busid="1"/></box></cpu></system>',
+            "is not connected: no links lead from cpu0 to gpu0.",
+        ),
         ("<x><system/></x>", "must be a <system>. Got <x>."),
         (
             '<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;">]>' + XML,

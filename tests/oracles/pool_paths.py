@@ -17,7 +17,7 @@ def every_path(direct, one, other, most):
 
 def narrowest(direct, path):
     """The bandwidth of the path's slowest link."""
-    return min(direct[a][b] for a, b in pairwise(path))
+    return min((direct[a][b] for a, b in pairwise(path)), default=float("inf"))
 
 
 def best_path(direct, one, other, most, factor=1.0):

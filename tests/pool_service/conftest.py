@@ -1,7 +1,9 @@
 """Services for the tests: as processes of their own, or as a thread beside the client."""
 
+import tempfile
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +27,7 @@ def in_thread(folder, said=None, **more):
 
 
 @pytest.fixture
-def folder(tmp_path_factory):
+def folder():
     """A folder whose path is short enough for a socket."""
-    return tmp_path_factory.mktemp("s") / "pool"
+    with tempfile.TemporaryDirectory(prefix="wb") as name:
+        yield Path(name, "pool")

@@ -111,3 +111,18 @@ def test_only_the_owners_user_may_connect(folder):
         assert (folder / "socket").stat().st_mode & 0o777 == 0o600
     with in_thread(folder, owner=os.geteuid() + 1), pytest.raises(Refused, match="does not serve this user"):
         PoolClient(folder)
+
+
+def test_no_tracker_hears_of_an_arena():
+    code = """
+from multiprocessing import resource_tracker
+from workbench.pool_service.arenas import attach_arena, detach_arena, make_arena, unlink_arena
+arena = make_arena("pool_test_of_tracker", 4096)
+again = attach_arena("pool_test_of_tracker")
+unlink_arena(arena)
+detach_arena(arena)
+detach_arena(again)
+print(attach_arena("pool_test_of_tracker"), resource_tracker._resource_tracker._fd)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("None None\n", "")

@@ -12,6 +12,8 @@ from workbench.machine import preset
 from workbench.pool_service import OutOfMemory, PoolClient, Refused, ServiceSettings
 from workbench.pool_service.__main__ import main
 from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.journal import CLIENT, HOLD, SEGMENT, Journal
+from workbench.pool_service.processes import started
 from workbench.pool_service.protocol import BAD_REQUEST, REPLY, REQUEST, region_id
 from workbench.pool_service.service import Service
 from workbench.streams import Streams
@@ -92,7 +94,23 @@ def test_a_full_card_borrows_from_the_one_with_the_fastest_link(folder):
         regions = client.alloc_many([MIB // 2] * 5)
         assert [region.card for region in regions] == ["gpu0", "gpu0", "gpu1", "gpu1", "cpu0"]
         assert client.alloc(10, card="cpu0").card == "cpu0"
-        assert len({client.pointer(region) for region in regions}) == 5
+        pointers = [client.pointer(region) for region in regions]
+        assert len(set(pointers)) == 5
+        client.free(pointers[0])
+        with pytest.raises(Refused, match=f"there is no region {regions[0].id}; it was freed already"):
+            client.free(regions[0])
+
+
+def test_a_release_that_nobody_waits_for_goes_with_the_next_request(folder):
+    with in_thread(folder), PoolClient(folder) as client, PoolClient(folder, "gpu1") as watch:
+        kept, gone = client.alloc_many([100, 200])
+        client.free_later(gone)
+        assert watch.state("gpu0")[0] == 300
+        with pytest.raises(Refused, match="it was freed already, or never given"):
+            client.free_later(client.pointer(gone))
+        assert client.alloc(200).id == gone.id, "it was free before the allocation was served"
+        client.free_later(client.pointer(kept))
+        assert client.state("gpu0")[0] == watch.state("gpu0")[0] == 200
 
 
 def test_reused_memory_holds_what_was_there_unless_it_is_to_be_zeros(folder):
@@ -178,3 +196,36 @@ def test_a_folder_that_others_may_write_to_is_refused(folder):
     (folder / "service.json").write_text(json.dumps([1]))
     with pytest.raises(InputError, match="is damaged; clear the folder with --clear"):
         ServiceFolder(folder).description()
+
+
+def test_after_a_kill_another_process_cannot_take_what_was_a_clients(folder):
+    """Process 1 is alive, so its regions wait for it; this process, which is another, does not get them."""
+    _killed(folder, {"card_bytes": MIB})
+    journal = Journal(folder / "journal")
+    journal.note(CLIENT, 5, 1, started(1), 1)
+    journal.note(SEGMENT, 1, 0, 0, 64)
+    journal.note(HOLD, 5, region_id(1, 0), 64, 1)
+    journal.write()
+    journal.close()
+    with in_thread(folder), PoolClient(folder) as watch:
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.connect(str(folder / "socket"))
+            raw.sendall(REQUEST.pack(1, 1, 5, 0))
+            assert REPLY.unpack(raw.recv(100))[0] == BAD_REQUEST
+        assert watch.state("gpu0") == (64, 0)
+
+
+def test_replies_wait_for_a_client_that_reads_late_but_not_for_ever(folder):
+    state = REQUEST.pack(6, 1, 0, 0)
+    with in_thread(folder), PoolClient(folder) as watch, socket.socket(socket.AF_UNIX) as late:
+        late.connect(str(folder / "socket"))
+        late.sendall(REQUEST.pack(1, 1, 0, 0) + state * 60_000)
+        replies = b""
+        while len(replies) < 60_001 * REPLY.size:
+            replies += late.recv(1 << 20)
+        assert set(REPLY.iter_unpack(replies[REPLY.size :])) == {(0, 1, 0, 0)}
+        late.sendall(REQUEST.pack(2, -1, 64, 1))
+        late.recv(100)
+        with pytest.raises(ConnectionError):
+            late.sendall(state * 2_000_000)
+        assert watch.state("gpu0") == (0, 64), "what it held came back"

@@ -10,12 +10,7 @@ from workbench.cli.output import say_json
 from workbench.cli.sweep_arguments import levers_of
 from workbench.errors import InputError
 
-_WANTS = {
-    "shared_memory": "workgroups",
-    "dispatch": "groups",
-    "translation": "accesses",
-    "pool": "pool_requests",
-}
+_WANTS = {"shared_memory": "workgroups", "dispatch": "groups", "translation": "accesses", "pool": "pool_requests"}
 """What the engines serve that a trace can be asked for."""
 _USUAL_BOARD = "dgx_1v"
 """The machine of a pool file where none is named: only the ids of its GPUs are in the file."""
@@ -87,11 +82,13 @@ def _write(given: argparse.Namespace, file: str) -> int:
 
 def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
     """The machine that the file is for, by name and itself."""
-    from workbench.machine import Board, Described, Machine, TranslationMachine
+    from workbench.machine import Board, Machine, TranslationMachine
 
-    kinds: dict[str, type[Described]] = {"pool": Board, "translation": TranslationMachine}
-    of = kinds.get(given.engine, Machine)
-    name = given.machine or (_USUAL_BOARD if of is Board else _card_of(file))
+    if given.engine == "pool":
+        name = given.machine or _USUAL_BOARD
+        return name, Board.read(name, "--machine")
+    name = given.machine or _card_of(file)
+    of = TranslationMachine if given.engine == "translation" else Machine
     return name, of.read(name, "--machine")
 
 

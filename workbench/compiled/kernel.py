@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numba
 
+from workbench.compiled.apart import ApartCompiler
 from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.meter import MeteredCompiler
 
@@ -38,6 +39,13 @@ def routine(function: _Function) -> _Function:
     What is inlined is optimised once more at every level above it.
     """
     return _compiled(function, _nrt=False, error_model="numpy", cache=may_be_kept(function.__module__))
+
+
+def apart(function: _Function) -> _Function:
+    """Compile a function that allocates nothing and is never copied into its callers: for those of deep calls."""
+    keep = may_be_kept(function.__module__)
+    options = {"_nrt": False, "forceinline": False, "error_model": "numpy", "pipeline_class": ApartCompiler}
+    return _compiled(function, cache=keep, **options)
 
 
 def allocating(function: _Function) -> _Function:

@@ -76,12 +76,13 @@ class _MeterLoops(FunctionPass):
     def run_pass(self, state: Any) -> bool:
         blocks = state.func_ir.blocks
         for loop in compute_cfg_from_blocks(blocks).loops().values():
-            _call_first(state.func_ir, blocks[loop.header], _spend)
-        _call_first(state.func_ir, blocks[min(blocks)], _refill)
+            call_first(state.func_ir, blocks[loop.header], _spend)
+        call_first(state.func_ir, blocks[min(blocks)], _refill)
         return True
 
 
-def _call_first(function: Any, block: Any, called: Any) -> None:
+def call_first(function: Any, block: Any, called: Any) -> None:
+    """Put a call without arguments at the beginning of a block."""
     name = ir.Var(block.scope, mk_unique_var("$meter"), block.loc)
     result = ir.Var(block.scope, mk_unique_var("$metered"), block.loc)
     values = [ir.Global("meter", called, block.loc), ir.Expr.call(name, (), (), block.loc)]

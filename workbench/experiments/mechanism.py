@@ -41,6 +41,12 @@ _MODULES = {
         "workbench.records.shared_memory_events",
         ("workbench.policies.placement", "workbench.policies.queueing"),
     ),
+    "translation": (
+        "workbench.engines.translation:Translation",
+        "workbench.metrics.translation",
+        "workbench.records.translation_events",
+        ("workbench.policies.translation",),
+    ),
 }
 _ready: dict[str, Mechanism] = {}
 

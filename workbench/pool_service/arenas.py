@@ -2,20 +2,25 @@
 
 Python's resource tracker would unlink an arena when the process that made it, or any that attached to it, ends; here
 the service alone decides when an arena goes, and one that was killed finds its arenas again. So arenas are never
-tracked: by a parameter from Python 3.13 on, by taking them off the tracker's list before that.
+tracked: by a parameter from Python 3.13 on, before that by keeping the tracker out of sight for the moment. (To tell it
+and to take that back at once would not do: processes that were spawned by one parent share a tracker, and one would
+take back what another had told.)
 """
 
 from __future__ import annotations
 
 import sys
-from multiprocessing import resource_tracker
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import shared_memory
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
 from workbench.errors import InputError
 
-_KIND = "shared_memory"
 _HAS_PARAMETER = sys.version_info >= (3, 13)
+_hiding = threading.Lock()
 
 
 def make_arena(name: str, size: int) -> SharedMemory:
@@ -50,9 +55,8 @@ def memory_of(arena: SharedMemory) -> memoryview:
 
 def unlink_arena(arena: SharedMemory) -> None:
     """The arena's name is gone; its memory when the last process has let go of it."""
-    if not _HAS_PARAMETER:
-        resource_tracker.register(arena._name, _KIND)  # type: ignore[attr-defined]  # unlink takes it off again
-    arena.unlink()
+    with _tracker_hidden():
+        arena.unlink()
 
 
 def detach_arena(arena: SharedMemory) -> None:
@@ -67,7 +71,31 @@ def detach_arena(arena: SharedMemory) -> None:
 def _untracked(**options: Any) -> SharedMemory:
     if _HAS_PARAMETER:
         options["track"] = False
+    with _tracker_hidden():
         return SharedMemory(**options)
-    made = SharedMemory(**options)
-    resource_tracker.unregister(made._name, _KIND)  # type: ignore[attr-defined]
-    return made
+
+
+class _NoTracker:
+    """Is told of resources and forgets them."""
+
+    @staticmethod
+    def register(name: str, kind: str) -> None:
+        pass
+
+    @staticmethod
+    def unregister(name: str, kind: str) -> None:
+        pass
+
+
+@contextmanager
+def _tracker_hidden() -> Iterator[None]:
+    if _HAS_PARAMETER:
+        yield
+        return
+    module: Any = shared_memory
+    with _hiding:
+        theirs, module.resource_tracker = module.resource_tracker, _NoTracker
+        try:
+            yield
+        finally:
+            module.resource_tracker = theirs

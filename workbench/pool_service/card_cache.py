@@ -75,7 +75,7 @@ class CardCache:
         self.cached = 0
         self._calls = calls
         self._rules = rules
-        self._fit, self._fit_params, self._fit_memory = fit.function(), fit.parameters(), fit.start_memory()
+        self._fit, self._fit_levers = fit.function(), (fit.parameters(), fit.start_memory())
         self._idle, self._idle_params, self._limit = idle.function(), idle.parameters(), idle.limit_bytes()
         self._starts: tuple[list[int], list[int]] = ([], [])
         """Of each pool, where its driver allocations begin, increasing."""
@@ -181,12 +181,9 @@ class CardCache:
 
     def _found(self, size: int, need: int) -> int:
         """The cached block that the policy takes, -1 = none."""
-        pool, index = self._pool(size), self._index
+        pool = self._pool(size)
         starts = self._starts[pool]
-        first = self._head[starts[0]] if starts else NONE
-        return int(
-            self._fit(need, pool, first, index.roots, index.filled, index.nodes, self._fit_params, self._fit_memory)
-        )
+        return int(self._fit(need, pool, self._head[starts[0]] if starts else NONE, *self._shown))
 
     def _segment(self, size: int, need: int) -> int:
         """Bytes that the driver is asked for."""
@@ -354,4 +351,5 @@ class CardCache:
         origins[: len(self._origin_array)] = self._origin_array
         self._index, self._origin_array = SizeIndex(self._index.roots, self._index.filled, nodes), origins
         self._nodes, self._origins = nodes.data, origins.data
+        self._shown = (*self._index, *self._fit_levers)
         self._pool_of += [LARGE] * (blocks - len(self._pool_of))

@@ -68,6 +68,11 @@ class PoolClient:
         self._folder, self._patience_s = ServiceFolder(folder), patience_s
         self._client = self._serial = 0
         self._arenas: dict[int, SharedMemory] = {}
+        self._pointers: dict[int, int] = {}
+        """The identifier of each region of which the application asked for the address."""
+        self._held: set[int] = set()
+        self._later: list[tuple[int, int, int, int]] = []
+        """Releases that go with the next request."""
         self._socket = self._opened()
         said = self._folder.description()
         if said is None:
@@ -129,10 +134,25 @@ class PoolClient:
 
     def free_many(self, regions: Iterable[Region | int]) -> None:
         """Let go of several regions at once; the first that is refused is told, after all of them were asked for."""
-        names = [region.id if isinstance(region, Region) else region for region in regions]
+        names = [region.id if isinstance(region, Region) else self._pointers.pop(region, region) for region in regions]
+        self._held.difference_update(names)
         for reply, name in zip(self._ask([(protocol.FREE, 0, name, 0) for name in names]), names, strict=True):
             if reply[0] != protocol.FINE:
                 raise _refusal(reply, name)
+
+    def free_later(self, region: Region | int) -> None:
+        """Let go of a region with the next request, whatever that is: nobody waits for the reply.
+
+        Raises
+        ------
+        Refused
+            This client does not hold it (any more).
+        """
+        name = self._pointers.pop(region, region) if isinstance(region, int) else region.id
+        if name not in self._held:
+            raise _refusal((protocol.UNKNOWN_REGION, 0, name, 0), name)
+        self._held.discard(name)
+        self._later.append((protocol.FREE, 0, name, 0))
 
     def open(self, region: int) -> Region:
         """A region that another process holds, by its identifier; it stays until the last one lets go of it.
@@ -148,8 +168,10 @@ class PoolClient:
         return self._region(reply, reply[3])
 
     def pointer(self, region: Region) -> int:
-        """The address of a region's memory in this process; another process has another (spec 5, R9)."""
-        return ctypes.addressof(ctypes.c_char.from_buffer(region.memory))
+        """The address of a region's memory in this process; another process has another (spec 5, R9, R26)."""
+        address = ctypes.addressof(ctypes.c_char.from_buffer(region.memory))
+        self._pointers[address] = region.id
+        return address
 
     def state(self, card: str) -> tuple[int, int]:
         """Bytes of a card that are in use, and bytes that are cached."""
@@ -177,9 +199,15 @@ class PoolClient:
                 raise Refused(f"the arena of {self.cards[card]} is gone; the service was stopped.")
             self._arenas[card] = arena
         _, offset = protocol.place_of(region)
+        self._held.add(region)
         return Region(region, self.cards[card], memory_of(self._arenas[card])[offset : offset + size])
 
     def _ask(self, requests: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+        """The replies to some requests; releases that waited go first."""
+        before, self._later = self._later, []
+        return self._exchanged(before + requests)[len(before) :]
+
+    def _exchanged(self, requests: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
         """The replies to some requests, asked again where the service was killed before it answered."""
         replies: list[tuple[int, int, int, int]] = []
         again = False

@@ -48,7 +48,8 @@ class Holdings:
     def alloc(self, client: int, card: int, size: int, serial: int) -> tuple[int, int, Grant] | None:
         """A new region for a client: its identifier, the bytes of its block, and where it is; None = no memory."""
         grant = self._ledger.alloc(card, size)
-        self._note_driver_calls()
+        if self._ledger.calls:
+            self._note_driver_calls()
         if grant is None:
             return None
         region, block = region_id(grant.card, grant.offset), self._ledger.size_at(grant.card, grant.offset)
@@ -86,7 +87,8 @@ class Holdings:
         if not holders:
             del self._told.holders[region], self._told.regions[region]
             self._ledger.give_back(*place_of(region))
-            self._note_driver_calls()
+            if self._ledger.calls:
+                self._note_driver_calls()
         return True
 
     def leave(self, client: int) -> None:

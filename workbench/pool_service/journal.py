@@ -56,9 +56,9 @@ class Journal:
         self._bytes = os.fstat(self._file).st_size
         self._bytes_of_state = _LEAST_BYTES
 
-    def note(self, kind: int, *numbers: int) -> None:
+    def note(self, kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> None:
         """Remember a record until the next `write`."""
-        self._pending.append(_RECORD.pack(kind, *numbers, *(0,) * (4 - len(numbers))))
+        self._pending.append(_RECORD.pack(kind, one, two, three, four))
 
     def write(self) -> None:
         """Write what was noted."""

@@ -33,7 +33,7 @@ class Flows(NamedTuple):
     capacity: np.ndarray
     """float64[resources], what each carries in a unit of time, above 0."""
     first: np.ndarray
-    """int64[paths + 1], where the resources of each path begin in `resource`."""
+    """int64[paths + 1], where the resources of each path begin in `resource`; a path with flows has one at least."""
     resource: np.ndarray
     """int64[...]."""
 

@@ -57,8 +57,8 @@ def origin(path: Path) -> dict[str, str]:
 
 
 def write_columns(workload: FromTrace, machine: Any, out: Path | str) -> dict[str, Any]:
-    """Write the requests of a trace as a workload file: `arrival,length,duration`, or the columns of a group, access or
-    pool file.
+    """Write the requests of a trace as a workload file: `arrival,length,duration`, or as a file of groups, of accesses
+    or of a pool's requests has it.
 
     The file appears whole or not at all. It belongs to the machine: what is asked for is in its segments and blocks,
     times are in its cycles.
@@ -97,8 +97,7 @@ def _columns(workload: FromTrace, machine: Any) -> Iterator[dict[str, np.ndarray
         for block in workload.accesses(machine, Streams(0)):
             yield {"cycle": block.cycle, "core": block.core, "page": block.page}
     elif isinstance(workload, TracePool):
-        ids = [card.id for card in machine.cards]
-        yield pool_columns(workload.pool_requests(machine, Streams(0)), ids)
+        yield pool_columns(workload.pool_requests(machine, Streams(0)), [card.id for card in machine.cards])
     elif isinstance(workload, TraceGroups):
         yield group_columns(workload.groups(machine, Streams(0)))
     else:

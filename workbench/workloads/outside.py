@@ -12,14 +12,14 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "file": {
         "workgroups": ("workbench.workloads.file", "WorkgroupFile"),
         "groups": ("workbench.workloads.group_file", "GroupFile"),
-        "accesses": ("workbench.workloads.access_file", "AccessFile"),
         "pool_requests": ("workbench.workloads.pool_file", "PoolFile"),
+        "accesses": ("workbench.workloads.access_file", "AccessFile"),
     },
     "trace": {
         "workgroups": ("workbench.workloads.trace", "TraceWorkgroups"),
         "groups": ("workbench.workloads.trace_groups", "TraceGroups"),
-        "accesses": ("workbench.workloads.trace_accesses", "TraceAccesses"),
         "pool_requests": ("workbench.workloads.trace_pool", "TracePool"),
+        "accesses": ("workbench.workloads.trace_accesses", "TraceAccesses"),
     },
 }
 """The key in a sweep, what the engine wants -> the module and the class of the workload."""

@@ -3,7 +3,8 @@
 A trace tells when blocks were allocated and released, on which card, and how large they were. What it was recorded from
 kept memory of its own, so a block from before the trace is asked for at its beginning: each of them where the trace
 tells which they were, else one block as large as all together (`before`). `with_cache` also asks for what the recorded
-allocator held cached at that moment, and gives it back at once: a policy that caches then starts as full as that one.
+allocator held cached at that moment, and gives it back at once: a policy that caches then starts as full as that one
+(what is active at the peak, and so fragmentation, then counts that moment too; reserved bytes are what to compare).
 
 - Without addresses (PyTorch's timelines, Kineto files of 2021) a release is taken for that of the latest live block of
   its size, which leaves every live size as it was.

@@ -141,3 +141,11 @@ def test_what_is_damaged_is_refused_in_one_sentence(tmp_path, content, says):
     assert str(refused.value).startswith(f"{place}: ")
     assert says in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_log_may_run_past_more_than_one_midnight(tmp_path):
+    times = ("23:00:00.0", "01:00:00.0", "23:00:00.0", "01:00:00.0")
+    rows = [f"1,{time},allocate,0x{k},64,0x2" for k, time in enumerate(times)]
+    trace = read_trace(written(tmp_path, "\n".join([RMM.splitlines()[0], *rows]).encode()))
+    hours = (trace.allocations.time_ns - trace.allocations.time_ns[0]) // (3600 * 10**9)
+    assert hours.tolist() == [0, 2, 24, 26]

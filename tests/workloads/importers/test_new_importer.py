@@ -45,14 +45,7 @@ def test_a_format_of_ones_own(tmp_path, stopwatch):
 
 
 def test_the_formats_that_come_with_the_workbench():
-    assert list(importers()) == [
-        "accelsim_trace_grouped",
-        "accelsim_trace_raw",
-        "kernelslist",
-        "kineto",
-        "omniperf_pmc_csv",
-        "rmm_log_csv",
-        "rocprofv3_json",
-        "torch_memory_snapshot",
-        "torch_memory_timeline_raw",
-    ]
+    warp = ["accelsim_trace_grouped", "accelsim_trace_raw"]
+    memory = ["torch_memory_snapshot", "torch_memory_timeline_raw"]
+    others = ["kernelslist", "kineto", "omniperf_pmc_csv", "rmm_log_csv", "rocprofv3_json"]
+    assert list(importers()) == [*warp, *others, *memory]

@@ -22,7 +22,7 @@ from workbench.engines.pool.prepare import (
 )
 from workbench.engines.pool.state import CALLS, FINE, STATUS, Columns, State, new_state
 from workbench.levers import Spec
-from workbench.machine import Board, Described
+from workbench.machine import Board, Described, Paths
 from workbench.records.pool import STITCHED, PoolRecord
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
@@ -74,15 +74,18 @@ class Pool:
         requests = self._requests(setup, streams)
         cache: Any = setup.policies["cache"]
         columns, rules = columns_of(requests, cache), rules_of(setup)
-        tables = tables_of(setup.machine, setup.options)  # type: ignore[arg-type]
+        options: Any = setup.options
+        paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
+        tables = tables_of(setup.machine, paths, options)
         checked = checked or not _proved.issuperset(_answers(setup))
         policies, *memories = policies_of(setup, tables.capacity.size, streams, checked)
-        state = new_state(tables, columns.time.size, blocks_needed(columns, rules), *memories)
+        allocations = int((requests.action == ALLOC).sum())
+        state = new_state(tables, columns.time.size, allocations, blocks_needed(columns, rules), *memories)
         simulate(columns, tables, rules, policies, state)
         if state.counters[STATUS] != FINE:
             raise broken(setup, columns, state)
         _proved.update(_answers(setup))
-        return _record(setup, requests, columns, state)
+        return _record(setup, requests, paths, columns, state)
 
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse a setup with a request that makes no sense, or that is larger than every card."""
@@ -103,12 +106,11 @@ def _answers(setup: Setup) -> list[Any]:
     return [policy.function() for policy in asked if not policy.built_in]
 
 
-def _record(setup: Setup, requests: PoolRequests, columns: Columns, state: State) -> PoolRecord:
+def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns, state: State) -> PoolRecord:
     board: Any = setup.machine
     options: Any = setup.options
     idle: Any = setup.policies["idle_release"]
     target: Any = setup.policies["target"]
-    paths = board.paths("bottleneck", options.max_hops)
     lent = (state.outcome <= STITCHED) & (state.card != columns.borrower)
     moved = columns.size * options.touches
     together, alone = access_times(board, paths, lent, state.done, state.card, columns.borrower, moved)

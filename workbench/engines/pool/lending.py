@@ -57,7 +57,8 @@ def _candidates(columns: Columns, tables: Tables, rules: Rules, policies: Polici
     count, own = 0, columns.borrower[row]
     for card in range(tables.capacity.size):
         state.free[card] = state.cached[card] + state.physical[card]
-        may = tables.lends[card] if card != own else rules.own_first == 0 and tables.capacity[card] > 0
+        reached = tables.lends[card] and tables.hops[own * tables.capacity.size + card] >= 0
+        may = reached if card != own else rules.own_first == 0 and tables.capacity[card] > 0
         if may and (rules.filters == 0 or has_room(columns, rules, policies, state, row, card)):
             state.candidates[count] = card
             count += 1

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import addresses
+from workbench.compiled import addresses, kernel
 from workbench.engines.engine import Setup
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
 from workbench.errors import InputError
 from workbench.machine.board import Board
+from workbench.machine.paths import Paths
 from workbench.policies.pool.cache.question import NEVER, Cache, in_class
 from workbench.streams import Streams
 from workbench.structures.size_index import NONE
@@ -21,9 +22,8 @@ LOCAL_GBPS = 5000.0
 """The bandwidth of a card to itself, as NCCL's model of topologies has it (graph/topo.h)."""
 
 
-def tables_of(board: Board, options: PoolOptions) -> Tables:
+def tables_of(board: Board, paths: Paths, options: PoolOptions) -> Tables:
     """The board as arrays."""
-    paths = board.paths(options.path_metric, options.max_hops, options.hop_factor)
     gbps, hosts = paths.gbps.copy(), np.array([card.kind == "cpu" for card in board.cards])
     np.fill_diagonal(gbps, LOCAL_GBPS)
     capacity = np.array([card.free_bytes for card in board.cards])
@@ -39,14 +39,19 @@ def tables_of(board: Board, options: PoolOptions) -> Tables:
 
 def columns_of(requests: PoolRequests, cache: Cache) -> Columns:
     """The requests, sizes rounded as the cache rounds them, each free with the row of what it frees."""
-    size = np.asarray(requests.bytes, np.int64)
+    size = _column(requests.bytes)
     return Columns(
-        time=np.asarray(requests.time, np.int64),
-        borrower=np.asarray(requests.card, np.int64),
+        time=_column(requests.time),
+        borrower=_column(requests.card),
         size=size,
         need=_rounded(size, cache),
         names=named(requests),
     )
+
+
+def _column(values: np.ndarray) -> np.ndarray:
+    """In one piece: for any other layout Numba would compile the engine once more."""
+    return np.ascontiguousarray(values, np.int64)
 
 
 def _rounded(size: np.ndarray, cache: Cache) -> np.ndarray:
@@ -68,18 +73,32 @@ def named(requests: PoolRequests) -> np.ndarray:
     >>> named(told).tolist() == [-1, 0, REPEATED, -1, UNKNOWN]
     True
     """
-    rows = np.arange(len(requests.time))
-    order = np.lexsort((rows, requests.handle, requests.app))
-    app, handle, alloc = requests.app[order], requests.handle[order], requests.action[order] == ALLOC
-    starts = np.r_[True, (app[1:] != app[:-1]) | (handle[1:] != handle[:-1])] if len(rows) else np.zeros(0, bool)
-    place = np.arange(len(rows))
-    since = np.maximum.accumulate(np.where(starts, place, 0)) if len(rows) else place
-    latest = np.maximum.accumulate(np.where(alloc, place, -1)) if len(rows) else place
-    found = np.where(latest >= since, order[latest], UNKNOWN)
-    again = np.r_[False, ~alloc[:-1]] & (found != UNKNOWN) if len(rows) else starts
-    names = np.empty(len(rows), np.int64)
-    names[order] = np.where(alloc, NONE, np.where(again, REPEATED, found))
+    key, keys = _keys(_column(requests.app), _column(requests.handle))
+    names = np.full(key.size, NONE)
+    _name(key, np.asarray(requests.action) == ALLOC, np.full(keys, UNKNOWN), names)
     return names
+
+
+def _keys(app: np.ndarray, handle: np.ndarray) -> tuple[np.ndarray, int]:
+    """A number from 0 on for each application's handle, and how many numbers there are."""
+    least, span = (handle.min(), int(np.ptp(handle)) + 1) if handle.size else (0, 1)
+    apps = int(app.max(initial=0)) + 1
+    if apps * span <= 8 * app.size + 8 and app.min(initial=0) >= 0:
+        return app * span + (handle - least), apps * span
+    pairs, key = np.unique(np.stack([app, handle]), axis=1, return_inverse=True)
+    return key.reshape(-1).astype(np.int64), pairs.shape[1]
+
+
+@kernel
+def _name(key: np.ndarray, alloc: np.ndarray, latest: np.ndarray, names: np.ndarray) -> None:
+    """Walk through the requests; `latest` is what a free of each key names."""
+    for row in range(key.size):
+        if alloc[row]:
+            latest[key[row]] = row
+        else:
+            names[row] = latest[key[row]]
+            if names[row] >= 0:
+                latest[key[row]] = REPEATED
 
 
 def check_requests(requests: PoolRequests, board: Board) -> None:

@@ -90,7 +90,9 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
     least = least_segment(columns, rules, row)
     if rules.grows == 0:
         return least
-    wanted = max(state.grown[card], rules.first_segment)
+    wanted = rules.first_segment
+    if state.grown[card] > 0:
+        wanted = max(state.grown[card], wanted) if rules.grows == 1 else state.cached[card] + state.held[card]
     while rules.grows == 1 and wanted < least:
         wanted *= 2
     wanted = max(wanted, least)
@@ -107,10 +109,7 @@ def _ask_driver(columns: Columns, rules: Rules, state: State, row: int, pool: in
     if size > state.physical[card]:
         return NONE
     block = from_driver(rules, state, row, pool, size)
-    if rules.grows == 1:
-        state.grown[card] = 2 * size
-    elif rules.grows == 2:
-        state.grown[card] = state.cached[card] + state.held[card] + size
+    state.grown[card] = 2 * size
     return block
 
 

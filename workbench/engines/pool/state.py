@@ -153,8 +153,10 @@ class State(NamedTuple):
     calls: np.ndarray
 
 
-def new_state(tables: Tables, requests: int, capacity: int, fit_memory: np.ndarray, target_memory: np.ndarray) -> State:
-    """Nothing allocated yet; room for so many requests and blocks."""
+def new_state(
+    tables: Tables, requests: int, allocations: int, capacity: int, fit_memory: np.ndarray, target_memory: np.ndarray
+) -> State:
+    """Nothing allocated yet; room for so many requests, allocations among them, and blocks."""
     cards = tables.capacity.size
     zeros = [np.zeros(cards, np.int64) for _ in range(7)]
     nowhere = [np.full(count, NONE) for count in (POOLS * cards, POOLS * cards, cards, cards)]
@@ -181,12 +183,12 @@ def new_state(tables: Tables, requests: int, capacity: int, fit_memory: np.ndarr
         free=zeros[6],
         scores=np.zeros((2, cards)),
         lent=np.zeros(cards * cards),
-        lendings=np.zeros((requests, 3), np.int64),
+        lendings=np.zeros((allocations, 3), np.int64),
         block=np.full(requests, NONE, np.int32),
         outcome=np.zeros(requests, np.int8),
         card=np.full(requests, NONE),
         identifier=np.full(requests, NONE),
         taken=np.zeros(requests, np.int64),
         done=np.zeros(requests, np.int64),
-        calls=np.zeros((4 * requests + 1, 4), np.int64),
+        calls=np.zeros((2 * allocations, 4), np.int64),
     )

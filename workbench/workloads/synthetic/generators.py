@@ -49,6 +49,10 @@ BUILT_IN = (
     Reduction,
     Transpose,
     StreamingTriad,
+    DataParallel,
+    PipelineParallel,
+    FullCard,
+    MixedJobs,
 )
 """Importing this module defines them; a generator of one's own joins them by being defined."""
 

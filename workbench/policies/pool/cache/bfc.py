@@ -9,7 +9,7 @@ from workbench.policies.pool.cache.question import Cache, CacheRules
 class Bfc(Cache):
     """Regions that double in size; a block is split if the rest is no smaller than the request or has 128 MiB.
 
-    Requests are rounded up to 256 B. What a region's remains are is joined with its neighbours at a release. Ties are
+    Requests are rounded up to 256 B. What a region's remains are is joined with its neighbours at a release. A tie is
     up to `cache_fit`: its own is best fit within bins of powers of two, the lowest address first.
 
     References

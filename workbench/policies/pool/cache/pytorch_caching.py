@@ -14,7 +14,7 @@ class PytorchCaching(Cache):
 
     Requests are rounded up to 512 B. Up to 1 MiB they come from the small pool, whose segments have 2 MiB; below 10 MiB
     from segments of 20 MiB; else from segments rounded up to 2 MiB. A small block is split if 512 B remain, a large one
-    if more than 1 MiB does. Ties are up to `cache_fit`: its own is best fit, the lowest address first.
+    if more than 1 MiB does. A tie is up to `cache_fit`: its own is best fit, the lowest address first.
 
     References
     ----------

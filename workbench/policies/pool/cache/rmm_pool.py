@@ -9,7 +9,7 @@ from workbench.policies.pool.cache.question import Cache, CacheRules
 class RmmPool(Cache):
     """One pool a card that starts with `initial` bytes and doubles when it lacks a block; best fit with coalescing.
 
-    Requests are rounded up to 256 B. Ties are up to `cache_fit`: its own is best fit, the lowest address first.
+    Requests are rounded up to 256 B. A tie is up to `cache_fit`: its own is best fit, the lowest address first.
 
     References
     ----------

@@ -7,7 +7,7 @@ from workbench.policies.pool.cache.question import APART, NEVER, Cache, CacheRul
 
 
 class SizeClasses(Cache):
-    """Round every request up to a class; blocks are neither split nor joined. Ties are up to `cache_fit: exact_fit`.
+    """Round every request up to a class; blocks are neither split nor joined. A tie is up to `cache_fit: exact_fit`.
 
     References
     ----------

@@ -1,0 +1,109 @@
+"""A million requests on ten cards, best fit with splitting and coalescing; and what a request costs as caches grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.row import fastest, row
+from workbench.engines.engine import Setup
+from workbench.engines.pool import Pool
+from workbench.engines.pool.loop import simulate
+from workbench.engines.pool.prepare import columns_of, policies_of, rules_of, tables_of
+from workbench.engines.pool.state import CALLS, new_state
+from workbench.machine import Board, Card, preset
+from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, PytorchCaching, SplitAndCoalesce
+from workbench.records.pool import CACHED, PHYSICAL, RELEASED
+from workbench.streams import Streams
+from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
+from workbench.workloads.workload import Workload
+
+REQUESTS, LIVE, CHURN = 1_000_000, 3_000, 100_000
+CACHED_BLOCKS = (1_000, 10_000, 100_000, 1_000_000)
+
+
+class Given(Workload):
+    """Requests as columns."""
+
+    def __init__(self, requests: PoolRequests) -> None:
+        object.__setattr__(self, "requests", requests)
+
+    def pool_requests(self, machine: Any, streams: Any) -> PoolRequests:
+        found: PoolRequests = self.requests
+        return found
+
+
+def tensor_sizes(draw: np.random.Generator, count: int) -> np.ndarray:
+    """Bytes as tensors have them: multiples of 512 B, six in ten up to 1 MiB, the others log-uniform to 128 MiB."""
+    small, large = draw.integers(1, 2049, count), np.floor(2 ** draw.uniform(11, 18, count)).astype(np.int64)
+    return np.where(draw.random(count) < 0.6, small, large) * 512
+
+
+def training(count: int, cards: int, live: int) -> PoolRequests:
+    """Allocations on all cards, one after another, each freed after about `live` others."""
+    draw = np.random.default_rng(1)
+    each = count // 2
+    begins = np.arange(each, dtype=np.float64)
+    order = np.argsort(np.r_[begins, begins + draw.exponential(live, each) + 0.5], kind="stable")
+    handle = np.r_[np.arange(each), np.arange(each)][order]
+    card = draw.integers(0, cards, each)[handle]
+    action = np.r_[np.full(each, ALLOC), np.full(each, FREE)][order]
+    return PoolRequests(np.arange(2 * each), card, card, action, handle, tensor_sizes(draw, each)[handle])
+
+
+def setup(board: Board, requests: PoolRequests, cache: Any) -> Setup:
+    policies = {"cache": cache, "cache_fit": BestFit(), "target": MaxBandwidth(), "idle_release": KeepAll()}
+    return Setup("pool", board, Given(requests), policies, Pool.options())
+
+
+def pool_replay() -> list[dict[str, Any]]:
+    """The whole engine, from columns to the record, on DGX-1V's ten cards."""
+    requests = training(REQUESTS, cards=10, live=LIVE)
+    return [_replayed(requests, cache) for cache in (SplitAndCoalesce(), PytorchCaching())]
+
+
+def _replayed(requests: PoolRequests, cache: Any) -> dict[str, Any]:
+    asked, records = setup(preset("dgx_1v").machine(), requests, cache), []
+
+    def once() -> None:
+        records.append(Pool().simulate(asked, seed=1))
+
+    once()
+    seconds = fastest(once, 5)
+    counts = np.bincount(records[0].outcome, minlength=9)
+    assert counts[CACHED] + counts[PHYSICAL] == counts[RELEASED] == REQUESTS // 2
+    assert all((record.identifier == records[0].identifier).all() for record in records)
+    said = f"{cache.name}, 10 cards, {counts[PHYSICAL]:,} driver allocations"
+    return row("pool_replay", said, REQUESTS, "requests", seconds)
+
+
+def pool_replay_growth() -> list[dict[str, Any]]:
+    """One card with 10^3 to 10^6 cached blocks that cannot be joined: a request in the steady state after."""
+    return [_churned(blocks) for blocks in CACHED_BLOCKS]
+
+
+def _churned(blocks: int) -> dict[str, Any]:
+    """The engine's loop: filled first, then timed over pairs of an allocation and its free."""
+    draw, pairs = np.random.default_rng(2), CHURN // 2
+    filling = np.r_[np.full(blocks, ALLOC), np.full(blocks, FREE)]
+    fill = _requests(filling, np.r_[np.arange(blocks), np.arange(blocks)], tensor_sizes(draw, blocks))
+    churn = _requests(np.tile([ALLOC, FREE], pairs), np.repeat(np.arange(pairs), 2), tensor_sizes(draw, pairs) // 2 + 1)
+    board = Board(cards=(Card(id="gpu0", memory_bytes=1 << 50),), links=())
+    asked = setup(board, fill, SplitAndCoalesce())
+    rules, tables = rules_of(asked), tables_of(board, board.paths(), Pool.options())
+    policies, *memories = policies_of(asked, 1, Streams(1), False)
+    rows = max(2 * blocks, CHURN)
+    state = new_state(tables, rows, rows, 2 * rows, *memories)
+    columns = [columns_of(it, SplitAndCoalesce()) for it in (fill, churn)]
+    simulate(columns[0], tables, rules, policies, state)
+    simulate(columns[1], tables, rules, policies, state)
+    assert (state.outcome[:CHURN:2] == CACHED).all()
+    assert state.counters[CALLS] == blocks
+    seconds = fastest(lambda: simulate(columns[1], tables, rules, policies, state), 5)
+    return row("pool_replay_growth", f"{blocks:,} cached blocks", CHURN, "requests", seconds)
+
+
+def _requests(action: np.ndarray, handle: np.ndarray, sizes: np.ndarray) -> PoolRequests:
+    nobody = np.zeros(handle.size, np.int64)
+    return PoolRequests(np.arange(handle.size), nobody, nobody, action, handle, sizes[handle])

@@ -1,0 +1,48 @@
+"""Traces given as arrays, and one call that runs the engine `translation` over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.engines.engine import Setup
+from workbench.engines.translation import Translation, TranslationOptions
+from workbench.machine.translation_machine import TranslationMachine
+from workbench.policies.policy import read_policy
+from workbench.records.translation import TranslationRecord
+from workbench.streams import Streams
+from workbench.workloads.accesses import Accesses
+from workbench.workloads.workload import Workload
+
+BLOCK = 1 << 20
+
+
+class GivenPages(Workload):
+    """An access every few cycles: cores repeat over the trace, pages are given; in blocks of a million."""
+
+    def __init__(self, core: np.ndarray, page: np.ndarray, every: int = 1) -> None:
+        object.__setattr__(self, "core", core)
+        object.__setattr__(self, "page", page)
+        object.__setattr__(self, "every", every)
+
+    core: np.ndarray
+    page: np.ndarray
+    every: int
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        for first in range(0, len(self.page), BLOCK):
+            page = self.page[first : first + BLOCK]
+            row = np.arange(first, first + len(page))
+            yield Accesses(row * self.every, self.core[row % len(self.core)], page)
+
+
+def simulated(
+    trace: GivenPages, machine: Mapping[str, Any], policy: Mapping[str, Any], **options: Any
+) -> TranslationRecord:
+    """One run of the engine."""
+    engine = Translation()
+    policies = {slot: read_policy(engine.asks(slot), policy.get(slot, usual)) for slot, usual in engine.slots.items()}
+    setup = Setup("translation", TranslationMachine(**machine), trace, policies, TranslationOptions.read(options))
+    return engine.simulate(setup, 1)

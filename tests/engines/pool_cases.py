@@ -1,0 +1,121 @@
+"""A pool's run as plain data, given to the engine and to its slow twin."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tests.oracles import pool as slow
+from tests.oracles import pool_flows
+from workbench.engines.engine import Setup
+from workbench.engines.pool import Pool
+from workbench.machine import Board, Card, Link
+from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce
+from workbench.records.pool import OUTCOMES, PoolRecord, borrowed
+from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
+from workbench.workloads.workload import Workload
+
+Row = tuple[int, int, int, int, int, int]
+"""time, app, card, action, handle, bytes"""
+
+
+class Fixed(Workload):
+    """Requests given row by row."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        object.__setattr__(self, "rows", rows)
+
+    def pool_requests(self, machine: Any, streams: Any) -> PoolRequests:
+        return PoolRequests(*np.array(self.rows, np.int64).reshape(-1, 6).T)
+
+
+@dataclass
+class Case:
+    """A board, its requests, policies by slot and options; what is not said is as the engine has it."""
+
+    rows: list[Row]
+    board: Board
+    policies: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 1
+
+    def every_policy(self) -> dict[str, Any]:
+        usual = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
+        return {**usual, "idle_release": KeepAll(), **self.policies}
+
+    def setup(self) -> Setup:
+        return Setup("pool", self.board, Fixed(self.rows), self.every_policy(), Pool.options(**self.options))
+
+    def simulate(self) -> PoolRecord:
+        return Pool().simulate(self.setup(), self.seed)
+
+
+def line(*sizes: int, gbps: tuple[float, ...] = (), cpus: tuple[int, ...] = ()) -> Board:
+    """Cards of these sizes in a row, the links between them so fast (16 GB/s where it is not said)."""
+    cards = [Card(id=f"c{k}", memory_bytes=size, kind="cpu" if k in cpus else "gpu") for k, size in enumerate(sizes)]
+    speeds = [*gbps, *[16.0] * len(sizes)]
+    links = [Link(between=f"c{k} c{k + 1}", gbps=speeds[k]) for k in range(len(sizes) - 1)]
+    return Board(cards=cards, links=links)
+
+
+def assert_same(case: Case) -> PoolRecord:
+    """The engine's record is the slow twin's, field by field."""
+    record, setup = case.simulate(), case.setup()
+    twin = slow.Service(case.board, setup.policies, setup.options, case.seed)
+    rows = twin.run(case.rows)
+    found = {
+        "outcome": [OUTCOMES[it] for it in record.outcome],
+        "card": record.card.tolist(),
+        "identifier": record.identifier.tolist(),
+        "taken": record.taken.tolist(),
+        "done": record.done.tolist(),
+    }
+    for name, column in found.items():
+        assert column == [row[name] for row in rows], f"{name}: {column} instead of {[row[name] for row in rows]}"
+    assert [tuple(call) for call in record.calls.tolist()] == twin.calls
+    assert record.fallbacks == sum(term.fallbacks for term, _ in twin.terms)
+    return record
+
+
+def assert_access_times(case: Case, record: PoolRecord) -> None:
+    """The times under way are those of flows that are followed one by one; the board's links have no channels here."""
+    rows = np.flatnonzero(borrowed(record))
+    ids = [card.id for card in case.board.cards]
+    paths = case.board.paths("bottleneck", case.options.get("max_hops", 8))
+    capacity = {(a, b): link.total_gbps for link in case.board.links for a, b in (link.ends, link.ends[::-1])}
+    capacity |= {(c.id, way): c.port_gbps for c in case.board.cards for way in ("in", "out") if c.port_gbps}
+    uses = []
+    for row in rows:
+        route = [ids[k] for k in paths.routes[record.card[row]][record.borrower[row]]]
+        steps = [(a, b) for a, b in itertools.pairwise(route)]
+        uses.append({r for a, b in steps for r in ((a, b), (a, "out"), (b, "in")) if r in capacity})
+    starts, amounts = record.done[rows].astype(float).tolist(), record.asked[rows].astype(float).tolist()
+    ends = pool_flows.finishing_times(starts, amounts, uses, capacity)
+    np.testing.assert_allclose(record.access_ns[rows], np.array(ends) - starts, rtol=1e-6, atol=1e-6)
+
+
+def crowd(seed: int, cards: int, count: int, largest: int, live: int = 12) -> list[Row]:
+    """Random requests of three applications: some frees are repeated, some name nothing; sizes come again."""
+    chance = random.Random(seed)
+    sizes = [max(int(largest * chance.random() ** 3), 1) for _ in range(5)]
+    home = [chance.randrange(cards) for _ in range(3)]
+    rows: list[Row] = []
+    held: list[tuple[int, int]] = []
+    time = 0
+    for handle in range(count):
+        time += chance.choice([0, 1, 50])
+        app = chance.choice([0, 0, 1, 2])
+        if held and (len(held) > live or chance.random() < 0.4):
+            app, named = held.pop(chance.randrange(len(held))) if chance.random() < 0.95 else (0, count + handle)
+            rows.append((time, app, home[app], FREE, named, 0))
+            if chance.random() < 0.05:
+                rows.append((time, app, home[app], FREE, named, 0))
+        else:
+            size = chance.choice(sizes) if chance.random() < 0.5 else chance.randint(1, largest)
+            rows.append((time, app, home[app], ALLOC, handle, size))
+            held.append((app, handle))
+    return rows

@@ -1,0 +1,264 @@
+"""The worked examples of spec 5, section 4, and its decided ambiguities, through the engine `pool`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engines.pool_cases import Case, Row, line
+from tests.junk import refusal
+from workbench.engines.pool import Pool
+from workbench.errors import PolicyError
+from workbench.machine import Board, Card, preset
+from workbench.metrics.pool import measure
+from workbench.metrics.pool_series import cached, in_use, reserved
+from workbench.policies.pool import (
+    BandwidthThenMostFree,
+    CacheFit,
+    HostOffload,
+    IdleRelease,
+    LeastRecentlyUsed,
+    LocalOnly,
+    MaxBandwidth,
+    NoCache,
+    PytorchCaching,
+    SmallestSufficient,
+    SplitAndCoalesce,
+    Stitching,
+    Target,
+)
+from workbench.records.pool import OUTCOMES, PoolRecord
+
+ALLOC, FREE = 0, 1
+
+
+def requests(*said: tuple[Any, ...], card: int = 0) -> list[Row]:
+    """`(handle, bytes)` allocates, `(handle,)` frees; one a nanosecond."""
+    return [(k, 0, card, int(len(it) == 1), it[0], it[1] if len(it) > 1 else 0) for k, it in enumerate(said)]
+
+
+def one_card(size: int, *said: tuple[Any, ...], **policies: Any) -> PoolRecord:
+    return Case(requests(*said), Board(cards=(Card(id="gpu0", memory_bytes=size),), links=()), policies).simulate()
+
+
+def came_of(record: PoolRecord) -> list[str]:
+    return [OUTCOMES[it] for it in record.outcome]
+
+
+V6 = ((1, 96), (1,), (2, 64), (3, 32), (2,), (3,), (4, 96))
+
+
+def test_v6_with_coalescing():
+    record = one_card(1000, *V6)
+    assert record.identifier[[0, 2, 3, 6]].tolist() == [0, 0, 64, 0]
+    assert 1000 - reserved(record, 0)[-1] == 904
+
+
+def test_v6_without_coalescing():
+    record = one_card(1000, *V6, cache=SplitAndCoalesce(coalesce=False))
+    assert record.identifier[[0, 2, 3, 6]].tolist() == [0, 0, 64, 96]
+    assert 1000 - reserved(record, 0)[-1] == 808
+    assert cached(record, 0)[-1] == 96
+
+
+V7 = ((1, 20), (2, 20), (3, 30), (1,), (2,), (4, 35))
+
+
+@pytest.mark.parametrize(
+    ("metric", "flush", "outcome", "card"),
+    [
+        ("largest_cached_or_physical", False, "physical", 1),
+        ("sum_cached_or_physical", False, "misjudged", -1),
+        ("largest_cached_or_physical", True, "physical", 0),
+        ("sum_all", True, "physical", 0),
+    ],
+)
+def test_v7_what_counts_as_room(metric, flush, outcome, card):
+    cache = SplitAndCoalesce(flush_before_remote=flush)
+    record = Case(requests(*V7), line(100, 100), {"cache": cache}, {"free_metric": metric}).simulate()
+    assert (came_of(record)[-1], record.card[-1]) == (outcome, card)
+    if card == 0:
+        assert 100 - reserved(record, 0)[-1] == 100 - 30 - 35, "70 physical bytes after the flush, 35 of them taken"
+
+
+@pytest.mark.parametrize(("tie", "card"), [("lowest_id", "gpu3"), ("most_free", "gpu6")])
+def test_v12_two_cards_tie(tie, card):
+    board = preset("figure_1").machine()
+    cards = [it.but(memory_bytes=10, used_bytes=10 if it.id == "gpu0" else 2 * (it.id == "gpu3")) for it in board.cards]
+    at = board.index("gpu0")
+    record = Case(requests((1, 5), card=at), board.but(cards=tuple(cards)), options={"target_tie": tie}).simulate()
+    assert board.ids[record.card[0]] == card
+    assert record.gbps[record.card[0], at] == 150
+
+
+def test_r15_local_physical_comes_before_remote_cached():
+    rows = [(0, 1, 1, ALLOC, 1, 50), (1, 1, 1, FREE, 1, 0), (2, 0, 0, ALLOC, 2, 50)]
+    assert Case(rows, line(100, 100)).simulate().card.tolist() == [1, 1, 0]
+
+
+def test_r24_no_card_has_room():
+    record = Case(requests((1, 60), (2, 60), (3, 60), (3,)), line(100, 100)).simulate()
+    assert came_of(record) == ["physical", "physical", "refused", "free_of_refused"]
+    assert measure(record)["completed_rate"] == 2 / 3
+
+
+def test_h51_local_only_fails_where_borrowing_does_not():
+    rows = requests(*((k, 60) for k in range(3)))
+    alone = Case(rows, line(100, 100, 100), {"target": LocalOnly()}).simulate()
+    assert came_of(alone) == ["physical", "refused", "refused"]
+    assert came_of(Case(rows, line(100, 100, 100)).simulate()) == ["physical"] * 3
+
+
+def test_e6_whole_allocations_go_back_the_longest_cached_first():
+    said = ((1, 64), (2, 128), (3, 256), (1,), (2,), (3,))
+    record = one_card(1000, *said, idle_release=LeastRecentlyUsed(limit_bytes_a_card=200))
+    assert record.calls[record.calls[:, 3] < 0].tolist() == [[5, 0, 0, -64], [5, 0, 64, -128], [5, 0, 192, -256]]
+    record = one_card(1000, *said, idle_release=SmallestSufficient(limit_bytes_a_card=200))
+    assert record.calls[record.calls[:, 3] < 0].tolist() == [[5, 0, 192, -256]]
+
+
+def test_e5_a_part_of_an_allocation_does_not_go_back():
+    record = one_card(100, (1, 90), (1,), (2, 30), idle_release=LeastRecentlyUsed(limit_bytes_a_card=0))
+    assert cached(record, 0).tolist() == [0, 0, 0]
+    record = one_card(100, (1, 90), (2, 10), (1,), (3, 30), (2,), idle_release=LeastRecentlyUsed(limit_bytes_a_card=95))
+    assert in_use(record, 0).tolist() == [90, 100, 10, 40, 30]
+    assert cached(record, 0).tolist() == [0, 0, 90, 60, 70]
+
+
+def test_e10_the_fallback_is_counted():
+    record = Case(requests((1, 90), (2, 90)), line(100, 100), {"target": BandwidthThenMostFree()}).simulate()
+    assert (record.card.tolist(), record.fallbacks) == ([0, 1], 1)
+    assert measure(record)["fallbacks"] == 1
+
+
+def test_e19_an_unknown_or_repeated_free_changes_nothing():
+    record = one_card(100, (1, 40), (7,), (1,), (1,), (1, 10), (1,))
+    assert came_of(record) == ["physical", "unknown_free", "released", "repeated_free", "cached", "released"]
+    assert in_use(record, 0).tolist() == [40, 40, 0, 0, 10, 0]
+    assert measure(record)["misused_frees"] == 2
+
+
+def test_e19_a_handle_belongs_to_its_application():
+    rows = [(0, 0, 0, ALLOC, 1, 10), (1, 1, 0, FREE, 1, 0)]
+    assert came_of(Case(rows, line(100, 100)).simulate()) == ["physical", "unknown_free"]
+
+
+def test_e20_e21_what_a_request_costs():
+    options = {"ipc_ns": 5, "service_ns": 10, "driver_alloc_ns": 100, "driver_ns_per_mib": 7, "zero_gbps": 0.5}
+    rows = [(0, 0, 0, ALLOC, 1, 3 << 20), (0, 0, 0, FREE, 1, 0), (500, 0, 0, ALLOC, 2, 1000)]
+    record = Case(rows, line(1 << 23, 1), options=options).simulate()
+    assert record.done.tolist() == [15 + 100 + 21, 151, 500 + 15 + 2000]
+    assert measure(record)["latency_p99_ns"] == 2015
+
+
+def test_e24_whether_a_cpu_lends():
+    rows, board = requests((1, 90), (2, 90)), line(100, 100, cpus=(1,))
+    assert Case(rows, board, {"target": HostOffload()}).simulate().card.tolist() == [0, 1]
+    assert came_of(Case(rows, board, options={"cpus_lend": False}).simulate())[1] == "refused"
+
+
+def test_no_cache_calls_the_driver_at_every_request():
+    record = one_card(100, (1, 40), (2, 40), (1,), (2,), cache=NoCache())
+    assert measure(record)["driver_calls_per_request"] == 1
+    assert cached(record, 0).max() == 0
+
+
+def test_pytorch_constants_at_work():
+    mib = 1 << 20
+    record = one_card(100 * mib, (1, 100), (2, 3 * mib), (3, 30 * mib + 1), (4, 600), cache=PytorchCaching())
+    assert record.calls[:, 3].tolist() == [2 * mib, 20 * mib, 32 * mib]
+    assert record.taken.tolist() == [512, 3 * mib, 30 * mib + 512, 1024]
+
+
+def test_stitching_serves_from_blocks_that_lie_apart():
+    mib = 1 << 20
+    said = ((1, 10 * mib), (2, 4 * mib), (3, 10 * mib), (1,), (3,), (4, 15 * mib), (4,), (5, 10 * mib))
+    record = one_card(24 * mib, *said, cache=Stitching())
+    assert came_of(record)[5:] == ["stitched", "released", "cached"]
+    assert record.taken[5] == 15 * mib
+    assert one_card(24 * mib, *said).outcome[5] == OUTCOMES.index("refused")
+
+
+def test_links_are_shared_fairly():
+    board = line(1, 100, 1, gbps=(10.0, 10.0))
+    rows = [(0, 0, 0, ALLOC, 1, 50), (0, 1, 2, ALLOC, 2, 50), (0, 0, 0, ALLOC, 3, 25)]
+    cards = [it.but(memory_bytes=2 if k != 1 else 200) for k, it in enumerate(board.cards)]
+    record = Case(rows, board.but(cards=tuple(cards))).simulate()
+    assert record.access_ns.tolist() == [7.5, 5.0, 5.0]
+    assert record.access_alone_ns.tolist() == [5.0, 5.0, 2.5]
+    ported = [it.but(port_gbps=10.0) if k == 1 else it for k, it in enumerate(cards)]
+    assert Case(rows, board.but(cards=tuple(ported))).simulate().access_ns.tolist() == [12.5, 12.5, 7.5]
+
+
+def test_a_channel_is_shared_by_its_links():
+    board = line(2, 200, 2, gbps=(10.0, 10.0))
+    rows = [(0, 0, 0, ALLOC, 1, 50), (0, 1, 2, ALLOC, 2, 50)]
+    links = (board.links[0].but(between="c1 c0", channel="x"), board.links[1].but(channel="x"))
+    assert Case(rows, board.but(links=links)).simulate().access_ns.tolist() == [10.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ((0, 0, 0, ALLOC, 1, 101), "request 1 asks for 101 bytes; the largest card has 100."),
+        ((0, 0, 0, ALLOC, 1, 0), "request 1 asks for 0 bytes; a region has at least 1."),
+        ((0, 0, 2, ALLOC, 1, 1), "request 1 comes from card 2; the board's cards are 0 to 1."),
+        ((-1, 0, 0, ALLOC, 1, 1), "request 1 comes before the one in front of it, or before time 0."),
+    ],
+)
+def test_a_request_that_makes_no_sense_is_refused_in_one_sentence(row, says):
+    case = Case([(0, 0, 0, ALLOC, 0, 1), row], line(100, 50))
+    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate) == says
+
+
+class Impostor(CacheFit):
+    """Names a block that is not there."""
+
+    def answer(size, pool, first, roots, filled, nodes, params, memory):
+        return first
+
+
+class Ghost(IdleRelease):
+    """Names what is no driver allocation."""
+
+    def limit_bytes(self):
+        return 0
+
+    def answer(excess, oldest, origins, params):
+        return oldest + 1
+
+
+class Nobody(Target):
+    """Scores that are no numbers."""
+
+    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):
+        for k in range(count):
+            scores[k] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("slot", "policy", "says"),
+    [
+        ("cache_fit", Impostor(), r"impostor \(cache_fit\) answered block 0, .* at request 1 \(9 bytes, from card 0\)"),
+        ("idle_release", Ghost(), r"ghost \(idle_release\) answered 1, which is not a driver allocation"),
+        ("target", Nobody(), r"nobody \(target\) gave card 1 a score that is no number"),
+    ],
+)
+def test_a_policy_that_breaks_its_contract_is_named(slot, policy, says):
+    with pytest.raises(PolicyError, match=says):
+        Case(requests((1, 5), (2, 9), (3, 90), (1,)), line(100, 100), {slot: policy}).simulate()
+
+
+def test_users_policies_run_compiled():
+    class Slowest(Target):
+        """The narrowest path first."""
+
+        def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):
+            for k in range(count):
+                scores[k] = -gbps[cards[k]]
+
+    board = line(100, 100, 100, gbps=(50.0, 20.0))
+    assert Case(requests((1, 90), (2, 90)), board, {"target": Slowest()}).simulate().card.tolist() == [0, 2]
+    assert Case(requests((1, 90), (2, 90)), board, {"target": MaxBandwidth()}).simulate().card.tolist() == [0, 1]

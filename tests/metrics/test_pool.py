@@ -1,0 +1,106 @@
+"""The measures of the pool against sums that are formed request by request, and the event log."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tests.engines.pool_cases import Case, crowd, line
+from workbench.metrics.pool import MEASURES, measure
+from workbench.policies.pool import Interleave, LeastRecentlyUsed, MostFree, NoCache
+from workbench.records.pool import OUTCOMES
+from workbench.records.pool_events import KINDS, events
+
+CASES = [
+    {},
+    {"target": Interleave()},
+    {"target": MostFree(), "idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)},
+    {"cache": NoCache()},
+]
+
+
+def slow_measures(record):
+    """Every measure that can be counted, one request after another."""
+    cards = range(len(record.cards))
+    active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
+    lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
+    lenders, speeds, granted, cached_hits, calls = [], [], 0, 0, record.calls.tolist()
+    for row in range(record.time.size):
+        came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
+        if record.action[row] == 0 and lent[own] > 0 and card != own:
+            late += 1
+        if came in ("cached", "physical", "stitched", "released"):
+            sign = -1 if came == "released" else 1
+            home = int(record.borrower[record.allocation[row]])
+            active += sign * int(record.asked[record.allocation[row]])
+            held[card] += sign * int(record.taken[row])
+            lent[card] += sign * int(record.taken[row]) * (card != home)
+            granted, cached_hits = granted + (sign > 0), cached_hits + (came == "cached")
+            if sign > 0 and card != own:
+                lenders.append(card)
+                speeds.append(float(record.gbps[card, own]))
+        while calls and calls[0][0] == row:
+            reserved[calls[0][1]] += calls.pop(0)[3]
+        now = active, sum(reserved), sum(reserved) - sum(held), sum(lent), max(np.subtract(reserved, held))
+        peaks = [max(pair) for pair in zip(peaks, now, strict=True)]
+        for k in cards:
+            shares[k].append(held[k] / record.capacity[k])
+    chances = [lenders.count(card) / len(lenders) for card in set(lenders)]
+    used = [sum(each) / len(each) for each in shares]
+    apart = sum(abs(one - other) for one in used for other in used) / (2 * len(used) * sum(used))
+    allocations = int((record.action == 0).sum())
+    return {
+        "completed_rate": granted / allocations,
+        "cache_hit_rate": cached_hits / granted,
+        "driver_calls_per_request": len(record.calls) / record.time.size,
+        "borrowed_rate": len(lenders) / granted,
+        "borrowed_bandwidth_gbps": sum(speeds) / len(speeds),
+        "lender_entropy": -sum(chance * math.log2(chance) for chance in chances),
+        "lender_failure_rate": late / allocations,
+        "utilisation_gini": apart,
+        "active_peak_bytes": peaks[0],
+        "reserved_peak_bytes": peaks[1],
+        "cached_peak_bytes": peaks[2],
+        "borrowed_peak_bytes": peaks[3],
+        "cached_peak_card_bytes": peaks[4],
+        "fragmentation": 1 - peaks[0] / peaks[1],
+        "latency_mean_ns": sum(record.done - record.time) / record.time.size,
+    }
+
+
+@pytest.mark.parametrize("policies", CASES, ids=lambda it: "+".join(p.name for p in it.values()) or "usual")
+def test_measures_are_what_is_counted_request_by_request(policies):
+    record = Case(crowd(3, 3, 200, 90), line(200, 150, 250, gbps=(12.0, 48.0)), policies, {"ipc_ns": 9}).simulate()
+    found = measure(record)
+    for name, value in slow_measures(record).items():
+        assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
+    assert set(found) == set(MEASURES)
+    assert all(math.isfinite(value) for value in found.values())
+
+
+def test_measures_of_nothing():
+    found = measure(Case([], line(10, 10)).simulate())
+    assert set(found) == set(MEASURES)
+    assert math.isnan(found["completed_rate"])
+    assert found["reserved_peak_bytes"] == 0
+
+
+def test_events_tell_every_byte():
+    policies = {"idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)}
+    record = Case(crowd(3, 3, 200, 90, live=20), line(200, 150, 250), policies).simulate()
+    log = events(record)
+    kind, size = log["kind"], log["bytes"]
+    assert set(kind) == set(KINDS), "the case tests nothing"
+    assert (np.diff(log["cycle"]) >= 0).all()
+    assert log["serial"].tolist() == list(range(len(kind)))
+    taken = record.calls[record.calls[:, 3] > 0, 3].sum()
+    assert taken - size[kind == "return_to_driver"].sum() == record.calls[:, 3].sum()
+    left = {}
+    for it in range(len(kind)):
+        if kind[it] == "grant":
+            left[log["app"][it], log["handle"][it]] = size[it], log["card"][it], log["identifier"][it]
+        if kind[it] == "release":
+            given = left.pop((log["app"][it], log["handle"][it]))
+            assert given == (size[it], log["card"][it], log["identifier"][it])

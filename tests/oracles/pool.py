@@ -1,0 +1,314 @@
+"""The memory pool as a service in plain Python: lists of blocks, no index, no arrays (spec 5)."""
+
+import math
+from dataclasses import dataclass, field
+
+from tests.oracles.pool_paths import best_path
+from tests.oracles.pool_questions import Cutting, Scores, fit, idle
+from workbench.streams import Streams
+
+OUTCOMES = ("cached", "physical", "stitched", "refused", "misjudged", "released")
+OUTCOMES += ("unknown_free", "repeated_free", "free_of_refused")
+LOCAL_GBPS = 5000.0
+
+
+@dataclass(eq=False)
+class Block:
+    small: bool
+    address: int
+    size: int
+    origin: "Origin"
+    used: bool = False
+
+
+@dataclass(eq=False)
+class Origin:
+    address: int
+    size: int
+    small: bool
+    idle_since: int = -1
+
+
+@dataclass
+class Card:
+    number: int
+    capacity: int
+    cutting: Cutting
+    blocks: list = field(default_factory=list)
+    """Every block of the card by address."""
+    origins: list = field(default_factory=list)
+    next_address: int = 0
+    last: int = 0
+    clock: int = 0
+
+    @property
+    def cached(self):
+        return sum(block.size for block in self.blocks if not block.used)
+
+    @property
+    def held(self):
+        return sum(block.size for block in self.blocks if block.used)
+
+    @property
+    def physical(self):
+        return self.capacity - sum(origin.size for origin in self.origins)
+
+    def wholly_cached(self):
+        """Driver allocations of which nothing is in use, in the order in which they became so."""
+        busy = {id(block.origin) for block in self.blocks if block.used}
+        return sorted((it for it in self.origins if id(it) not in busy), key=lambda it: it.idle_since)
+
+
+class Service:
+    def __init__(self, board, policies, options, seed):
+        self.board, self.policies, self.options = board, policies, options
+        self.cutting = Cutting(policies["cache"])
+        self.cards = [Card(k, it.memory_bytes - it.used_bytes, self.cutting) for k, it in enumerate(board.cards)]
+        self.hosts = [it.kind == "cpu" for it in board.cards]
+        streams = Streams(seed)
+        self.terms = [
+            (Scores(term, streams.integer(f"target/{k}")), weight)
+            for k, (term, weight) in enumerate(policies["target"].terms())
+        ]
+        self.regions, self.lendings, self.calls, self.row, self.driver_ns = {}, [], [], 0, 0
+        self.paths()
+
+    def paths(self):
+        """Bandwidth and hops between every two cards."""
+        options, count = self.options, len(self.cards)
+        direct = [[0.0] * count for _ in range(count)]
+        ids = [it.id for it in self.board.cards]
+        for link in self.board.links:
+            one, other = (ids.index(end) for end in link.ends)
+            direct[one][other] += link.gbps * link.count
+            direct[other][one] = direct[one][other]
+        most = 1 if options.path_metric == "direct_only" else options.max_hops
+        factor = options.hop_factor if options.path_metric == "hop_penalised" else 1.0
+        found = [[best_path(direct, a, b, most, factor) for b in range(count)] for a in range(count)]
+        self.gbps = [[LOCAL_GBPS if a == b else found[a][b][0] for b in range(count)] for a in range(count)]
+        self.hops = [[0 if a == b else len(found[a][b][1]) - 1 for b in range(count)] for a in range(count)]
+
+    # requests
+
+    def run(self, requests):
+        """Every request in its order; what came of each, as rows of plain data."""
+        rows, free_at = [], 0
+        for self.row, (time, app, card, action, handle, size) in enumerate(requests):
+            self.driver_ns = 0
+            row = self.allocate(app, card, handle, size) if action == 0 else self.free(app, handle)
+            options = self.options
+            work = options.ipc_ns + options.service_ns + self.driver_ns
+            if options.zero_gbps and row["outcome"] in ("cached", "stitched"):
+                work += int(row["taken"] / options.zero_gbps)
+            free_at = max(free_at, time) + work
+            rows.append({**row, "done": free_at})
+        return rows
+
+    def allocate(self, app, own, handle, size):
+        latest = {"row": self.row, "blocks": None, "freed": False}
+        self.regions[app, handle] = latest
+        target, metric = self.policies["target"], self.options.free_metric
+        largest = metric == "largest_cached_or_physical"
+        if target.own_first() and self.cards[own].capacity and (largest or self.room(self.cards[own], size)):
+            found = self.serve(self.cards[own], size, True)
+            if found or not largest:
+                return self.granted(latest, found)
+        card = self.choose(own, size)
+        if card is None:
+            return {"outcome": "refused", "card": -1, "identifier": -1, "taken": 0}
+        found = self.serve(self.cards[card], size, card == own)
+        if found:
+            if card != own:
+                amount = size if self.options.history_weight == "bytes" else 1
+                self.lendings.append((self.row, own, card, amount))
+            for term, _ in self.terms:
+                term.told(card, len(self.cards))
+        return self.granted(latest, found)
+
+    def granted(self, latest, found):
+        if not found:
+            return {"outcome": "misjudged", "card": -1, "identifier": -1, "taken": 0}
+        source, card, blocks = found
+        latest["blocks"], latest["card"] = blocks, card
+        taken = sum(block.size for block in blocks)
+        return {"outcome": source, "card": card.number, "identifier": blocks[0].address, "taken": taken}
+
+    def free(self, app, handle):
+        region = self.regions.get((app, handle))
+        nothing = {"card": -1, "identifier": -1, "taken": 0}
+        if region is None:
+            return dict(outcome="unknown_free", **nothing)
+        if region["freed"]:
+            return dict(outcome="repeated_free", **nothing)
+        region["freed"] = True
+        if region["blocks"] is None:
+            return dict(outcome="free_of_refused", **nothing)
+        card, blocks = region["card"], region["blocks"]
+        row = {"outcome": "released", "card": card.number, "identifier": blocks[0].address}
+        row["taken"] = sum(block.size for block in blocks)
+        for block in blocks:
+            self.give(card, block)
+        self.trim(card)
+        return row
+
+    # one card
+
+    def room(self, card, size):
+        """Whether a card qualifies for a request (R10, R15, E1)."""
+        _, least = self.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
+        metric, need = self.options.free_metric, self.cutting.need(size)
+        if metric == "sum_all":
+            return card.cached + card.physical >= least
+        if metric == "sum_cached_or_physical":
+            return card.cached >= need or card.physical >= least
+        return self.cached_block(card, size) is not None or card.physical >= least
+
+    def idle_blocks(self, card, small):
+        return [block for block in card.blocks if not block.used and block.small == small]
+
+    def cached_block(self, card, size):
+        cached = self.idle_blocks(card, self.cutting.small(size))
+        found = fit(self.policies["cache_fit"], [(b.size, b.address) for b in cached], self.cutting.need(size))
+        return next((b for b in cached if (b.size, b.address) == found), None)
+
+    def serve(self, card, size, own):
+        need = self.cutting.need(size)
+        if block := self.cached_block(card, size):
+            return "cached", card, [self.use(card, block, need)]
+        if own and self.cutting.stitches and (blocks := self.stitch(card, size)):
+            return "stitched", card, blocks
+        block = self.from_driver(card, size)
+        if not block and own and self.cutting.flushes:
+            for origin in card.wholly_cached():
+                self.to_driver(card, origin)
+            block = self.from_driver(card, size)
+        return ("physical", card, [self.use(card, block, need)]) if block else None
+
+    def from_driver(self, card, size):
+        want, _ = self.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
+        if want > card.physical:
+            return None
+        small = self.cutting.small(size)
+        origin = Origin(card.next_address, want, small)
+        block = Block(small, origin.address, want, origin)
+        card.origins.append(origin)
+        card.blocks.append(block)
+        card.next_address += want
+        card.last = want
+        self.call(card, origin.address, want)
+        return block
+
+    def to_driver(self, card, origin):
+        card.origins.remove(origin)
+        card.blocks = [block for block in card.blocks if block.origin is not origin]
+        self.call(card, origin.address, -origin.size)
+
+    def call(self, card, address, size):
+        self.calls.append((self.row, card.number, address, size))
+        options = self.options
+        self.driver_ns += options.driver_alloc_ns if size > 0 else options.driver_free_ns
+        self.driver_ns += options.driver_ns_per_mib * (abs(size) // (1 << 20))
+
+    def use(self, card, block, need):
+        parts = self.cutting.parts(block.size, need, block.small)
+        block.used, block.size, at = True, parts[0], card.blocks.index(block)
+        address = block.address + block.size
+        for k, size in enumerate(parts[1:], 1):
+            card.blocks.insert(at + k, Block(block.small, address, size, block.origin))
+            address += size
+        return block
+
+    def stitch(self, card, size):
+        """The largest blocks, then the smallest that completes the request."""
+        need, least = self.cutting.need(size), self.cutting.stitches
+        pieces = [b for b in self.idle_blocks(card, self.cutting.small(size)) if b.size >= least]
+        if sum(b.size for b in pieces) < need:
+            return None
+        taken = []
+        while need > 0:
+            enough = [b for b in pieces if b.size >= need]
+            block = min(enough, key=lambda b: (b.size, b.address)) if enough else None
+            block = block or min(pieces, key=lambda b: (-b.size, b.address))
+            pieces.remove(block)
+            taken.append(self.use(card, block, min(need, block.size)))
+            need -= taken[-1].size
+        return taken
+
+    def give(self, card, block):
+        block.used = False
+        joins = self.cutting.joins
+        while joins != "apart" and (pair := self.joinable(card, block, joins)):
+            low, high = pair
+            low.size += high.size
+            card.blocks.remove(high)
+            block = low
+        if not any(b.used for b in card.blocks if b.origin is block.origin):
+            card.clock += 1
+            block.origin.idle_since = card.clock
+
+    @staticmethod
+    def joinable(card, block, joins):
+        """The block and a neighbour with which it may be joined, the lower one first."""
+        of_origin = [b for b in card.blocks if b.origin is block.origin]
+        at = of_origin.index(block)
+        for k in (at, at - 1):
+            if k < 0 or k + 1 >= len(of_origin) or of_origin[k].used or of_origin[k + 1].used:
+                continue
+            low, high = of_origin[k], of_origin[k + 1]
+            halves = low.size == high.size and (low.address - block.origin.address) % (2 * low.size) == 0
+            if joins == "neighbours" or halves:
+                return low, high
+        return None
+
+    def trim(self, card):
+        if self.cutting.name == "no_cache":
+            for origin in card.wholly_cached():
+                self.to_driver(card, origin)
+            return
+        policy = self.policies["idle_release"]
+        limit = getattr(policy, "limit_bytes_a_card", math.inf)
+        while card.cached > limit and (origins := card.wholly_cached()):
+            self.to_driver(card, origins[idle(policy, card.cached - limit, [it.size for it in origins])])
+
+    # other cards
+
+    def choose(self, own, size):
+        target, count = self.policies["target"], len(self.cards)
+        may = [c for c in range(count) if c != own and (self.options.cpus_lend or not self.hosts[c])]
+        may = [c for c in may if self.hops[c][own] >= 0]
+        may += [] if target.own_first() else [own]
+        may = sorted(c for c in may if self.cards[c].capacity)
+        cards = [c for c in may if not target.filters() or self.room(self.cards[c], size)]
+        if not cards:
+            return None
+        free = [card.cached + card.physical for card in self.cards]
+        seen = {
+            "free": free,
+            "gbps": [self.gbps[c][own] for c in range(count)],
+            "hops": [self.hops[c][own] for c in range(count)],
+            "lent": [self.lent(own, c) for c in range(count)],
+            "held": [card.held for card in self.cards],
+            "totals": [card.capacity for card in self.cards],
+            "hosts": self.hosts,
+        }
+        total = self.summed([(term.scores(cards, own, seen), weight) for term, weight in self.terms], target)
+        if max(total) == -math.inf:
+            return None
+        best = [c for c, score in zip(cards, total, strict=True) if score == max(total)]
+        return max(best, key=lambda c: free[c]) if self.options.target_tie == "most_free" else best[0]
+
+    @staticmethod
+    def summed(each, target):
+        if len(each) == 1:
+            return each[0][0]
+        total = [0.0] * len(each[0][0])
+        for scores, weight in each:
+            largest = max(scores)
+            scaled = [score / largest if target.normalises() and largest > 0 else score for score in scores]
+            total = [sum_ + weight * score for sum_, score in zip(total, scaled, strict=True)]
+        return total
+
+    def lent(self, own, card):
+        window = self.options.history_window or math.inf
+        lately = (it for it in self.lendings if it[0] >= self.row - window)
+        return float(sum(amount for _, one, other, amount in lately if (one, other) == (own, card)))

@@ -1,0 +1,68 @@
+"""Calendars, hash tables, page numbers, entry sets and core sets against dicts, lists and sets."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.oracles.translation_time import Calendar as SlowCalendar
+from workbench.structures.calendar import book, first_free, new_calendar
+from workbench.structures.core_bits import add_core, count_cores, drop_core, has_core, next_core
+from workbench.structures.key_index import ABSENT, look_up, new_key_index, put_key, take_key
+from workbench.structures.page_numbers import NEAR, new_page_numbers, number_pages, with_room
+
+few = settings(max_examples=40, deadline=None)
+
+
+@few
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 700), st.integers(1, 5)), max_size=60))
+def test_calendar(bookings):
+    fast, slow, now = new_calendar(2), SlowCalendar(), 0
+    for gap, ahead, length in bookings:
+        now += gap
+        start = int(first_free(fast, 1, now, now + ahead, length))
+        book(fast, 1, start, length)
+        assert start == slow.book(now, now + ahead, length)
+
+
+keys = st.integers(0, 12) | st.integers(0, 1 << 40) | st.integers(0, 5).map(lambda k: k << 20)
+
+
+@few
+@given(st.lists(st.tuples(keys, st.booleans()), max_size=60))
+def test_key_index(steps):
+    index, twin = new_key_index(np.array([3, 60])), dict[int, int]()
+    for at, (key, gone) in enumerate(steps):
+        if key in twin and gone:
+            take_key(index, 1, key)
+            del twin[key]
+        elif key not in twin:
+            put_key(index, 1, key, at)
+            twin[key] = at
+        assert all(look_up(index, 1, k) == twin.get(k, ABSENT) for k, _ in steps)
+        assert look_up(index, 0, key) == ABSENT
+
+
+@few
+@given(st.lists(st.lists(keys | st.integers(NEAR - 2, NEAR + 2), max_size=40), max_size=4))
+def test_page_numbers(blocks):
+    table, twin = new_page_numbers(1), dict[int, int]()
+    for block in blocks:
+        pages, numbers = np.array(block, np.int64), np.zeros(len(block), np.int32)
+        table = with_room(table, len(block))
+        number_pages(table, pages, numbers)
+        assert numbers.tolist() == [twin.setdefault(page, len(twin)) for page in block]
+        assert table.pages[: table.given[0]].tolist() == list(twin)
+
+
+@few
+@given(st.lists(st.tuples(st.integers(0, 129), st.booleans()), max_size=40))
+def test_core_bits(steps):
+    words, twin = np.zeros(4, np.uint64), set[int]()
+    for core, comes in steps:
+        (add_core if comes else drop_core)(words, 1, core)
+        (twin.add if comes else twin.discard)(core)
+        assert count_cores(words, 1, 3) == len(twin)
+        assert has_core(words, 1, core) == comes
+        assert next_core(words, 1, 3, core) == min((c for c in twin if c >= core), default=-1)

@@ -1,0 +1,6 @@
+"""The engine `translation` (spec 4)."""
+
+from workbench.engines.translation.engine import Translation
+from workbench.engines.translation.options import TranslationOptions
+
+__all__ = ["Translation", "TranslationOptions"]

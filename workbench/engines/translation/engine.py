@@ -1,0 +1,102 @@
+"""The engine `translation`: cores with private TLBs, a network, directories, a shared TLB, walkers (spec 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from workbench.engines.engine import Setup
+from workbench.engines.translation.options import TranslationOptions
+from workbench.engines.translation.playing import Play
+from workbench.engines.translation.prepare import plan_of
+from workbench.engines.translation.recording import record_of
+from workbench.errors import InputError
+from workbench.levers import Spec
+from workbench.machine import Described
+from workbench.machine.translation_machine import TranslationMachine
+from workbench.records.translation import TranslationRecord
+from workbench.streams import Streams
+
+_proved: set[Any] = set()
+"""The answers that have done a run without a fault."""
+_ASKED = ("peer", "fill", "remote_fill", "eviction", "shared_eviction")
+
+
+class Translation:
+    """Address translation by the cores of a GPU."""
+
+    name: ClassVar[str] = "translation"
+    revision: ClassVar[int] = 1
+    slots: ClassVar[Mapping[str, str]] = {
+        "locate": "directory",
+        "peer": "first_bit",
+        "fill": "push_pair",
+        "remote_fill": "always",
+        "eviction": "lru",
+        "shared_eviction": "lru",
+    }
+    options: ClassVar[type[Spec]] = TranslationOptions
+    machine: ClassVar[type[Described]] = TranslationMachine
+    wants: ClassVar[str] = "accesses"
+
+    def asks(self, slot: str) -> str:
+        """The question that the policy of a slot answers."""
+        return "eviction" if slot == "shared_eviction" else slot
+
+    def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> TranslationRecord:
+        """Serve the accesses of one seed to their end.
+
+        Parameters
+        ----------
+        seed : int
+            Names the workload's random streams and the policies' own.
+        events : bool
+            Keep every access, fill, push and eviction; what happens is the same.
+        checked : bool
+            Test every array index of the policies' compiled answers; the first run of a user's policy in a process
+            always does.
+
+        Raises
+        ------
+        InputError
+            An access does not fit the machine, or a policy does not go with it.
+        PolicyError
+            A policy raised, gave an answer that its question does not allow, or never ended.
+        """
+        _check_policies(setup)
+        answers = _answers(setup)
+        play = Play(setup, Streams(seed), events, checked or any(answer not in _proved for answer in answers))
+        play.to_the_end()
+        _proved.update(answers)
+        return record_of(play)
+
+    def admit(self, setup: Setup, seed: int) -> None:
+        """Refuse a setup whose policies do not go with its machine."""
+        _check_policies(setup)
+
+
+def _answers(setup: Setup) -> list[Any]:
+    """The answers of policies that are not part of this package."""
+    chosen: list[Any] = [setup.policies[slot] for slot in _ASKED]
+    asked = [policy.base_policy() if policy.question == "eviction" else policy for policy in chosen]
+    return [policy.function() for policy in asked if not policy.built_in]
+
+
+def _check_policies(setup: Setup) -> None:
+    """Refuse thresholds that no machine of this size can reach, and a directory smaller than its TLB."""
+    plan_of(setup)
+    cores, entries = setup.machine.cores, setup.machine.private_entries
+    eviction: Any = setup.policies["eviction"]
+    fill: Any = setup.policies["fill"]
+    for policy, name, most, unit in (
+        (eviction, "share_threshold", cores, "cores"),
+        (fill, "threshold", entries, "private_entries"),
+    ):
+        if policy.most_threshold() > most:
+            raise InputError(
+                f"{policy.name}.{name} must be at most {unit} ({most}), or it is never reached. "
+                f"Got {policy.most_threshold()}. Nearest: {most}."
+            )
+    shared: Any = setup.policies["shared_eviction"]
+    if shared.most_threshold():
+        raise InputError(f"shared_eviction must not be {shared.name}: there is one shared TLB, with nobody to share.")

@@ -1,0 +1,86 @@
+"""Arrays that grow between stretches of the loop: those by page, the news under way, the log."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.engines.translation.loop import EVENT_COLUMNS, NEWS_COLUMNS, most_rows
+from workbench.engines.translation.prepare import keeps_given
+from workbench.engines.translation.shape import Rules
+from workbench.engines.translation.state import LOGGED, PENDING, PENDING_HEAD, State
+from workbench.errors import InputError
+from workbench.policies.translation.locate.question import Plan
+from workbench.structures.entry_sets import NONE, OWNER, PAGE, ROW
+from workbench.structures.key_index import new_key_index, put_key
+from workbench.structures.page_numbers import PageNumbers
+
+DENSE_CELLS = 1 << 21
+"""Above so many cells (8 MiB) the table by page and TLB gives way to a hash table a TLB, which stays in the cache."""
+MOST_BYTES = 1 << 33
+"""Of the bitmaps of directories that may be wrong: one a page and core."""
+LOG_ROWS = 1 << 16
+
+
+def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers) -> tuple[Rules, State]:
+    """Room for every page that has a number; the table by page gives way where it would be too large."""
+    pages = int(numbers.given[0])
+    state = state._replace(key_of=numbers.pages)
+    if rules.dense and pages * rules.tlbs > DENSE_CELLS:
+        rules = rules._replace(dense=0)
+        state = state._replace(where=np.zeros(0, np.int32), places=_hashed(rules, state, plan))
+    room = state.held.size // rules.words
+    if room >= pages:
+        return rules, state
+    return rules, _longer(rules, state, plan, max(pages, 2 * room, 1024))
+
+
+def _hashed(rules: Rules, state: State, plan: Plan) -> Any:
+    """The hash table of every TLB, with what it holds now."""
+    sizes = [rules.private_entries] * rules.cores + [plan.cluster_entries] * rules.clusters + [rules.shared_entries]
+    index = new_key_index(np.array(sizes))
+    table = state.tlbs.entries.reshape(-1, ROW)
+    for entry in np.flatnonzero(table[:, PAGE] != NONE).tolist():
+        put_key(index, int(table[entry, OWNER]), int(table[entry, PAGE]), entry)
+    return index
+
+
+def _longer(rules: Rules, state: State, plan: Plan, room: int) -> State:
+    words, cores = rules.words, rules.cores
+    beliefs = cores * words if rules.beliefs else 0
+    if beliefs * room * 8 > MOST_BYTES:
+        most = MOST_BYTES // (8 * beliefs)
+        raise InputError(
+            f"a directory whose news takes time keeps a bitmap a page and core; there is room for {most} pages of "
+            f"{cores} cores, and the trace has more. Take update: instant, or fewer pages."
+        )
+    return state._replace(
+        where=_padded(state.where, room * rules.tlbs if rules.dense else 0, NONE),
+        held=_padded(state.held, room * words, 0),
+        belief=_padded(state.belief, room * beliefs, 0),
+        given=_padded(state.given, room * words if keeps_given(plan) else 0, 0),
+        record=_padded(state.record, room * cores if rules.finite else 0, NONE),
+    )
+
+
+def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
+    longer = np.full(size, fill, given.dtype)
+    longer[: given.size] = given
+    return longer
+
+
+def with_room(rules: Rules, state: State) -> State:
+    """Room for the events and the news of many accesses; the log that was full is for the caller to keep."""
+    most = int(most_rows(rules.cores))
+    if rules.keeps_log:
+        state.counters[LOGGED] = 0
+        state = state._replace(log=np.zeros(max(LOG_ROWS, 2 * most) * EVENT_COLUMNS, np.int64))
+    room, waiting = state.pending.size // NEWS_COLUMNS, int(state.counters[PENDING])
+    if room >= 2 * (waiting + most) or not rules.beliefs:
+        return state
+    order = (state.counters[PENDING_HEAD] + np.arange(waiting)) % max(room, 1)
+    longer = np.zeros((4 * (waiting + most), NEWS_COLUMNS), np.int64)
+    longer[:waiting] = state.pending.reshape(-1, NEWS_COLUMNS)[order]
+    state.counters[PENDING_HEAD] = 0
+    return state._replace(pending=longer.reshape(-1))

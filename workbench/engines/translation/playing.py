@@ -1,0 +1,113 @@
+"""One run from its first row to its last: stretches of the loop, and what must happen between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from workbench.engines.engine import Setup
+from workbench.engines.translation.broken import broken
+from workbench.engines.translation.growing import with_pages, with_room
+from workbench.engines.translation.loop import EVENT_COLUMNS, last_sample, play_in_order, play_warps
+from workbench.engines.translation.prepare import new_state, policies_of, rules_of
+from workbench.engines.translation.shape import Policies, Rows, Rules
+from workbench.engines.translation.state import (
+    FINE,
+    LOGGED,
+    NEEDS_ROOM,
+    NEEDS_ROWS,
+    ROW,
+    STATUS,
+    STREAM_CYCLE,
+    Run,
+    State,
+)
+from workbench.engines.translation.trace import PIECE, Trace, left_over, no_rows, together
+from workbench.records.translation_events import ACCESS
+from workbench.streams import Streams
+
+
+class Play:
+    """The state of one run, and its trace."""
+
+    def __init__(self, setup: Setup, streams: Streams, events: bool, checked: bool) -> None:
+        self.setup, self.trace = setup, Trace(setup, streams)
+        self.rules: Rules = rules_of(setup, events)
+        self.policies: Policies = policies_of(setup, self.rules, streams, checked)
+        self.state: State = new_state(self.rules, self.policies.plan)
+        self.logs: list[np.ndarray] = []
+        self._make_room()
+
+    def to_the_end(self) -> None:
+        """Serve every row.
+
+        Raises
+        ------
+        PolicyError
+            A policy raised, or gave an answer that its question does not allow.
+        """
+        if self.rules.warps:
+            self._as_warps_are_free()
+        else:
+            self._in_order()
+        self._make_room()
+        last_sample(self._run(no_rows()))
+
+    def _run(self, rows: Rows) -> Run:
+        return Run(self.rules, self.policies, self.state, rows)
+
+    def _grow(self) -> None:
+        self.rules, self.state = with_pages(self.rules, self.state, self.policies.plan, self.trace.numbers)
+
+    def _in_order(self) -> None:
+        for rows in self.trace.pieces():
+            self._grow()
+            self.state.counters[ROW] = 0
+            while self.state.counters[ROW] < rows.cycle.size:
+                play_in_order(self._run(rows))
+                self._after_a_stretch()
+
+    def _as_warps_are_free(self) -> None:
+        pieces, rows, ended = self.trace.pieces(), no_rows(), False
+        while not ended:
+            rows, ended = self._more(rows, pieces)
+            self._grow()
+            again = True
+            while again:
+                play_warps(self._run(rows), ended)
+                again = self._after_a_stretch() == NEEDS_ROOM
+
+    def _more(self, rows: Rows, pieces: Iterator[Rows]) -> tuple[Rows, bool]:
+        """What is left and as many rows again, so that a row is moved a few times at most; and whether that is all."""
+        left, new, wanted = left_over(rows, self.state.next_row), list[Rows](), 1
+        while wanted > 0:
+            piece = next(pieces, None)
+            if piece is None:
+                break
+            new.append(piece)
+            wanted = max(left.cycle.size, PIECE) - sum(part.cycle.size for part in new)
+        if new:
+            self.state.counters[STREAM_CYCLE] = new[-1].cycle[-1]
+        return together(left, new, self.state.next_row), wanted > 0
+
+    def _after_a_stretch(self) -> int:
+        status = int(self.state.counters[STATUS])
+        if status not in (FINE, NEEDS_ROOM, NEEDS_ROWS):
+            raise broken(self.setup, self.state)
+        self.state.counters[STATUS] = FINE
+        if status == NEEDS_ROOM:
+            self._make_room()
+        return status
+
+    def _make_room(self) -> None:
+        if self.rules.keeps_log:
+            kept = self.state.log[: self.state.counters[LOGGED] * EVENT_COLUMNS].reshape(-1, EVENT_COLUMNS)
+            self.logs.append(self._with_pages(kept.copy()))
+        self.state = with_room(self.rules, self.state)
+
+    def _with_pages(self, log: np.ndarray) -> np.ndarray:
+        """The log with the trace's pages in place of short numbers: of an entry that covers several, the first."""
+        short = log[:, 1] != ACCESS
+        log[short, 3] = self.trace.first_pages(self.trace.numbers.pages[log[short, 3]])
+        return log

@@ -1,0 +1,96 @@
+"""What does not change during a run of the engine `translation`: the machine, the levers, the policies.
+
+TLBs are numbered: the private ones as their cores, then those of clusters, then the shared one. Their sets lie one
+behind the other in the same order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.policies.translation.eviction.question import ReadyEviction
+from workbench.policies.translation.fill.question import ReadyFill
+from workbench.policies.translation.locate.question import Plan
+from workbench.policies.translation.peer.question import ReadyPeer
+from workbench.policies.translation.remote_fill.question import ReadyRemoteFill
+
+MESH, RING_NETWORK, CROSSBAR = range(3)
+LEVEL_BITS = 9
+"""Bits of a page number that one level of the page table resolves: 512 entries of 8 bytes in a page of 4 KiB."""
+
+
+class Rules(NamedTuple):
+    """The machine and the levers as whole numbers."""
+
+    cores: int
+    words: int
+    """Words of a bitmap of cores."""
+    tlbs: int
+    private_entries: int
+    private_sets: int
+    """Of each core."""
+    private_cycles: int
+    private_ports: int
+    mshrs: int
+    clusters: int
+    cluster_sets: int
+    shared_entries: int
+    shared_sets: int
+    shared_cycles: int
+    banks: int
+    bank_ports: int
+    walkers: int
+    walk_queue: int
+    levels: int
+    level_cycles: int
+    walk_cache: int
+    network: int
+    columns: int
+    """Of the mesh."""
+    hop_cycles: int
+    link_cycles: int
+    warps: int
+    gap_cycles: int
+    inclusive: int
+    targeted: int
+    """1 where an unmapping tells the holders alone."""
+    sample_accesses: int
+    counts: int
+    """1 where somebody reads how many entries cores share."""
+    beliefs: int
+    """1 where directories may be wrong, so that each has its own bitmaps."""
+    finite: int
+    """1 where a directory has room for so many records only."""
+    dense: int
+    """1 where a table by page and TLB says where a page lies, 0 where each TLB has a hash table."""
+    keeps_log: int
+
+
+class Policies(NamedTuple):
+    """The policies, ready to be asked."""
+
+    plan: Plan
+    peer: ReadyPeer
+    fill: ReadyFill
+    remote_fill: ReadyRemoteFill
+    eviction: ReadyEviction
+    shared_eviction: ReadyEviction
+
+
+class Rows(NamedTuple):
+    """The accesses that are known and not yet issued."""
+
+    cycle: np.ndarray
+    core: np.ndarray
+    page: np.ndarray
+    """int64[rows], the page as the trace names it."""
+    key: np.ndarray
+    """int64[rows], what an entry is found by: the page, or its group where entries cover several."""
+    number: np.ndarray
+    """int32[rows], the short number of the key."""
+    unmap: np.ndarray
+    """bool[rows]."""
+    following: np.ndarray
+    """int64[rows], the core's next row, -1 = not known yet; filled where warps wait."""

@@ -1,0 +1,88 @@
+"""The measures of address translation: where it is served, how long it takes, what it costs (spec 4, section 6).
+
+Rates are per access; `_per_kilo` is per 1,000 accesses. Latency runs from an access's issue to its translation. A
+measure that is not defined for a run (the stale rate of one that asks no peers) is NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.metrics.measure import Measure, declared
+from workbench.metrics.ratio import over
+from workbench.metrics.translation_latency import latency_measures
+from workbench.metrics.translation_traffic import traffic_measures
+from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
+
+_FOUND = "accesses that the core's own TLB serves at once"
+
+MEASURES = declared(
+    Measure("private_hit_rate", "", "higher", f"{_FOUND}, as a share of all"),
+    Measure("peer_hit_rate", "", "higher", "accesses that another core's TLB serves, as a share of all"),
+    Measure("near_hit_rate", "", "higher", "accesses that the core's own TLB or a peer's serves, as a share of all"),
+    Measure("shared_per_kilo", "look-ups", "lower", "look-ups in the shared TLB per 1,000 accesses"),
+    Measure("walks_per_kilo", "walks", "lower", "walks of the page table per 1,000 accesses"),
+    Measure("merged_per_kilo", "accesses", "neither", "accesses that waited for an own entry on its way, per 1,000"),
+    Measure("latency_mean_cycles", "cycles", "lower", "from an access's issue to its translation, averaged"),
+    Measure("latency_p99_cycles", "cycles", "lower", "from an access's issue to its translation, 99th percentile"),
+    Measure("miss_latency_mean_cycles", "cycles", "lower", "the same of what the core's own TLB does not serve"),
+    Measure("private_latency_mean_cycles", "cycles", "lower", "the same of what the core's own TLB serves at once"),
+    Measure("accesses_per_kilocycle", "accesses", "higher", "accesses over the makespan in thousands of cycles"),
+    Measure("makespan_cycles", "cycles", "lower", "from the first issue to the last translation"),
+    Measure("noc_messages_per_kilo", "messages", "lower", "messages between cores per 1,000 accesses"),
+    Measure("update_messages_per_kilo", "messages", "lower", "of these, news for directories"),
+    Measure("shootdown_messages_per_kilo", "messages", "lower", "of these, invalidations and their acknowledgements"),
+    Measure("noc_queue_cycles_mean", "cycles", "lower", "what a request or an answer waits for links, averaged"),
+    Measure("remote_per_kilo", "requests", "lower", "questions to peers per 1,000 accesses"),
+    Measure("stale_rate", "", "lower", "questions to peers that are answered in the negative, as a share of all"),
+    Measure("pushes_per_kilo", "pushes", "lower", "copies put into peers' TLBs unasked, per 1,000 accesses"),
+    Measure("push_pollution", "", "lower", "pushed entries evicted unused, as a share of all pushed"),
+    Measure("push_use", "", "higher", "pushed entries that are accessed before they leave, as a share of all pushed"),
+    Measure("refused_fills_per_kilo", "fills", "neither", "fills that the fill rule refused, per 1,000 accesses"),
+    Measure("fills_per_kilo", "fills", "lower", "entries that come into private TLBs per 1,000 accesses"),
+    Measure("walk_queue_cycles_mean", "cycles", "lower", "what a walk waits for a walker, averaged"),
+    Measure("walk_levels_mean", "levels", "lower", "levels of the page table that a walk reads, averaged"),
+    Measure("port_wait_cycles_mean", "cycles", "lower", "what an access waits for its own TLB's port, averaged"),
+    Measure("mshr_wait_cycles_mean", "cycles", "lower", "what an access waits for a miss-status register, averaged"),
+    Measure("sharing_degree_mean", "cores", "neither", "cores that hold a page, averaged over the pages held"),
+    Measure("shot_down", "entries", "neither", "private entries that were invalidated"),
+)
+"""Every measure by name."""
+
+
+def measure(record: TranslationRecord) -> dict[str, float]:
+    """Every measure of a run."""
+    return {
+        **_served(record),
+        **latency_measures(record),
+        **traffic_measures(record),
+        "sharing_degree_mean": sharing_degree(record),
+        "shot_down": float(record.shot_down),
+    }
+
+
+def _served(record: TranslationRecord) -> dict[str, float]:
+    total = accesses(record)
+    of = dict(zip(SERVED_BY, record.served.sum(axis=0).tolist(), strict=True))
+    return {
+        "private_hit_rate": over(of["private"], total),
+        "peer_hit_rate": over(of["peer"], total),
+        "near_hit_rate": over(of["private"] + of["peer"], total),
+        "merged_per_kilo": over(1000 * of["merged"], total),
+        "shared_per_kilo": over(1000 * record.shared_accesses, total),
+        "walks_per_kilo": over(1000 * record.walks, total),
+    }
+
+
+def sharing_degree(record: TranslationRecord) -> float:
+    """How many cores hold a page, averaged over the pages held and the samples.
+
+    A page that k cores hold is counted as k entries.
+    """
+    pages = pages_by_degree(record)
+    return over(float((pages * np.arange(len(pages))).sum()), float(pages.sum()))
+
+
+def pages_by_degree(record: TranslationRecord) -> np.ndarray:
+    """Pages by how many cores hold them, summed over the samples: int64[cores + 1]."""
+    return np.asarray(record.degrees // np.maximum(np.arange(len(record.degrees)), 1))

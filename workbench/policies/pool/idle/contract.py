@@ -1,0 +1,72 @@
+"""What every policy for idle memory owes, as tests to join, for policies of this package or not.
+
+from workbench.policies.pool.idle.contract import IdleContract
+
+class TestMyRelease(IdleContract):
+    policy = MyRelease()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.compiled import RAISED, kernel
+from workbench.policies.pool.idle.question import NO_LIMIT, RELEASE, IdleRelease, chained
+from workbench.policies.value_contract import ValueContract
+from workbench.streams import Streams
+
+__all__ = ["IdleContract"]
+_release = RELEASE.ask
+
+
+@kernel
+def _asked(answer, excess, oldest, origins, params):  # type: ignore[no-untyped-def]
+    return _release(answer, excess, oldest, origins, params)
+
+
+class IdleContract(ValueContract):
+    """Tests that every policy for idle memory passes; a subclass names the policy."""
+
+    policy: ClassVar[IdleRelease]
+
+    def test_names_what_is_wholly_cached_or_none(self) -> None:
+        for excess, order, origins in _asked_about():
+            assert self._plain(excess, order, origins) in (-1, *order)
+
+    def test_compiled_and_plain_answers_agree_and_stay_within_their_arrays(self) -> None:
+        for checked in (False, True):
+            ready = self.policy.ready(checked)
+            for excess, order, origins in _asked_about():
+                found = _asked(ready.answer, excess, order[0], origins, ready.params)
+                assert found != RAISED, f"raised at an excess of {excess}"
+                assert found == self._plain(excess, order, origins)
+
+    def test_keeps_within_its_limit_or_keeps_all(self) -> None:
+        assert 0 <= self.policy.limit_bytes() <= NO_LIMIT
+        for excess, order, origins in _asked_about():
+            sizes = origins[::4][order].tolist()
+            gone = self.policy.returned(sizes, max(sum(sizes) - excess, 0))
+            assert not gone or sum(sizes) - sum(gone) <= sum(sizes) - excess
+
+    def test_leaves_its_inputs_alone(self) -> None:
+        for excess, order, origins in _asked_about():
+            before = origins.tobytes()
+            self._plain(excess, order, origins)
+            assert origins.tobytes() == before, "wrote to what it was shown"
+
+    def _plain(self, excess: int, order: list[int], origins: np.ndarray) -> int:
+        function: Any = self.policy.function()
+        return int(function(excess, order[0], origins, self.policy.parameters()))
+
+
+def _asked_about() -> Iterator[tuple[int, list[int], np.ndarray]]:
+    """Driver allocations of sizes alike and not, some of them wholly cached."""
+    draw = Streams(0)["idle"]
+    for _ in range(40):
+        sizes = draw.integers(1, int(2 ** draw.uniform(1, 30)) + 1, 8)
+        sizes[draw.integers(0, 8, 3)] = sizes[0]
+        order = draw.permutation(8)[: draw.integers(1, 9)].tolist()
+        yield int(draw.integers(1, sizes[order].sum() + 1)), order, chained(sizes.tolist(), order)

@@ -1,0 +1,122 @@
+"""What every choice of a card owes, as tests to join, for policies of this package or not.
+
+from workbench.policies.pool.target.contract import TargetContract
+
+class TestMyTarget(TargetContract):
+    policy = MyTarget()
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, RAISED, kernel
+from workbench.policies.pool.target.plain import Scene
+from workbench.policies.pool.target.question import CHOSEN, SCORE, Target
+from workbench.policies.value_contract import ValueContract
+from workbench.streams import Streams
+
+__all__ = ["TargetContract"]
+UNTOUCHED = 77.0
+_score: Any = SCORE.ask
+_chosen: Any = CHOSEN.ask
+
+
+@kernel
+def _asked(answer, borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
+    return _score(
+        answer, borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory
+    )
+
+
+@kernel
+def _told(answer, card, cards, params, memory):  # type: ignore[no-untyped-def]
+    return _chosen(answer, card, cards, params, memory)
+
+
+class TargetContract(ValueContract):
+    """Tests that every choice of a card passes; a subclass names the policy."""
+
+    policy: ClassVar[Target]
+
+    def test_scores_every_candidate_and_nothing_else(self) -> None:
+        for _, shown, scores, _ in self._plain_walk():
+            assert not np.isnan(scores).any(), shown
+            assert (scores < math.inf).all(), shown
+            assert scores[-1] == UNTOUCHED, "wrote behind the last candidate"
+
+    def test_compiled_and_plain_scores_agree_to_the_bit_within_their_arrays(self) -> None:
+        for checked in (False, True):
+            for term, shown, scores, memory in self._plain_walk():
+                ready = term.ready(shown.free.size, 1, checked)
+                ready.memory[:] = memory[0]
+                mine = np.full(shown.cards.size + 1, UNTOUCHED)
+                asked: Any = _asked
+                status = asked(ready.answer, *shown.arguments(), mine, ready.params, ready.memory)
+                assert status != RAISED, f"raised when asked {shown}"
+                assert mine.tobytes() == scores.tobytes()
+                assert ready.memory.tolist() == memory[1].tolist(), "memories differ"
+                if ready.chosen != NO_ANSWER:
+                    assert _told(ready.chosen, shown.cards[0], shown.free.size, ready.params, ready.memory) != RAISED
+
+    def test_leaves_its_inputs_alone(self) -> None:
+        for _, shown, _, memory in self._plain_walk():
+            assert memory[2] == [np.asarray(it).tobytes() for it in shown], "wrote to what it was shown"
+
+    def test_memory_belongs_to_the_run(self) -> None:
+        for term, _ in self.policy.terms():
+            first, second = term.start_memory(8, 5), term.start_memory(8, 5)
+            assert (first.dtype, first.ndim) == (np.dtype(np.int64), 1), "memory is one row of int64"
+            assert first is not second, "each run has its own memory"
+            assert first.tolist() == second.tolist(), "the same seed gives the same memory"
+            assert (first.tolist() != term.start_memory(8, 6).tolist()) == term.draws, f"draws is {term.draws}"
+            assert term.fallbacks(first) == 0, "nothing has happened yet"
+
+    def test_terms_are_single_scores_with_weights(self) -> None:
+        for term, weight in self.policy.terms():
+            assert term.terms() == ((term, 1.0),), "a sum within the sum"
+            assert weight >= 0, "a weight below zero"
+
+    def test_chooses_one_of_the_cards_or_none(self) -> None:
+        cards = [("gpu0", 50, 24.0), ("cpu0", 90, 12.0), ("gpu1", 90, 150.0)]
+        found = self.policy.choose(60, cards)
+        assert found in ("cpu0", "gpu1", None) or not self.policy.filters()
+        assert self.policy.choose(100, cards) is None or not self.policy.filters()
+
+    def _plain_walk(self) -> Iterator[tuple[Target, Scene, np.ndarray, tuple[Any, ...]]]:
+        """Each term's answers in plain Python; with what it remembered before and after, and what it was shown."""
+        for term, _ in self.policy.terms():
+            memory: Any = None
+            for shown in _scenes():
+                memory = term.start_memory(shown.free.size, 1) if memory is None else memory
+                before, scores = memory.copy(), np.full(shown.cards.size + 1, UNTOUCHED)
+                bytes_shown = [np.asarray(it).tobytes() for it in shown]
+                function: Any = term.function()
+                function(*shown.arguments(), scores, term.parameters(), memory)
+                yield term, shown, scores, (before, memory.copy(), bytes_shown)
+                if told := type(term).chosen:
+                    told(int(shown.cards[np.argmax(scores[:-1])]), shown.free.size, term.parameters(), memory)
+
+
+def _scenes() -> Iterator[Scene]:
+    """Boards of six cards in all states, some cards alike."""
+    draw = Streams(0)["targets"]
+    for _ in range(25):
+        free, held = draw.integers(0, 1 << int(draw.integers(3, 40)), 6), draw.integers(0, 1 << 20, 6)
+        free[draw.integers(0, 6, 2)] = free[0]
+        yield Scene(
+            borrower=6,
+            cards=np.sort(draw.permutation(6)[: draw.integers(1, 7)]),
+            size=int(draw.integers(1, 100)),
+            free=free,
+            gbps=draw.choice([12.0, 24.0, 48.0, 150.0], 6),
+            hops=draw.integers(1, 4, 6),
+            lent=draw.choice([0.0, 1.0, 7.0, 5000.0], 6),
+            held=held,
+            totals=free + held + 1,
+            hosts=draw.integers(0, 2, 6),
+        )

@@ -1,0 +1,42 @@
+"""A holder bitmap as people write it: core 0 on the left, `1` = holds the page (spec 4, section 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.errors import wrong_value
+
+
+def cores_of(bitmap: str) -> list[int]:
+    """The cores that a bitmap names, in order.
+
+    Raises
+    ------
+    InputError
+        There is something else than `0` and `1` in it, or nothing.
+
+    Examples
+    --------
+    >>> cores_of("0110")
+    [1, 2]
+    """
+    if not isinstance(bitmap, str) or not bitmap or set(bitmap) - {"0", "1"}:
+        raise wrong_value("", "bitmap", "must be a string of 0 and 1, core 0 on the left", bitmap)
+    return [core for core, bit in enumerate(bitmap) if bit == "1"]
+
+
+def degree(bitmap: str) -> int:
+    """The sharing degree: how many cores hold the translation, the local one included (spec 4, E4, E5).
+
+    >>> degree("0111"), degree("1000"), degree("1111")
+    (3, 1, 4)
+    """
+    return len(cores_of(bitmap))
+
+
+def as_words(bitmap: str) -> np.ndarray:
+    """The bitmap as compiled code sees it: uint64[words], core c is bit c % 64 of word c // 64."""
+    words = [0] * -(-len(bitmap) // 64)
+    for core in cores_of(bitmap):
+        words[core // 64] |= 1 << core % 64
+    return np.array(words, np.uint64)

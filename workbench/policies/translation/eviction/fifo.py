@@ -1,0 +1,25 @@
+"""FIFO: the entry that came first."""
+
+from __future__ import annotations
+
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.structures.entry_sets import LATER, ROW
+
+
+class FIFO(Eviction):
+    """Evict the entry that came first, then the next, however they were used; there are no ties.
+
+    References
+    ----------
+    spec 4, section 2, `base_eviction`.
+
+    Examples
+    --------
+    >>> FIFO().order(inserted="abcd", touched="a")
+    ['a', 'b', 'c', 'd']
+    """
+
+    def answer(  # type: ignore[no-untyped-def]
+        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
+    ):
+        return earliest if nth == 0 else entries[previous * ROW + LATER]

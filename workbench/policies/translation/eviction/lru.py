@@ -1,0 +1,25 @@
+"""LRU: the entry that has not been used for longest."""
+
+from __future__ import annotations
+
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.structures.entry_sets import NEWER, ROW
+
+
+class LRU(Eviction):
+    """Evict the least recently used entry, then the next; an insertion is a use, so there are no ties.
+
+    References
+    ----------
+    spec 4, E16: the control for the document's MRU.
+
+    Examples
+    --------
+    >>> LRU().order(inserted="abcd", touched="ba")
+    ['c', 'd', 'b', 'a']
+    """
+
+    def answer(  # type: ignore[no-untyped-def]
+        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
+    ):
+        return oldest if nth == 0 else entries[previous * ROW + NEWER]

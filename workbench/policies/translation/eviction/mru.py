@@ -1,0 +1,27 @@
+"""MRU: the entry that was used last."""
+
+from __future__ import annotations
+
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.structures.entry_sets import OLDER, ROW
+
+
+class MRU(Eviction):
+    """Evict the most recently used entry, then the one before; an insertion is a use, so there are no ties.
+
+    Suits cyclic sweeps over more pages than fit; keeps stale entries after a change of phase.
+
+    References
+    ----------
+    spec 4, R22, E16: the document's base policy.
+
+    Examples
+    --------
+    >>> MRU().order(inserted="abcd", touched="a")
+    ['a', 'd', 'c', 'b']
+    """
+
+    def answer(  # type: ignore[no-untyped-def]
+        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
+    ):
+        return newest if nth == 0 else entries[previous * ROW + OLDER]

@@ -1,0 +1,65 @@
+"""One set of entries under an eviction policy, in plain Python: to follow a decision, and for the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.structures.entry_sets import (
+    EARLIEST,
+    NEWEST,
+    NONE,
+    OLDEST,
+    PAGE,
+    ROW,
+    insert,
+    new_entry_sets,
+    remove,
+    take_free,
+    touch,
+)
+
+NO_HOLDERS = np.zeros(1, np.uint64)
+
+
+class PlainSet:
+    """A set whose policy is asked and told as plain functions."""
+
+    def __init__(self, policy: Eviction, ways: int, seed: int = 0) -> None:
+        self.policy, self.ways = policy, ways
+        self.table = new_entry_sets(np.array([ways]), np.array([0]))
+        self.params, self.memory = policy.parameters(), policy.start_memory(1, ways, seed)
+        self.where: dict[int, int] = {}
+
+    def use(self, page: int) -> None:
+        """Access a page: touch it, or insert it into a free entry."""
+        fresh = page not in self.where
+        if fresh:
+            self.where[page] = take_free(self.table, 0)
+            insert(self.table, 0, self.where[page], page, 0, NONE)
+        else:
+            touch(self.table, 0, self.where[page])
+        told: Any = type(self.policy).touched
+        if told is not None:
+            told(self.where[page], 0, 0, self.ways, int(fresh), self.params, self.memory)
+
+    def drop(self, page: int) -> None:
+        """Take a page out."""
+        remove(self.table, 0, self.where.pop(page))
+
+    def shown(self) -> tuple[Any, ...]:
+        """What the question shows of the full set, from `at` to `words`."""
+        ends = (int(self.table.sets[end]) for end in (NEWEST, OLDEST, EARLIEST))
+        return (0, 0, self.ways, *ends, self.table.entries, NO_HOLDERS, 0, 0, 0)
+
+    def proposed(self) -> list[int]:
+        """Every page in the order of the candidates."""
+        answer: Any = self.policy.function()
+        found: list[int] = []
+        entry = NONE
+        for nth in range(self.ways):
+            entry = int(answer(nth, entry, *self.shown(), self.params, self.memory))
+            found.append(int(self.table.entries[entry * ROW + PAGE]))
+        return found

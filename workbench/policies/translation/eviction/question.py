@@ -1,0 +1,131 @@
+"""Which entry of a full set goes? (spec 4, R22)
+
+An answer is a plain function `answer(nth, previous, at, first, ways, newest, oldest, earliest, entries, holders,
+spread, base, words, params, memory)` that proposes candidates one by one:
+
+nth      int64, which candidate of this eviction is asked for, 0 = the policy's first choice
+previous int64, the entry that was proposed before it, -1 for the first
+at       int64, the number of the set, over all TLBs that the policy serves, from 0
+first    int64, the set's first entry; its entries are `first` to `first + ways - 1`, all of them in use
+ways     int64
+newest, oldest, earliest
+         int64, the entry that was used last, the one that has not been used for longest, the one that came first
+entries  readonly int64[], eight numbers an entry (`workbench.structures.entry_sets`); `entries[entry * 8 + NEWER]` is
+         the entry that was used next after it, OLDER the one before, LATER the one that came next, PAGE its page
+holders  readonly uint64[], the bitmaps of the directory; `degree(entries, holders, spread, base, words, entry)` counts
+         how many cores hold an entry's page, the local one included; 1 where there is no directory
+spread, base, words
+         int64, where the bitmap of a page lies
+params   readonly float64[parameters]
+memory   int64[memory_size], all that the policy remembers, over all its sets; may be written
+
+It returns the entry. Alone, only the first choice is asked for; `SharingAwareEviction` asks for more. Candidates must
+differ until there are no more. A policy that must know what is used also defines `touched(entry, at, first, ways,
+fresh, params, memory)`, called at every hit (`fresh` 0) and every insertion (`fresh` 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, Question, kernel
+from workbench.policies.policy import Policy
+from workbench.structures.core_bits import count_cores
+from workbench.structures.entry_sets import PAGE, ROW
+
+_SET = dict.fromkeys(("at", "first", "ways"), "int64")
+_ENDS = dict.fromkeys(("newest", "oldest", "earliest"), "int64")
+_SEEN = {"entries": "readonly int64[]", "holders": "readonly uint64[]"}
+_WHERE = dict.fromkeys(("spread", "base", "words"), "int64")
+_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
+EVICT = Question("eviction", nth="int64", previous="int64", **_SET, **_ENDS, **_SEEN, **_WHERE, **_LEVERS)
+TOUCHED = Question("eviction notice", returns="nothing", entry="int64", **_SET, fresh="int64", **_LEVERS)
+
+PLAIN_BASE, NEXT_BATCH, LOWEST_DEGREE, LOOP = range(4)
+"""What is evicted when every candidate is protected."""
+UNPROTECTED, HIGH, LOW = range(3)
+"""Which degrees protect a candidate: none, those at or above the threshold, those below it."""
+
+
+class ReadyEviction(NamedTuple):
+    """An eviction policy as engines receive it."""
+
+    answer: Any
+    touched: Any
+    params: np.ndarray
+    memory: np.ndarray
+    protects: int
+    candidates: int
+    share_threshold: int
+    fallback: int
+
+
+@kernel
+def degree(entries: np.ndarray, holders: np.ndarray, spread: int, base: int, words: int, entry: int) -> int:
+    """How many cores hold the page of an entry, the local one included; 1 where there is no directory."""
+    if words == 0:
+        return 1
+    return count_cores(holders, entries[entry * ROW + PAGE] * spread + base, words)
+
+
+class Eviction(Policy, abstract=True):
+    """The base of every eviction policy; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "eviction"
+    touched: ClassVar[Callable[..., Any] | None] = None
+
+    def base_policy(self) -> Eviction:
+        """The policy that proposes candidates: itself, unless it wraps another."""
+        return self
+
+    def protection(self) -> tuple[int, int, int, int]:
+        """Which degrees protect, how many candidates are examined, the threshold, what if all are protected."""
+        return UNPROTECTED, 1, 0, PLAIN_BASE
+
+    def most_threshold(self) -> int:
+        """The largest threshold on the sharing degree, which no machine with fewer cores can reach; 0 = none."""
+        return 0
+
+    def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        return np.zeros(1, np.int64)
+
+    def order(self, inserted: Sequence[Any], touched: Sequence[Any] = (), seed: int = 0) -> list[Any]:
+        """The entries of one full set in the order in which this policy proposes them, in plain Python.
+
+        Parameters
+        ----------
+        inserted : sequence
+            What came into the set, in this order, each once.
+        touched : sequence
+            What was used then, in this order.
+        seed : int
+            The seed of a policy that draws.
+
+        Examples
+        --------
+        >>> from workbench.policies.translation.eviction import LRU
+        >>> LRU().order(inserted="abcd", touched="a")
+        ['b', 'c', 'd', 'a']
+        """
+        from workbench.policies.translation.eviction.plain_set import PlainSet
+
+        one = PlainSet(self.base_policy(), len(inserted), seed)
+        for name in (*range(len(inserted)), *(list(inserted).index(name) for name in touched)):
+            one.use(name)
+        return [inserted[page] for page in one.proposed()]
+
+    def ready(self, sets: int, ways: int, seed: int = 0, checked: bool = False) -> ReadyEviction:
+        """The policy for one run: compiled functions, parameters, fresh memory."""
+        base = self.base_policy()
+        touched = type(base).touched
+        return ReadyEviction(
+            EVICT.ready(base.function(), checked),
+            TOUCHED.ready(touched, checked) if touched else NO_ANSWER,
+            base.parameters(),
+            base.start_memory(sets, ways, seed),
+            *self.protection(),
+        )

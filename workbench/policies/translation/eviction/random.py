@@ -1,0 +1,39 @@
+"""Random: any entry."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.policies.translation.eviction.question import Eviction
+from workbench.streams import Streams
+from workbench.structures.xorshift import below
+
+GENERATOR = 0
+"""Memory: the state of the random generator, never 0."""
+
+
+class Random(Eviction):
+    """Evict an entry at random, each equally likely; further candidates are the ways behind it, in a circle; no ties.
+
+    References
+    ----------
+    spec 4, section 2, `base_eviction`.
+
+    Examples
+    --------
+    >>> "".join(Random().order(inserted="abcd", seed=1)) in ("abcd", "bcda", "cdab", "dabc")
+    True
+    """
+
+    draws = True
+
+    def answer(  # type: ignore[no-untyped-def]
+        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
+    ):
+        if nth == 0:
+            return first + below(memory, GENERATOR, ways)
+        return previous + 1 if previous + 1 < first + ways else first
+
+    def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
+        """The generator's state, drawn from the stream `random` of the seed: int64[1]."""
+        return np.array([max(Streams(seed).integer("random"), 1)])

@@ -1,0 +1,33 @@
+"""Gate any: fill where enough entries are shared with anybody."""
+
+from __future__ import annotations
+
+from workbench.levers import lever
+from workbench.policies.translation.fill.question import REFUSED, Fill
+
+
+class GateAny(Fill):
+    """Fill the requester if so many of its entries, or more, are shared with others; equal is enough, else nobody.
+
+    The literal text: an empty TLB shares nothing, so it is never filled (spec 4, V15, E1).
+
+    References
+    ----------
+    spec 4, R14-R16; source document paragraphs 80-81.
+
+    Examples
+    --------
+    >>> GateAny(threshold=3).decide(["1100", "1010", "1000", "1001"]).fills
+    True
+    """
+
+    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+
+    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
+        return 0 if shared >= params[0] else REFUSED
+
+    def counts(self) -> bool:
+        return True
+
+    def most_threshold(self) -> int:
+        return self.threshold

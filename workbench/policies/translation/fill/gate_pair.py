@@ -1,0 +1,34 @@
+"""Gate pair: fill where enough entries are shared with one and the same core."""
+
+from __future__ import annotations
+
+from workbench.levers import lever
+from workbench.policies.translation.fill.question import REFUSED, Fill
+
+
+class GatePair(Fill):
+    """Fill the requester if it shares so many entries, or more, with some one core; equal is enough, else nobody.
+
+    References
+    ----------
+    spec 4, R17; source document paragraph 82.
+
+    Examples
+    --------
+    >>> GatePair(threshold=3).decide(["1100", "1010", "1000", "1001"]).fills
+    False
+    """
+
+    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+
+    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
+        for peer in range(cores):
+            if peer != core and pairs[core * cores + peer] >= params[0]:
+                return 0
+        return REFUSED
+
+    def counts(self) -> bool:
+        return True
+
+    def most_threshold(self) -> int:
+        return self.threshold

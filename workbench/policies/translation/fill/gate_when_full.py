@@ -1,0 +1,33 @@
+"""Gate when full: fill freely until the TLB is full."""
+
+from __future__ import annotations
+
+from workbench.levers import lever
+from workbench.policies.translation.fill.question import REFUSED, Fill
+
+
+class GateWhenFull(Fill):
+    """Fill the requester while it has free entries; then as `gate_any`, where equal is enough.
+
+    Repairs the cold start, not what follows: a full TLB that shares nothing is never renewed (spec 4, E1).
+
+    References
+    ----------
+    spec 4, R19, E1.
+
+    Examples
+    --------
+    >>> GateWhenFull().decide(["1000"], entries=1).fills, GateWhenFull().decide(["1000"], entries=2).fills
+    (False, True)
+    """
+
+    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+
+    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
+        return 0 if held < entries or shared >= params[0] else REFUSED
+
+    def counts(self) -> bool:
+        return True
+
+    def most_threshold(self) -> int:
+        return self.threshold

@@ -1,0 +1,38 @@
+"""Push pair: the requester is filled, and every core that shares much with it."""
+
+from __future__ import annotations
+
+from workbench.levers import lever
+from workbench.policies.translation.fill.question import Fill
+
+
+class PushPair(Fill):
+    """Fill the requester, always, and every core with which it shares so many entries, or more; equal is enough.
+
+    The recommended reading: it cannot lock up, and gives the text's "at the same time" a meaning (spec 4, E1).
+
+    References
+    ----------
+    spec 4, R18, E1; source document paragraph 82.
+
+    Examples
+    --------
+    >>> PushPair(threshold=3).decide(["1100", "1110", "1100", "1000"]).pushes
+    (1,)
+    """
+
+    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+
+    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
+        count = 0
+        for peer in range(cores):
+            if peer != core and pairs[core * cores + peer] >= params[0]:
+                push[count] = peer
+                count += 1
+        return count
+
+    def counts(self) -> bool:
+        return True
+
+    def most_threshold(self) -> int:
+        return self.threshold

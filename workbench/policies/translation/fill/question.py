@@ -1,0 +1,125 @@
+"""A translation comes from the shared TLB or the page table: who gets a copy? (spec 4, R14-R20)
+
+An answer is a plain function `answer(core, cores, entries, held, shared, pairs, push, params, memory)`:
+
+core    int64, the requester, the destination of the fill
+cores   int64, how many there are
+entries int64, entries of a private TLB
+held    int64, entries of the requester's private TLB that are in use
+shared  int64, of these, those whose bitmap names at least one other core
+pairs   readonly int64[cores * cores], of the entries of each core, those that it shares with each other core:
+        `pairs[core * cores + peer]`, as the core's own directory says; zeros where there is no directory
+push    int64[cores], to be filled: cores that get a copy as well
+params  readonly float64[parameters]
+memory  int64[memory_size], all that the policy remembers; may be written
+
+It returns how many cores it wrote to `push`, and the requester is filled too; or -1: nobody is filled. A core that
+holds the page already gets nothing (spec 4, R21). A policy that must know what became of its copies also defines
+`told(core, peer, used, cores, params, memory)`, called when a copy that `core` caused in `peer` is used for the first
+time (1), or leaves to make room without having been used (0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, Question
+from workbench.errors import wrong_value
+from workbench.policies.policy import Policy
+from workbench.policies.translation.bitmap_text import cores_of
+
+REFUSED = -1
+"""The answer that says: nobody is filled."""
+
+_COUNTS = dict.fromkeys(("core", "cores", "entries", "held", "shared"), "int64")
+_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
+FILL = Question("fill", **_COUNTS, pairs="readonly int64[]", push="int64[]", **_LEVERS)
+TOLD = Question(
+    "fill notice", returns="nothing", **dict.fromkeys(("core", "peer", "used", "cores"), "int64"), **_LEVERS
+)
+
+
+class ReadyFill(NamedTuple):
+    """A fill rule as engines receive it."""
+
+    answer: Any
+    told: Any
+    params: np.ndarray
+    memory: np.ndarray
+
+
+class Decision(NamedTuple):
+    """Who gets a copy."""
+
+    fills: bool
+    """Whether the requester does."""
+    pushes: tuple[int, ...]
+    """The other cores that do."""
+
+
+class Fill(Policy, abstract=True):
+    """The base of every fill rule; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "fill"
+    told: ClassVar[Callable[..., Any] | None] = None
+
+    def counts(self) -> bool:
+        """Whether the rule reads what the requester shares with other cores, which must then be counted."""
+        return False
+
+    def most_threshold(self) -> int:
+        """The largest threshold on entries, which must be within a private TLB; 0 = none."""
+        return 0
+
+    def start_memory(self, cores: int, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        return np.zeros(1, np.int64)
+
+    def decide(self, bitmaps: Sequence[str], core: int = 0, entries: int = 0, seed: int = 0) -> Decision:
+        """Who gets a copy, in plain Python, from the bitmaps of the destination's own entries.
+
+        Parameters
+        ----------
+        bitmaps : sequence of str
+            The bitmap of each entry in use, core 0 on the left, all of the same length.
+        core : int
+            The destination.
+        entries : int
+            Entries of its TLB; one more than are in use if 0.
+
+        Raises
+        ------
+        InputError
+            A bitmap cannot be read, or they differ in length.
+
+        Examples
+        --------
+        >>> from workbench.policies.translation.fill import PushPair
+        >>> PushPair(threshold=3).decide(["1100", "1110", "1100", "1000"])
+        Decision(fills=True, pushes=(1,))
+        """
+        cores = len(bitmaps[0]) if bitmaps else core + 1
+        if any(len(bitmap) != cores for bitmap in bitmaps):
+            raise wrong_value("", "bitmaps", "must all name the same cores", list(bitmaps))
+        others = [[peer for peer in cores_of(bitmap) if peer != core] for bitmap in bitmaps]
+        pairs = np.zeros((cores, cores), np.int64)
+        for peer in (peer for named in others for peer in named):
+            pairs[core, peer] += 1
+        shared, held, push = sum(map(bool, others)), len(bitmaps), np.zeros(cores, np.int64)
+        answer: Any = self.function()
+        seen = (core, cores, entries or held + 1, held, shared, pairs.reshape(-1), push)
+        told = int(answer(*seen, self.parameters(), self.start_memory(cores, seed)))
+        return Decision(told != REFUSED, tuple(push[: max(told, 0)].tolist()))
+
+    def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyFill:
+        """The policy for one run: compiled functions, parameters, fresh memory."""
+        told = type(self).told
+        return ReadyFill(
+            FILL.ready(self.function(), checked),
+            TOLD.ready(told, checked) if told else NO_ANSWER,
+            self.parameters(),
+            self.start_memory(cores, seed),
+        )

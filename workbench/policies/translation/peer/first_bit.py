@@ -1,0 +1,23 @@
+"""First bit: the lowest core that holds the page."""
+
+from __future__ import annotations
+
+from workbench.policies.translation.peer.question import Peer
+from workbench.structures.core_bits import next_core
+
+
+class FirstBit(Peer):
+    """Ask the holder with the lowest number, the first set bit of the record; there are no ties.
+
+    References
+    ----------
+    spec 4, R7; source document paragraph 78.
+
+    Examples
+    --------
+    >>> FirstBit().ask("0110")
+    1
+    """
+
+    def answer(core, cores, others, hops, load, params, memory):  # type: ignore[no-untyped-def]
+        return next_core(others, 0, others.size, 0)

@@ -1,0 +1,98 @@
+"""Which of the cores that hold a page is asked? (spec 4, R7)
+
+An answer is a plain function `answer(core, cores, others, hops, load, params, memory)`:
+
+core   int64, who asks
+cores  int64, how many there are
+others readonly uint64[words], the holders that may be asked: core c is bit c % 64 of word c // 64; at least one, never
+       the asker, never one that has already answered in the negative (`workbench.structures.core_bits` reads it)
+hops   readonly int64[cores * cores], routers between two cores: `hops[core * cores + peer]`
+load   readonly int64[cores], requests that each core has been sent so far
+params readonly float64[parameters]
+memory int64[memory_size], all that the policy remembers; may be written
+
+It returns the core to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.errors import wrong_value
+from workbench.policies.policy import Policy
+from workbench.policies.translation.bitmap_text import as_words, cores_of
+
+PEER = Question(
+    "peer",
+    core="int64",
+    cores="int64",
+    others="readonly uint64[]",
+    hops="readonly int64[]",
+    load="readonly int64[]",
+    params="readonly float64[]",
+    memory="int64[]",
+)
+
+
+class ReadyPeer(NamedTuple):
+    """A choice of a peer as engines receive it."""
+
+    answer: Any
+    params: np.ndarray
+    memory: np.ndarray
+
+
+class Peer(Policy, abstract=True):
+    """The base of every choice of a peer; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "peer"
+
+    def start_memory(self, cores: int, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        return np.zeros(1, np.int64)
+
+    def ask(
+        self, holders: str, core: int = 0, hops: Sequence[int] = (), load: Sequence[int] = (), seed: int = 0
+    ) -> int | None:
+        """The core that is asked, in plain Python; None when no other core holds the page (spec 4, R9).
+
+        Parameters
+        ----------
+        holders : str
+            The record's bitmap, core 0 on the left.
+        core : int
+            Who asks.
+        hops, load : sequence of int
+            From the asker to each core, and what each has been sent so far; zeros if not given.
+
+        Raises
+        ------
+        InputError
+            The bitmap cannot be read, or the asker is none of its cores.
+
+        Examples
+        --------
+        >>> from workbench.policies.translation.peer import FirstBit
+        >>> FirstBit().ask("0110"), FirstBit().ask("1000")
+        (1, None)
+        """
+        cores = len(holders)
+        if not 0 <= core < max(cores, 1):
+            raise wrong_value("", "core", f"must be from 0 to {cores - 1}", core)
+        others = "".join("0" if k == core else bit for k, bit in enumerate(holders))
+        if not cores_of(others):
+            return None
+        table = np.zeros((cores, cores), np.int64)
+        table[core] = list(hops) or [0] * cores
+        sent = np.array(list(load) or [0] * cores, np.int64)
+        answer: Any = self.function()
+        memory = self.start_memory(cores, seed)
+        return int(answer(core, cores, as_words(others), table.reshape(-1), sent, self.parameters(), memory))
+
+    def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyPeer:
+        """The policy for one run: compiled function, parameters, fresh memory."""
+        return ReadyPeer(PEER.ready(self.function(), checked), self.parameters(), self.start_memory(cores, seed))

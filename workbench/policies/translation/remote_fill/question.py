@@ -1,0 +1,80 @@
+"""A peer has answered: does the asker keep a copy? (spec 4, E9)
+
+An answer is a plain function `answer(core, peer, cores, entries, held, degree, pairs, params, memory)`:
+
+core    int64, who asked
+peer    int64, who answered
+cores   int64, how many there are
+entries int64, entries of a private TLB
+held    int64, entries of the asker's private TLB that are in use
+degree  int64, how many cores hold the page, as the asker's directory says; 1 where there is none
+pairs   readonly int64[cores * cores], as for the fill from the shared TLB: `pairs[core * cores + peer]`
+params  readonly float64[parameters]
+memory  int64[memory_size], all that the policy remembers; may be written
+
+It returns 1 for a copy, 0 for none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.policies.policy import Policy
+
+_COUNTS = dict.fromkeys(("core", "peer", "cores", "entries", "held", "degree"), "int64")
+REMOTE_FILL = Question(
+    "remote_fill", **_COUNTS, pairs="readonly int64[]", params="readonly float64[]", memory="int64[]"
+)
+
+
+class ReadyRemoteFill(NamedTuple):
+    """The rule as engines receive it."""
+
+    answer: Any
+    params: np.ndarray
+    memory: np.ndarray
+
+
+class RemoteFill(Policy, abstract=True):
+    """The base of every rule for copies after a remote hit; a new one needs an `answer`."""
+
+    question: ClassVar[str] = "remote_fill"
+
+    def counts(self) -> bool:
+        """Whether the rule reads what cores share, which must then be counted."""
+        return False
+
+    def start_memory(self, cores: int, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        return np.zeros(1, np.int64)
+
+    def copies(self, shared: int = 0, degree: int = 1, held: int = 0, entries: int = 32, seed: int = 0) -> bool:
+        """Whether a copy is kept, in plain Python.
+
+        Parameters
+        ----------
+        shared : int
+            Entries that the asker shares with the peer that answered.
+        degree : int
+            Cores that hold the page.
+        held, entries : int
+            Entries of the asker's TLB in use, and all of them.
+
+        Examples
+        --------
+        >>> from workbench.policies.translation.remote_fill import Threshold
+        >>> Threshold(threshold=3).copies(shared=2), Threshold(threshold=3).copies(shared=3)
+        (False, True)
+        """
+        pairs = np.array([0, shared, shared, 0])
+        answer: Any = self.function()
+        return bool(answer(0, 1, 2, entries, held, degree, pairs, self.parameters(), self.start_memory(2, seed)))
+
+    def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyRemoteFill:
+        """The policy for one run: compiled function, parameters, fresh memory."""
+        return ReadyRemoteFill(
+            REMOTE_FILL.ready(self.function(), checked), self.parameters(), self.start_memory(cores, seed)
+        )

@@ -1,0 +1,113 @@
+"""What happened in an address-translation hierarchy: totals that stay small however long the trace is.
+
+A trace of a hundred million accesses leaves no row an access: latencies are counted by their length, everything else
+by core, by kind or by window of time. Single accesses are kept only where events are asked for.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+SERVED_BY = ("private", "merged", "peer", "shared", "walk")
+"""Where a translation may come from: the core's own TLB; an entry of its own that was on its way; another core's TLB
+(or that of a cluster); the shared TLB; the page table."""
+MESSAGES = ("request", "answer", "push", "update", "shootdown")
+"""What travels between cores: questions to peers, their answers, copies, news for directories, invalidations."""
+OVER_TIME = (*SERVED_BY, "messages", "noc_queue_cycles", "walk_queue_cycles")
+"""What is counted by window of time."""
+EXACT_LATENCIES = 1 << 16
+"""Latencies below are counted cycle by cycle; longer ones in 1,024 steps an octave, below 0.1 percent."""
+
+
+class TranslationRecord(NamedTuple):
+    """One run of the engine `translation`."""
+
+    cores: int
+    private_entries: int
+    shared_entries: int
+    page_bytes: int
+    """Bytes that an entry covers."""
+    clock_mhz: float
+    network: str
+    """The topology between cores: mesh, ring or crossbar."""
+    first_cycle: int
+    """The cycle of the first issue."""
+    last_cycle: int
+    """The cycle at which the last translation is known."""
+    served: np.ndarray
+    """int64[cores, 5], accesses of each core by `SERVED_BY`."""
+    latency_cycles: np.ndarray
+    """int64[lengths], from an access's issue to its translation, each length that occurred, increasing; exact below
+    `EXACT_LATENCIES`, above it the least of its step."""
+    latency_counts: np.ndarray
+    """int64[lengths], accesses of each."""
+    latency_sums: np.ndarray
+    """int64[5], cycles of all accesses by `SERVED_BY`, exact."""
+    shared_accesses: int
+    """Look-ups in the shared TLB."""
+    walks: int
+    walk_levels: int
+    """Levels of the page table that all walks read."""
+    walk_queue_cycles: int
+    """Cycles that walks waited for a walker."""
+    walks_joined: int
+    """Look-ups in the shared TLB that found the entry on its way and waited for it."""
+    fills: int
+    """Entries that came into private TLBs, pushed ones included."""
+    evictions: int
+    """Entries that left private TLBs to make room."""
+    refused_fills: int
+    """Translations from the shared TLB or the walker that the fill rule kept out of the requester's TLB."""
+    pushes: int
+    """Copies put into peers' TLBs unasked."""
+    pushes_used: int
+    """Of these, those that were accessed at least once before they left."""
+    pushes_unused: int
+    """Of these, those that left, to make room, without having been accessed."""
+    remote_requests: int
+    """Questions to peers."""
+    stale: int
+    """Of these, those that were answered in the negative."""
+    messages: np.ndarray
+    """int64[5], messages between cores by `MESSAGES`."""
+    noc_queue_cycles: int
+    """Cycles that messages waited for links."""
+    noc_trips: int
+    """Journeys of requests, answers and forwarded requests, the ones that may have waited."""
+    port_wait_cycles: int
+    """Cycles that cores' own look-ups waited for a port of their TLB."""
+    mshr_wait_cycles: int
+    """Cycles that misses waited for a miss-status register."""
+    shootdowns: int
+    """Unmappings."""
+    shot_down: int
+    """Entries of private TLBs that these, and an inclusive shared TLB, took away."""
+    window_cycles: int
+    """The length of a window of time; windows begin at `first_cycle`."""
+    over_time: np.ndarray
+    """int64[windows, 8], by window of the issue and `OVER_TIME`."""
+    samples: int
+    """How often the private TLBs were looked at."""
+    degrees: np.ndarray
+    """int64[cores + 1], entries of private TLBs by how many cores hold their page, summed over the samples."""
+    pairs: np.ndarray
+    """int64[cores, cores], pages that two cores both hold, summed over the samples; 0 on the diagonal. The affinity
+    of cores, which a dispatcher may use."""
+    log: np.ndarray
+    """int64[events, 7]: cycle, kind, core, page, served by (or -1), peer (or -1), latency (or -1); empty unless events
+    were asked for."""
+
+
+def accesses(record: TranslationRecord) -> int:
+    """How many accesses there were.
+
+    Each is served exactly once.
+    """
+    return int(record.served.sum())
+
+
+def affinity(record: TranslationRecord) -> np.ndarray:
+    """The mean number of pages that two cores hold at the same time: float64[cores, cores], for a dispatcher."""
+    return np.asarray(record.pairs / max(record.samples, 1))

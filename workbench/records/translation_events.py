@@ -1,0 +1,39 @@
+"""The event log of a translation hierarchy: access, fill, push, evict, invalidate."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.records.translation import SERVED_BY, TranslationRecord
+
+KINDS = ("access", "fill", "push", "evict", "invalidate")
+ACCESS, FILL, PUSH, EVICT, INVALIDATE = range(5)
+COLUMNS = 7
+"""Of a row of the record's log: cycle, kind, core, page, served by, peer, latency."""
+
+
+def events(record: TranslationRecord) -> dict[str, np.ndarray]:
+    """Every event in the order in which it was booked, as columns.
+
+    An access is walked through to its end when it is issued, so what it brings about stands behind it with the same
+    cycle, that of its issue: what it evicts, fills and pushes.
+
+    Returns
+    -------
+    dict of arrays
+        cycle, serial (0, 1, 2, ...), kind, core, page. Of an access also served_by (private, merged, peer, shared,
+        walk), peer (which core helped, -1 = none) and latency in cycles; of a push, peer is the core that caused it.
+        What does not belong to a kind is -1, or an empty name. fill, push, evict and invalidate are those of private
+        TLBs.
+    """
+    cycle, kind, core, page, served, peer, latency = record.log.T
+    return {
+        "cycle": cycle,
+        "serial": np.arange(len(cycle)),
+        "kind": np.array(KINDS)[kind],
+        "core": core,
+        "page": page,
+        "served_by": np.array([*SERVED_BY, ""])[served],
+        "peer": peer,
+        "latency": latency,
+    }

@@ -1,0 +1,129 @@
+"""Sets of entries that know in which order they were used and in which they came: the sets of a TLB or of a cache.
+
+An entry is a row of eight whole numbers, a cache line: two intrusive lists run through the rows of each set, one by
+the last use, one by the insertion, so that the least or most recently used entry, and the one that came first, are
+found in one step. Free entries of a set are a stack, the lowest on top at the start.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import allocating, kernel
+
+ROW = 8
+"""Numbers of an entry, and of a set."""
+OLDER, NEWER, EARLIER, LATER, PAGE, READY, PUSHER, OWNER = range(ROW)
+"""Of an entry: the neighbours by use and by insertion (-1 = none), its page (-1 = free), the cycle from which it can
+be used, who pushed it (-1 = nobody, or it has been used since), the cache that it is of."""
+NEWEST, OLDEST, LATEST, EARLIEST, FREE, HELD, FIRST, WAYS = range(ROW)
+"""Of a set: the ends of its lists, the top of its free stack, how many entries it holds, its first entry, its size."""
+NONE: Any = np.int64(-1)
+"""No entry, no page; of the type of what arrays hold, so that Numba compiles its users once."""
+
+
+class EntrySets(NamedTuple):
+    """The arrays of several sets."""
+
+    entries: np.ndarray
+    """int64[entries * 8]."""
+    sets: np.ndarray
+    """int64[sets * 8]."""
+
+
+@allocating
+def new_entry_sets(ways: np.ndarray, owner: np.ndarray) -> EntrySets:
+    """Empty sets of so many entries each, which lie one behind the other: int64[sets] ways and owners."""
+    entries, sets = np.full(int(ways.sum()) * ROW, NONE), np.full(ways.size * ROW, NONE)
+    first = 0
+    for at in range(ways.size):
+        row = at * ROW
+        sets[row + HELD], sets[row + FIRST], sets[row + WAYS] = 0, first, ways[at]
+        if ways[at] > 0:
+            sets[row + FREE] = first
+        for entry in range(first, first + ways[at]):
+            entries[entry * ROW + OLDER] = entry + 1 if entry + 1 < first + ways[at] else NONE
+            entries[entry * ROW + OWNER] = owner[at]
+        first += ways[at]
+    return EntrySets(entries, sets)
+
+
+@kernel
+def take_free(table: EntrySets, at: int) -> int:
+    """Take an entry off the free stack of a set, or -1 when the set is full."""
+    entry = table.sets[at * ROW + FREE]
+    if entry != NONE:
+        table.sets[at * ROW + FREE] = table.entries[entry * ROW + OLDER]
+    return entry
+
+
+@kernel
+def insert(table: EntrySets, at: int, entry: int, page: int, ready: int, pusher: int) -> None:
+    """Put a page into an entry that was taken: it is the newest by use and the latest by insertion."""
+    entries, row, here = table.entries, at * ROW, entry * ROW
+    entries[here + PAGE], entries[here + READY], entries[here + PUSHER] = page, ready, pusher
+    _link_newest(table, row, entry)
+    latest = table.sets[row + LATEST]
+    entries[here + EARLIER], entries[here + LATER] = latest, NONE
+    if latest == NONE:
+        table.sets[row + EARLIEST] = entry
+    else:
+        entries[latest * ROW + LATER] = entry
+    table.sets[row + LATEST] = entry
+    table.sets[row + HELD] += 1
+
+
+@kernel
+def touch(table: EntrySets, at: int, entry: int) -> None:
+    """Make an entry the newest of its set."""
+    row = at * ROW
+    if table.sets[row + NEWEST] != entry:
+        _unlink_used(table, row, entry)
+        _link_newest(table, row, entry)
+
+
+@kernel
+def remove(table: EntrySets, at: int, entry: int) -> None:
+    """Take an entry out of its set and lay it on the free stack."""
+    entries, row, here = table.entries, at * ROW, entry * ROW
+    _unlink_used(table, row, entry)
+    earlier, later = entries[here + EARLIER], entries[here + LATER]
+    if earlier == NONE:
+        table.sets[row + EARLIEST] = later
+    else:
+        entries[earlier * ROW + LATER] = later
+    if later == NONE:
+        table.sets[row + LATEST] = earlier
+    else:
+        entries[later * ROW + EARLIER] = earlier
+    entries[here + PAGE] = NONE
+    entries[here + OLDER] = table.sets[row + FREE]
+    table.sets[row + FREE] = entry
+    table.sets[row + HELD] -= 1
+
+
+@kernel
+def _link_newest(table: EntrySets, row: int, entry: int) -> None:
+    entries, newest = table.entries, table.sets[row + NEWEST]
+    entries[entry * ROW + OLDER], entries[entry * ROW + NEWER] = newest, NONE
+    if newest == NONE:
+        table.sets[row + OLDEST] = entry
+    else:
+        entries[newest * ROW + NEWER] = entry
+    table.sets[row + NEWEST] = entry
+
+
+@kernel
+def _unlink_used(table: EntrySets, row: int, entry: int) -> None:
+    entries = table.entries
+    older, newer = entries[entry * ROW + OLDER], entries[entry * ROW + NEWER]
+    if older == NONE:
+        table.sets[row + OLDEST] = newer
+    else:
+        entries[older * ROW + NEWER] = newer
+    if newer == NONE:
+        table.sets[row + NEWEST] = older
+    else:
+        entries[newer * ROW + OLDER] = older

@@ -1,0 +1,106 @@
+"""Short numbers for pages: 0, 1, 2, ... in the order in which they appear, so that tables by page stay small.
+
+Pages below 2**20 are found in a plain table, all others by open addressing; both grow between blocks.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.compiled import allocating, kernel
+from workbench.structures.key_index import ABSENT, home
+
+NEAR = 1 << 20
+"""Pages that are found in the plain table."""
+
+
+class PageNumbers(NamedTuple):
+    """The arrays of one numbering."""
+
+    near: np.ndarray
+    """int32[2**20], the number of each low page, -1 = none yet."""
+    keys: np.ndarray
+    """int64[places], the other pages by open addressing, -1 = free."""
+    numbers: np.ndarray
+    """int32[places], their numbers."""
+    pages: np.ndarray
+    """int64[room], the page of each number."""
+    given: np.ndarray
+    """int64[2]: how many numbers are given, how many of them by open addressing."""
+
+
+@allocating
+def new_page_numbers(room: int) -> PageNumbers:
+    """A numbering without a page, with room for so many."""
+    near = np.full(NEAR, ABSENT).astype(np.int32)
+    places = np.full(64, ABSENT)
+    return PageNumbers(near, places, places.astype(np.int32), np.zeros(room, np.int64), np.zeros(2, np.int64))
+
+
+def with_room(table: PageNumbers, more: int) -> PageNumbers:
+    """The same numbering with room for so many pages more, at least twice as large where it must grow."""
+    count, far = table.given.tolist()
+    if count + more > table.pages.size:
+        table = table._replace(pages=_longer(table.pages, count + more))
+    if 2 * (far + more) > table.keys.size:
+        places = 1 << (4 * (far + more)).bit_length()
+        keys, numbers = np.full(places, ABSENT), np.full(places, ABSENT, np.int32)
+        _rehash(table.keys, table.numbers, keys, numbers)
+        table = table._replace(keys=keys, numbers=numbers)
+    return table
+
+
+def _longer(pages: np.ndarray, least: int) -> np.ndarray:
+    longer = np.zeros(max(least, 2 * pages.size), np.int64)
+    longer[: pages.size] = pages
+    return longer
+
+
+@kernel
+def number_pages(table: PageNumbers, pages: np.ndarray, numbers: np.ndarray) -> None:
+    """The number of each page of a block, new ones in the order of the block; there must be room."""
+    for row in range(pages.size):
+        page = pages[row]
+        if page < NEAR:
+            number = table.near[page]
+            if number == ABSENT:
+                number = _next_number(table, page)
+                table.near[page] = number
+            numbers[row] = number
+        else:
+            numbers[row] = _far_number(table, page)
+
+
+@kernel
+def _next_number(table: PageNumbers, page: int) -> int:
+    number = table.given[0]
+    table.pages[number] = page
+    table.given[0] += 1
+    return number
+
+
+@kernel
+def _far_number(table: PageNumbers, page: int) -> int:
+    mask = table.keys.size - 1
+    place = home(page, mask)
+    while table.keys[place] != page:
+        if table.keys[place] == ABSENT:
+            table.keys[place] = page
+            table.numbers[place] = _next_number(table, page)
+            table.given[1] += 1
+            break
+        place = (place + 1) & mask
+    return int(table.numbers[place])
+
+
+@kernel
+def _rehash(old_keys: np.ndarray, old_numbers: np.ndarray, keys: np.ndarray, numbers: np.ndarray) -> None:
+    mask = keys.size - 1
+    for old in range(old_keys.size):
+        if old_keys[old] != ABSENT:
+            place = home(old_keys[old], mask)
+            while keys[place] != ABSENT:
+                place = (place + 1) & mask
+            keys[place], numbers[place] = old_keys[old], old_numbers[old]
