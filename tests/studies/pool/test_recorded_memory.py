@@ -1,8 +1,8 @@
 """Real memory events: what PyTorch's rules reserve in a replay, beside what the recorded allocator had reserved.
 
 Stated tolerances. A pool that starts as full as the recorded one (`with_cache`) reserves up to 10 % more at its
-peak, and below 1 % where more than 2 GB are reserved: what was cached then is one block here and was many there, so small
-requests get a segment of their own. A pool that starts cold (`ask`) reserves 2 to 4 % less on the five traces
+peak, and below 1 % where more than 2 GB are reserved: what was cached then is one block here and was many there, so
+small requests get a segment of their own. A pool that starts cold (`ask`) reserves 2 to 4 % less on the five traces
 whose allocator reserved most within the trace, and much less on the two whose allocator had kept memory from before.
 """
 
