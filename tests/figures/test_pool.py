@@ -134,17 +134,22 @@ def test_regions_are_those_of_a_replay(found, stitched):
     assert "stitched" in {slow.OUTCOMES[it] for it in record(stitched, 0).outcome}
 
 
-def test_region_layout_shows_what_lies_in_its_span(found):
+@pytest.mark.parametrize("side", ["early", "late"])
+def test_region_layout_shows_what_lies_in_its_span(found, side):
+    """One region begins with the last request of the picture, one ends with its first but one."""
     recipe = figure("region_layout")
-    data = recipe.choose(found, card="gpu1", requests=(60, 160), seed=1)
-    assert (data.seed, data.card, data.first, data.last) == (1, "gpu1", 60, 160)
     kept = record(found, 0, 1)
-    expected = [one for one in slow.regions(kept, 3) if one[0] < 160 and one[1] > 60]
+    every = slow.regions(kept, 3)
+    begin, end = sorted(one[0] for one in every)[20], sorted(one[1] for one in every)[20]
+    first, last = (0, begin + 1) if side == "early" else (end - 1, len(kept.time))
+    data = recipe.choose(found, card="gpu1", requests=(first, last), seed=1)
+    assert (data.seed, data.card, data.first, data.last) == (1, "gpu1", first, last)
+    expected = [one for one in every if one[0] < last and one[1] > first]
     shown = zip(*(column.tolist() for column in data.panels[0].regions), strict=True)
-    assert [*shown] == expected
+    assert [*shown] == expected and 0 < len(expected) < len(every)
     drawn = recipe.draw(data)
     assert len(drawn.axes[0].collections[0].get_paths()) == len(expected)
-    assert drawn.axes[0].get_xlim() == (60, 160)
+    assert drawn.axes[0].get_xlim() == (first, last)
     assert data.columns()["address_bytes"][: len(expected)].tolist() == [one[2] for one in expected]
 
 
