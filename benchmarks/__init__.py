@@ -19,6 +19,7 @@ BENCHMARKS = {
     "pool_replay": "benchmarks.pool_replay:pool_replay",
     "pool_replay_growth": "benchmarks.pool_replay:pool_replay_growth",
     "dispatch_full_256": "benchmarks.dispatch_full:dispatch_full_256",
+    "malloc_warp": "benchmarks.malloc_warp:malloc_warp",
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",
     "translation_lru": "benchmarks.translation_lru:translation_lru",
     "translation_directory": "benchmarks.translation_directory:translation_directory",

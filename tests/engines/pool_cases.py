@@ -16,7 +16,7 @@ from workbench.engines.pool import Pool
 from workbench.machine import Board, Card, Link
 from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed
-from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
+from workbench.workloads.pool_requests import ALLOC, DIE, FREE, PoolRequests
 from workbench.workloads.workload import Workload
 
 Row = tuple[int, int, int, int, int, int]
@@ -109,6 +109,8 @@ def crowd(seed: int, cards: int, count: int, largest: int, live: int = 12) -> li
     for handle in range(count):
         time += chance.choice([0, 1, 50])
         app = chance.choice([0, 0, 1, 2])
+        if chance.random() < 0.02:
+            rows.append((time, app, home[app], DIE, 0, 0))
         if held and (len(held) > live or chance.random() < 0.4):
             app, named = held.pop(chance.randrange(len(held))) if chance.random() < 0.95 else (0, count + handle)
             rows.append((time, app, home[app], FREE, named, 0))

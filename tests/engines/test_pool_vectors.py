@@ -19,6 +19,7 @@ from workbench.policies.pool import (
     CacheFit,
     HostOffload,
     IdleRelease,
+    LeastBorrowed,
     LeastRecentlyUsed,
     LocalOnly,
     MaxBandwidth,
@@ -31,7 +32,7 @@ from workbench.policies.pool import (
 )
 from workbench.records.pool import OUTCOMES, PoolRecord
 
-ALLOC, FREE = 0, 1
+ALLOC, FREE, DIE = 0, 1, 2
 
 
 def requests(*said: tuple[Any, ...], card: int = 0) -> list[Row]:
@@ -143,6 +144,24 @@ def test_e19_an_unknown_or_repeated_free_changes_nothing():
 def test_e19_a_handle_belongs_to_its_application():
     rows = [(0, 0, 0, ALLOC, 1, 10), (1, 1, 0, FREE, 1, 0)]
     assert came_of(Case(rows, line(100, 100)).simulate()) == ["physical", "unknown_free"]
+
+
+@pytest.mark.parametrize(("window", "third"), [(0, 2), (2, 2), (1, 1)])
+def test_e13_history_counts_the_latest_requests(window, third):
+    """The own card is full; request 1 borrows from card 1, and request 3 is two requests later."""
+    said = requests((0, 50), (1, 20), (0, 50), (2, 20))
+    rows = [*said[:2], (2, 0, 0, FREE, 9, 0), said[3]]
+    record = Case(rows, line(50, 100, 100), {"target": LeastBorrowed()}, {"history_window": window}).simulate()
+    assert record.card.tolist() == [0, 1, -1, third]
+
+
+def test_e18_the_regions_of_a_dead_application_come_back():
+    rows = [(0, 0, 0, ALLOC, 1, 10), (1, 1, 0, ALLOC, 1, 20), (2, 0, 0, ALLOC, 2, 30), (3, 0, 0, FREE, 1, 0)]
+    rows += [(4, 0, 0, ALLOC, 3, 5), (5, 0, 0, DIE, 0, 0), (6, 0, 0, FREE, 2, 0)]
+    record = Case(rows, line(100, 100)).simulate()
+    assert came_of(record)[5:] == ["released", "released", "repeated_free"]
+    assert (record.handle[5:7].tolist(), record.asked[5:7].tolist()) == ([2, 3], [30, 5])
+    assert in_use(record, 0)[-1] == 20
 
 
 def test_e20_e21_what_a_request_costs():

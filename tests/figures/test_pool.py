@@ -124,12 +124,19 @@ def test_lending_graph_ink_and_columns(found):
     assert nothing.get_supxlabel() == "nothing is lent; mean of 2 seeds"
 
 
+def cut(record, rows):
+    """The first requests of a record alone: some regions are never released."""
+    columns = [name for name, column in record._asdict().items() if np.shape(column)[:1] == record.time.shape]
+    return record._replace(**{name: getattr(record, name)[:rows] for name in columns if name != "calls"})
+
+
 def test_regions_are_those_of_a_replay(found, stitched):
     for runs, point in [(found, 0), (stitched, 0), (stitched, 1)]:
-        kept = record(runs, point)
-        for card in range(len(kept.cards)):
-            rows = zip(*(column.tolist() for column in regions_of(kept, card)), strict=True)
-            assert [*rows] == slow.regions(kept, card)
+        whole = record(runs, point)
+        for kept in (whole, cut(whole, 200)):
+            for card in range(len(kept.cards)):
+                rows = zip(*(column.tolist() for column in regions_of(kept, card)), strict=True)
+                assert [*rows] == slow.regions(kept, card)
     assert regions_of(record(found, 0), 3).borrowed.any()
     assert "stitched" in {slow.OUTCOMES[it] for it in record(stitched, 0).outcome}
 

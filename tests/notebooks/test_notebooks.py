@@ -76,6 +76,19 @@ def test_the_second_notebook_compares_a_choice_of_its_own():
     assert "clearly" in printed(notebook, "result-said").splitlines()[0]
 
 
+def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
+    notebook = executed("04_malloc.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 5
+    assert printed(notebook, "offsets").splitlines()[1].endswith("pieces [0, 5) [8, 16) [17, 26) [19, 21)")
+    assert "three of four pieces are free, and 20 bytes are held" in printed(notebook, "heap")
+    assert "aggregation pays from 1." in printed(notebook, "break-even")
+    assert "same direction in 14 of 15 cases" in printed(notebook, "survey")
+    assert "[(64, [0, 16, 48]), (304, [0])]" in printed(notebook, "own-policy")
+    for cell in ("run", "own-run"):
+        assert "0 failed" in printed(notebook, cell)
+
+
 def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memory():
     notebook = executed("05_pool.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]

@@ -1,12 +1,17 @@
 """The index of blocks by size against a sorted list."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.structures.size_index import (
+    ABOVE,
+    ADDRESS,
     CLASSES,
     FIELDS,
+    OUTSIDE,
+    SIZE,
     class_of,
     insert,
     largest,
@@ -56,3 +61,35 @@ def test_what_is_empty_has_no_block():
     index = new_size_index(1, 1)
     assert largest(index.roots, index.filled, index.nodes, 0) == -1
     assert smallest_at_least(index.roots, index.filled, index.nodes, 0, 1) == -1
+
+
+@pytest.mark.parametrize("apart", [512, 1 << 21])
+def test_trees_are_no_deeper_than_a_logarithm_even_if_all_blocks_are_alike(apart):
+    for count in (100, 3000):
+        index = new_size_index(1, count)
+        nodes = index.nodes.reshape(count, FIELDS)
+        nodes[:, SIZE], nodes[:, ADDRESS] = 512, np.arange(count) * apart
+        for block in range(count):
+            insert(index, 0, block)
+        depth, above = np.zeros(count, int), nodes[:, ABOVE].copy()
+        while (above >= 0).any():
+            depth += above >= 0
+            above = np.where(above >= 0, nodes[above, ABOVE], above)
+        assert depth.mean() < 2 * np.log2(count)
+        assert depth.max() < 5 * np.log2(count)
+
+
+def test_the_shape_of_a_tree_does_not_depend_on_what_was_removed():
+    through, fresh = new_size_index(1, 200), new_size_index(1, 200)
+    for index in (through, fresh):
+        nodes = index.nodes.reshape(200, FIELDS)
+        nodes[:, SIZE], nodes[:, ADDRESS], nodes[:, ABOVE] = 512, np.arange(200) * 512, OUTSIDE
+    for block in range(200):
+        insert(through, 0, block)
+    for block in range(0, 200, 2):
+        remove(through, 0, block)
+    for block in range(199, 0, -2):
+        insert(fresh, 0, block)
+    assert through.roots.tolist() == fresh.roots.tolist()
+    kept = np.arange(200) % 2 == 1
+    assert (through.nodes.reshape(200, FIELDS)[kept] == fresh.nodes.reshape(200, FIELDS)[kept]).all()

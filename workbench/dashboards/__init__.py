@@ -10,7 +10,9 @@ from workbench.errors import missing_extra, unknown_name
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-DASHBOARDS = {name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch", "pool")}
+DASHBOARDS = {
+    name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch", "malloc", "pool")
+}
 """Each dashboard and what makes it; imported when it is first asked for."""
 
 

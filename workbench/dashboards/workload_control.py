@@ -25,8 +25,7 @@ class WorkloadControl(Control):
     def __init__(self, wants: str, start: str, length: int | Mapping[str, Any]) -> None:
         """`wants` is what the engine serves, `start` a regime, `length` that of every regime, see `Opening`."""
         self._wants = wants
-        bounds = {"count": length} if isinstance(length, int) else length
-        self._regimes = {name: _bounded(regime.workload, bounds) for name, regime in regimes(wants).items()}
+        self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
         self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
         self.names.tooltip = _REGIME.says
@@ -70,6 +69,8 @@ class WorkloadControl(Control):
         return next((name for name, regime in self._regimes.items() if regime == workload), OWN)
 
 
-def _bounded(workload: Workload, bounds: Mapping[str, Any]) -> Workload:
-    """A workload with those of some levers that it has."""
-    return workload.but(**{name: value for name, value in bounds.items() if name in workload.levers})
+def _bounded(workload: Workload, length: int | Mapping[str, Any]) -> Workload:
+    """A workload of that length, or with those of some levers that it has."""
+    if isinstance(length, int):
+        return workload.but(**{workload.counted_by: length})
+    return workload.but(**{name: value for name, value in length.items() if name in workload.levers})

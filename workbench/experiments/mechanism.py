@@ -29,6 +29,12 @@ _MODULES = {
         "workbench.records.dispatch_events",
         ("workbench.policies.placement", "workbench.policies.probes", "workbench.policies.dispatch"),
     ),
+    "malloc": (
+        "workbench.engines.malloc:Malloc",
+        "workbench.metrics.malloc",
+        "workbench.records.malloc_events",
+        ("workbench.policies.placement", "workbench.policies.malloc"),
+    ),
     "pool": (
         "workbench.engines.pool:Pool",
         "workbench.metrics.pool",

@@ -38,6 +38,8 @@ _FILES = (
     "unit_spread_over_rounds",
     "power_over_modules",
     "temperature_over_time",
+    "speed_up",
+    "held_over_time",
     "memory_by_card",
     "reserved_over_requests",
     "lending_graph",

@@ -62,7 +62,14 @@ class OverTime(NamedTuple):
         }
 
 
-def over_time(runs: RunSet, figure: str, quantity: str, unit: str, steps_of: Callable[[Any], Steps]) -> OverTime:
+def over_time(
+    runs: RunSet,
+    figure: str,
+    quantity: str,
+    unit: str,
+    steps_of: Callable[[Any], Steps],
+    end_of: Callable[[Any], int] = drain_cycle,
+) -> OverTime:
     """Sample the steps of every run on one grid a panel, and average over the seeds.
 
     A run that is over stays at its last value (an empty queue, a free memory) until the panel's slowest run ends.
@@ -76,15 +83,22 @@ def over_time(runs: RunSet, figure: str, quantity: str, unit: str, steps_of: Cal
     check_room(len(shown), max(len(panel.lines) for panel in shown), figure)
     curves: list[Curve] = []
     for place, panel in enumerate(shown):
-        curves.extend(_curves(runs, figure, place, panel.lines, steps_of))
+        curves.extend(_curves(runs, figure, place, panel.lines, steps_of, end_of))
     return OverTime(quantity, unit, tuple(panel.title for panel in shown), tuple(curves))
 
 
-def _curves(runs: RunSet, figure: str, panel: int, lines: list[Line], steps_of: Callable[[Any], Steps]) -> list[Curve]:
+def _curves(
+    runs: RunSet,
+    figure: str,
+    panel: int,
+    lines: list[Line],
+    steps_of: Callable[[Any], Steps],
+    end_of: Callable[[Any], int],
+) -> list[Curve]:
     found, last = [], 0
     for line in lines:
         kept = records(runs, line.point, figure)
-        last = max(last, *map(drain_cycle, kept))
+        last = max(last, *map(end_of, kept))
         found.append((line, [steps_of(record) for record in kept]))
     grid = np.unique(np.linspace(0, last, PLACES).round().astype(np.int64))
     return [

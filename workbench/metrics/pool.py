@@ -121,8 +121,7 @@ def _lending(record: PoolRecord) -> dict[str, float]:
     for card in range(len(record.cards)):
         lent = lent_out(record, card)
         together += lent
-        before = np.concatenate([[0], lent[:-1]])
-        failures += int((elsewhere & (record.borrower == card) & (before > 0)).sum())
+        failures += int((elsewhere & (record.borrower == card) & (lent > 0)).sum())
     return {
         "borrowed_peak_bytes": float(together.max(initial=0)),
         "lender_failure_rate": _over(failures, (record.action == 0).sum()),

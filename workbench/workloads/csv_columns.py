@@ -194,12 +194,13 @@ def _by_line(body: bytes, columns: list[Lever], where: str, above: int) -> np.nd
             raise InputError(
                 f"{place}: must have {len(columns)} fields ({names}). It has {len(fields) if line else 0}."
             )
-        table[row] = [lv.check(_number(field), lv.name, place) for lv, field in zip(columns, fields)]
+        table[row] = [lv.check(_number(field, lv), lv.name, place) for lv, field in zip(columns, fields)]
     return table
 
 
-def _number(field: bytes) -> int | str:
-    """A field of digits as the number that it is; anything else as the text that it is."""
-    if field.isdigit() and len(field) < _DIGITS_OF_PYTHON:
+def _number(field: bytes, lv: Lever) -> int | str:
+    """A field of digits as the number that it is, signed where that may be; anything else as the text that it is."""
+    digits = field.removeprefix(b"-") if lv.least is not None and lv.least < 0 else field
+    if digits.isdigit() and len(field) < _DIGITS_OF_PYTHON:
         return int(field)
     return field.decode("utf-8", errors="replace")

@@ -12,6 +12,7 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "file": {
         "workgroups": ("workbench.workloads.file", "WorkgroupFile"),
         "groups": ("workbench.workloads.group_file", "GroupFile"),
+        "mallocs": ("workbench.workloads.malloc_file", "MallocFile"),
         "pool_requests": ("workbench.workloads.pool_file", "PoolFile"),
         "accesses": ("workbench.workloads.access_file", "AccessFile"),
     },

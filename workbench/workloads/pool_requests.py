@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-ALLOC, FREE = 0, 1
-"""The values of `PoolRequests.action`."""
+ALLOC, FREE, DIE = 0, 1, 2
+"""The values of `PoolRequests.action`; an application that dies frees nothing more itself."""
 
 
 class PoolRequests(NamedTuple):
@@ -20,8 +20,9 @@ class PoolRequests(NamedTuple):
     card: np.ndarray
     """int64[requests], the card on which the application runs: the index of it in the machine's cards."""
     action: np.ndarray
-    """int8[requests]: `ALLOC` or `FREE`."""
+    """int8[requests]: `ALLOC`, `FREE` or `DIE`."""
     handle: np.ndarray
-    """int64[requests], what an application calls the region; a free names the handle of an earlier allocation."""
+    """int64[requests], what an application calls the region; a free names the handle of an earlier allocation,
+    a death names none."""
     bytes: np.ndarray
     """int64[requests], what is asked for; of a free, what was asked for when it was allocated."""

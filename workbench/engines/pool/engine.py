@@ -10,6 +10,7 @@ import numpy as np
 from workbench.engines.engine import Setup
 from workbench.engines.pool.access import access_times
 from workbench.engines.pool.broken import broken
+from workbench.engines.pool.deaths import reclaimed
 from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.prepare import (
@@ -95,8 +96,7 @@ class Pool:
     def _requests(setup: Setup, streams: Streams) -> PoolRequests:
         requests = setup.workload.pool_requests(setup.machine, streams)
         check_requests(requests, setup.machine)
-        found: PoolRequests = requests
-        return found
+        return reclaimed(requests)
 
 
 def _answers(setup: Setup) -> list[Any]:

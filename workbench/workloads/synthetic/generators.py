@@ -22,6 +22,7 @@ from workbench.workloads.synthetic.mixed_jobs import MixedJobs
 from workbench.workloads.synthetic.private_arrays import PrivateArrays
 from workbench.workloads.synthetic.producer_consumer import ProducerConsumer
 from workbench.workloads.synthetic.random_groups import RandomGroups
+from workbench.workloads.synthetic.random_mallocs import RandomMallocs
 from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
 from workbench.workloads.synthetic.shared_sweep import SharedSweep
 from workbench.workloads.synthetic.stencil_halo import StencilHalo
@@ -31,6 +32,7 @@ from workbench.workloads.synthetic.zipf_mixture import ZipfMixture
 BUILT_IN = (
     RandomWorkgroups,
     RandomGroups,
+    RandomMallocs,
     DataParallel,
     PipelineParallel,
     FullCard,

@@ -16,6 +16,7 @@ from workbench.workloads.synthetic.generators import read_generator
 _FILES = {
     "workgroups": Path(__file__).with_name("regimes.yaml"),
     "groups": Path(__file__).with_name("group_regimes.yaml"),
+    "mallocs": Path(__file__).with_name("malloc_regimes.yaml"),
     "pool_requests": Path(__file__).with_name("pool_regimes.yaml"),
     "accesses": Path(__file__).with_name("access_regimes.yaml"),
 }

@@ -1,0 +1,66 @@
+"""The dashboard `malloc` whole, without a browser: what it opens with, and what a turned lever changes."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+import workbench as wb
+from workbench.dashboards.malloc import OPENING, MallocPanels
+from workbench.dashboards.opening import NothingToChoose
+from workbench.dashboards.sidebar import Sidebar
+from workbench.experiments.mechanism import mechanism
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
+from workbench.workloads.synthetic.regimes import regimes
+
+
+@pytest.fixture(scope="module")
+def shown():
+    made = wb.dashboard("malloc")
+    yield made
+    made.close()
+
+
+def status(shown) -> str:
+    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+
+
+def test_it_opens_with_the_document_s_question(shown):
+    assert status(shown) == "8 paired runs."
+    assert "warp_aggregated against per_thread: mean " in shown.histogram.scene["words"]
+    for panel in (shown.panels.waiting, shown.panels.held, shown.panels.latency):
+        assert [line["place"] for line in panel.scene["lines"]] == [0, 1]
+    alone, together = shown.panels.waiting.scene["lines"]
+    assert max(alone["mean"]) == max(together["mean"]) == 256
+    assert alone["x"][-1] == together["x"][-1] == 256 * 400
+    assert "mean of 8 seeds" in shown.panels.seeds.value
+
+
+def test_a_turned_lever_changes_every_panel(shown):
+    def pictures():
+        return [panel.scene for panel in (shown.panels.waiting, shown.panels.held, shown.panels.latency)]
+
+    before = pictures()
+    shown.sidebar.workload.names.value = "sparse_lanes"
+    after = pictures()
+    assert all(one != other for one, other in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("name", list(regimes("mallocs")))
+def test_every_regime_can_be_turned_to(name):
+    sidebar = Sidebar(mechanism("malloc"), OPENING)
+    sidebar.workload.names.value = name
+    (point, _) = make_plan(read_sweep(sidebar.said())).points
+    assert point.setup.workload == regimes("mallocs")[name].workload.but(threads=OPENING.length)
+    assert sidebar.workload.names.value == name
+
+
+def test_nobody_calls_is_a_sentence():
+    from tests.engines.malloc_cases import simulate
+
+    panels = MallocPanels()
+    panels.show_seed(("a", "b"), [simulate([]), simulate([])], NothingToChoose())
+    assert panels.held.scene["words"] == "No thread calls: there is nothing to see."

@@ -1,0 +1,59 @@
+"""Figures of the engine `malloc`: data by hand from a small sweep, and ink."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.errors import InputError
+from workbench.figures import figure
+from workbench.figures.speed_up import break_even
+
+SWEEP = {
+    "engine": "malloc",
+    "machine": "h100",
+    "workload": {"synthetic": "random_mallocs", "active_by": "warp", "threads": 64, "active": {"vary": [0.03125, 0.5]}},
+    "policy": {"serve": {"vary": ["per_thread", "warp_aggregated"]}},
+    "baseline": {"serve": "per_thread"},
+    "seeds": 2,
+    "measures": ["makespan_cycles", "failure_rate"],
+}
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return wb.run(SWEEP, workers=1)
+
+
+def test_speed_up_is_the_baseline_over_the_other_and_passes_one_at_the_break_even(runs):
+    """One lane of each of two warps: 800 cycles against 20 + 800 + 20; sixteen: 32 x 400 against the same."""
+    data = figure("speed_up").data(runs.runs if hasattr(runs, "runs") else runs)
+    (line,) = data.lines
+    assert line.x.tolist() == [0.03125, 0.5]
+    assert line.times.mean.tolist() == [800 / 840, 12800 / 840]
+    assert 0.03125 < line.break_even < 0.05
+    columns = data.columns()
+    assert {len(column) for column in columns.values()} == {2}
+    assert len(figure("speed_up").draw(data).axes) == 1
+
+
+def test_where_both_are_as_fast():
+    x = np.array([1.0, 2.0, 4.0])
+    assert break_even(x, np.array([0.5, 1.0, 2.0])) == 2.0
+    assert break_even(x, np.array([0.5, 0.5, 2.0])) == pytest.approx(8**0.5)
+    assert np.isnan(break_even(x, np.array([2.0, 3.0, 4.0])))
+
+
+def test_a_measure_of_which_more_is_better_is_refused(runs):
+    with pytest.raises(InputError, match=r"speed_up needs a measure of which less is better\. Got threads_per_kilo"):
+        runs.figure("speed_up", measure="threads_per_kilocycle")
+
+
+def test_what_is_held_over_time(runs):
+    data = runs.figure_data("held_over_time")
+    assert len(data.curves) == 4
+    for curve in data.curves:
+        assert (np.diff(curve.means.mean) >= 0).all()
+        assert curve.means.mean[-1] > 0
+    assert len(figure("held_over_time").draw(data).axes) == 2

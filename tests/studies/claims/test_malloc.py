@@ -1,0 +1,61 @@
+"""H2.1 to H2.11: every claim runs, counted ones say the specification's figures, and a claim that is wrong fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.studies.claims.evidence import Evidence
+from workbench.studies.claims.malloc import CLAIMS, contention, effort, experiment, pieces
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SEEDS = 3
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    """Loads made small: what comes out of them is judged only where it is exact."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(experiment.CHANGED, "threads", 96)
+        patched.setattr(contention, "THREADS", [2, 8, 60, 64, 1000])
+        patched.setattr(effort, "THREADS", [2, 8, 60, 64, 1000])
+        yield Evidence(SEEDS, None, 1, None)
+
+
+def test_all_eleven_are_there():
+    assert list(BY_ID) == [f"H2.{k}" for k in range(1, 12)]
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_every_claim_has_cases_that_are_told_apart(id, evidence):
+    claim = BY_ID[id]
+    whole, cases = claim.found(evidence)
+    said = [case.id for case in [*cases, *claim.costs(evidence)]]
+    assert len(set(said)) == len(said)
+    assert (whole.id, whole.statement) == (id, claim.statement)
+    assert all(case.n in (1, SEEDS) or case.p_value is None for case in cases)
+    assert all(case.statement and case.note for case in cases)
+
+
+@pytest.mark.parametrize("id", ["H2.1", "H2.5", "H2.6"])
+def test_exact_ones_hold(id, evidence):
+    whole, cases = BY_ID[id].found(evidence)
+    assert whole.side == "for"
+    assert {case.side for case in cases} == {"for"}
+
+
+def test_aggregation_pays_from_two_lanes_on(evidence):
+    for case in BY_ID["H2.4"].costs(evidence):
+        assert (case.side, case.estimate) == ("for", 2.0), case.note
+
+
+def test_overlap_saves_what_the_specification_says(evidence):
+    (case,) = BY_ID["H2.5"].parts(evidence)
+    assert case.estimate == (effort.WARPS - 1) * effort.SPLIT
+
+
+def test_a_claim_that_is_wrong_fails(evidence, monkeypatch):
+    """Equal sizes among those that must differ: the written rule does not break there."""
+    monkeypatch.setattr(pieces, "UNEQUAL", ["small_equal"])
+    whole, cases = BY_ID["H2.6"].found(evidence)
+    assert whole.side == "against"
+    assert [case.side for case in cases if case.id == "as_written, small_equal"] == ["against"]

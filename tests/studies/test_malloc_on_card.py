@@ -1,0 +1,40 @@
+"""The fit of the lock model, on curves that the model itself makes; no card is needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.junk import refusal
+from workbench.studies.malloc_on_card import Curve, LockFit, beside_model, fitted
+
+THREADS = np.array([1, 32, 256, 1024, 4096])
+
+
+def curve(fit, way="per_thread_lock"):
+    return Curve("by hand", way, THREADS, THREADS, fit.microseconds(THREADS))
+
+
+@pytest.mark.parametrize("true", [LockFit(4.0, 0.3, 0.001, 0.0), LockFit(5.0, 0.2, 0.0, 0.0)])
+def test_the_figures_of_a_curve_that_the_model_made_are_found(true):
+    found = fitted(curve(true))
+    assert found[:3] == pytest.approx(true[:3], rel=1e-6, abs=1e-9)
+    assert found.error < 1e-9
+
+
+def test_a_curve_that_falls_gives_no_figure_below_zero():
+    found = fitted(Curve("by hand", "warp_lock", THREADS, THREADS, np.linspace(9, 5, 5)))
+    assert min(found[:3]) >= 0
+    assert found.error > 0.05
+
+
+def test_measured_and_modelled_stand_beside_each_other_with_the_card_named():
+    table = beside_model([curve(LockFit(4.0, 0.3, 0.001, 0.0)), curve(LockFit(4.0, 0.1, 0.0, 0.0), "warp_lock")])
+    assert len(table) == 10
+    assert set(table["card"]) == {"by hand"}
+    assert table["modelled_us"].to_numpy() == pytest.approx(table["measured_us"].to_numpy())
+
+
+def test_too_few_points_are_one_sentence():
+    few = Curve("by hand", "warp_lock", THREADS[:2], THREADS[:2], np.array([1.0, 2.0]))
+    assert refusal(fitted, few).startswith("a fit needs at least three points with times above zero. Got [1.0, 2.0].")

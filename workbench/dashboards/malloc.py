@@ -1,0 +1,100 @@
+"""The dashboard `malloc`: two ways to serve the same calls, any of their four policies apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.dashboards.opening import NothingToChoose, Opening
+from workbench.dashboards.paired_dashboard import PairedDashboard
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels.curves import sampled
+from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.engines.malloc import Malloc
+from workbench.experiments.run_set import RunSet
+from workbench.figures.means import Means, mean_curve, rests_on
+from workbench.machine import Machine
+from workbench.metrics.malloc_memory import held_over_time
+from workbench.metrics.malloc_series import SHARES, latency_by_share, waiting_over_time
+from workbench.metrics.steps import Steps
+from workbench.records.malloc import MallocRecord
+
+
+def malloc_dashboard() -> PairedDashboard:
+    """The dashboard that opens with the source document's question: does one request a warp beat one a thread?"""
+    return PairedDashboard(OPENING, MallocPanels(), {"latency": latency_by_share})
+
+
+_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+
+
+class MallocPanels:
+    """Who waits and what is held over time, at one seed; how long calls take, over all."""
+
+    def __init__(self) -> None:
+        self.waiting, self.held, self.latency = IntervalsPanel(), IntervalsPanel(), IntervalsPanel()
+        self.seeds = widgets.HTML()
+        self.seeds.add_class("wb-says")
+        over_time = widgets.HBox([self.waiting, self.held])
+        over_time.add_class("wb-beside")
+        self.widgets = [over_time, self.seeds, self.latency]
+
+    def show_seed(self, names: Sequence[str], records: Sequence[MallocRecord], view: NothingToChoose) -> None:
+        waiting = [waiting_over_time(record) for record in records]
+        held = [held_over_time(record) for record in records]
+        last = max((int(steps.cycle[-1]) for steps in (*waiting, *held) if len(steps.cycle)), default=0)
+        if not last:
+            self.waiting.say("No thread calls: there is nothing to see.")
+            self.held.say("No thread calls: there is nothing to see.")
+            return
+        self.waiting.show("Waiting", "time (cycles)", "threads that wait", _curves(waiting, last))
+        self.held.show("Heap", "time (cycles)", "granted (bytes)", _curves(held, last))
+
+    def show_runs(self, runs: PairedRuns, found: RunSet, view: NothingToChoose) -> None:
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        sides = [np.stack(one) for one in runs.noted("latency") if one]
+        if not all(np.isfinite(side).all() for side in sides):
+            self.latency.say("On one side no thread got memory: there is no latency to show.")
+            return
+        shown = [Side(place, SHARES, mean_curve(side)) for place, side in enumerate(sides)]
+        self.latency.show("Latency", "per cent of the threads", "cycles at most", shown)
+
+
+def _curves(steps: Sequence[Steps], last: int) -> list[Side]:
+    """Step functions of both sides as lines, without intervals: a run is what it is."""
+    found = []
+    for place, one in enumerate(steps):
+        cycle, value = sampled(one, last)
+        unknown = np.full(len(cycle), np.nan)
+        found.append(Side(place, cycle, Means(value.astype(float), unknown, unknown)))
+    return found
+
+
+def warps_note(machine: Machine) -> str:
+    """What the machine means here.
+
+    >>> warps_note(Machine(wave_size=32, compute_units=132))
+    'warps of 32 threads; the heap and its locks are options of the engine'
+    """
+    return f"warps of {machine.wave_size} threads; the heap and its locks are options of the engine"
+
+
+OPENING = Opening(
+    engine="malloc",
+    machine={"preset": "h100"},
+    machine_levers=("wave_size",),
+    machine_note=warps_note,
+    regime="mixed_sizes",
+    length=256,
+    baseline={"serve": "per_thread"},
+    other={"serve": "warp_aggregated"},
+    compared=tuple(Malloc.slots),
+    options={},
+    seeds=8,
+    measure="latency_mean_cycles",
+    view=NothingToChoose,
+    folded=("Workload", "Engine"),
+)
+"""256 threads that call at once: per thread on the one side, per warp on the other."""

@@ -1,0 +1,178 @@
+"""The memory of an arena: finding, taking and giving back ranges of granules, for the three kinds of heap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, RAISED, kernel, leading_zeros, routine
+from workbench.engines.malloc.state import (
+    ANSWER,
+    ASK,
+    AT_CYCLE,
+    AT_REQUEST,
+    BITMAP,
+    BUMP,
+    FINE,
+    GRANTS,
+    HIGHEST,
+    LOWEST,
+    NEXT,
+    NONE,
+    NOT_FREE,
+    RAISED_IN,
+    STATUS,
+    WORDS,
+    Arena,
+    Policies,
+    Rules,
+    State,
+)
+from workbench.policies.placement.question import PLACE, TOLD
+from workbench.structures.free_map import is_free, mark_free, mark_taken
+from workbench.structures.run_tree import highest_start, lowest_start, lowest_start_from, renew
+
+place = PLACE.ask
+tell = TOLD.ask
+
+
+@routine
+def allocate(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, size: int, now: int) -> int:
+    """The first granule of a range for so many bytes in one arena, or -1; how many it has is left in GRANTS."""
+    granules = max((size + rules.granule - 1) // rules.granule, 1)
+    if granules > rules.region:
+        return NONE
+    if rules.heap == BITMAP:
+        return _from_bitmap(rules, arena, policies, state, at, granules, now)
+    if rules.heap == BUMP:
+        state.counters[GRANTS] = granules
+        return _bump(rules, arena, at, granules)
+    return _from_class(rules, arena, state, at, granules)
+
+
+@kernel
+def _bump(rules: Rules, arena: Arena, at: int, granules: int) -> int:
+    start = arena.top[at]
+    if start + granules > rules.region:
+        return NONE
+    arena.top[at] = start + granules
+    return start
+
+
+@kernel
+def _from_class(rules: Rules, arena: Arena, state: State, at: int, granules: int) -> int:
+    """A block of the next power of two: one that was freed, else from the chunk of its class."""
+    which = 64 - leading_zeros(np.uint64(granules - 1))
+    size: Any = np.int64(1) << which
+    state.counters[GRANTS] = size
+    spare = arena.spare[at, which]
+    if spare >= 0:
+        arena.spare[at, which] = state.link[spare]
+        return state.base[spare] - at * rules.region
+    if size >= rules.chunk:
+        return _bump(rules, arena, at, size)
+    if arena.carved[at, which] == arena.carved_end[at, which]:
+        chunk = _bump(rules, arena, at, rules.chunk)
+        if chunk == NONE:
+            return NONE
+        arena.carved[at, which], arena.carved_end[at, which] = chunk, chunk + rules.chunk
+    arena.carved[at, which] += size
+    return arena.carved[at, which] - size
+
+
+@kernel
+def _from_bitmap(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
+    if arena.rounded.size > 1:
+        granules = arena.rounded[granules]
+    if arena.room[at] < granules:
+        return NONE
+    free = arena.free[at]
+    start = _search(rules, arena, policies, state, at, granules, now)
+    if start == NONE:
+        return NONE
+    mark_taken(free, start, granules)
+    if rules.search != ASK:
+        renew(arena.tree[at], free, start, granules)
+        arena.top[at] = start + granules
+    arena.room[at] -= granules
+    state.counters[GRANTS] = granules
+    state.counters[WORDS] += ((start + granules - 1) >> 6) - (start >> 6) + 1
+    _tell(policies.granted, rules, arena, policies, state, at, start, granules, now)
+    return start
+
+
+@kernel
+def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
+    free, tree = arena.free[at], arena.tree[at]
+    if rules.search == ASK:
+        return _asked(rules, arena, policies, state, at, granules, now)
+    if rules.search == HIGHEST:
+        return highest_start(tree, free, granules)
+    if rules.search == NEXT:
+        start = lowest_start_from(tree, free, granules, arena.top[at])
+        if start != NONE:
+            return start
+    low = lowest_start(tree, free, granules)
+    if rules.search == LOWEST or rules.search == NEXT or low == NONE:
+        return low
+    high = highest_start(tree, free, granules)
+    return low if low <= rules.region - granules - high else high
+
+
+@kernel
+def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
+    """The placement policy's own answer, checked."""
+    free = arena.free[at]
+    answer = place(policies.place, free, rules.region, granules, policies.params, arena.memory[at])
+    if answer == RAISED:
+        fail(state, RAISED_IN, now, at, granules)
+        return NONE
+    if answer != NONE and not (0 <= answer <= rules.region - granules and is_free(free, answer, granules)):
+        fail(state, NOT_FREE, now, at, answer)
+        return NONE
+    return answer
+
+
+@kernel
+def _tell(
+    notice: Any,
+    rules: Rules,
+    arena: Arena,
+    policies: Policies,
+    state: State,
+    at: int,
+    start: int,
+    granules: int,
+    now: int,
+) -> None:
+    if rules.search == ASK and notice != NO_ANSWER:
+        told = tell(notice, arena.free[at], rules.region, start, granules, policies.params, arena.memory[at])
+        if told == RAISED:
+            fail(state, RAISED_IN, now, at, granules)
+
+
+@routine
+def give_back(rules: Rules, arena: Arena, policies: Policies, state: State, block: int, now: int) -> None:
+    """A block returns to its arena."""
+    at = state.base[block] // rules.region
+    start, granules = state.base[block] - at * rules.region, state.granules[block]
+    if rules.heap == BITMAP:
+        mark_free(arena.free[at], start, granules)
+        if rules.search != ASK:
+            renew(arena.tree[at], arena.free[at], start, granules)
+        arena.room[at] += granules
+        state.counters[WORDS] += ((start + granules - 1) >> 6) - (start >> 6) + 1
+        _tell(policies.released, rules, arena, policies, state, at, start, granules, now)
+    elif rules.heap != BUMP:
+        which = 63 - leading_zeros(np.uint64(granules))
+        state.link[block] = arena.spare[at, which]
+        arena.spare[at, which] = block
+
+
+@kernel
+def fail(state: State, status: int, now: int, about: int, answer: int) -> None:
+    """Keep the first thing that went wrong; what follows from it is not news."""
+    if state.counters[STATUS] == FINE:
+        state.counters[STATUS], state.counters[AT_CYCLE] = status, now
+        state.counters[AT_REQUEST], state.counters[ANSWER] = about, answer

@@ -1,0 +1,236 @@
+"""From a setup to what the compiled loop takes: whole numbers, arrays, addresses of answers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER
+from workbench.engines.engine import Setup
+from workbench.engines.malloc.occupied import occupied
+from workbench.engines.malloc.state import (
+    AFTER,
+    ALL_NULL,
+    ARENA,
+    ASK,
+    BEFORE,
+    BITMAP,
+    CLASSES,
+    DURING,
+    HIGHEST,
+    LOWEST,
+    NEAREST,
+    NEXT,
+    PIECEWISE,
+    SIZES,
+    Arena,
+    Columns,
+    Policies,
+    Rules,
+)
+from workbench.errors import InputError, wrong_value
+from workbench.policies.malloc.device_heap import check_pieces
+from workbench.policies.malloc.serve.question import MOST_BYTES
+from workbench.policies.placement.question import Placement
+from workbench.streams import Streams
+from workbench.structures.free_map import all_free
+from workbench.structures.run_tree import new_run_tree
+from workbench.workloads.mallocs import Mallocs
+
+_SEARCHED = {"first_fit": LOWEST, "last_fit": HIGHEST, "next_fit": NEXT, "nearest_boundary": NEAREST}
+SEARCHES = {Placement.read(name): code for name, code in _SEARCHED.items()}
+"""Placement policies whose answers a summary over the bitmap gives without reading it."""
+MOST_ROUNDED = 1 << 22
+_FAILURES = ("all_null", "per_thread_fallback", "halve_and_retry")
+_FREES = ("refcount", "piecewise", "arena")
+_MOMENTS = {"before_request": BEFORE, "during_lock_wait": DURING, "after_grant": AFTER}
+
+
+class Chosen(NamedTuple):
+    """The policies of a setup by slot."""
+
+    serve: Any
+    heap: Any
+    lock: Any
+    arenas: Any
+
+    @property
+    def placement(self) -> Placement | None:
+        """The placement policy of a bitmap; other heaps have none."""
+        return self.heap.placement if self.heap.kind == BITMAP else None
+
+
+def chosen(setup: Setup) -> Chosen:
+    """The policies, after refusing what does not go together."""
+    found = Chosen(*(setup.policies[slot] for slot in ("serve", "heap", "lock", "arenas")))
+    options: Any = setup.options
+    check_pieces(found.serve, options.granule_bytes)
+    if found.serve.frees() == "piecewise" and not _keeps_lengths(found):
+        raise InputError(
+            f"{found.serve.name}.free_policy piecewise needs a heap that takes exactly the granules of a block. Got "
+            f"{found.heap.short()}. Nearest: bitmap_arena."
+        )
+    granules = options.heap_bytes // options.granule_bytes // found.arenas.count()
+    if granules < 2:
+        raise wrong_value(
+            "",
+            f"{found.arenas.name}.arenas",
+            f"must leave each at least two granules of {options.granule_bytes} bytes",
+            found.arenas.count(),
+            max(options.heap_bytes // options.granule_bytes // 2, 1),
+        )
+    return found
+
+
+def _keeps_lengths(found: Chosen) -> bool:
+    return found.placement is not None and not _rounds(found.placement)
+
+
+def _rounds(placement: Placement) -> bool:
+    return type(placement).footprint is not Placement.footprint
+
+
+def rules_of(setup: Setup, found: Chosen, any_frees: bool) -> Rules:
+    """Policies and options as whole numbers."""
+    options: Any = setup.options
+    serve, lock, heap = found.serve, found.lock, found.heap
+    scan, moment = serve.scan_steps() * options.scan_step_cycles, _MOMENTS[serve.prefix_moment()]
+    barrier = serve.barrier_steps() * options.barrier_step_cycles
+    latency = options.atomics.figures()
+    return Rules(
+        unit=serve.unit(),
+        header=serve.block_header(),
+        before_cycles=barrier + (0 if moment == DURING else scan),
+        during_cycles=barrier + scan if moment == DURING else 0,
+        division_cycles=(options.split_cycles + (scan if moment == AFTER else 0)) * int(serve.divides()),
+        overlaps=int(serve.overlaps_split()),
+        on_failure=_FAILURES.index(serve.on_failure()),
+        frees=_FREES.index(serve.frees()),
+        any_frees=int(any_frees),
+        lock=lock.kind,
+        hold_cycles=lock.hold_cycles,
+        among=lock.among(),
+        first_back_off=lock.back_off()[0],
+        most_back_off=lock.back_off()[1],
+        handoff_cycles=lock.handoff()[0],
+        handoff_a_waiter=lock.handoff()[1],
+        rereads=int(lock.rereads()),
+        retries=int(lock.retries()),
+        latency=latency[0],
+        latency_a_waiter=latency[1],
+        latency_waiters=latency[2],
+        arenas=found.arenas.count(),
+        by=found.arenas.by,
+        tries=found.arenas.tries(),
+        heap=heap.kind,
+        search=SEARCHES.get(found.placement, ASK) if found.placement is not None else ASK,
+        granule=options.granule_bytes,
+        region=options.heap_bytes // options.granule_bytes // found.arenas.count(),
+        chunk=max(heap.chunk_bytes // options.granule_bytes, 1) if heap.kind == CLASSES else 1,
+    )
+
+
+def arena_of(setup: Setup, found: Chosen, rules: Rules, streams: Streams) -> Arena:
+    """The memory of every arena at the start, with what is occupied."""
+    options: Any = setup.options
+    arenas = range(rules.arenas)
+    bitmap = rules.heap == BITMAP
+    taken = int(options.occupancy * rules.region)
+    maps = [all_free(rules.region) if bitmap else np.zeros(1, np.uint64) for _ in arenas]
+    if bitmap and options.occupancy:
+        maps = [occupied(rules.region, options, streams.integer(f"occupied/{at}")) for at in arenas]
+    trees = [new_run_tree(one) if rules.search != ASK else np.zeros(1, np.int32) for one in maps]
+    free = np.stack(maps)
+    return Arena(
+        free=free,
+        tree=np.stack(trees),
+        room=np.array([int(np.bitwise_count(one).sum()) for one in maps], np.int64),
+        memory=_memories(found, rules, streams),
+        rounded=_rounded(found, rules),
+        top=np.full(rules.arenas, 0 if bitmap else taken),
+        spare=np.full((rules.arenas, SIZES), -1),
+        carved=np.zeros((rules.arenas, SIZES), np.int64),
+        carved_end=np.zeros((rules.arenas, SIZES), np.int64),
+    )
+
+
+def occupied_bytes(rules: Rules, arena: Arena) -> int:
+    """Bytes of the heap that are taken."""
+    granules = rules.region * rules.arenas - int(arena.room.sum()) if rules.heap == BITMAP else int(arena.top.sum())
+    return granules * rules.granule
+
+
+def _memories(found: Chosen, rules: Rules, streams: Streams) -> np.ndarray:
+    """What the placement policy remembers of each arena; one that draws has a stream of its own for each."""
+    if found.placement is None or rules.search != ASK:
+        return np.zeros((rules.arenas, 1), np.int64)
+    seeds = [streams.integer(f"placement/{at}") for at in range(rules.arenas)]
+    return np.stack([found.placement.start_memory(rules.region, seed) for seed in seeds])
+
+
+def _rounded(found: Chosen, rules: Rules) -> np.ndarray:
+    placement = found.placement
+    if placement is None or not _rounds(placement):
+        return np.zeros(1, np.int64)
+    if rules.region > MOST_ROUNDED:
+        name = f"options.heap_bytes under {placement.name}"
+        most = MOST_ROUNDED * rules.granule * rules.arenas
+        raise wrong_value(
+            "", name, f"must be at most {MOST_ROUNDED} granules an arena", rules.region * rules.granule, most
+        )
+    lengths = np.maximum(np.arange(rules.region + 1), 1)
+    return np.asarray(placement.footprint(lengths, rules.region), np.int64)
+
+
+def policies_of(found: Chosen, rules: Rules, checked: bool) -> Policies:
+    """What is called while the loop runs; nothing where a summary answers."""
+    if found.placement is None or rules.search != ASK:
+        return Policies(NO_ANSWER, NO_ANSWER, NO_ANSWER, np.zeros(1))
+    ready = found.placement.ready(rules.region, 0, checked)
+    return Policies(ready.answer, ready.granted, ready.released, ready.params)
+
+
+def columns_of(wanted: Mallocs, rules: Rules) -> Columns:
+    """The calls, checked."""
+    check_calls(wanted)
+    warp = np.zeros(1, np.int64)
+    if rules.any_frees and rules.frees == ARENA:
+        warp = np.unique(wanted.thread // rules.unit, return_inverse=True)[1].astype(np.int64)
+    return Columns(wanted.arrival, wanted.thread, wanted.bytes, wanted.free_at, warp)
+
+
+def check_calls(wanted: Mallocs) -> None:
+    """Refuse calls that make no sense, before anything happens.
+
+    Raises
+    ------
+    InputError
+        A byte count is below 0 or absurd, a thread is named twice at one arrival, or calls are not in order.
+    """
+    asked, thread, arrival = wanted.bytes, wanted.thread, wanted.arrival
+    if not len(asked):
+        return
+    if asked.min() < 0 or asked.max() > MOST_BYTES:
+        row = int(np.argmax((asked < 0) | (asked > MOST_BYTES)))
+        raise wrong_value("", f"call {row}: bytes", "must be from 0 to 2^40", int(asked[row]))
+    if arrival[0] < 0 or thread.min() < 0:
+        raise InputError("call 0: arrivals and threads are numbered from 0.")
+    later = arrival[1:] > arrival[:-1]
+    in_order = later | ((arrival[1:] == arrival[:-1]) & (thread[1:] > thread[:-1]))
+    if not in_order.all():
+        row = int(np.argmin(in_order)) + 1
+        raise InputError(
+            f"call {row} (cycle {arrival[row]}, thread {thread[row]}) must come after call {row - 1} (cycle "
+            f"{arrival[row - 1]}, thread {thread[row - 1]}): calls go by arrival, then by thread, each thread once."
+        )
+    early = (wanted.free_at >= 0) & (wanted.free_at < arrival)
+    if early.any():
+        row = int(np.argmax(early))
+        expected = f"must be -1 (never) or at least its arrival ({arrival[row]})"
+        raise wrong_value("", f"call {row}: free_at", expected, int(wanted.free_at[row]), int(arrival[row]))
+
+
+def blocks_at_most(rules: Rules, rows: int, requests: int) -> int:
+    """How many blocks there may be."""
+    return rows if rules.on_failure != ALL_NULL or rules.frees == PIECEWISE else requests

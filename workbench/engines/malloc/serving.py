@@ -1,0 +1,183 @@
+"""What happens in a critical section: the heap is asked, blocks are booked and their return is entered (spec 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.compiled import kernel, routine
+from workbench.engines.malloc.memory import allocate, give_back
+from workbench.engines.malloc.state import (
+    ALL_NULL,
+    ARENA,
+    ATOMICS,
+    BLOCKS,
+    BUMP,
+    GRANTS,
+    HALVE,
+    NONE,
+    PIECEWISE,
+    REFUSALS,
+    RETURNED,
+    Arena,
+    Columns,
+    Cuts,
+    Policies,
+    Rules,
+    State,
+)
+from workbench.structures.timetable import next_due, put, take
+
+
+@kernel
+def ask_heap(
+    rules: Rules,
+    cuts: Cuts,
+    arena: Arena,
+    policies: Policies,
+    state: State,
+    request: int,
+    at: int,
+    low: int,
+    high: int,
+    now: int,
+) -> bool:
+    """One operation on the heap for the rows at the places [low, high) of a request; False where it refuses."""
+    size = rules.header + cuts.total[request]
+    if high - low < cuts.first[request + 1] - cuts.first[request]:
+        size = np.int64(rules.header)
+        for place in range(low, high):
+            size += cuts.size[cuts.order[place]]
+    state.counters[ATOMICS] += 1
+    start = allocate(rules, arena, policies, state, at, size, now)
+    if start == NONE:
+        count = state.counters[REFUSALS]
+        if count < state.refusals.shape[0]:
+            state.refusals[count, 0], state.refusals[count, 1], state.refusals[count, 2] = now, request, size
+        state.counters[REFUSALS] += 1
+        return False
+    granules = state.counters[GRANTS]
+    start += at * rules.region
+    if rules.frees != PIECEWISE:
+        _book(cuts, state, request, low, high, start, granules, size, now)
+        return True
+    origin = cuts.offset[cuts.order[low]]
+    for place in range(low, high):
+        row = cuts.order[place]
+        first, own = (cuts.offset[row] - origin) // rules.granule, cuts.size[row] // rules.granule
+        _book(cuts, state, request, place, place + 1, start + first, own, cuts.size[row], now)
+    return True
+
+
+@kernel
+def _book(
+    cuts: Cuts, state: State, request: int, low: int, high: int, start: int, granules: int, size: int, now: int
+) -> None:
+    block = state.counters[BLOCKS]
+    state.counters[BLOCKS] += 1
+    state.base[block], state.granules[block], state.bytes[block] = start, granules, size
+    state.owner[block], state.granted[block] = request, now
+    state.origin[block] = cuts.offset[cuts.order[low]] if low > cuts.first[request] else 0
+    for place in range(low, high):
+        state.block[cuts.order[place]] = block
+
+
+@routine
+def try_parts(
+    rules: Rules, cuts: Cuts, arena: Arena, policies: Policies, state: State, request: int, at: int, now: int
+) -> int:
+    """The whole request was refused: each lane alone, or halves of halves, as the policy says; return the tries."""
+    first, end = np.int64(cuts.first[request]), np.int64(cuts.first[request + 1])
+    if rules.on_failure == ALL_NULL or end - first < 2:
+        return 0
+    tries = 0
+    if rules.on_failure != HALVE:
+        for place in range(first, end):
+            tries += 1
+            ask_heap(rules, cuts, arena, policies, state, request, at, place, place + 1, now)
+        return tries
+    stack, depth = state.stack, 2
+    middle = first + (end - first + 1) // 2
+    stack[0], stack[1], stack[2], stack[3] = middle, end, first, middle
+    while depth > 0:
+        depth -= 1
+        low, high = stack[2 * depth], stack[2 * depth + 1]
+        tries += 1
+        done = ask_heap(rules, cuts, arena, policies, state, request, at, low, high, now)
+        if not done and high - low > 1:
+            middle = low + (high - low + 1) // 2
+            stack[2 * depth], stack[2 * depth + 1] = middle, high
+            stack[2 * depth + 2], stack[2 * depth + 3] = low, middle
+            depth += 2
+    return tries
+
+
+@routine
+def enter_returns(rules: Rules, columns: Columns, cuts: Cuts, state: State, request: int, ready: int) -> None:
+    """When does what a request got go back? Enter it into the timetable."""
+    if rules.any_frees == 0 or rules.heap == BUMP:
+        return
+    if rules.frees == ARENA:
+        _leave_warp(rules, columns, cuts, state, request, ready)
+        return
+    first, end = cuts.first[request], cuts.first[request + 1]
+    block, until = NONE, ready
+    for place in range(first, end + 1):
+        at = NONE if place == end else state.block[cuts.order[place]]
+        if at != block:
+            if block != NONE and until >= 0:
+                state.returned[block] = until
+                put(state.due, until, block)
+            block, until = at, ready
+        if at != NONE and until >= 0:
+            gives = columns.free_at[cuts.order[place]]
+            until = -1 if gives < 0 else max(until, gives)
+
+
+@kernel
+def _leave_warp(rules: Rules, columns: Columns, cuts: Cuts, state: State, request: int, ready: int) -> None:
+    """The free policy `arena`: all blocks of a warp go back together, after the last of its pieces is given up."""
+    first, end = cuts.first[request], cuts.first[request + 1]
+    warp = state.left.size
+    block = np.int32(NONE)
+    for place in range(first, end):
+        row = cuts.order[place]
+        if place == first:
+            warp = columns.warp[row]
+        state.left[warp] -= 1
+        if state.block[row] == NONE:
+            continue
+        if state.block[row] != block:
+            block = state.block[row]
+            state.link[block] = state.chain[warp]
+            state.chain[warp] = block
+        gives = columns.free_at[row]
+        if gives < 0 or state.last[warp] < 0:
+            state.last[warp] = -1
+        else:
+            state.last[warp] = max(state.last[warp], max(gives, ready))
+    if state.left[warp] > 0 or state.last[warp] < 0 or state.chain[warp] == NONE:
+        return
+    state.last[warp] = max(state.last[warp], ready)
+    each = state.chain[warp]
+    while each != NONE:
+        state.returned[each] = state.last[warp]
+        each = state.link[each]
+    put(state.due, state.last[warp], warp)
+
+
+@routine
+def return_due(rules: Rules, arena: Arena, policies: Policies, state: State, now: int) -> None:
+    """Give back what is due by now (spec 2, section 8: releases come before allocations of one cycle)."""
+    while next_due(state.due) <= now:
+        cycle = next_due(state.due)
+        which = take(state.due, cycle)
+        if rules.frees != ARENA:
+            give_back(rules, arena, policies, state, which, cycle)
+            state.counters[RETURNED] += 1
+            continue
+        block = state.chain[which]
+        while block != NONE:
+            after = state.link[block]
+            give_back(rules, arena, policies, state, block, cycle)
+            state.counters[RETURNED] += 1
+            block = after

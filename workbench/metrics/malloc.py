@@ -1,0 +1,124 @@
+"""The measures of a heap: time, tries, atomics, traffic, waste, and whether pieces are apart (spec 2, section 6).
+
+Cycles count from 0. A measure that is not defined for a run (the latency where nobody was served) is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.metrics.dispatch_waits import mean, quantile
+from workbench.metrics.malloc_memory import memory_measures
+from workbench.metrics.malloc_pieces import piece_measures
+from workbench.metrics.measure import Measure, declared
+from workbench.records.malloc import MallocRecord
+
+_LATENCY = "from a thread's call until it has its address"
+
+MEASURES = declared(
+    Measure("makespan_cycles", "cycles", "lower", "from cycle 0 until the last thread has its address or a refusal"),
+    Measure("latency_mean_cycles", "cycles", "lower", f"{_LATENCY}, averaged over those that got one"),
+    Measure("latency_p99_cycles", "cycles", "lower", f"{_LATENCY}, 99th percentile"),
+    Measure("threads_per_kilocycle", "threads", "higher", "threads that got memory, over the makespan in thousands"),
+    Measure("lock_acquisitions", "times", "lower", "how often a lock was taken"),
+    Measure("lock_attempts", "tries", "lower", "tries to take a lock, those in vain included"),
+    Measure("lock_failures", "tries", "lower", "tries in vain: to take a lock, or to change a word that another did"),
+    Measure("lock_failures_per_thread", "tries", "lower", "the same over the threads that called"),
+    Measure("heap_atomics", "operations", "lower", "atomic operations on the heap to allocate"),
+    Measure("heap_atomics_per_thread", "operations", "lower", "the same over the threads that called"),
+    Measure("instructions", "instructions", "lower", "of all tries, heap operations, sums over lanes and divisions"),
+    Measure("metadata_transactions", "transactions", "lower", "reads and writes of locks, bitmaps, counters, headers"),
+    Measure("metadata_transactions_per_thread", "transactions", "lower", "the same over the threads that called"),
+    Measure("failures", "threads", "lower", "threads that asked for memory and got none"),
+    Measure("failure_rate", "", "lower", "the same as a share of the threads that called"),
+    Measure("internal_fragmentation", "", "lower", "bytes that the heap gave and nobody asked for, over all it gave"),
+    Measure("peak_heap_bytes", "bytes", "lower", "the most bytes that were granted at a time"),
+    Measure("peak_extent_bytes", "bytes", "lower", "from the heap's first byte to the last that was ever granted"),
+    Measure(
+        "held_by_partly_freed_bytes",
+        "bytes",
+        "lower",
+        "the most bytes at a time of pieces that were given up in blocks that the heap has not back",
+    ),
+    Measure("overlap_bytes", "bytes", "lower", "bytes of pieces that lie in another piece of their block"),
+    Measure("out_of_bounds_bytes", "bytes", "lower", "bytes of pieces beyond the end of their block"),
+)
+
+
+def measure(record: MallocRecord) -> dict[str, float]:
+    """Every measure of a record, by name."""
+    return {
+        **_time(record),
+        **_tries(record),
+        "instructions": float(instructions(record)),
+        **_per_thread(record, "metadata_transactions", transactions(record)),
+        **_failures(record),
+        **memory_measures(record),
+        **piece_measures(record),
+    }
+
+
+def instructions(record: MallocRecord) -> int:
+    """Instructions of all tries, heap operations, sums over the lanes, and divisions (spec 2, H2.4)."""
+    work, vain = record.work, record.tried_in_vain
+    operations = record.heap_atomics - (0 if record.locked else vain)
+    divided = len(np.unique(record.owner))
+    requests = len(record.leader)
+    return work.tries * _attempts(record) + work.heap * operations + work.steps * requests + work.split * divided
+
+
+def transactions(record: MallocRecord) -> int:
+    """Reads and writes of the heap's metadata (spec 2, H2.9).
+
+    Every try and every release of a lock, every look at it by who waits, every atomic operation, every word of a
+    bitmap; of frees the count-down of a block with several pieces, and the return itself; a header of each block.
+    """
+    lock = _attempts(record) + record.acquisitions if record.locked else 0
+    pieces = np.bincount(record.block[record.block >= 0], minlength=len(record.base))
+    shared = (record.free_at >= 0) & (record.block >= 0)
+    counted = int((pieces[record.block[shared]] > 1).sum())
+    frees = counted + int((record.returned >= 0).sum())
+    headers = len(record.base) if record.header_bytes else 0
+    return lock + record.rereads + record.heap_atomics + record.words + frees + headers
+
+
+def latencies(record: MallocRecord) -> np.ndarray:
+    """Cycles from each call to its address: int64[threads that got one]."""
+    got = record.block >= 0
+    return record.ready[record.request[got]] - record.arrival[got]
+
+
+def _attempts(record: MallocRecord) -> int:
+    return record.acquisitions + record.tried_in_vain
+
+
+def _time(record: MallocRecord) -> dict[str, float]:
+    found, last = latencies(record), int(record.ready.max(initial=0))
+    return {
+        "makespan_cycles": float(last),
+        "latency_mean_cycles": mean(found),
+        "latency_p99_cycles": quantile(found, 0.99),
+        "threads_per_kilocycle": 1000 * len(found) / last if last else math.nan,
+    }
+
+
+def _tries(record: MallocRecord) -> dict[str, float]:
+    return {
+        "lock_acquisitions": float(record.acquisitions),
+        "lock_attempts": float(_attempts(record) if record.locked else 0),
+        **_per_thread(record, "lock_failures", record.tried_in_vain),
+        **_per_thread(record, "heap_atomics", record.heap_atomics),
+    }
+
+
+def _failures(record: MallocRecord) -> dict[str, float]:
+    failed = int(((record.block < 0) & (record.request != -1)).sum())
+    threads = len(record.arrival)
+    return {"failures": float(failed), "failure_rate": failed / threads if threads else math.nan}
+
+
+def _per_thread(record: MallocRecord, name: str, count: int) -> dict[str, float]:
+    threads = len(record.arrival)
+    return {name: float(count), f"{name}_per_thread": count / threads if threads else math.nan}

@@ -1,0 +1,42 @@
+"""How much memory is held over time, and how much of it for nothing (spec 2, V14, H2.7, H2.10, E3)."""
+
+from __future__ import annotations
+
+import math
+
+from workbench.metrics.steps import Steps, added_up
+from workbench.records.malloc import MallocRecord, given_up
+
+
+def memory_measures(record: MallocRecord) -> dict[str, float]:
+    """Waste within blocks, the most that is granted, and the most that is given up and not back."""
+    ends = (record.base + record.granules) * record.granule_bytes
+    return {
+        "internal_fragmentation": internal_fragmentation(record),
+        "peak_heap_bytes": float(held_over_time(record).value.max(initial=0)),
+        "peak_extent_bytes": float(ends.max(initial=0)),
+        "held_by_partly_freed_bytes": float(partly_freed_over_time(record).value.max(initial=0)),
+    }
+
+
+def internal_fragmentation(record: MallocRecord) -> float:
+    """Bytes granted that no thread asked for, over bytes granted; NaN where nothing was."""
+    granted = int(record.granules.sum()) * record.granule_bytes
+    asked = int(record.asked[record.block >= 0].sum())
+    return 1 - asked / granted if granted else math.nan
+
+
+def held_over_time(record: MallocRecord) -> Steps:
+    """The bytes that are granted."""
+    back = record.returned >= 0
+    size = record.granules * record.granule_bytes
+    return added_up(0, (record.granted, size), (record.returned[back], -size[back]))
+
+
+def partly_freed_over_time(record: MallocRecord) -> Steps:
+    """The bytes of pieces that were given up and whose block is still held."""
+    until = given_up(record)
+    gone = until >= 0
+    back = record.returned[record.block[gone]]
+    size = record.size[gone]
+    return added_up(0, (until[gone], size), (back[back >= 0], -size[back >= 0]))

@@ -1,0 +1,199 @@
+"""How is a warp's set of requests served? (spec 2, R1-R20)
+
+The lanes of one warp that reach `malloc` at one instruction make a call (spec 2, E8, E9). An answer cuts the call into
+requests to the heap; it is a plain function `answer(lanes, asked, part, offset, size, leader, params, memory)`:
+
+lanes   readonly int64[active], the active lanes' numbers in their warp, increasing; padding lanes are not among them
+asked   readonly int64[active], bytes that each asks for, at least 0
+part    int64[active], to be filled in: the heap request that holds each lane's piece, from 0; -1 = it gets nothing
+offset  int64[active], to be filled in: where each piece begins in its block, in bytes
+size    int64[active], to be filled in: bytes of each piece
+leader  int64[active], to be filled in for each heap request: the position in `lanes` of the lane that asks, -1 = none
+params  readonly float64[levers], the policy's levers in the order of declaration
+memory  int64[memory_size], all that the policy remembers; it belongs to the run
+
+It returns how many heap requests there are. A heap request asks for the sum of its pieces' sizes (spec 2, R14); one
+without a leader is never made, and its lanes get nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import Question
+from workbench.errors import wrong_value
+from workbench.policies.policy import Policy
+
+MOST_BYTES = 1 << 40
+NOT_SERVED = -1
+"""The part of a lane that gets nothing, and the leader of a request that nobody makes."""
+
+SERVE = Question(
+    "serve",
+    lanes="readonly int64[]",
+    asked="readonly int64[]",
+    part="int64[]",
+    offset="int64[]",
+    size="int64[]",
+    leader="int64[]",
+    params="readonly float64[]",
+    memory="int64[]",
+)
+
+PrefixWhen = Literal["before_request", "during_lock_wait", "after_grant"]
+OnFailure = Literal["all_null", "per_thread_fallback", "halve_and_retry"]
+FreePolicy = Literal["refcount", "piecewise", "arena"]
+
+
+class Served(NamedTuple):
+    """One heap request of a call, as a person reads it."""
+
+    total: int
+    """Bytes that the leader asks for."""
+    leader: int | None
+    """The lane that asks."""
+    lanes: list[int]
+    """The lanes that share the block."""
+    offsets: list[int]
+    """Where the piece of each begins in the block."""
+    sizes: list[int]
+    """Bytes of each piece."""
+
+
+class ReadyServe(NamedTuple):
+    """A policy as the engine receives it; the type is the same for every one."""
+
+    answer: Any
+    params: np.ndarray
+    memory: np.ndarray
+
+
+class Serve(Policy, abstract=True):
+    """The base of every way to serve a warp's requests.
+
+    A new one needs an `answer`; everything else has a default that fits requests of one lane each.
+    """
+
+    question: ClassVar[str] = "serve"
+
+    def offsets(self, requests: Sequence[int]) -> list[tuple[int, list[int]]]:
+        """The total of every heap request and the offsets of its pieces, for a batch of threads 0, 1, 2, ...
+
+        Parameters
+        ----------
+        requests : sequence of int
+            Bytes that each thread asks for, at least 0.
+
+        Raises
+        ------
+        InputError
+            A byte count is no whole number from 0 to 2^40.
+
+        Examples
+        --------
+        >>> from workbench.policies.malloc import WarpAggregated
+        >>> WarpAggregated(warp_size=4, min_alloc=1).offsets([5, 8, 9, 2, 7])
+        [(24, [0, 5, 13, 22]), (7, [0])]
+        """
+        found = self.served(requests)
+        return [(one.total, one.offsets) for one in found]
+
+    def served(self, requests: Sequence[int], active: Sequence[bool] | None = None) -> list[Served]:
+        """Every heap request that a batch of threads makes, warp by warp; inactive threads make none.
+
+        >>> from workbench.policies.malloc import PerThread
+        >>> PerThread().served([2, 9], active=[False, True])
+        [Served(total=12, leader=1, lanes=[1], offsets=[0], sizes=[12])]
+        """
+        asked = checked_bytes(requests)
+        calling = np.ones(len(asked), bool) if active is None else np.asarray(active, bool)
+        unit, memory = self.unit(), self.start_memory(0)
+        found: list[Served] = []
+        for first in range(0, len(asked), unit):
+            lanes = np.flatnonzero(calling[first : first + unit])
+            found += self.cut(lanes, asked[first + lanes], memory)
+        return found
+
+    def cut(self, lanes: np.ndarray, asked: np.ndarray, memory: np.ndarray) -> list[Served]:
+        """One call, asked in plain Python: its heap requests."""
+        if not len(lanes):
+            return []
+        part, offset, size, leader = (np.zeros(len(lanes), np.int64) for _ in range(4))
+        parts = self.function()(lanes, asked, part, offset, size, leader, self.parameters(), memory)
+        return [_told(p, lanes, part, offset, size, leader) for p in range(parts)]
+
+    def unit(self) -> int:
+        """Threads that are served together: threads k unit .. k unit + unit - 1 make a group (spec 2, R2, R4)."""
+        return 32
+
+    def scan_steps(self) -> int:
+        """Steps of the sum over the lanes and of the prefix sum, which one shuffle tree gives together."""
+        return 0
+
+    def divides(self) -> bool:
+        """Whether a granted block has to be divided among lanes."""
+        return False
+
+    def barrier_steps(self) -> int:
+        """Steps of the barrier that gathers the group before it asks; a warp needs none."""
+        return 0
+
+    def prefix_moment(self) -> PrefixWhen:
+        """When the prefix sum is computed (spec 2, R9)."""
+        return "before_request"
+
+    def overlaps_split(self) -> bool:
+        """Whether a block is divided outside of the critical section (spec 2, R19)."""
+        return True
+
+    def on_failure(self) -> OnFailure:
+        """What becomes of a request that the heap cannot serve (spec 2, E4)."""
+        return "all_null"
+
+    def frees(self) -> FreePolicy:
+        """How pieces are given back (spec 2, E3)."""
+        return "refcount"
+
+    def block_header(self) -> int:
+        """Bytes in front of the pieces of every block (spec 2, E13)."""
+        return 0
+
+    def start_memory(self, seed: int) -> np.ndarray:
+        """What the policy remembers at the start of a run: int64[memory_size]."""
+        return np.zeros(1, np.int64)
+
+    def ready(self, seed: int = 0, checked: bool = False) -> ReadyServe:
+        """The policy for one run."""
+        return ReadyServe(SERVE.ready(self.function(), checked), self.parameters(), self.start_memory(seed))
+
+
+def checked_bytes(requests: Sequence[int]) -> np.ndarray:
+    """Byte counts as an array, after refusing what is no whole number from 0 to 2^40."""
+    for k, asked in enumerate(requests):
+        whole = isinstance(asked, (int, np.integer)) and not isinstance(asked, bool)
+        if not whole or not 0 <= asked <= MOST_BYTES:
+            nearest = min(max(int(asked), 0), MOST_BYTES) if whole else None
+            raise wrong_value("", f"requests[{k}]", "must be a whole number of bytes from 0 to 2^40", asked, nearest)
+    return np.array(requests, np.int64).reshape(-1)
+
+
+def tree_steps(lanes: int) -> int:
+    """Steps of a sum or a prefix sum over so many lanes.
+
+    >>> [tree_steps(lanes) for lanes in (1, 2, 32, 33)]
+    [0, 1, 5, 6]
+    """
+    return math.ceil(math.log2(lanes)) if lanes > 1 else 0
+
+
+def _told(
+    p: int, lanes: np.ndarray, part: np.ndarray, offset: np.ndarray, size: np.ndarray, leader: np.ndarray
+) -> Served:
+    inside = part == p
+    asks = None if leader[p] == NOT_SERVED else int(lanes[leader[p]])
+    shown = (column[inside].tolist() for column in (lanes, offset, size))
+    return Served(int(size[inside].sum()), asks, *shown)

@@ -1,0 +1,145 @@
+"""Warp aggregated: one lane asks for all; the proposal of the source document."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.levers import lever
+from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, check_align, next_power
+from workbench.policies.malloc.serve.question import FreePolicy, OnFailure, PrefixWhen, Serve, tree_steps
+from workbench.structures.xorshift import below
+
+MIN_ALLOC, ALIGN, PREFIX, ZERO, LEADER = range(5)
+AS_WRITTEN, INCLUSIVE = 1, 2
+FIRST_LANE, FIRST_ACTIVE = 1, 0
+NULL = 1
+
+
+class WarpAggregated(Serve):
+    """Ask once for the whole warp: one leader, the sum of the sizes, a block that a prefix sum cuts up.
+
+    Each active request is raised to `min_alloc` and rounded up to `align`; the first active lane asks, so there is no
+    tie to break. Lane k's piece begins where the pieces of the active lanes before it end (`exclusive`). The two other
+    prefix rules are the document's slips, kept to be shown wrong: `as_written` adds the current lane's size instead of
+    the one before it, and is safe exactly where all sizes of a warp are equal; `inclusive` never is.
+
+    With `leader_rule: first` a warp whose lane 0 does not call asks for nothing. `any` draws an active lane. With
+    `pad` the last warp's padding lanes are listed by `offsets`, with the total as offset and no bytes of their own.
+
+    References
+    ----------
+    spec 2, R1-R20 (aspects 1-9 of the source document), E1-E8; V1-V14.
+
+    Examples
+    --------
+    >>> WarpAggregated(min_alloc=4, align=1).offsets([2] * 60)[1][0]
+    112
+    >>> rules = [WarpAggregated(prefix=rule, min_alloc=1) for rule in ("exclusive", "inclusive", "as_written")]
+    >>> [rule.offsets([5, 8, 9, 2])[0][1] for rule in rules]
+    [[0, 5, 13, 22], [5, 13, 22, 24], [0, 8, 17, 19]]
+    >>> WarpAggregated(align=3)  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+    workbench.errors.InputError: warp_aggregated.align must be a power of two, or 0 for min_alloc rounded up to one, at
+    most 65536. Got 3. Nearest: 4.
+    """
+
+    warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp")
+    min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", says="smaller requests are raised to this")
+    align: int = lever(
+        0, least=0, most=MOST_ALIGN, unit="bytes", says="pieces are rounded up to this power of two; 0: to min_alloc's"
+    )
+    prefix: Literal["exclusive", "as_written", "inclusive"] = lever(
+        "exclusive", says="how offsets follow from sizes; all but exclusive are wrong"
+    )
+    zero_policy: Literal["expand", "null"] = lever("expand", says="what 0 bytes get: the minimum, or nothing")
+    leader_rule: Literal["first_active", "first", "any"] = lever("first_active", says="which lane asks")
+    prefix_when: PrefixWhen = lever("before_request", says="when the prefix sum is computed")
+    split_overlap: bool = lever(True, says="whether a block is divided outside of the critical section")
+    failure_policy: OnFailure = lever("all_null", says="what becomes of a request that does not fit")
+    free_policy: FreePolicy = lever("refcount", says="how pieces are given back")
+    header_bytes: int = lever(0, least=0, most=4096, unit="bytes", says="what every block holds in front of its pieces")
+    pad: bool = lever(False, says="whether padding lanes are listed with the last warp")
+
+    def answer(lanes: Any, asked: Any, part: Any, offset: Any, size: Any, leader: Any, params: Any, memory: Any) -> int:
+        least, align, rule = int(params[MIN_ALLOC]), int(params[ALIGN]), int(params[PREFIX])
+        total = first = served = 0
+        for k in range(lanes.size):
+            if params[ZERO] == NULL and asked[k] == 0:
+                part[k] = -1
+                offset[k] = size[k] = 0
+                continue
+            bytes_here = adjusted(asked[k], least, align)
+            if served == 0:
+                first, leader[0] = bytes_here, k
+            part[k], size[k], offset[k] = 0, bytes_here, total
+            if rule == INCLUSIVE:
+                offset[k] = total + bytes_here
+            elif rule == AS_WRITTEN:
+                offset[k] = total + bytes_here - first
+            total += bytes_here
+            served += 1
+        if served == 0:
+            return 0
+        if params[LEADER] == FIRST_LANE and (lanes[0] != 0 or part[0] < 0):
+            leader[0] = -1
+        elif params[LEADER] > FIRST_LANE:
+            nth = below(memory, 0, served)
+            for k in range(lanes.size):
+                if part[k] == 0:
+                    leader[0] = k if nth == 0 else leader[0]
+                    nth -= 1
+        return 1
+
+    def check(self) -> None:
+        check_align(self, self.align)
+        if self.free_policy == "piecewise" and (self.prefix != "exclusive" or self.header_bytes):
+            raise InputError(
+                f"{self.name}.free_policy piecewise needs pieces that do not overlap and fill their block: prefix "
+                f"exclusive and header_bytes 0. Got {self.prefix} and {self.header_bytes}. Nearest: refcount."
+            )
+
+    def parameters(self) -> np.ndarray:
+        """What the answer sees: min_alloc, the alignment in bytes, prefix, zero_policy and leader_rule."""
+        levers = ("prefix", "zero_policy", "leader_rule")
+        chosen = [self.levers[name].number(getattr(self, name)) for name in levers]
+        return np.array([self.min_alloc, self.align or next_power(self.min_alloc), *chosen], float)
+
+    def offsets(self, requests: Any) -> list[tuple[int, list[int]]]:
+        """The total of every warp and the offsets of its lanes; see `Serve.offsets`."""
+        found = super().offsets(requests)
+        if self.pad and found and len(requests) % self.warp_size:
+            total, last = found[-1]
+            end = last[-1] if self.prefix == "as_written" else total
+            found[-1] = total, last + [end] * (-len(requests) % self.warp_size)
+        return found
+
+    def unit(self) -> int:
+        return self.warp_size
+
+    def scan_steps(self) -> int:
+        return tree_steps(self.warp_size)
+
+    def divides(self) -> bool:
+        return True
+
+    def prefix_moment(self) -> PrefixWhen:
+        return self.prefix_when
+
+    def overlaps_split(self) -> bool:
+        return self.split_overlap
+
+    def on_failure(self) -> OnFailure:
+        return self.failure_policy
+
+    def frees(self) -> FreePolicy:
+        return self.free_policy
+
+    def block_header(self) -> int:
+        return self.header_bytes
+
+    def start_memory(self, seed: int) -> np.ndarray:
+        """The generator that draws the leader."""
+        return np.array([max(seed, 1)], np.int64)

@@ -1,0 +1,113 @@
+"""What happened when threads asked for memory: enough to replay every event, nothing that can be derived."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+NEVER = -1
+
+
+class Work(NamedTuple):
+    """How many instructions the parts of an allocation take, as the options say."""
+
+    tries: int
+    """A try to take the lock."""
+    heap: int
+    """An operation on the heap."""
+    steps: int
+    """All steps of the sum, the prefix sum and the barrier of a call; 0 where there are none."""
+    split: int
+    """Dividing a block; 0 where nothing is divided."""
+
+
+class MallocRecord(NamedTuple):
+    """One run of the engine `malloc`: one row a call of a thread, one a request to the heap, one a block."""
+
+    unit: int
+    """Threads that are served together."""
+    granule_bytes: int
+    heap_bytes: int
+    base_address: int
+    header_bytes: int
+    occupied_bytes: int
+    """Bytes of the heap that were taken before the run."""
+    work: Work
+    arrival: np.ndarray
+    """int64[rows], when each thread called."""
+    thread: np.ndarray
+    """int64[rows], its number."""
+    asked: np.ndarray
+    """int64[rows], bytes that it asked for."""
+    free_at: np.ndarray
+    """int64[rows], from when on it gives up what it got, -1 for never."""
+    size: np.ndarray
+    """int64[rows], bytes of its piece; 0 where nobody asked for it."""
+    offset: np.ndarray
+    """int64[rows], where its piece begins in its request."""
+    request: np.ndarray
+    """int64[rows], its heap request; -1 = the policy gives it nothing, -2 = nobody asked for it."""
+    block: np.ndarray
+    """int32[rows], the block that holds its piece, -1 where it got none."""
+    leader: np.ndarray
+    """int32[requests], the row that asked."""
+    total: np.ndarray
+    """int64[requests], bytes of its pieces."""
+    acquired: np.ndarray
+    """int64[requests], when it entered the critical section in which it was served or failed."""
+    ended: np.ndarray
+    """int64[requests], when that section ended."""
+    ready: np.ndarray
+    """int64[requests], when its lanes had their addresses, or learnt that there are none."""
+    base: np.ndarray
+    """int64[blocks], the first granule of each block, in the order of the grants."""
+    granules: np.ndarray
+    """int64[blocks]"""
+    bytes: np.ndarray
+    """int64[blocks], bytes that were asked of the heap."""
+    owner: np.ndarray
+    """int32[blocks], the request."""
+    origin: np.ndarray
+    """int64[blocks], where in its request the block begins."""
+    granted: np.ndarray
+    """int64[blocks], the cycle at which the heap gave it."""
+    returned: np.ndarray
+    """int64[blocks], the cycle at which the heap had it back, -1 for never."""
+    acquisitions: int
+    """How often a lock was taken."""
+    tried_in_vain: int
+    """Tries to take a lock, or to change a word, that failed."""
+    locked: bool
+    """Whether there is a lock; where not, tries in vain are of atomic operations on the heap itself."""
+    heap_atomics: int
+    """Atomic operations on the heap for allocations."""
+    rereads: int
+    """How often somebody who waited read the lock again because it had been released."""
+    words: int
+    """Words of a bitmap that were read and written by grants and returns."""
+    taken_log: np.ndarray
+    """int64[acquisitions, 3]: cycle, request, arena of every entry into a section; empty unless events were asked."""
+    refusals: np.ndarray
+    """int64[refusals, 3]: cycle, request, bytes that the heap refused; empty unless events were asked for."""
+
+
+def address(record: MallocRecord) -> np.ndarray:
+    """Where each row's piece begins: int64[rows], -1 where it got none."""
+    block, got = record.block, record.block >= 0
+    found = np.full(len(block), -1, np.int64)
+    mine = block[got]
+    inside = record.header_bytes + record.offset[got] - record.origin[mine]
+    found[got] = record.base_address + record.base[mine] * record.granule_bytes + inside
+    return found
+
+
+def given_up(record: MallocRecord) -> np.ndarray:
+    """When each row's piece is given up: int64[rows], -1 for never or where it got none.
+
+    A piece cannot be given up before its thread has it.
+    """
+    gives = (record.block >= 0) & (record.free_at >= 0)
+    found = np.full(len(gives), NEVER, np.int64)
+    found[gives] = np.maximum(record.free_at[gives], record.ready[record.request[gives]])
+    return found

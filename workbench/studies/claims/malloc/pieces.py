@@ -1,0 +1,34 @@
+"""H2.6: pieces are apart and inside with the corrected prefix sum, and not with the written one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.studies.claims.claim import Claim
+from workbench.studies.claims.evidence import Evidence, finite
+from workbench.studies.claims.malloc.experiment import LOADS, UNEQUAL, every_load, experiment
+from workbench.studies.statistics import Finding, fact
+
+
+def _apart(evidence: Evidence) -> Iterator[Finding]:
+    rules = {"warp_aggregated": {"prefix": {"vary": ["exclusive", "as_written"]}}}
+    runs = evidence.runs("malloc_pieces", experiment(every_load(), serve=rules))
+    for load, *both in zip(LOADS, runs.points[::2], runs.points[1::2], strict=True):
+        for rule, found in zip(("exclusive", "as_written"), both, strict=True):
+            overlap, outside = (finite(runs, found, name) for name in ("overlap_bytes", "out_of_bounds_bytes"))
+            broken = [overlap[seed] + outside[seed] for seed in overlap]
+            expected = all(broken) if rule == "as_written" and load in UNEQUAL else not any(broken)
+            what = "breaks on every trace" if rule == "as_written" and load in UNEQUAL else "never breaks"
+            mean = sum(broken) / len(broken)
+            note = f"{mean:.4g} bytes overlap or lie outside in the mean over {len(broken)} traces"
+            yield fact(f"{rule}, {load}", what, expected, estimate=mean, n=len(broken), note=note)
+
+
+PIECES = [
+    Claim(
+        "H2.6",
+        "threads get memory without conflict, once the prefix sum is corrected",
+        "¶42, ¶59 and ¶63",
+        lambda e: list(_apart(e)),
+    )
+]

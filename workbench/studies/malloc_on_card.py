@@ -1,0 +1,121 @@
+"""The lock model beside a real card: measure the four ways to take memory, fit the model's figures, compare.
+
+No figure of any card is shipped: none was at hand when this was written. Measured, a curve names its card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.policies.malloc.lock import HeapLock
+from workbench.policies.policy import read_policy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MILLISECOND = 1000.0
+"""Microseconds."""
+
+
+class Curve(NamedTuple):
+    """One way to take memory, against the number of threads."""
+
+    card: str
+    way: str
+    threads: np.ndarray
+    """int64[points], increasing."""
+    contenders: np.ndarray
+    """int64[points], who competes for the lock: threads, or warps."""
+    microseconds: np.ndarray
+    """float64[points], the median launch."""
+
+
+class LockFit(NamedTuple):
+    """The figures of the lock model that come nearest to a curve, in the least squares sense, none below zero."""
+
+    launch_us: float
+    """What a launch takes with nobody waiting."""
+    hold_us: float
+    """What each critical section takes."""
+    us_a_waiter: float
+    """What each who waits adds to every critical section."""
+    error: float
+    """The root mean square of the relative differences."""
+
+    def microseconds(self, contenders: np.ndarray) -> np.ndarray:
+        """What the model says: launch + c hold + c (c - 1) / 2 times what a waiter adds.
+
+        >>> LockFit(5.0, 2.0, 0.5, 0.0).microseconds(np.array([1, 3]))
+        array([ 7. , 12.5])
+        """
+        waits = contenders * (contenders - 1) / 2
+        return self.launch_us + contenders * self.hold_us + waits * self.us_a_waiter
+
+    def lock(self, clock_mhz: float) -> HeapLock:
+        """The try-lock with this hold, in cycles of a clock.
+
+        >>> LockFit(5.0, 0.2, 0.0, 0.0).lock(1500.0).hold_cycles
+        300
+        """
+        lock = read_policy("lock", {"trylock_spin": {"hold_cycles": max(round(self.hold_us * clock_mhz), 1)}})
+        assert isinstance(lock, HeapLock)
+        return lock
+
+
+def measured(way: str, threads: Sequence[int], repeats: int = 15, size: int = 16) -> Curve:
+    """Measure one way on the card that is there, with CUDA events.
+
+    Parameters
+    ----------
+    way : {"per_thread_lock", "per_thread_bump", "warp_lock", "warp_bump"}
+    threads : sequence of int
+        How many take memory at once, point by point.
+    repeats : int
+        Launches a point, of which the median counts.
+
+    Raises
+    ------
+    WorkbenchError
+        There is no card.
+    """
+    from workbench.compiled.cuda.card import card_name
+    from workbench.compiled.cuda.malloc_kernels import WARP, milliseconds
+
+    counts = np.array(sorted(threads))
+    found = [np.median(milliseconds(way, np.full(n, size), repeats)) * MILLISECOND for n in counts]
+    contenders = -(-counts // WARP) if way.startswith("warp") else counts
+    return Curve(card_name(), way, counts, contenders, np.array(found))
+
+
+def fitted(curve: Curve) -> LockFit:
+    """Fit the lock model to a measured curve; each point counts by its relative difference.
+
+    Raises
+    ------
+    InputError
+        There are fewer than three points, or a time is not above zero.
+    """
+    times = np.asarray(curve.microseconds, float)
+    if len(times) < 3 or times.min() <= 0:
+        raise InputError(f"a fit needs at least three points with times above zero. Got {times.tolist()}.")
+    from scipy.optimize import nnls
+
+    c = np.asarray(curve.contenders, float)
+    terms = np.stack([np.ones(len(c)), c, c * (c - 1) / 2], axis=1)
+    (launch, hold, waiter), distance = nnls(terms / times[:, None], np.ones(len(c)))
+    return LockFit(float(launch), float(hold), float(waiter), float(distance / np.sqrt(len(c))))
+
+
+def beside_model(curves: Sequence[Curve]) -> pd.DataFrame:
+    """Every measured point beside what its fitted model says: card, way, threads, measured_us, modelled_us."""
+    import pandas as pd
+
+    parts = []
+    for curve in curves:
+        shown = {"card": curve.card, "way": curve.way, "threads": curve.threads, "measured_us": curve.microseconds}
+        parts.append(pd.DataFrame({**shown, "modelled_us": fitted(curve).microseconds(curve.contenders)}))
+    return pd.concat(parts, ignore_index=True)
