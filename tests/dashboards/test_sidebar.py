@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
-from workbench.machine import presets, read_machine
+from workbench.machine import Machine, presets, read_machine
 from workbench.workloads.synthetic.regimes import regimes
 
 
@@ -59,7 +59,7 @@ def test_every_control_tells_of_a_change(sidebar):
     assert len(told) == 6
 
 
-@pytest.mark.parametrize("name", [row["name"] for row in presets()])
+@pytest.mark.parametrize("name", [row["name"] for row in presets(Machine)])
 def test_a_preset_gives_its_machine(sidebar, name):
     sidebar.machine.names.value = name
     assert read_machine(sidebar.machine.plain()) == read_machine(name)
