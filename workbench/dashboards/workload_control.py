@@ -12,6 +12,7 @@ from workbench.dashboards.controls.control import row
 from workbench.errors import WorkbenchError
 from workbench.levers import Lever
 from workbench.workloads.read import read_workload
+from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.regimes import regimes
 from workbench.workloads.workload import Workload
 
@@ -69,7 +70,7 @@ class WorkloadControl(Control):
         return next((name for name, regime in self._regimes.items() if regime == workload), OWN)
 
 
-def _bounded(workload: Workload, length: int | Mapping[str, Any]) -> Workload:
+def _bounded(workload: Generator, length: int | Mapping[str, Any]) -> Generator:
     """A workload of that length, or with those of some levers that it has."""
     if isinstance(length, int):
         return workload.but(**{workload.counted_by: length})
