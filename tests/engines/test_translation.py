@@ -116,7 +116,7 @@ def fills(draw: Any, cores: int) -> tuple[Any, Fill]:
         return {kind: {"least": 2, "most": 3, "probation": 5}}, Fill(kind, cores=cores, again=5)
     if kind == "push_neighbours":
         return {kind: {"reach": amount}}, Fill(kind, amount)
-    return {kind: {"threshold": amount}} if kind != "demand_always" else kind, Fill(kind, amount)
+    return {kind: {"fill_threshold": amount}} if kind != "demand_always" else kind, Fill(kind, amount)
 
 
 @st.composite

@@ -14,6 +14,7 @@ from workbench.machine import Machine
 from workbench.metrics.shared_memory import MEASURES
 from workbench.policies.placement import FirstFit
 from workbench.policies.queueing import FifoHeadOnly, FifoLookahead, NextCycle
+from workbench.policies.translation import Directory, Message
 from workbench.workloads.read import read_workload
 
 SETUP = Setup(
@@ -76,6 +77,15 @@ def test_a_lever_at_its_default_is_told_where_others_are_not():
     ]
     apart = LineNames(found, apart="policy.queue.fifo_lookahead.k")
     assert [apart.of(point) for point in found.points] == ["fifo_head_only", "fifo_lookahead", "fifo_lookahead"]
+
+
+def test_of_a_part_with_the_lever_of_the_axis_inside_the_name_is_told():
+    found = runs({"first_fit": [{}]})
+    found.points[0].setup.policies.clear()
+    found.points[0].setup.policies["locate"] = Directory(update=Message(delay=5))
+    path = "policy.locate.directory.update.message.delay"
+    assert LineNames(found).of(found.points[0]) == "directory(update=message(delay=5))"
+    assert LineNames(found, apart=path).of(found.points[0]) == "directory(update=message)"
 
 
 def test_where_no_policy_differs_the_first_is_told():

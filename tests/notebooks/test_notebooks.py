@@ -76,6 +76,22 @@ def test_the_second_notebook_compares_a_choice_of_its_own():
     assert "clearly" in printed(notebook, "result-said").splitlines()[0]
 
 
+def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
+    notebook = executed("03_translation.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 5
+    assert printed(notebook, "ask").splitlines()[0] == "first bit: core 1"
+    assert "160 runs" in printed(notebook, "run")
+    for cell in ("run", "kernel-run", "own-run"):
+        assert "0 failed" in printed(notebook, cell)
+    said = [line for line in printed(notebook, "said").splitlines() if ": shared_per_kilo " in line]
+    assert len(said) == 8
+    assert [line.endswith("the same as the baseline") for line in said] == ["private" in line for line in said]
+    assert all("better than the baseline, clearly" in line for line in said if "private" not in line)
+    assert "gate_any: private_hit_rate 0," in printed(notebook, "fill")
+    assert any(line.startswith("third_newest, ") for line in printed(notebook, "own-run").splitlines())
+
+
 def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
     notebook = executed("04_malloc.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]

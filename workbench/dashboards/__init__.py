@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from ipywidgets import Widget
 
 DASHBOARDS = {
-    name: f"workbench.dashboards.{name}:{name}_dashboard" for name in ("shared_memory", "dispatch", "malloc", "pool")
+    name: f"workbench.dashboards.{name}:{name}_dashboard"
+    for name in ("shared_memory", "dispatch", "malloc", "pool", "translation")
 }
 """Each dashboard and what makes it; imported when it is first asked for."""
 

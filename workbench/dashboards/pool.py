@@ -104,7 +104,7 @@ def board_note(board: Board) -> str:
     """What a board is, in a line.
 
     >>> board_note(Board())
-    '2 GPUs and 1 CPU, 192 GiB in all; direct links of 12 to 24 GB/s'
+    '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'
     """
     row = board.row()
     kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))

@@ -21,6 +21,7 @@ class LineNames:
         for point in runs.points:
             for slot, policy in point.setup.policies.items():
                 used.setdefault((slot, policy.name), []).append(policy)
+        self._apart = apart
         self._levers = {key: _told(key[0], policies, apart) for key, policies in used.items()}
         self._options = [path for path in runs.varied if path.startswith("options.") and path != apart]
         slots = list(dict.fromkeys(slot for slot, _ in used))
@@ -35,8 +36,14 @@ class LineNames:
     def _policy(self, point: PlannedPoint, slot: str) -> str:
         policy = point.setup.policies[slot]
         told = self._levers[slot, policy.name]
-        inside = ", ".join(f"{name}={policy.levers[name].shortly(getattr(policy, name))}" for name in told)
+        inside = ", ".join(f"{name}={self._value(policy, slot, name)}" for name in told)
         return f"{policy.name}({inside})" if inside else policy.name
+
+    def _value(self, policy: Policy, slot: str, name: str) -> str:
+        """A lever's value; of a part with the varied lever inside, its name alone."""
+        value = getattr(policy, name)
+        holds = (self._apart or "").startswith(f"policy.{slot}.{policy.name}.{name}.")
+        return str(value.name) if holds else policy.levers[name].shortly(value)
 
 
 def _told(slot: str, policies: list[Policy], apart: str | None) -> list[str]:

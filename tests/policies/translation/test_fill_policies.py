@@ -19,7 +19,7 @@ class TestDemandAlways(FillContract):
 
 
 class TestGateAny(FillContract):
-    policy = GateAny(threshold=2)
+    policy = GateAny(fill_threshold=2)
 
 
 class TestGatePair(FillContract):

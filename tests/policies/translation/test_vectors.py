@@ -123,22 +123,22 @@ def test_v12_the_literal_loop_is_stopped_by_name():
 
 def test_v13_four_bitmaps_threshold_3():
     bitmaps = ["1100", "1010", "1000", "1001"]
-    assert GateAny(threshold=3).decide(bitmaps).fills
-    assert not GatePair(threshold=3).decide(bitmaps).fills
+    assert GateAny(fill_threshold=3).decide(bitmaps).fills
+    assert not GatePair(fill_threshold=3).decide(bitmaps).fills
 
 
 def test_v14_three_entries_shared_with_one_core():
     bitmaps = ["1100", "1110", "1100", "1000"]
-    assert GateAny(threshold=3).decide(bitmaps).fills
-    assert GatePair(threshold=3).decide(bitmaps).fills
-    assert PushPair(threshold=3).decide(bitmaps) == (True, (1,))
+    assert GateAny(fill_threshold=3).decide(bitmaps).fills
+    assert GatePair(fill_threshold=3).decide(bitmaps).fills
+    assert PushPair(fill_threshold=3).decide(bitmaps) == (True, (1,))
 
 
 @pytest.mark.parametrize("rule", ["gate_any", "gate_pair"])
 @pytest.mark.parametrize("threshold", [2, 3, 4])
 def test_v15_an_empty_tlb_is_never_filled(rule, threshold):
     rows = [(1000 * t, t % 4, 0x10 + t // 4 % 3) for t in range(24)]
-    record = simulate(rows, FOUR, {**ALL, "fill": {rule: {"threshold": threshold}}})
+    record = simulate(rows, FOUR, {**ALL, "fill": {rule: {"fill_threshold": threshold}}})
     assert record.fills == 0
     assert record.refused_fills == len(rows)
     assert record.served[:, SERVED_BY.index("private")].sum() == 0

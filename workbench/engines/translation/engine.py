@@ -90,7 +90,7 @@ def _check_policies(setup: Setup) -> None:
     fill: Any = setup.policies["fill"]
     for policy, name, most, unit in (
         (eviction, "share_threshold", cores, "cores"),
-        (fill, "threshold", entries, "private_entries"),
+        (fill, "fill_threshold", entries, "private_entries"),
     ):
         if policy.most_threshold() > most:
             raise InputError(

@@ -9,7 +9,15 @@ import numpy as np
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.studies.claims.evidence import compared, finite
-from workbench.studies.statistics import Finding, compare, equivalent, equivalent_ratio, every, superior
+from workbench.studies.statistics import (
+    Finding,
+    compare,
+    equivalent,
+    equivalent_mean,
+    equivalent_ratio,
+    every,
+    superior,
+)
 from workbench.studies.statistics.equivalence import Band
 
 ALL = float("inf")
@@ -50,6 +58,15 @@ def ratio(
     return equivalent(_named(about, measure), statement, result)
 
 
+def differs_by(
+    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
+) -> Finding:
+    """A measure of a point less a baseline's, seed by seed, lies within a band (two one-sided tests)."""
+    ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
+    result = equivalent_mean([ours[seed] - theirs[seed] for seed in ours if seed in theirs], band)
+    return equivalent(_named(about, measure), statement, result)
+
+
 def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, about: str = "") -> Finding:
     """A measure falls from point to point: the slope of its line over the doublings of a lever is below 0.
 
@@ -58,16 +75,40 @@ def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, abou
     points : mapping from the lever's value to its point
         Two or more values above zero. A seed has a slope of its own, none where the measure is not defined at them all.
     """
-    found = [finite(runs, point, measure) for point in points.values()]
+    return _trend({value: finite(runs, p, measure) for value, p in points.items()}, measure, about)
+
+
+def gain_falls(
+    runs: RunSet, pairs: Mapping[int, tuple[PlannedPoint, PlannedPoint]], measure: str, about: str = ""
+) -> Finding:
+    """How much better a point is than its baseline, as a share of the baseline, falls from pair to pair.
+
+    Parameters
+    ----------
+    pairs : mapping from the lever's value to a baseline and a point
+        As in `falling`.
+    """
+    sign = -1.0 if runs.plan.sweep.mechanism.measures[measure].better == "lower" else 1.0
+    gains = {value: _gains(runs, *pair, measure, sign) for value, pair in pairs.items()}
+    return _trend(gains, f"gain in {measure}", about)
+
+
+def _gains(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, sign: float) -> dict[int, float]:
+    ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
+    return {seed: sign * (ours[seed] / theirs[seed] - 1) for seed in ours if theirs.get(seed)}
+
+
+def _trend(by_value: Mapping[int, Mapping[int, float]], what: str, about: str) -> Finding:
+    """The slope of values by seed over the doublings of a lever is below 0."""
+    found = [*by_value.values()]
     seeds = [seed for seed in found[0] if all(seed in values for values in found)]
-    doublings = np.log2(np.array([*points], float))
+    doublings = np.log2(np.array([*by_value], float))
     apart = doublings - doublings.mean()
     slopes = {seed: float(apart @ [values[seed] for values in found] / (apart @ apart)) for seed in seeds}
-    fall = compare(dict.fromkeys(seeds, 0.0), slopes, names=("no trend", f"{measure} a doubling"), better="lower")
+    fall = compare(dict.fromkeys(seeds, 0.0), slopes, names=("no trend", f"{what} a doubling"), better="lower")
     means = [np.mean([values[seed] for seed in seeds]) if seeds else np.nan for values in found]
-    shown = ", ".join(f"{value:g}: {mean:.4g}" for value, mean in zip(points, means, strict=True))
-    statement = f"falls a doubling; its means are {shown}"
-    return superior(_named(about, measure), statement, fall)
+    shown = ", ".join(f"{value:g}: {mean:.4g}" for value, mean in zip(by_value, means, strict=True))
+    return superior(_named(about, what), f"falls a doubling; its means are {shown}", fall)
 
 
 def _named(about: str, measure: str) -> str:

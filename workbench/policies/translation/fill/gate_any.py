@@ -17,11 +17,11 @@ class GateAny(Fill):
 
     Examples
     --------
-    >>> GateAny(threshold=3).decide(["1100", "1010", "1000", "1001"]).fills
+    >>> GateAny(fill_threshold=3).decide(["1100", "1010", "1000", "1001"]).fills
     True
     """
 
-    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+    fill_threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
 
     def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
         return 0 if shared >= params[0] else REFUSED
@@ -30,4 +30,4 @@ class GateAny(Fill):
         return True
 
     def most_threshold(self) -> int:
-        return self.threshold
+        return self.fill_threshold

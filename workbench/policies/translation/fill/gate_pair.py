@@ -15,11 +15,11 @@ class GatePair(Fill):
 
     Examples
     --------
-    >>> GatePair(threshold=3).decide(["1100", "1010", "1000", "1001"]).fills
+    >>> GatePair(fill_threshold=3).decide(["1100", "1010", "1000", "1001"]).fills
     False
     """
 
-    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+    fill_threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
 
     def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
         for peer in range(cores):
@@ -31,4 +31,4 @@ class GatePair(Fill):
         return True
 
     def most_threshold(self) -> int:
-        return self.threshold
+        return self.fill_threshold

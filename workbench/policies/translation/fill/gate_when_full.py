@@ -21,7 +21,7 @@ class GateWhenFull(Fill):
     (False, True)
     """
 
-    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+    fill_threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
 
     def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
         return 0 if held < entries or shared >= params[0] else REFUSED
@@ -30,4 +30,4 @@ class GateWhenFull(Fill):
         return True
 
     def most_threshold(self) -> int:
-        return self.threshold
+        return self.fill_threshold

@@ -17,11 +17,11 @@ class PushPair(Fill):
 
     Examples
     --------
-    >>> PushPair(threshold=3).decide(["1100", "1110", "1100", "1000"]).pushes
+    >>> PushPair(fill_threshold=3).decide(["1100", "1110", "1100", "1000"]).pushes
     (1,)
     """
 
-    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+    fill_threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
 
     def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
         count = 0
@@ -35,4 +35,4 @@ class PushPair(Fill):
         return True
 
     def most_threshold(self) -> int:
-        return self.threshold
+        return self.fill_threshold

@@ -98,7 +98,7 @@ class Fill(Policy, abstract=True):
         Examples
         --------
         >>> from workbench.policies.translation.fill import PushPair
-        >>> PushPair(threshold=3).decide(["1100", "1110", "1100", "1000"])
+        >>> PushPair(fill_threshold=3).decide(["1100", "1110", "1100", "1000"])
         Decision(fills=True, pushes=(1,))
         """
         cores = len(bitmaps[0]) if bitmaps else core + 1

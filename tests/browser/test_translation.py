@@ -1,0 +1,40 @@
+"""The dashboard `translation` as a page of its own, served as `workbench dashboard translation` serves it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.board import MOVE_SECONDS, Board
+from tests.browser.conftest import Visit
+from tests.browser.server import free_port, running
+
+CANVASES = 5
+"""Histogram, who serves, latency, network, sharing."""
+
+
+def test_a_slider_and_a_policy_move_the_panels_and_nothing_leaves_the_host(
+    tmp_path_factory: pytest.TempPathFactory, visit: Visit
+):
+    port = free_port()
+    command = ["workbench", "dashboard", "translation", f"--port={port}", "--no-browser"]
+    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as address:
+        visit.page.goto(address, timeout=240_000)
+        board = Board(visit.page, CANVASES)
+        board.wait()
+        expect(board.page.locator(".wb-result").first).to_contain_text("directory against no_directory: mean ")
+        expect(board.mistake).to_have_count(0)
+        before, pictures = board.cell("latency mean").inner_text(), [board.picture(k) for k in range(CANVASES)]
+        board.slide("cores")
+        for place, picture in enumerate(pictures):
+            board.wait_for_another(place, picture)
+        expect(board.cell("latency mean")).not_to_have_text(before, timeout=1000 * MOVE_SECONDS)
+        section = board.page.locator('.wb-levers:has(> .wb-section:has-text("Policies of the other"))')
+        section.locator('.wb-row:has(.wb-label:text-is("eviction")) select').first.select_option(label="mru")
+        expect(board.page.locator(".wb-result").first).to_contain_text("directory, mru against no_directory, lru")
+        board.page.locator(".wb-board .jupyter-widget-Collapse-header, .wb-board .p-Collapse-header").first.click()
+        text = board.page.locator(".wb-board textarea")
+        expect(text).to_have_value(re.compile("engine: translation"), timeout=1000 * MOVE_SECONDS)
+        assert visit.outside == []

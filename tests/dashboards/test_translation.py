@@ -1,0 +1,150 @@
+"""The dashboard `translation` whole, without a browser: what the user turns, what the panels are told."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import yaml
+
+import workbench as wb
+from workbench.dashboards.panels.intervals import Side, intervals_scene
+from workbench.dashboards.sidebar import Sidebar
+from workbench.dashboards.translation import OPENING, degrees_note, hierarchy_note, latency_note, load_note, served_note
+from workbench.engines.translation import Translation
+from workbench.experiments.mechanism import mechanism
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
+from workbench.figures.means import Means
+from workbench.machine import TranslationMachine
+from workbench.records.translation import SERVED_BY
+from workbench.records.translation_events import events
+from workbench.workloads.synthetic.regimes import regimes
+
+
+@pytest.fixture(scope="module")
+def record():
+    """A short run of the other side, with its single accesses."""
+    plan = make_plan(read_sweep(Sidebar(mechanism("translation"), OPENING._replace(length=1600)).said()))
+    return Translation().simulate(plan.points[1].setup, 0, events=True)
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    monkeypatch.setattr("workbench.dashboards.translation.OPENING", OPENING._replace(length=1600, seeds=2))
+    made = wb.dashboard("translation")
+    yield made
+    made.close()
+
+
+def status(shown) -> str:
+    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+
+
+def complete(shown) -> None:
+    assert status(shown) == f"{shown.sidebar.seeds.plain()} paired runs."
+
+
+def panels(shown):
+    drawn = shown.panels
+    return [drawn.served, drawn.latency, drawn.load, drawn.degrees]
+
+
+def test_it_opens_with_the_document_s_first_claim(shown):
+    complete(shown)
+    assert "directory against no_directory: " in shown.histogram.scene["words"]
+    for panel in panels(shown):
+        assert [line["place"] for line in panel.scene["lines"]] == [0, 1]
+        assert panel.scene["words"] == ""
+    assert shown.panels.served.scene["names"] == list(SERVED_BY)
+    assert shown.panels.latency.scene["names"] == ["50 %", "75 %", "90 %", "95 %", "99 %", "99.9 %"]
+    assert shown.panels.degrees.scene["lines"][0]["x"] == list(range(1, 9))
+    assert "mean of 2 seeds with its 95 % interval" in shown.panels.seeds.value
+    assert "latency mean (cycles) ↓" in shown.table.value
+
+
+@pytest.mark.parametrize("name", list(regimes("accesses")))
+def test_every_regime_can_be_turned_to(name):
+    sidebar = Sidebar(mechanism("translation"), OPENING)
+    sidebar.workload.names.value = name
+    points = make_plan(read_sweep(sidebar.said())).points
+    assert {type(point.setup.workload) for point in points} == {type(regimes("accesses")[name].workload)}
+
+
+def test_a_turned_lever_changes_every_panel(shown):
+    before = [*(panel.scene for panel in panels(shown)), shown.histogram.scene, shown.table.value]
+    shown.sidebar.machine.levers.controls["cores"].box.value = 6
+    complete(shown)
+    after = [*(panel.scene for panel in panels(shown)), shown.histogram.scene, shown.table.value]
+    assert all(a != b for a, b in zip(before, after, strict=True))
+
+
+def test_policies_of_one_side_and_their_levers(shown):
+    served = shown.panels.served.scene["lines"]
+    shown.sidebar.policies.other["eviction"].names.value = "mru"
+    complete(shown)
+    assert "directory, mru against no_directory, lru" in shown.histogram.scene["words"]
+    assert shown.panels.served.scene["lines"][0] == served[0]
+    assert shown.panels.served.scene["lines"][1] != served[1]
+
+
+def test_what_cannot_be_is_a_sentence_and_the_panels_stay(shown):
+    before = shown.panels.served.scene
+    shown.sidebar.policies.other["eviction"].names.value = "sharing_aware_eviction"
+    shown.sidebar.policies.other["eviction"].chosen.controls["share_threshold"].box.value = 9
+    assert "share_threshold must be at most cores (8), or it is never reached. Got 9. Nearest: 8." in status(shown)
+    assert "wb-stale" in shown.board._dom_classes
+    assert shown.panels.served.scene != before
+    shown.sidebar.policies.other["eviction"].chosen.controls["share_threshold"].box.value = 3
+    complete(shown)
+    assert "wb-stale" not in shown.board._dom_classes
+
+
+def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
+    shown.folded.selected_index = 0
+    summary = wb.run(yaml.safe_load(shown.sweep.value)).summary()
+    latency = summary[(summary["measure"] == "latency_mean_cycles") & summary["difference"].notna()]
+    assert latency["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
+
+
+def accesses(record):
+    columns = events(record)
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return [row for row in rows if row["kind"] == "access"]
+
+
+def test_notes_are_those_of_single_accesses(record):
+    found = accesses(record)
+    counts = Counter(row["served_by"] for row in found)
+    assert served_note(record).tolist() == pytest.approx([100 * counts[part] / len(found) for part in SERVED_BY])
+    latencies = sorted(row["latency"] for row in found)
+    upto = [int(np.ceil(share * len(found))) for share in (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)]
+    assert latency_note(record).tolist() == [latencies[place - 1] for place in upto]
+
+
+def test_degrees_are_shares_of_the_pages(record):
+    pages = [count / (k or 1) for k, count in enumerate(record.degrees.tolist())][1:]
+    assert degrees_note(record).tolist() == pytest.approx([100 * count / sum(pages) for count in pages])
+
+
+def test_the_load_of_all_slices_is_all_messages(record):
+    slices = load_note(record)
+    assert slices.shape == (50,)
+    span = record.last_cycle - record.first_cycle
+    assert slices.sum() * span / 50 == pytest.approx(record.messages.sum())
+
+
+def test_places_with_names_have_no_line_between_them():
+    side = Side(0, np.arange(2), Means(*np.ones((3, 2))))
+    assert intervals_scene("Served by", "", "%", [side], names=("a", "b"))["names"] == ["a", "b"]
+    assert intervals_scene("Latency", "", "%", [side])["names"] == []
+
+
+def test_a_hierarchy_says_what_it_is():
+    notes = [hierarchy_note(TranslationMachine(cores=cores)) for cores in (4, 8)]
+    assert all(a != b for a, b in pairwise(notes))
+    assert notes[0].startswith("4 cores of 32 entries, 512 shared, 12 cycles away; ")

@@ -1,0 +1,98 @@
+"""H4.1 to H4.9: every claim runs, its cases are told apart, and a claim that is wrong fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from workbench.experiments.run_set import RunSet
+from workbench.studies.claims.evidence import Evidence
+from workbench.studies.claims.translation import CLAIMS, benefit, experiment, filling, objections
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SEEDS = 3
+
+
+class Short(Evidence):
+    """Long runs made short."""
+
+    def __init__(self, seeds: int, count: int) -> None:
+        super().__init__(seeds, None, 1, None)
+        self.count = count
+
+    def runs(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
+        return super().runs(name, {**sweep, "workload": {**sweep["workload"], "count": self.count}})
+
+
+@pytest.fixture(scope="module")
+def short():
+    """What comes out is not judged here, only that it comes out."""
+    return Short(SEEDS, 400)
+
+
+def test_the_claims_are_those_of_the_specification():
+    assert list(BY_ID) == [f"H4.{k}" for k in range(1, 10)]
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_every_claim_has_cases_that_are_told_apart(id, short):
+    claim = BY_ID[id]
+    whole, cases = claim.found(short)
+    said = [case.id for case in [*cases, *claim.costs(short)]]
+    assert len(set(said)) == len(said)
+    assert (whole.id, whole.statement) == (id, claim.statement)
+    assert all(case.n == SEEDS for case in cases)
+    assert all(case.statement and case.note for case in cases)
+
+
+@pytest.fixture(scope="module")
+def longer():
+    return Short(6, 2400)
+
+
+def test_a_loop_of_all_cores_is_served_by_peers(longer, monkeypatch):
+    """Spec 4, section 6, pilot: of 1,000 accesses all go to the shared TLB under LRU, and few with the directory."""
+    monkeypatch.setattr(experiment, "BASES", ("lru",))
+    ((_, runs, without, having),) = experiment.factorial(longer, ("pilot_cyclic_shared",))
+    assert set(runs.values(without, "shared_per_kilo").values()) == {1000}
+    assert max(runs.values(having, "shared_per_kilo").values()) < 400
+
+
+def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(longer, monkeypatch):
+    monkeypatch.setattr(objections, "BASES", ("lru",))
+    found = {case.id: case for case in BY_ID["H4.7"].parts(longer)}
+    case = found["pilot_cyclic_private, lru, miss_latency_mean_cycles"]
+    assert (case.side, case.estimate) == ("for", pytest.approx(1, abs=0.01))
+
+
+def test_the_literal_rule_fills_nothing(short):
+    """Spec 4, V15 and E1: every local hit is lost."""
+    runs = filling._runs(short, "pilot_zipf")
+    always, empty = (
+        next(p for p in runs.points if p.setup.policies["fill"].name == name) for name in ("demand_always", "gate_any")
+    )
+    assert min(runs.values(always, "private_hit_rate").values()) > 0.3
+    assert set(runs.values(empty, "private_hit_rate").values()) == {0}
+
+
+def test_a_claim_that_is_wrong_fails(longer, monkeypatch):
+    """The directory taken away in the name of having it."""
+
+    def exchanged(evidence):
+        for about, runs, without, having in experiment.factorial(evidence, ("pilot_half_shared",)):
+            yield about, runs, having, without
+
+    monkeypatch.setattr(benefit, "factorial", exchanged)
+    for id, parts in (("H4.1", 2), ("H4.3", 4)):
+        whole, found = BY_ID[id].found(longer)
+        assert (whole.side, len(found)) == ("against", parts)
+
+
+def test_without_slow_links_no_load_takes_the_gain_away(longer, monkeypatch):
+    monkeypatch.setattr(objections, "SLOW_LINKS", experiment.MACHINE)
+    monkeypatch.setattr(objections, "BUSY", "pilot_cyclic_shared")
+    monkeypatch.setattr(objections, "GAPS", (512, 1024))
+    whole, found = BY_ID["H4.8"].found(longer)
+    assert [whole.side, *(case.side for case in found)] == ["against"] * 3

@@ -1,0 +1,136 @@
+"""The dashboard `translation`: two hierarchies of TLBs on the same accesses, any of their policies apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.dashboards.opening import NothingToChoose, Opening
+from workbench.dashboards.paired_dashboard import PairedDashboard
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.engines.translation import Translation
+from workbench.experiments.run_set import RunSet
+from workbench.figures.means import mean_curve, rests_on
+from workbench.figures.network_load import load_between
+from workbench.machine import TranslationMachine
+from workbench.metrics.translation import pages_by_degree
+from workbench.metrics.translation_latency import latency_quantile
+from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
+
+
+def translation_dashboard() -> PairedDashboard:
+    """The dashboard that opens with the first claim of the source document: does the directory spare the shared TLB?"""
+    notes = {"served": served_note, "latency": latency_note, "load": load_note, "degrees": degrees_note}
+    return PairedDashboard(OPENING, TranslationPanels(), notes)
+
+
+_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+_QUANTILES = (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+_SLICES = 50
+"""Of a run's time."""
+
+
+class TranslationPanels:
+    """Who serves, how long it takes, how busy the network is, how many cores hold the same page."""
+
+    def __init__(self) -> None:
+        self.served, self.latency = IntervalsPanel(), IntervalsPanel()
+        self.load, self.degrees = IntervalsPanel(), IntervalsPanel()
+        self.seeds = widgets.HTML()
+        self.seeds.add_class("wb-says")
+        pairs = [widgets.HBox([self.served, self.latency]), widgets.HBox([self.load, self.degrees])]
+        for pair in pairs:
+            pair.add_class("wb-beside")
+        self.widgets = [self.seeds, *pairs]
+
+    def show_seed(self, names: Sequence[str], records: Sequence[TranslationRecord], view: Any) -> None:
+        """Nothing is shown of a single run: what happens to an access is too small to be seen."""
+
+    def show_runs(self, runs: PairedRuns, found: RunSet, view: Any) -> None:
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        self.served.show("Served by", "", "accesses (%)", _sides(runs, "served"), names=SERVED_BY)
+        shares = [f"{100 * share:g} %" for share in _QUANTILES]
+        self.latency.show("Latency", "accesses served by then", "cycles", _sides(runs, "latency"), names=shares)
+        slices = (np.arange(_SLICES) + 0.5) * 100 / _SLICES
+        self.load.show("Network", "time of the run (%)", "messages a cycle", _sides(runs, "load", slices))
+        self._show_degrees(runs)
+
+    def _show_degrees(self, runs: PairedRuns) -> None:
+        holders = np.arange(1, 1 + len(runs.noted("degrees")[0][0]))
+        self.degrees.show("Sharing", "cores that hold a page", "pages held (%)", _sides(runs, "degrees", holders))
+
+
+def _sides(runs: PairedRuns, note: str, places: np.ndarray | None = None) -> list[Side]:
+    found = [np.stack(side) for side in runs.noted(note)]
+    return [
+        Side(k, np.arange(each.shape[1]) if places is None else places, mean_curve(each))
+        for k, each in enumerate(found)
+    ]
+
+
+def served_note(record: TranslationRecord) -> np.ndarray:
+    """Accesses by where they are served, in percent: float64[5]."""
+    return np.asarray(100 * record.served.sum(axis=0) / max(accesses(record), 1))
+
+
+def latency_note(record: TranslationRecord) -> np.ndarray:
+    """The latencies that shares of the accesses do not exceed: float64[6]."""
+    return np.array([latency_quantile(record, share) for share in _QUANTILES])
+
+
+def load_note(record: TranslationRecord) -> np.ndarray:
+    """Messages a cycle in equal slices of the run's time: float64[50]."""
+    return load_between(
+        record, np.linspace(record.first_cycle, max(record.last_cycle, record.first_cycle + 1), _SLICES + 1)
+    )
+
+
+def degrees_note(record: TranslationRecord) -> np.ndarray:
+    """Pages by how many cores hold them, in percent: float64[cores]."""
+    pages = pages_by_degree(record)[1:]
+    return np.asarray(100 * pages / max(int(pages.sum()), 1))
+
+
+def hierarchy_note(machine: TranslationMachine) -> str:
+    """What a machine's hierarchy is, in a line.
+
+    >>> hierarchy_note(TranslationMachine())
+    '16 cores of 32 entries, 512 shared, 12 cycles away; a walk takes 400 cycles, 8 at a time'
+    """
+    near = f"{machine.cores} cores of {machine.private_entries} entries"
+    shared = f"{machine.shared_entries} shared, {machine.shared_cycles} cycles away"
+    return f"{near}, {shared}; a walk takes {machine.walk_cycles} cycles, {machine.walkers} at a time"
+
+
+OPENING = Opening(
+    engine="translation",
+    machine={"preset": "patent_pilot"},
+    machine_levers=(
+        "cores",
+        "private_entries",
+        "shared_entries",
+        "shared_cycles",
+        "hop_cycles",
+        "link_cycles",
+        "network",
+        "walkers",
+        "level_cycles",
+        "walk_cache_entries",
+    ),
+    machine_note=hierarchy_note,
+    regime="pilot_zipf",
+    length=8000,
+    baseline={"locate": "no_directory", "fill": "demand_always", "eviction": "lru"},
+    other={"locate": "directory"},
+    compared=tuple(Translation.slots),
+    options={"cores_issue": {"warps": {"count": 4}}},
+    seeds=8,
+    measure="latency_mean_cycles",
+    view=NothingToChoose,
+    folded=("Workload", "Engine"),
+)
+"""The pilot's machine on both sides, with the directory on one of them."""

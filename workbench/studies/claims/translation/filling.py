@@ -1,0 +1,48 @@
+"""H4.5: the fill threshold helps (spec 4, R14-R20): copies pushed to peers that share enough entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.experiments.run_set import RunSet
+from workbench.studies.claims.cases import better
+from workbench.studies.claims.claim import Claim
+from workbench.studies.claims.evidence import Evidence, point
+from workbench.studies.claims.translation.experiment import DIRECTORY, SHARED, experiment
+from workbench.studies.statistics import Finding
+
+THRESHOLDS = (2, 3, 4, 5)
+ALWAYS, EMPTY = "demand_always", "gate_any"
+
+
+def _runs(evidence: Evidence, regime: str) -> RunSet:
+    pushed = {"push_pair": {"fill_threshold": {"vary": list(THRESHOLDS)}}}
+    said = experiment(regime, locate=DIRECTORY, eviction="lru", fill={"vary": [ALWAYS, pushed, EMPTY]})
+    return evidence.runs(f"translation_filling_{regime}", said)
+
+
+def _gains(evidence: Evidence, *measures: str) -> Iterator[Finding]:
+    for regime in SHARED:
+        runs = _runs(evidence, regime)
+        for threshold in THRESHOLDS:
+            first, other = point(runs, fill=ALWAYS), point(runs, fill_threshold=threshold)
+            for measure in measures:
+                yield better(runs, first, other, measure, f"{regime}, threshold {threshold}")
+
+
+def _literal(evidence: Evidence) -> Iterator[Finding]:
+    """The rule as it is written: nothing is ever filled (spec 4, E1)."""
+    for regime in SHARED:
+        runs = _runs(evidence, regime)
+        yield better(runs, point(runs, fill=ALWAYS), point(runs, fill=EMPTY), "private_hit_rate", f"{regime}, literal")
+
+
+FILLING = [
+    Claim(
+        "H4.5",
+        "the fill threshold lowers the latency and raises local hits",
+        "implied by ¶80-82",
+        lambda e: list(_gains(e, "latency_mean_cycles", "private_hit_rate")),
+        costs=lambda e: [*_gains(e, "shared_per_kilo", "noc_messages_per_kilo"), *_literal(e)],
+    )
+]
