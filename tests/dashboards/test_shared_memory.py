@@ -235,6 +235,6 @@ def test_forty_runs_of_a_thousand_workgroups_take_a_moment():
 
 def test_an_unknown_dashboard_is_named():
     with pytest.raises(
-        InputError, match=r"unknown dashboard 'shared'; there are dispatch, malloc, shared_memory, translation\. Did"
+        InputError, match=r"unknown dashboard 'shared'; there are dispatch, malloc, pool, shared_memory, translation\."
     ):
         wb.dashboard("shared")

@@ -22,7 +22,7 @@ def test_every_file_with_a_figure_is_listed_and_every_figure_is_whole():
     holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Recipe(" in path.read_text()}
     assert holding == {recipe.name for recipe in figures()} == set(room._FILES)
     for recipe in figures():
-        engines = (ANY, "shared_memory", "dispatch", "malloc", "translation")
+        engines = (ANY, "shared_memory", "dispatch", "malloc", "pool", "translation")
         assert recipe.engine in engines and recipe.says.endswith(".")
         assert callable(recipe.data) and callable(recipe.draw)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 DASHBOARDS = {
     name: f"workbench.dashboards.{name}:{name}_dashboard"
-    for name in ("shared_memory", "dispatch", "malloc", "translation")
+    for name in ("shared_memory", "dispatch", "malloc", "pool", "translation")
 }
 """Each dashboard and what makes it; imported when it is first asked for."""
 

@@ -23,8 +23,9 @@ class Opening(NamedTuple):
     machine_note: Callable[[Any], str]
     """What the machine has, in a line below them."""
     regime: str
-    length: int
-    """The length of every regime's queues here, so that a run is done within a move."""
+    length: int | Mapping[str, Any]
+    """The length of every regime's queues here, or levers that bound it where a regime has them, so that a run is done
+    within a move."""
     baseline: Mapping[str, Any]
     """The policy of each slot, where it is not the engine's default."""
     other: Mapping[str, Any]

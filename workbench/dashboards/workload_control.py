@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -11,6 +12,7 @@ from workbench.dashboards.controls.control import row
 from workbench.errors import WorkbenchError
 from workbench.levers import Lever
 from workbench.workloads.read import read_workload
+from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.regimes import regimes
 from workbench.workloads.workload import Workload
 
@@ -21,12 +23,10 @@ _REGIME = Lever("regime", "text", says="a workload with a source; it sets the le
 class WorkloadControl(Control):
     """A drop-down of regimes and every lever of the workload; the drop-down says `(own)` once a lever was turned."""
 
-    def __init__(self, wants: str, start: str, length: int) -> None:
-        """`wants` is what the engine serves, `start` a regime, `length` that of every regime's queues."""
+    def __init__(self, wants: str, start: str, length: int | Mapping[str, Any]) -> None:
+        """`wants` is what the engine serves, `start` a regime, `length` that of every regime, see `Opening`."""
         self._wants = wants
-        self._regimes = {
-            name: regime.workload.but(**{regime.workload.counted_by: length}) for name, regime in regimes(wants).items()
-        }
+        self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
         self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
         self.names.tooltip = _REGIME.says
@@ -68,3 +68,10 @@ class WorkloadControl(Control):
         except WorkbenchError:
             return OWN
         return next((name for name, regime in self._regimes.items() if regime == workload), OWN)
+
+
+def _bounded(workload: Generator, length: int | Mapping[str, Any]) -> Generator:
+    """A workload of that length, or with those of some levers that it has."""
+    if isinstance(length, int):
+        return workload.but(**{workload.counted_by: length})
+    return workload.but(**{name: value for name, value in length.items() if name in workload.levers})

@@ -45,6 +45,10 @@ _FILES = (
     "core_affinity",
     "speed_up",
     "held_over_time",
+    "memory_by_card",
+    "reserved_over_requests",
+    "lending_graph",
+    "region_layout",
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 

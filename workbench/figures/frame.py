@@ -95,9 +95,21 @@ def value_axis(axes: Axes, x: np.ndarray) -> None:
     if logarithmic:
         axes.set_xscale("log", base=2)
     if len(x) <= 10:
-        axes.set_xticks(x, [f"{value:g}" for value in x])
+        axes.set_xticks(x, [_short(value) for value in x])
     if logarithmic:
         axes.minorticks_off()
+
+
+def _short(value: float) -> str:
+    """A value at a tick: large multiples of 2^20 and 2^30 by their prefixes.
+
+    >>> _short(48.0), _short(268_435_456), _short(1 << 31)
+    ('48', '256 Mi', '2 Gi')
+    """
+    for power, prefix in ((30, "Gi"), (20, "Mi")):
+        if value >= 1 << power and value % (1 << power) == 0:
+            return f"{value / (1 << power):g} {prefix}"
+    return f"{value:g}"
 
 
 def whole_numbers(side: Axis, most: int = 4) -> None:

@@ -1,6 +1,8 @@
 // The words of a memory's layout: a row is a segment, who holds it is a workgroup.
 
-const WHO = "workgroup";
+const WHO = "workgroup", MOMENT = "cycle";
+const timeName = (word) => `time (${word}cycles)`;
+const nameOf = (scene, item) => `Workgroup ${told(item)}`;
 
 function placeWords(scene, strip, [first]) {
   return `segments ${told(strip.base[first])} to ${told(strip.base[first] + strip.length[first] - 1)}`;

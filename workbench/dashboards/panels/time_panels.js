@@ -1,5 +1,6 @@
 // Two runs over one axis of time: who held which rows (a strip a side), and lines below (a panel a quantity).
-// What a row is called and how a place is told, a file of words says: WHO and placeWords(scene, strip, pieces).
+// What a row and a moment are called and how a place is told, a file of words says: WHO, MOMENT, timeName(word),
+// nameOf(scene, item) and placeWords(scene, strip, pieces).
 
 const LINE = 110, TITLE = 24, KEY = 20, GAP = 14, AXIS = 44;
 const COLOURS = ["#222222", "#e8590c"];
@@ -63,7 +64,7 @@ class TimePicture {
     const bottom = this.lineTop(this.lines.length) - GAP;
     this.sheet.begin(bottom + AXIS);
     const [unit, word] = unitOfTime(span[1]);
-    this.x = this.sheet.along(bottom, span, `time (${word}cycles)${this.scene.note}`, { finest: 1, unit });
+    this.x = this.sheet.along(bottom, span, `${timeName(word)}${this.scene.note}`, { finest: 1, unit });
     this.drawKey();
     this.strips.forEach((strip, place) => this.drawStrip(strip, place));
     this.lines.forEach((line, place) => this.drawLine(line, this.lineTop(place)));
@@ -163,17 +164,17 @@ class TimePicture {
 
   saysCursor() {
     const values = this.lines.map(({ label, curves }) => `${label} ${curves.map((c) => told(valueAt(c, this.cursor))).join(" and ")}`);
-    return `Cycle ${told(Math.floor(this.cursor))}: ${values.join("; ")}.`;
+    return `${MOMENT[0].toUpperCase()}${MOMENT.slice(1)} ${told(Math.floor(this.cursor))}: ${values.join("; ")}.`;
   }
 
   saysMarked() {
     const places = this.strips.map((strip, place) => {
       const pieces = [...strip.item.keys()].filter((k) => strip.item[k] === this.marked);
       if (!pieces.length) return `not shown under ${this.names[place]}`;
-      const span = `cycles ${told(strip.begin[pieces[0]])} to ${told(Math.max(...pieces.map((k) => strip.end[k])))}`;
+      const span = `${MOMENT}s ${told(strip.begin[pieces[0]])} to ${told(Math.max(...pieces.map((k) => strip.end[k])))}`;
       return `${placeWords(this.scene, strip, pieces)}, ${span} under ${this.names[place]}`;
     });
-    return `${WHO[0].toUpperCase()}${WHO.slice(1)} ${told(this.marked)}: ${places.join("; ")}.`;
+    return `${nameOf(this.scene, this.marked)}: ${places.join("; ")}.`;
   }
 }
 

@@ -1,6 +1,8 @@
 // The words of a dispatcher's timeline: a row is a wave slot of a unit of a module, who holds it is a group.
 
-const WHO = "group";
+const WHO = "group", MOMENT = "cycle";
+const timeName = (word) => `time (${word}cycles)`;
+const nameOf = (scene, item) => `Group ${told(item)}`;
 
 function placeWords(scene, strip, pieces) {
   const { units, slots, first } = scene, waves = new Map();

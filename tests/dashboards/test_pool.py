@@ -1,0 +1,150 @@
+"""The dashboard `pool`: what its panels show of the runs, and what a turned lever changes."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.oracles import pool_memory as slow
+from workbench.dashboards.panels.card_memory import PLACES, memory_scene
+from workbench.dashboards.pool import OPENING, latency_note, lent_note, source_note, used_note
+from workbench.dashboards.sidebar import Sidebar
+from workbench.engines.pool import Pool
+from workbench.experiments.mechanism import mechanism
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
+from workbench.workloads.synthetic.regimes import regimes
+
+
+@pytest.fixture(scope="module")
+def records():
+    plan = make_plan(read_sweep(Sidebar(mechanism("pool"), OPENING).said()))
+    return [Pool().simulate(point.setup, 0) for point in plan.points]
+
+
+@pytest.fixture
+def shown():
+    made = wb.dashboard("pool")
+    yield made
+    made.close()
+
+
+def status(shown) -> str:
+    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+
+
+def numbers(column: bytes) -> np.ndarray:
+    return np.frombuffer(column, "<f8")
+
+
+def test_it_opens_with_a_full_card_that_borrows(shown):
+    assert status(shown) == f"{shown.sidebar.seeds.plain()} paired runs."
+    assert "max_bandwidth against local_only: mean " in shown.histogram.scene["words"]
+    panels = shown.panels
+    assert panels.memory.scene["names"] == ["local_only", "max_bandwidth"]
+    assert panels.memory.scene["cards"] == panels.used.scene["names"] == panels.lent.scene["names"]
+    for panel in (panels.used, panels.lent, panels.source, panels.latency):
+        assert [line["place"] for line in panel.scene["lines"]] == [0, 1]
+        assert panel.scene["words"] == ""
+    alone, lending = (line["mean"] for line in panels.source.scene["lines"])
+    assert (alone[2], lending[3]) == (0, 0) and alone[3] > 5 and lending[2] > 5
+    assert max(panels.lent.scene["lines"][0]["mean"]) == 0
+    assert "mean of 8 seeds with its 95 % interval" in panels.seeds.value
+    assert "completed rate ↑" in shown.table.value
+
+
+def test_bands_hold_what_cards_hold(records):
+    scene = memory_scene(["a", "b"], records)
+    for strip, record in zip(scene["strips"], records, strict=True):
+        cards = [card for card, size in enumerate(record.capacity) if size]
+        used, got = slow.used(record), slow.got(record)
+        lent = lent_after(record)
+        pieces = numbers(strip["pieces"]).reshape(6, -1).T
+        seen = set()
+        for item, begin, end, base, length, fill in pieces:
+            band, row = int(item) % len(cards), int(end) - 1
+            card = cards[band]
+            bottom = scene["rows"] - 100 * (band + 1)
+            own = used[row][card] - lent[row][card]
+            parts = [own, lent[row][card], got[row][card] - used[row][card]]
+            assert length == pytest.approx(100 * parts[int(fill)] / record.capacity[card])
+            assert base == pytest.approx(bottom + 100 * sum(parts[: int(fill)]) / record.capacity[card])
+            assert 0 <= begin < end <= len(record.time) and length > 0
+            seen.add((row, card, int(fill)))
+        rows = {row for row, _, _ in seen}
+        assert PLACES - 2 <= len(rows) <= PLACES
+        for row in rows:
+            held = {card for card in cards if got[row][card]}
+            assert held == {card for at, card, _ in seen if at == row}
+
+
+def lent_after(record):
+    now, after = [0] * len(record.cards), []
+    for event in slow.events(record):
+        sign = 1 if event["outcome"] in slow.GRANTED else -1 if event["outcome"] == "released" else 0
+        if sign and event["card"] != event["borrower"]:
+            now[event["card"]] += sign * event["taken"]
+        after.append(list(now))
+    return after
+
+
+def test_notes_of_a_run(records):
+    for record in records:
+        cards = [card for card, size in enumerate(record.capacity) if size]
+        mean = np.mean(slow.used(record), axis=0)
+        assert used_note(record) == pytest.approx([100 * mean[card] / record.capacity[card] for card in cards])
+        lent = dict.fromkeys(record.cards, 0)
+        for (lender, _), size in slow.lent(record).items():
+            lent[lender] += size
+        assert lent_note(record) * 2**30 == pytest.approx([lent[record.cards[card]] for card in cards])
+        asked = [event for event in slow.events(record) if record.action[event["row"]] == 0]
+        away = [event for event in asked if event["outcome"] in slow.GRANTED and event["card"] != event["borrower"]]
+        counts = [sum(event["outcome"] == name for event in asked) for name in ("cached", "physical")]
+        refused = sum(event["outcome"] not in slow.GRANTED for event in asked)
+        assert source_note(record) == pytest.approx([100 * n / len(asked) for n in (*counts, len(away), refused)])
+        waits = sorted((record.done - record.time).tolist())
+        assert latency_note(record)[-1] * 1000 == pytest.approx(waits[-1])
+        assert latency_note(record)[0] * 1000 == pytest.approx(waits[-(-len(waits) // 2) - 1])
+
+
+@pytest.mark.parametrize("name", list(regimes("pool_requests")))
+def test_every_regime_can_be_turned_to(name):
+    sidebar = Sidebar(mechanism("pool"), OPENING)
+    sidebar.workload.names.value = name
+    (point, _) = make_plan(read_sweep(sidebar.said())).points
+    workload = regimes("pool_requests")[name].workload
+    bounds = {lever: value for lever, value in OPENING.length.items() if lever in workload.levers}
+    assert point.setup.workload == workload.but(**bounds)
+    assert sidebar.workload.names.value == name
+
+
+def test_a_turned_lever_changes_every_panel(shown):
+    def pictures():
+        panels = shown.panels
+        drawn = [panels.memory, panels.used, panels.lent, panels.source, panels.latency]
+        return [*(panel.scene for panel in drawn), shown.table.value]
+
+    before = pictures()
+    shown.sidebar.policies.other["target"].names.value = "round_robin"
+    shown.sidebar.policies.other["cache"].names.value = "pytorch_caching"
+    assert "round_robin" in shown.panels.memory.scene["names"][1]
+    assert all(a != b for a, b in zip(before, pictures(), strict=True))
+
+
+def test_another_board_has_other_cards(shown):
+    shown.sidebar.machine.names.value = "table_300"
+    assert "GiB in all" in shown.sidebar.machine.holds.value
+    assert shown.panels.memory.scene["cards"] == ["cpu0", "gpu0", "gpu1"]
+
+
+def test_weights_of_the_wrong_number_are_a_sentence_and_the_panels_stay(shown):
+    target = shown.sidebar.policies.other["target"]
+    target.names.value = "weighted_cards"
+    before = shown.panels.memory.scene
+    target.chosen.controls["choices"].add.click()
+    assert "weights must be" in status(shown) and "wb-stale" in shown.board._dom_classes
+    assert shown.panels.memory.scene == before

@@ -1,0 +1,81 @@
+"""H5.1 to H5.11: every claim runs, what must hold of the definitions does, and a claim that is wrong fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.studies.claims.evidence import Evidence, point
+from workbench.studies.claims.pool import CLAIMS, borrowing, caching, experiment, targets
+
+BY_ID = {claim.id: claim for claim in CLAIMS}
+SEEDS = 3
+
+
+@pytest.fixture(scope="module")
+def short():
+    """Jobs made few: what comes out is not judged here, only that it comes out."""
+    with pytest.MonkeyPatch.context() as patched:
+        for workload in (experiment.BUSY, experiment.SKEWED):
+            patched.setitem(workload, "jobs", 25)
+        patched.setitem(experiment.FITS, "iterations", 2)
+        yield Evidence(SEEDS, None, 1, None)
+
+
+def cases(id, evidence):
+    return {case.id: case for case in BY_ID[id].parts(evidence)}
+
+
+def test_every_hypothesis_of_the_specification_has_a_claim():
+    assert [*BY_ID] == [f"H5.{number}" for number in range(1, 12)]
+
+
+@pytest.mark.parametrize("id", BY_ID)
+def test_every_claim_has_cases_that_are_told_apart(id, short):
+    claim = BY_ID[id]
+    whole, found = claim.found(short)
+    said = [case.id for case in [*found, *claim.costs(short)]]
+    assert len(set(said)) == len(said)
+    assert (whole.id, whole.statement) == (id, claim.statement)
+    assert all(case.n in (1, SEEDS) or case.p_value is None for case in found)
+    assert all(case.statement and case.note for case in found)
+
+
+def test_a_full_card_borrows_all_that_it_lacks(short):
+    """Spec 5, H5.1: completion is 1 with borrowing, and less without wherever GPU 0 asks for more than it has."""
+    found = cases("H5.1", short)
+    assert [case.side for case in found.values()] == ["for"] * 5
+    assert found["footprint 3, completed_rate"].estimate > found["footprint 2, completed_rate"].estimate > 0
+
+
+def test_without_a_cache_every_request_is_a_driver_call(short):
+    found = cases("H5.3", short)
+    for regime in ("mixed_jobs_busy", "data_parallel_fits"):
+        runs = short.runs(f"pool_cache_{regime}", {})
+        assert set(runs.values(point(runs, cache="no_cache"), "driver_calls_per_request").values()) == {1}
+        case = found[f"{regime}, driver_calls_per_request"]
+        assert case.side == "for" and case.estimate < 1
+
+
+def test_whole_blocks_keep_the_limit_to_the_byte(short):
+    """Spec 5, R29, E5, E7: what is never split goes back whole, so that no card keeps more than the limit."""
+    found = cases("H5.8", short)
+    for limit in caching.LIMITS:
+        case = found[f"whole blocks, {limit >> 20} MiB"]
+        assert case.side == "for" and case.estimate <= limit
+
+
+def test_eight_clients_wait_longer_than_one(short):
+    found = [*cases("H5.11", short).values()]
+    assert found[0].estimate > found[1].estimate > 1
+
+
+def test_a_claim_that_is_wrong_fails(monkeypatch):
+    """A lender that lends nothing, and the most free card in the place of the one with the fastest link."""
+    monkeypatch.setattr(borrowing, "LENDING", "local_only")
+    monkeypatch.setattr(borrowing, "ALONE", "max_bandwidth")
+    monkeypatch.setattr(borrowing, "FOOTPRINTS", (2.0,))
+    whole, found = BY_ID["H5.1"].found(Evidence(8, None, 1, None))
+    assert (whole.side, [case.side for case in found]) == ("against", ["against", "against"])
+    monkeypatch.setattr(targets, "FAST", "most_free")
+    monkeypatch.setattr(targets, "RIVALS", ("max_bandwidth",))
+    assert BY_ID["H5.5"].found(Evidence(8, None, 1, None))[0].side == "against"

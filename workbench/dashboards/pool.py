@@ -1,0 +1,131 @@
+"""The dashboard `pool`: two pools over the memories of a board on the same requests, any of their policies apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+
+from workbench.dashboards.opening import NothingToChoose, Opening
+from workbench.dashboards.paired_dashboard import PairedDashboard
+from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels.card_memory import CardMemoryPanel
+from workbench.dashboards.panels.intervals import IntervalsPanel, Side
+from workbench.engines.pool import Pool
+from workbench.experiments.run_set import RunSet
+from workbench.figures.means import mean_curve, rests_on
+from workbench.machine import Board
+from workbench.metrics.pool_series import in_use
+from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted
+
+
+def pool_dashboard() -> PairedDashboard:
+    """The dashboard that opens with the first claim of the source document: does a job on a full card run on?"""
+    notes = {"used": used_note, "lent": lent_note, "source": source_note, "latency": latency_note}
+    return PairedDashboard(OPENING, PoolPanels(), notes)
+
+
+_SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
+_QUANTILES = (0.5, 0.9, 0.99, 1.0)
+_SOURCES = ("cached", "driver", "borrowed", "refused")
+_GIB = 1 << 30
+
+
+class PoolPanels:
+    """How full each card is over the requests; how full on average, who lends, where memory comes from, how long."""
+
+    def __init__(self) -> None:
+        self.memory = CardMemoryPanel()
+        self.used, self.lent = IntervalsPanel(), IntervalsPanel()
+        self.source, self.latency = IntervalsPanel(), IntervalsPanel()
+        self.seeds = widgets.HTML()
+        self.seeds.add_class("wb-says")
+        pairs = [widgets.HBox([self.used, self.lent]), widgets.HBox([self.source, self.latency])]
+        for pair in pairs:
+            pair.add_class("wb-beside")
+        self.widgets = [self.memory, self.seeds, *pairs]
+
+    def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
+        self.memory.show(names, records)
+
+    def show_runs(self, runs: PairedRuns, found: RunSet, view: Any) -> None:
+        self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        board: Any = runs.points[0].setup.machine
+        cards = [card.id for card in board.cards if card.free_bytes]
+        self.used.show("Memory", "", "in use, on average (%)", _sides(runs, "used"), names=cards)
+        self.lent.show("Lending", "", "lent in all (GiB)", _sides(runs, "lent"), names=cards)
+        self.source.show("Served", "", "allocations (%)", _sides(runs, "source"), names=_SOURCES)
+        shares = [f"{100 * share:g} %" for share in _QUANTILES]
+        self.latency.show("Latency", "requests served by then", "microseconds", _sides(runs, "latency"), names=shares)
+
+
+def _sides(runs: PairedRuns, note: str) -> list[Side]:
+    found = [np.stack(side) for side in runs.noted(note)]
+    return [Side(k, np.arange(each.shape[1]), mean_curve(each)) for k, each in enumerate(found)]
+
+
+def used_note(record: PoolRecord) -> np.ndarray:
+    """Memory in use of each card that has some, averaged over the requests, in percent: float64[cards]."""
+    return np.array([100 * in_use(record, card).mean() / record.capacity[card] for card in _cards(record)])
+
+
+def lent_note(record: PoolRecord) -> np.ndarray:
+    """What each card that has memory lends, over the whole run: float64[cards], GiB."""
+    rows = borrowed(record)
+    lent = np.bincount(record.card[rows], record.taken[rows], len(record.cards))
+    return np.asarray(lent[_cards(record)] / _GIB)
+
+
+def source_note(record: PoolRecord) -> np.ndarray:
+    """Allocations from a cached block, from the driver, from another card by either way, refused: float64[4], percent.
+
+    What is stitched of cached blocks counts as cached.
+    """
+    driver = record.outcome == OUTCOMES.index("physical")
+    asked, served = record.action == 0, granted(record)
+    counts = [(served & ~driver).sum(), driver.sum(), borrowed(record).sum(), (asked & ~served).sum()]
+    return np.asarray(100 * np.array(counts) / max(int(asked.sum()), 1))
+
+
+def latency_note(record: PoolRecord) -> np.ndarray:
+    """The latencies that shares of the requests do not exceed: float64[4], microseconds."""
+    waits = (record.done - record.time) / 1000
+    return np.quantile(waits, _QUANTILES, method="inverted_cdf")
+
+
+def _cards(record: PoolRecord) -> list[int]:
+    found: list[int] = np.flatnonzero(record.capacity).tolist()
+    return found
+
+
+def board_note(board: Board) -> str:
+    """What a board is, in a line.
+
+    >>> board_note(Board())
+    '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'
+    """
+    row = board.row()
+    kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
+    speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
+    return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"
+
+
+OPENING = Opening(
+    engine="pool",
+    machine={"preset": "dgx_1v"},
+    machine_levers=(),
+    machine_note=board_note,
+    regime="one_card_full",
+    length={"jobs": 40, "iterations": 2},
+    baseline={"target": "local_only"},
+    other={"target": "max_bandwidth"},
+    compared=tuple(Pool.slots),
+    options={"driver_alloc_ns": 20_000, "driver_free_ns": 20_000, "driver_ns_per_mib": 500},
+    seeds=8,
+    measure="completed_rate",
+    view=NothingToChoose,
+    folded=("Workload", "Engine"),
+)
+"""GPU 0 asks for twice its memory; nobody lends to it on one side, the fastest links decide on the other."""

@@ -1,0 +1,137 @@
+"""Who lends to whom, over which links? A board, and the bytes that each card borrows of another (spec 5, R15)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.experiments.run_set import RunSet
+from workbench.figures.finished import records
+from workbench.figures.panels import check_room, panels
+from workbench.figures.recipe import Column, Recipe, on_paper
+from workbench.records.pool import PoolRecord, borrowed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+GIB = 1 << 30
+_LETTERS = 54
+"""Of a title, over the width of a sheet."""
+_WIDEST = 2.2
+"""Points, of the arrow of most bytes."""
+
+
+class Lending(NamedTuple):
+    """One panel."""
+
+    title: str
+    n: int
+    """Seeds that it is the mean of."""
+    cards: tuple[str, ...]
+    gbps: np.ndarray
+    """float64[cards, cards], what direct links carry; 0 = no link."""
+    lent_gib: np.ndarray
+    """float64[cards, cards], memory of the row's card that applications of the column's card borrowed, in all."""
+
+
+class LendingGraph(NamedTuple):
+    """What is drawn."""
+
+    panels: tuple[Lending, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a pair of different cards."""
+        rows = [
+            (panel.title, panel.n, panel.cards[i], panel.cards[j], panel.gbps[i, j], panel.lent_gib[i, j])
+            for panel in self.panels
+            for i in range(len(panel.cards))
+            for j in range(len(panel.cards))
+            if i != j
+        ]
+        names = ("line", "runs", "lender", "borrower", "link_gbps", "lent_gib")
+        return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def lending_graph_data(runs: RunSet) -> LendingGraph:
+    """The bytes that cards lent to each other, averaged over the seeds, with the links between them.
+
+    Raises
+    ------
+    InputError
+        There are more points than panels on a page, or a point has no finished run.
+    """
+    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
+    check_room(len(lines), 1, FIGURE.name)
+    found = []
+    for setting, line in lines:
+        kept = records(runs, line.point, FIGURE.name)
+        lent = np.mean([_lent(record) for record in kept], axis=0) / GIB
+        title = ": ".join(part for part in (setting, line.name) if part)
+        links = line.point.setup.machine.direct_gbps()
+        found.append(Lending(title, len(kept), kept[0].cards, links, lent))
+    return LendingGraph(tuple(found))
+
+
+def _lent(record: PoolRecord) -> np.ndarray:
+    lent = np.zeros((len(record.cards), len(record.cards)))
+    rows = np.flatnonzero(borrowed(record))
+    np.add.at(lent, (record.card[rows], record.borrower[rows]), record.taken[rows])
+    return lent
+
+
+@on_paper
+def draw(data: LendingGraph) -> Figure:
+    """Cards on a circle, pale lines are links, arrows go from lender to borrower, wider the more is lent."""
+    from workbench.figures import frame, ink
+
+    columns = min(len(data.panels), 2)
+    figure, axes = ink.grid(len(data.panels), columns, 2.9 if columns == 1 else 1.8)
+    most = max(float(panel.lent_gib.max()) for panel in data.panels)
+    for one, panel in zip(axes, data.panels, strict=True):
+        frame.title(one, panel.title, letters=_LETTERS // columns)
+        _board(one, panel, most)
+    seeds = max(panel.n for panel in data.panels)
+    lent = "numbers: GiB that a card lends in all" if most else "nothing is lent"
+    frame.name_foot(figure, f"{lent}; {'one seed' if seeds == 1 else f'mean of {seeds} seeds'}")
+    return figure
+
+
+def _board(axes: Axes, panel: Lending, most: float) -> None:
+    from workbench.figures import frame, ink, marks
+
+    angle = np.pi / 2 - 2 * np.pi * np.arange(len(panel.cards)) / len(panel.cards)
+    x, y = np.cos(angle), np.sin(angle)
+    fastest = max(float(panel.gbps.max()), 1e-9)
+    for i, j in zip(*np.nonzero(np.triu(panel.gbps)), strict=True):
+        axes.plot(x[[i, j]], y[[i, j]], color="#D0D0D0", linewidth=0.3 + 1.5 * panel.gbps[i, j] / fastest, zorder=1)
+    for i, j in zip(*np.nonzero(panel.lent_gib), strict=True):
+        _arrow(axes, (x[i], y[i]), (x[j], y[j]), panel.lent_gib[i, j] / most)
+    for name, at, up, gib in zip(panel.cards, x, y, panel.lent_gib.sum(axis=1), strict=True):
+        says, edge = (f"{name}\n{frame.number(gib, 3)}", marks.COLOURS[1]) if gib else (name, marks.INK)
+        box = {"boxstyle": "round,pad=0.2", "facecolor": "white", "edgecolor": edge, "linewidth": 0.6}
+        axes.text(at, up, says, ha="center", va="center", fontsize=ink.SMALL - 1, bbox=box, zorder=3, linespacing=1.1)
+    axes.set_xlim(-1.35, 1.35)
+    axes.set_ylim(-1.25, 1.25)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+
+
+def _arrow(axes: Axes, lender: tuple[float, float], borrower: tuple[float, float], share: float) -> None:
+    """Bent outwards, so that it does not lie on the link; shares of the widest."""
+    from workbench.figures import marks
+
+    wide = max(_WIDEST * share, 0.5)
+    look = {"arrowstyle": "-|>", "color": marks.COLOURS[1], "linewidth": wide, "mutation_scale": 5 + wide}
+    ends = {"shrinkA": 9, "shrinkB": 9, "connectionstyle": "arc3,rad=0.3"}
+    axes.annotate("", borrower, lender, arrowprops={**look, **ends}, zorder=2)
+
+
+FIGURE = Recipe(
+    "lending_graph",
+    "pool",
+    "Who lends how much to whom: the board's links and the memory borrowed over them, a panel a policy.",
+    lending_graph_data,
+    draw,
+)

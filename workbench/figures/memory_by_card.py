@@ -1,0 +1,114 @@
+"""Whose memory is full? Bytes in use and cached of each card over the requests of one run (spec 5, H5.1, H5.2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.figures.one_run import common_seed
+from workbench.figures.panels import check_room, panels
+from workbench.figures.recipe import Column, Recipe, on_paper
+from workbench.metrics.pool_series import cached, in_use
+from workbench.records.pool import PoolRecord
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PLACES = 400
+"""Requests that are looked at."""
+_LOOK: dict[str, Any] = {"cmap": "Blues", "vmin": 0, "vmax": 100, "aspect": "auto", "interpolation": "nearest"}
+
+
+class CardMemory(NamedTuple):
+    """One panel."""
+
+    title: str
+    cards: tuple[str, ...]
+    request: np.ndarray
+    """int64[places], the requests after which memory is looked at."""
+    used_percent: np.ndarray
+    """float64[places, cards], of the card's memory in use."""
+    cached_percent: np.ndarray
+    """float64[places, cards], of the card's memory cached."""
+
+
+class MemoryByCard(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    panels: tuple[CardMemory, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a panel, request and card."""
+        sizes = [panel.used_percent.size for panel in self.panels]
+        return {
+            "line": np.repeat([panel.title for panel in self.panels], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "request": np.concatenate([np.repeat(panel.request, len(panel.cards)) for panel in self.panels]),
+            "card": np.concatenate([np.tile(panel.cards, len(panel.request)) for panel in self.panels]),
+            "used_percent": np.concatenate([panel.used_percent.ravel() for panel in self.panels]),
+            "cached_percent": np.concatenate([panel.cached_percent.ravel() for panel in self.panels]),
+        }
+
+
+def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
+    """How full each card with memory is after every request of one run of every point.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, or there are more points than panels on a page.
+    """
+    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
+    check_room(len(lines), 1, FIGURE.name)
+    chosen = common_seed(runs, seed, FIGURE.name)
+    found = []
+    for setting, line in lines:
+        title = ": ".join(part for part in (setting, line.name) if part)
+        found.append(_memory(title, runs.record(run_id(line.point.id, chosen))))
+    return MemoryByCard(chosen, tuple(found))
+
+
+def _memory(title: str, record: PoolRecord) -> CardMemory:
+    rows = np.unique(np.linspace(0, max(record.time.size - 1, 0), PLACES).round().astype(np.int64))
+    cards = np.flatnonzero(record.capacity)
+    used = np.stack([in_use(record, card)[rows] / record.capacity[card] for card in cards.tolist()], axis=1)
+    idle = np.stack([cached(record, card)[rows] / record.capacity[card] for card in cards.tolist()], axis=1)
+    return CardMemory(title, tuple(record.cards[card] for card in cards), rows, 100 * used, 100 * idle)
+
+
+@on_paper
+def draw(data: MemoryByCard) -> Figure:
+    """A row a card, darker the more of it is in use; cached memory counts as free."""
+    from workbench.figures import frame, ink
+
+    most = max(len(panel.cards) for panel in data.panels)
+    figure, axes = ink.stacked(len(data.panels), 0.35 + 0.12 * most)
+    for one, panel in zip(axes, data.panels, strict=True):
+        last = int(panel.request[-1]) if len(panel.request) else 1
+        place = (0, max(last, 1), len(panel.cards) - 0.5, -0.5)
+        image = one.imshow(panel.used_percent.T, extent=place, **_LOOK)
+        frame.title(one, panel.title)
+        one.set_yticks(range(len(panel.cards)), panel.cards)
+        one.tick_params(axis="y", length=0)
+    bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=40, pad=0.02)
+    bar.set_label("memory in use (%)")
+    frame.name_sides(axes, "request", note=f"seed {data.seed}")
+    return figure
+
+
+FIGURE = Recipe(
+    "memory_by_card",
+    "pool",
+    "How full each card is after every request of one run, a panel a policy.",
+    memory_by_card_data,
+    draw,
+)

@@ -1,0 +1,157 @@
+"""Where do regions lie on a card? Addresses against requests, one panel a policy (spec 5, R11-R14, E4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.figures.one_run import chosen_span, common_seed
+from workbench.figures.panels import check_room, panels
+from workbench.figures.recipe import Column, Recipe, on_paper
+from workbench.metrics.pool_regions import Regions, regions_of
+from workbench.records.pool import PoolRecord, granted
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+REQUESTS = 400
+"""How many requests the picture shows unless it is told otherwise."""
+MOST_REGIONS = 5_000
+MIB = 1 << 20
+
+
+class CardLayout(NamedTuple):
+    """One panel."""
+
+    title: str
+    regions: Regions
+    """Those that lie at least partly in the span of the picture."""
+
+
+class RegionLayout(NamedTuple):
+    """What is drawn."""
+
+    seed: int
+    card: str
+    first: int
+    """The request with which the picture begins."""
+    last: int
+    """The one before which it ends."""
+    panels: tuple[CardLayout, ...]
+
+    def columns(self) -> dict[str, Column]:
+        """One row a region."""
+        sizes = [len(panel.regions.begin) for panel in self.panels]
+
+        def joined(column: str) -> np.ndarray:
+            return np.concatenate([getattr(panel.regions, column) for panel in self.panels])
+
+        return {
+            "line": np.repeat([panel.title for panel in self.panels], sizes),
+            "seed": np.full(sum(sizes), self.seed),
+            "card": np.full(sum(sizes), self.card),
+            "from_request": joined("begin"),
+            "to_request": joined("end"),
+            "address_bytes": joined("address"),
+            "length_bytes": joined("length"),
+            "borrowed": joined("borrowed"),
+        }
+
+
+def region_layout_data(
+    runs: RunSet, seed: int | None = None, card: str | None = None, requests: tuple[int, int] | None = None
+) -> RegionLayout:
+    """The rectangles of addresses and requests that regions of a card take, in one run of every point.
+
+    Parameters
+    ----------
+    seed : int, optional
+        Which run; the first seed that every point finished if None.
+    card : str, optional
+        Which card; the one with most grants in the first point's run if None.
+    requests : (int, int), optional
+        From which to which request; the last 400 if None, when the pool has seen use.
+
+    Raises
+    ------
+    InputError
+        No seed was finished by all points, there is no such card, the requests are no span, or too much lies in them.
+    """
+    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
+    check_room(len(lines), 1, FIGURE.name)
+    chosen = common_seed(runs, seed, FIGURE.name)
+    found = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
+    name = _busiest(found[0]) if card is None else card
+    first, last = _span(found[0], requests)
+    layouts = [
+        _layout(setting, line.name, r, name, first, last) for (setting, line), r in zip(lines, found, strict=True)
+    ]
+    return RegionLayout(chosen, name, first, last, tuple(layouts))
+
+
+def _busiest(record: PoolRecord) -> str:
+    grants = np.bincount(record.card[granted(record)], minlength=len(record.cards))
+    return record.cards[int(np.argmax(grants))]
+
+
+def _span(record: PoolRecord, requests: tuple[int, int] | None) -> tuple[int, int]:
+    if requests is not None:
+        return chosen_span(requests, FIGURE.name, "requests")
+    count = max(record.time.size, 1)
+    return max(count - REQUESTS, 0), count
+
+
+def _layout(setting: str, name: str, record: PoolRecord, card: str, first: int, last: int) -> CardLayout:
+    if card not in record.cards:
+        raise unknown_name("", "card", card, record.cards)
+    found = regions_of(record, record.cards.index(card))
+    seen = (found.end > first) & (found.begin < last)
+    kept = Regions(*(column[seen] for column in found))
+    if len(kept.begin) > MOST_REGIONS:
+        raise InputError(
+            f"{FIGURE.name} draws {MOST_REGIONS} regions a panel; {name} has {len(kept.begin)} from request {first} to "
+            f"{last}. Choose fewer, such as requests=({first}, {first + (last - first) // 10})."
+        )
+    return CardLayout(": ".join(part for part in (setting, name) if part), kept)
+
+
+@on_paper
+def draw(data: RegionLayout) -> Figure:
+    """Rectangles on white: what is free or cached stays white; borrowed regions in another colour."""
+    from workbench.figures import frame, ink, marks
+
+    figure, axes = ink.stacked(len(data.panels), 1.25)
+    shades = (marks.FILLS[0], marks.FILLS[1], marks.FILLS[3])
+    for one, panel in zip(axes, data.panels, strict=True):
+        at = panel.regions
+        shade = np.where(at.borrowed, 2, np.argsort(np.argsort(at.address, kind="stable"), kind="stable") % 2)
+        low = at.address / MIB
+        marks.rectangles(one, (at.begin, at.end), (low, low + at.length / MIB), shade, shades)
+        frame.title(one, panel.title)
+        one.set_xlim(data.first, data.last)
+        one.set_ylim(*_moving(at, data))
+    marks.swatches(axes[0], ("own", "lent to another card"), (shades[1], shades[2]))
+    frame.name_sides(axes, "request", "address (MiB)", f"{data.card}, seed {data.seed}; white = free or cached")
+    frame.legend(figure, axes)
+    return figure
+
+
+def _moving(at: Regions, data: RegionLayout) -> tuple[float, float]:
+    """The addresses (MiB) between which regions come or go while one looks; those of all where none does."""
+    moves = ((at.begin >= data.first) & (at.begin < data.last)) | (at.end < data.last)
+    shown = moves if moves.any() else np.ones(len(moves), bool)
+    low, high = at.address[shown] / MIB, (at.address + at.length)[shown] / MIB
+    return float(low.min(initial=high.max(initial=0))), max(float(high.max(initial=0)), 1e-9)
+
+
+FIGURE = Recipe(
+    "region_layout",
+    "pool",
+    "Which addresses of a card regions take over the requests of one run, a panel a policy.",
+    region_layout_data,
+    draw,
+)

@@ -1,0 +1,47 @@
+"""H5.10 and H5.11: borrowing costs the lender, and the service is a bottleneck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.studies.claims.cases import ALL, better, ratio
+from workbench.studies.claims.claim import Claim
+from workbench.studies.claims.evidence import Evidence, finite, point
+from workbench.studies.claims.pool.experiment import DRIVER, GROWING, MACHINE, experiment
+from workbench.studies.statistics import Finding, equivalent
+from workbench.studies.statistics.equivalence import equivalent_mean
+
+ALONE, LENDING = "local_only", "max_bandwidth"
+SERVICE = {**dict.fromkeys(DRIVER, 0), "ipc_ns": 5_000, "service_ns": 2_000}
+"""From a client to the service and back, and its work: assumptions; a driver that takes no time, to see it alone."""
+GAPS = {"10 us": [8_000, 12_000], "100 us": [80_000, 120_000]}
+"""Nanoseconds between the requests of one client."""
+ONE = {"cards": [{"id": "cpu0", "kind": "cpu"}, {"id": "gpu0"}], "links": [{"between": "cpu0 gpu0", "gbps": 16.0}]}
+"""A board of one GPU, whose application is the only client."""
+GROWS = 1.1
+"""Waiting counts as a bottleneck when eight clients wait so many times as long as one; stated before any run."""
+
+
+def _lender(evidence: Evidence) -> Iterator[Finding]:
+    runs = evidence.runs("pool_lender", experiment(GROWING, target={"vary": [ALONE, LENDING]}))
+    alone, lending = (point(runs, target=name) for name in (ALONE, LENDING))
+    yield better(runs, lending, alone, "lender_failure_rate", "without borrowing")
+    slower = [value - 1 for value in finite(runs, lending, "remote_slowdown").values()]
+    longer = "borrowed data are longer under way than they would be alone"
+    yield equivalent("borrowing, remote_slowdown - 1", longer, equivalent_mean(slower, (0.0, ALL)))
+
+
+def _bottleneck(evidence: Evidence) -> Iterator[Finding]:
+    says = f"eight clients wait more than {GROWS:g} times as long as one"
+    for name, gap in GAPS.items():
+        workload = {"synthetic": "data_parallel", "iterations": 3, "gap": {"uniform": gap}}
+        boards = {"vary": [ONE, MACHINE]}
+        runs = evidence.runs(f"pool_clients_{name[:-3]}", {**experiment(workload, SERVICE), "machine": boards})
+        one, eight = runs.points
+        yield ratio(runs, one, eight, "latency_mean_ns", (GROWS, ALL), says, f"a request in {name} each")
+
+
+OBJECTIONS = [
+    Claim("H5.10", "borrowing makes lenders fail later, and links slower", "spec 5", lambda e: [*_lender(e)]),
+    Claim("H5.11", "the service is a bottleneck for many clients", "spec 5", lambda e: [*_bottleneck(e)]),
+]

@@ -1,0 +1,96 @@
+"""Does a replay reserve what the recorded allocator reserved, and what would other caches have reserved?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.plan import make_plan
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.sweep import read_sweep
+from workbench.metrics.pool import measure
+from workbench.metrics.pool_series import reserved
+from workbench.records.pool import PoolRecord
+from workbench.workloads.read import read_workload
+
+CACHES = ("pytorch_caching", "split_and_coalesce", "bfc", "rmm_pool", "binary_buddies", "stitching", "no_cache")
+Before = Literal["ask", "leave_out", "with_cache"]
+
+
+class MemoryReplay(NamedTuple):
+    """A trace's memory events under one cache."""
+
+    cache: str
+    active_peak_bytes: int
+    """Most bytes that were asked for and live at a time, what is asked for at the beginning included."""
+    reserved_peak_bytes: int
+    recorded_peak_bytes: int | None
+    """What the recorded allocator had got from its driver at most; None where the trace does not tell, or tells it of
+    several cards."""
+    mean_apart: float
+    """How far reserved bytes are from the recorded ones after an event, averaged, as a share of the recorded peak."""
+    driver_calls: int
+
+    @property
+    def over_recorded(self) -> float:
+        """The peak of reserved bytes over the recorded one, less 1; NaN where that is not recorded."""
+        return self.reserved_peak_bytes / self.recorded_peak_bytes - 1 if self.recorded_peak_bytes else np.nan
+
+
+def replayed_memory(
+    trace: str, caches: Sequence[Any] = CACHES, before: Before = "with_cache", machine: Any = "dgx_h100"
+) -> list[MemoryReplay]:
+    """The memory events of a trace under several caches, each beside what the trace says of its own allocator.
+
+    Parameters
+    ----------
+    trace : str
+        A public trace by name, or a file with memory events: a profiler's, a memory snapshot, an RMM log.
+    caches : sequence
+        As a sweep says them. Equal names keep their order.
+    before : {"ask", "leave_out", "with_cache"}
+        What is asked for at the beginning: what was live before the trace, nothing, or also what was cached then, which
+        makes the pool as full as the recorded one; see `TracePool`. A trace that does not tell what was cached is
+        replayed as by "ask".
+    machine : str or mapping
+        A board with as many GPUs as the trace.
+
+    Raises
+    ------
+    InputError
+        The trace holds no memory events, there is no cache, or the board is too small.
+
+    References
+    ----------
+    spec 5, section 7 (PyTorch-style caching allocator); field.md 1.8.
+    """
+    if not caches:
+        raise InputError("replayed_memory needs at least one cache. Got none.")
+    memory: Any = read_workload({"trace_pool": {"trace": trace}}, wants="pool_requests")
+    told = memory.recorded().reserved
+    asked = before if told is not None or before != "with_cache" else "ask"
+    workload = {"trace_pool": {"trace": trace, "before": asked}}
+    said = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"cache": {"vary": list(caches)}}}
+    plan = make_plan(read_sweep({**said, "seeds": 1}))
+    names = RunSet(plan, [])
+    engine: Any = plan.sweep.mechanism.engine
+    return [_replay(names.label(point), engine.simulate(point.setup, 0), told) for point in plan.points]
+
+
+def _replay(cache: str, record: PoolRecord, told: np.ndarray | None) -> MemoryReplay:
+    if np.unique(record.borrower).size > 1:
+        told = None  # each event tells of its own card
+    taken = np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0)
+    found = measure(record)
+    peak = None if told is None else int(told.max(initial=0))
+    return MemoryReplay(
+        cache=cache,
+        active_peak_bytes=int(found["active_peak_bytes"]),
+        reserved_peak_bytes=int(found["reserved_peak_bytes"]),
+        recorded_peak_bytes=peak,
+        mean_apart=np.nan if told is None or not peak else float(np.abs(taken[-len(told) :] - told).mean() / peak),
+        driver_calls=len(record.calls),
+    )
