@@ -62,6 +62,13 @@ def log_normal(median: float, sigma: float, least: int, most: int) -> Weights:
         yield number, (below(number + 0.5) - below(number - 0.5)) / whole
 
 
+def log_uniform(low: int, high: int) -> Weights:
+    """A real number between low and high + 1 whose logarithm is uniform, cut to a whole one."""
+    whole = math.log((high + 1) / low)
+    for number in range(low, high + 1):
+        yield number, math.log((number + 1) / number) / whole
+
+
 def empirical(outcomes: list[int], weights: list[float]) -> Weights:
     weights = weights or [1.0] * len(outcomes)
     for number in sorted(set(outcomes)):
@@ -87,6 +94,7 @@ LAWS: dict[str, Callable[..., Weights]] = {
     "exponential": exponential,
     "geometric": geometric,
     "log_normal": log_normal,
+    "log_uniform": log_uniform,
     "empirical": empirical,
     "sometimes": sometimes,
 }

@@ -14,7 +14,7 @@ from workbench.studies.claims.report import ClaimReport
 from workbench.studies.statistics import judge
 
 _ROOMS = tuple(
-    f"workbench.studies.claims.{room}" for room in ("placement", "malloc", "dispatch", "pool", "translation")
+    f"workbench.studies.claims.{room}" for room in ("placement", "malloc", "dispatch", "translation", "pool")
 )
 SEEDS = 200
 """Paired seeds, at least as many as the source document ran (spec 1, section 6)."""

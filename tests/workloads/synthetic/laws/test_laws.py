@@ -18,6 +18,7 @@ from workbench.workloads.synthetic.laws import (
     Geometric,
     Law,
     LogNormal,
+    LogUniform,
     PowersOfTwo,
     Sometimes,
     Uniform,
@@ -47,6 +48,7 @@ ANY_LAW = st.one_of(
     st.builds(Exponential, mean=st.floats(1, 30), most=st.integers(1, 300) | st.just(LARGEST)),
     st.builds(Geometric, mean=st.floats(1, 30), most=st.integers(1, 300) | st.just(LARGEST)),
     st.builds(lambda m, s, ends: LogNormal(median=m, sigma=s, **ends), st.floats(5, 60), st.floats(1, 3), BOUNDS),
+    RANGES.map(lambda ends: LogUniform(**ends)),
     WEIGHTED.map(lambda ws: Empirical(outcomes=[n for n, _ in ws], weights=[w for _, w in ws])),
     st.lists(st.integers(1, 99), min_size=1).map(lambda outcomes: Empirical(outcomes=outcomes)),
     st.builds(lambda share, ends: Sometimes(share=share, law=Uniform(**ends)), st.floats(0, 1), RANGES),
@@ -63,6 +65,7 @@ CHOSEN = [
     Geometric(mean=20),
     Geometric(mean=8, most=16),
     LogNormal(median=20, sigma=0.8, least=1, most=128),
+    LogUniform(low=4, high=200),
     Empirical(outcomes=[16, 1, 4], weights=[1, 5, 2]),
     Sometimes(share=0.3, law={"uniform": [5, 9]}),
 ]
