@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Three workers on two cores: tests of deaths and time limits wait a fifth of the time.
 # What is run a second time interpreted: the rooms that hold compiled code, without the tests of policies as values.
 COMPILED_ROOMS := tests/compiled tests/structures tests/policies tests/engines tests/metrics
-SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles
+SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
 
 .PHONY: run test check lab dashboard bench pictures lock clean help
 
@@ -29,7 +30,7 @@ run: $(READY)
 	$(BIN)/python -m workbench.cli.main_job
 
 test: check
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
+	$(BIN)/python -m pytest -n 3 --dist loadfile --ignore=tests/browser
 	$(BIN)/python -m pytest tests/browser
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(COMPILED_ROOMS)
 

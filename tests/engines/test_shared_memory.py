@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import shared_memory as slow
+from workbench.compiled import INTERPRETED
 from workbench.engines.engine import Setup
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
 from workbench.errors import InputError
@@ -61,7 +62,7 @@ def test_trace_t1(placement, grant, base, end):
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60 if INTERPRETED else 300, deadline=None)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),
