@@ -106,6 +106,21 @@ def test_a_fetch_and_add_follows_the_one_before_it_and_never_fails():
     assert (found["lock_attempts"], found["lock_failures"], found["heap_atomics"]) == (0, 0, 100)
 
 
+def test_every_compare_and_swap_is_an_atomic_operation_and_those_in_vain_are_tries():
+    """Spec 2, E11, H2.9: four calls a cycle apart; 3 find another at work, 2 and 1 lose: 4 + 6, and 4 x 8 + 6 x 1."""
+    record = simulate(
+        [(at, at, 4, -1) for at in range(4)],
+        PerThread(),
+        BumpPointer(),
+        LockFree(hold_cycles=8, operation="compare_and_swap"),
+        heap_instructions=8,
+        try_instructions=1,
+    )
+    found = measure(record)
+    assert (found["lock_failures"], found["heap_atomics"], found["instructions"]) == (6, 10, 38)
+    assert found["metadata_transactions"] == 10
+
+
 def test_arenas_serve_side_by_side_and_lend_to_each_other():
     arenas = WarpArenas(arenas=4, probes=4)
     record = simulate(batch([16] * 128), arenas=arenas, heap_bytes=2048, granule_bytes=16, scan_step_cycles=0)

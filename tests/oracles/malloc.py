@@ -216,6 +216,7 @@ def run(
         out.requests[number].entered = now
         if inside[arena] is not None:
             out.in_vain += kind in ("each_section", "cas")
+            out.atomics += kind == "cas"
         elif kind == "back_off" or starts[arena] is None:
             starts[arena] = now
 
