@@ -107,7 +107,8 @@ def _line(axes: Axes, line: Beside) -> None:
 
 def _note(data: MallocOnCard) -> str:
     worst = max(line.fit.error for line in data.lines)
-    return f"markers: measured; lines: the lock model fitted to them\nroot mean square difference: at most {100 * worst:.2g} %"
+    shown = "markers: measured; lines: the lock model fitted to them"
+    return f"{shown}\nroot mean square difference: at most {100 * worst:.2g} %"
 
 
 FIGURE = Calculation(
