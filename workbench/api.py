@@ -224,7 +224,7 @@ def figure(name: str, /, **choices: Any) -> Figure:
     Parameters
     ----------
     name : str
-        `probe_success` or `probe_accuracy_against_gates`; `workbench figure` lists them.
+        `probe_success`, `probe_accuracy_against_gates` or `malloc_on_card`; `workbench figure` lists them.
     choices
         What its data function takes, such as `free` or `demands`.
 

@@ -20,6 +20,7 @@ from workbench.policies.malloc import (
     LockFree,
     PerThread,
     QueueLock,
+    SizeArenas,
     TrylockSpin,
     WarpAggregated,
     WarpArenas,
@@ -106,6 +107,21 @@ def test_a_fetch_and_add_follows_the_one_before_it_and_never_fails():
     assert (found["lock_attempts"], found["lock_failures"], found["heap_atomics"]) == (0, 0, 100)
 
 
+def test_every_compare_and_swap_is_an_atomic_operation_and_those_in_vain_are_tries():
+    """Spec 2, E11, H2.9: four calls a cycle apart; 3 find another at work, 2 and 1 lose: 4 + 6, and 4 x 8 + 6 x 1."""
+    record = simulate(
+        [(at, at, 4, -1) for at in range(4)],
+        PerThread(),
+        BumpPointer(),
+        LockFree(hold_cycles=8, operation="compare_and_swap"),
+        heap_instructions=8,
+        try_instructions=1,
+    )
+    found = measure(record)
+    assert (found["lock_failures"], found["heap_atomics"], found["instructions"]) == (6, 10, 38)
+    assert found["metadata_transactions"] == 10
+
+
 def test_arenas_serve_side_by_side_and_lend_to_each_other():
     arenas = WarpArenas(arenas=4, probes=4)
     record = simulate(batch([16] * 128), arenas=arenas, heap_bytes=2048, granule_bytes=16, scan_step_cycles=0)
@@ -153,6 +169,27 @@ def test_every_published_design_serves_a_mixed_load(label):
     found = measure(Malloc().simulate(made, seed=1))
     assert found["failures"] == 0
     assert found["overlap_bytes"] == found["out_of_bounds_bytes"] == 0
+
+
+def test_an_arena_for_each_size_class_leaves_none_without_a_size():
+    """From one granule of 16 bytes to 512 of them there are ten classes, one for each arena of the design."""
+    made = setup([(k, k, 16 << min(k, 9), -1) for k in range(11)], heap_bytes=10 << 16)
+    record = Malloc().simulate(made._replace(policies=AS_FOUND["Ouroboros"]), seed=1, events=True)
+    assert [int(arena) for _, _, arena in record.taken_log] == [*range(10), 9]
+    assert (record.block >= 0).all()
+
+
+def test_the_size_that_chooses_an_arena_is_the_blocks_with_its_header():
+    serve = PerThread(min_alloc=1, align=1, header_bytes=8)
+    rows = [(k, k, size, -1) for k, size in enumerate((1, 8, 9, 24, 25))]
+    record = simulate(rows, serve, arenas=SizeArenas(arenas=8), granule_bytes=16, events=True)
+    assert sorted((int(request), int(arena)) for _, request, arena in record.taken_log) == [
+        (0, 0),
+        (1, 0),
+        (2, 1),
+        (3, 1),
+        (4, 2),
+    ]
 
 
 ORDER = "calls go by arrival, then by thread, each thread once."

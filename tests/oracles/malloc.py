@@ -209,13 +209,15 @@ def run(
             return warp % len(heaps)
         if arenas["by"] == "hash":
             return ((7 * warp + size) * 2654435761 % 2**32) // 2**16 % len(heaps)
-        return min(next(k for k in range(64) if 2**k >= size), len(heaps) - 1)
+        takes = rounded_up(serve["header"] + size, granule) // granule
+        return min(next(k for k in range(64) if 2**k >= takes), len(heaps) - 1)
 
     def come(number: int, arena: int, now: int) -> None:
         lines[arena].append(number)
         out.requests[number].entered = now
         if inside[arena] is not None:
             out.in_vain += kind in ("each_section", "cas")
+            out.atomics += kind == "cas"
         elif kind == "back_off" or starts[arena] is None:
             starts[arena] = now
 

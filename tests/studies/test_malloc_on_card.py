@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.engines.malloc_cases import batch, simulate
 from tests.junk import refusal
+from workbench.policies.malloc import BumpPointer, PerThread
 from workbench.studies.malloc_on_card import Curve, LockFit, beside_model, fitted
 
 THREADS = np.array([1, 32, 256, 1024, 4096])
@@ -26,6 +28,19 @@ def test_a_curve_that_falls_gives_no_figure_below_zero():
     found = fitted(Curve("by hand", "warp_lock", THREADS, THREADS, np.linspace(9, 5, 5)))
     assert min(found[:3]) >= 0
     assert found.error > 0.05
+
+
+@pytest.mark.parametrize("contenders", [1, 2, 33])
+def test_the_engine_with_the_fitted_levers_takes_what_the_model_says(contenders):
+    """At 1,000 MHz: holds of 300 cycles, 7 more for each who waits; a launch is not part of the engine."""
+    fit = fitted(curve(LockFit(4.0, 0.3, 0.007, 0.0)))
+    lock, atomics = fit.levers(1000.0)
+    record = simulate(batch([8] * contenders), PerThread(), BumpPointer(), lock, atomics=atomics)
+    assert record.ended.max() == pytest.approx(1000 * (fit.microseconds(np.array(contenders)) - fit.launch_us))
+
+
+def test_a_figure_beyond_its_lever_is_one_sentence():
+    assert "cycles_a_waiter must be" in refusal(LockFit(4.0, 0.3, 2.0, 0.0).levers, 1000.0)
 
 
 def test_measured_and_modelled_stand_beside_each_other_with_the_card_named():

@@ -52,7 +52,7 @@ _FILES = (
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 
-_CALCULATED = ("probe_success", "probe_accuracy_against_gates")
+_CALCULATED = ("probe_success", "probe_accuracy_against_gates", "malloc_on_card")
 """Every figure that needs no runs; its file holds its `FIGURE` too."""
 
 _OF_STUDIES = ("study_front", "hypervolume_history", "lever_importances")

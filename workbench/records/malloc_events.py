@@ -15,9 +15,10 @@ _RELEASE, _ACQUIRE, _REFUSE, _GRANT = range(4)
 def events(record: MallocRecord) -> dict[str, np.ndarray]:
     """Every event in its total order (cycle, rank, serial), as columns.
 
-    Within a cycle releases come first, then of each critical section its start, what the heap refused, and what it
-    granted. `acquire` is the entry into a critical section, of no bytes and no address; `refuse` has the bytes that
-    were asked for. The thread of a release is the one that asked for the block.
+    Within a cycle releases come first, then the starts of critical sections, then what the heap refused, then what it
+    granted; with several arenas all starts of a cycle precede all its refusals, and these all its grants. `acquire`
+    is the entry into a critical section, of no bytes and no address; `refuse` has the bytes that were asked for. The
+    thread of a release is the one that asked for the block.
 
     Returns
     -------

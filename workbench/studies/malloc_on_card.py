@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from workbench.engines.malloc.options import AtomicLatency, WithWaiters
 from workbench.errors import InputError
 from workbench.policies.malloc.lock import HeapLock
 from workbench.policies.policy import read_policy
@@ -17,6 +18,8 @@ from workbench.policies.policy import read_policy
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_WAITERS = 1 << 20
+"""All that wait count in a fit."""
 MILLISECOND = 1000.0
 """Microseconds."""
 
@@ -32,6 +35,15 @@ class Curve(NamedTuple):
     """int64[points], who competes for the lock: threads, or warps."""
     microseconds: np.ndarray
     """float64[points], the median launch."""
+
+
+class FittedLevers(NamedTuple):
+    """What a fit says in the words of a sweep."""
+
+    lock: HeapLock
+    """For `policy.lock`: the try-lock with its hold."""
+    atomics: AtomicLatency
+    """For `options.atomics`: what each who waits adds to a section."""
 
 
 class LockFit(NamedTuple):
@@ -55,15 +67,24 @@ class LockFit(NamedTuple):
         waits = contenders * (contenders - 1) / 2
         return self.launch_us + contenders * self.hold_us + waits * self.us_a_waiter
 
-    def lock(self, clock_mhz: float) -> HeapLock:
-        """The try-lock with this hold, in cycles of a clock.
+    def levers(self, clock_mhz: float) -> FittedLevers:
+        """What has these figures in the engine `malloc`, in whole cycles of a clock; a launch has no lever there.
 
-        >>> LockFit(5.0, 0.2, 0.0, 0.0).lock(1500.0).hold_cycles
-        300
+        With c contenders at once the sections then take c hold + c (c - 1) / 2 times what a waiter adds.
+
+        Raises
+        ------
+        InputError
+            A figure is above what its lever may be.
+
+        >>> found = LockFit(5.0, 0.2, 0.002, 0.0).levers(1500.0)
+        >>> found.lock.hold_cycles, found.atomics.figures()
+        (300, (0, 3, 1048576))
         """
         lock = read_policy("lock", {"trylock_spin": {"hold_cycles": max(round(self.hold_us * clock_mhz), 1)}})
         assert isinstance(lock, HeapLock)
-        return lock
+        each = round(self.us_a_waiter * clock_mhz)
+        return FittedLevers(lock, WithWaiters(cycles=0, cycles_a_waiter=each, waiters=MOST_WAITERS))
 
 
 def measured(way: str, threads: Sequence[int], repeats: int = 15, size: int = 16) -> Curve:

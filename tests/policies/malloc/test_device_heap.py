@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.junk import refusal
 from workbench.policies.malloc import DeviceHeap, PerThread, WarpAggregated
+from workbench.policies.placement.question import Placement
+from workbench.policies.policy import policies
 
 
 def heap(serve=None, heap_bytes=64, **more):
@@ -79,3 +83,30 @@ def test_wrong_heaps_are_one_sentence():
     assert "heap_bytes must be a whole number from 4 to" in refusal(DeviceHeap, PerThread(), 0, 4)
     pieces = WarpAggregated(free_policy="piecewise", align=2)
     assert "align must be a multiple of the granule (16 bytes)" in refusal(DeviceHeap, pieces)
+
+
+PLACEMENTS = [name for name, cls in policies("placement").items() if cls.built_in]
+NO_RANGE, ROUNDING = {"byte_counter", "compaction", "paged_memory"}, {"buddy"}
+
+
+@pytest.mark.parametrize("frees", ["refcount", "piecewise", "arena"])
+@pytest.mark.parametrize("name", PLACEMENTS)
+def test_every_placement_has_all_pieces_back_or_is_refused(name, frees):
+    """Three pieces of a warp in the four granules of a buddy: piece by piece the fourth would stay taken for ever."""
+    made = partial(heap, WarpAggregated(warp_size=4, free_policy=frees), placement=Placement.read(name))
+    if name in NO_RANGE or (name in ROUNDING and frees == "piecewise"):
+        assert " Nearest: " in refusal(made)
+        return
+    one = made()
+    for address in one.malloc([4] * 3):
+        one.free(address)
+    assert one.taken_bytes == 0
+
+
+def test_policies_that_do_not_go_together_are_one_sentence():
+    buddy = Placement.read("buddy")
+    said = refusal(heap, WarpAggregated(free_policy="piecewise"), placement=buddy)
+    assert said.startswith("warp_aggregated.free_policy piecewise needs a heap that takes exactly the granules of a")
+    assert said.endswith("Got bitmap_arena(placement=buddy). Nearest: bitmap_arena with first_fit.")
+    said = refusal(heap, placement=Placement.read("paged_memory"))
+    assert said.startswith("bitmap_arena.placement must give each request one range with an address. Got paged_memory.")

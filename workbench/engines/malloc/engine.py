@@ -75,7 +75,7 @@ class Malloc:
     """A heap with its locks, and the calls of threads that reach it warp by warp."""
 
     name: ClassVar[str] = "malloc"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     slots: ClassVar[Mapping[str, str]] = {
         "serve": "warp_aggregated",
         "heap": "bitmap_arena",

@@ -84,10 +84,11 @@ def _first_try(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
 
 @kernel
 def _home(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
-    """The arena that a request asks first."""
+    """The arena that a request asks first; by size, the class of the granules that its block takes, header included."""
     warp, size = columns.thread[cuts.leader[request]] // rules.unit, cuts.total[request]
     if rules.by == BY_SIZE:
-        return min(64 - leading_zeros(np.uint64(max(size, 1) - 1)), rules.arenas - 1)
+        granules = max((rules.header + size + rules.granule - 1) // rules.granule, 1)
+        return min(64 - leading_zeros(np.uint64(granules - 1)), rules.arenas - 1)
     if rules.by == BY_HASH:
         return ((((7 * warp + size) * HASH) & 0xFFFF_FFFF) >> 16) % rules.arenas
     return warp % rules.arenas

@@ -31,6 +31,7 @@ from workbench.engines.malloc.state import (
 )
 from workbench.errors import InputError, wrong_value
 from workbench.policies.malloc.device_heap import check_pieces
+from workbench.policies.malloc.heap import rounds
 from workbench.policies.malloc.serve.question import MOST_BYTES
 from workbench.policies.placement.question import Placement
 from workbench.streams import Streams
@@ -65,12 +66,7 @@ def chosen(setup: Setup) -> Chosen:
     """The policies, after refusing what does not go together."""
     found = Chosen(*(setup.policies[slot] for slot in ("serve", "heap", "lock", "arenas")))
     options: Any = setup.options
-    check_pieces(found.serve, options.granule_bytes)
-    if found.serve.frees() == "piecewise" and not _keeps_lengths(found):
-        raise InputError(
-            f"{found.serve.name}.free_policy piecewise needs a heap that takes exactly the granules of a block. Got "
-            f"{found.heap.short()}. Nearest: bitmap_arena."
-        )
+    check_pieces(found.serve, found.heap, options.granule_bytes)
     granules = options.heap_bytes // options.granule_bytes // found.arenas.count()
     if granules < 2:
         raise wrong_value(
@@ -81,14 +77,6 @@ def chosen(setup: Setup) -> Chosen:
             max(options.heap_bytes // options.granule_bytes // 2, 1),
         )
     return found
-
-
-def _keeps_lengths(found: Chosen) -> bool:
-    return found.placement is not None and not _rounds(found.placement)
-
-
-def _rounds(placement: Placement) -> bool:
-    return type(placement).footprint is not Placement.footprint
 
 
 def rules_of(setup: Setup, found: Chosen, any_frees: bool) -> Rules:
@@ -171,7 +159,7 @@ def _memories(found: Chosen, rules: Rules, streams: Streams) -> np.ndarray:
 
 def _rounded(found: Chosen, rules: Rules) -> np.ndarray:
     placement = found.placement
-    if placement is None or not _rounds(placement):
+    if placement is None or not rounds(placement):
         return np.zeros(1, np.int64)
     if rules.region > MOST_ROUNDED:
         name = f"options.heap_bytes under {placement.name}"

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.engines.malloc.state import FAILURES, GENERATOR, NONE, Rules, State
-from workbench.policies.malloc.lock import BACK_OFF
+from workbench.engines.malloc.state import ATOMICS, FAILURES, GENERATOR, NONE, Rules, State
+from workbench.policies.malloc.lock import BACK_OFF, NO_LOCK
 from workbench.structures.tournament import set_time
 from workbench.structures.xorshift import below
 
@@ -24,7 +24,10 @@ def key(cycle: int, phase: int) -> int:
 
 @kernel
 def come(rules: Rules, state: State, request: int, at: int, now: int) -> None:
-    """A request joins the line of an arena; while the lock is held its first try is in vain."""
+    """A request joins the line of an arena; while the lock is held its first try is in vain.
+
+    Without a lock that try is an atomic operation on the heap itself (spec 2, E11).
+    """
     state.behind[request] = NONE
     state.entered[request] = now
     if state.waiting[at] == 0:
@@ -36,6 +39,8 @@ def come(rules: Rules, state: State, request: int, at: int, now: int) -> None:
     if state.busy[at]:
         if rules.retries and rules.lock != BACK_OFF:
             state.counters[FAILURES] += 1
+            if rules.lock == NO_LOCK:
+                state.counters[ATOMICS] += 1
         return
     planned = state.next_event[state.next_event.size // 2 + at]
     idle = state.waiting[at] == 1

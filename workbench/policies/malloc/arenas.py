@@ -89,7 +89,9 @@ class HashedArenas(_Several):
 
 
 class SizeArenas(_Several):
-    """An arena for each power of two of the size, the largest for all above; in a tie its lock decides.
+    """An arena for each power of two of the granules of a block, the last for all above; in a tie its lock decides.
+
+    Arena 0 serves blocks of one granule, arena k those of more than 2^(k-1) and at most 2^k, headers included.
 
     References
     ----------

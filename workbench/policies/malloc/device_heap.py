@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, shown, wrong_value
+from workbench.policies.malloc.heap import BitmapArena, HeapPolicy
 from workbench.policies.malloc.serve.question import Serve, checked_bytes
 from workbench.policies.placement import FirstFit
 from workbench.policies.placement.free_map_text import as_text
@@ -33,7 +34,8 @@ class DeviceHeap:
     heap_bytes, granule_bytes : int
         The size of the heap, and of what a bit stands for.
     placement : Placement
-        Where in the heap a block goes.
+        Where in the heap a block goes, as `BitmapArena` takes it: one range with an address, and with `piecewise` of
+        exactly the granules that a block needs.
     base : int
         The address of the first byte.
 
@@ -50,6 +52,11 @@ class DeviceHeap:
     >>> heap.free(0x1000)
     Traceback (most recent call last):
     workbench.errors.InputError: 4096 was freed before; nothing lives there.
+
+    Raises
+    ------
+    InputError
+        A size is no whole number in its range, or the policies do not go together.
     """
 
     def __init__(
@@ -61,10 +68,11 @@ class DeviceHeap:
         base: int = 0,
         seed: int = 0,
     ) -> None:
-        self.serve, self.placement = serve, placement or FirstFit()
+        heap = BitmapArena(placement=placement or FirstFit())
+        self.serve, self.placement = serve, heap.placement
         self.granule, self.base = _whole("granule_bytes", granule_bytes, 1, 1 << 20), int(base)
         self.granules = _whole("heap_bytes", heap_bytes, self.granule, MOST_GRANULES * self.granule) // self.granule
-        check_pieces(serve, self.granule)
+        check_pieces(serve, heap, self.granule)
         self._free = all_free(self.granules)
         self._memory = self.placement.start_memory(self.granules, seed)
         self._serve_memory = serve.start_memory(seed)
@@ -179,10 +187,17 @@ class DeviceHeap:
             notice(self._free, self.granules, *held, self.placement.parameters(), self._memory)
 
 
-def check_pieces(serve: Serve, granule: int) -> None:
-    """Refuse to free piece by piece what does not fill its granules."""
+def check_pieces(serve: Serve, heap: HeapPolicy, granule: int) -> None:
+    """Refuse to free piece by piece what does not fill its granules, or what the heap rounds up as a whole."""
+    if serve.frees() != "piecewise":
+        return
+    if not heap.frees_parts():
+        raise InputError(
+            f"{serve.name}.free_policy piecewise needs a heap that takes exactly the granules of a block. Got "
+            f"{heap.short()}. Nearest: bitmap_arena with first_fit."
+        )
     align = getattr(serve, "align", 0) or getattr(serve, "min_alloc", 1)
-    if serve.frees() == "piecewise" and align % granule:
+    if align % granule:
         raise InputError(
             f"{serve.name}.align must be a multiple of the granule ({granule} bytes) for pieces to be freed one by "
             f"one. Got {align}. Nearest: {-(-align // granule) * granule}."

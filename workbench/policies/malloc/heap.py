@@ -19,6 +19,10 @@ class HeapPolicy(Policy, abstract=True):
     gives_back: ClassVar[bool] = True
     """Whether what is freed can be handed out again."""
 
+    def frees_parts(self) -> bool:
+        """Whether a part of a block can be given back alone: blocks take exactly the granules that were asked for."""
+        return False
+
 
 class BitmapArena(HeapPolicy):
     """A bit a granule; a placement policy of the placement room says where a block goes, and how ties break.
@@ -46,6 +50,9 @@ class BitmapArena(HeapPolicy):
                 f"{self.name}.placement must give each request one range with an address. Got {self.placement.name}. "
                 "Nearest: first_fit."
             )
+
+    def frees_parts(self) -> bool:
+        return not rounds(self.placement)
 
 
 class BumpPointer(HeapPolicy):
@@ -85,3 +92,12 @@ class SizeClasses(HeapPolicy):
     chunk_bytes: int = lever(
         4096, least=256, most=1 << 20, scale="power_of_two", unit="bytes", says="bytes that a class takes at a time"
     )
+
+
+def rounds(placement: Placement) -> bool:
+    """Whether a placement policy may take more than it was asked for.
+
+    >>> rounds(Placement.read("buddy")), rounds(FirstFit())
+    (True, False)
+    """
+    return type(placement).footprint is not Placement.footprint

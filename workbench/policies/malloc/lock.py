@@ -46,8 +46,8 @@ class HeapLock(Policy, abstract=True):
 class TrylockSpin(HeapLock):
     """Everybody who waits tries once for each critical section; the longest waiting wins, or one of several, drawn.
 
-    c contenders that come together fail c (c - 1) / 2 times. `among` widens the tie: one of so many of the longest
-    waiting wins, each as likely as another.
+    c contenders that come together fail c (c - 1) / 2 times. `drawn_from` widens the tie: one of so many of the
+    longest waiting wins, each as likely as another.
 
     References
     ----------
@@ -55,9 +55,6 @@ class TrylockSpin(HeapLock):
 
     Examples
     --------
-    >>> TrylockSpin(among=8).among()
-    Traceback (most recent call last):
-    workbench.errors.InputError: unknown lever of trylock_spin 'among'; there are drawn_from, hold_cycles.
     >>> TrylockSpin(drawn_from=8).among()
     8
     """

@@ -9,7 +9,8 @@ part    int64[active], to be filled in: the heap request that holds each lane's 
 offset  int64[active], to be filled in: where each piece begins in its block, in bytes
 size    int64[active], to be filled in: bytes of each piece
 leader  int64[active], to be filled in for each heap request: the position in `lanes` of the lane that asks, -1 = none
-params  readonly float64[levers], the policy's levers in the order of declaration
+params  readonly float64[], the policy's scalar levers in the order of declaration, a switch as 0 or 1, a choice by its
+        place; one 0 where there are none
 memory  int64[memory_size], all that the policy remembers; it belongs to the run
 
 It returns how many heap requests there are. A heap request asks for the sum of its pieces' sizes (spec 2, R14); one
