@@ -50,3 +50,20 @@ def test_a_core_that_waits_for_a_page_needs_no_second_register():
 def test_a_miss_of_a_page_unmapped_since_is_not_joined():
     record = simulate([(0, 0, 7), (1, 1, 7, True), (2, 0, 7)], MACHINE, {"fill": "gate_any"})
     assert served(record, 0) == {"walk": 2}
+
+
+def directory_of(records):
+    return {"locate": {"directory": {"scope": "oracle", "entries": records}}, "fill": "demand_always"}
+
+
+def test_an_unmapped_page_takes_no_room_in_directories():
+    rows = [(0, 1, 20), (1000, 0, 10), (2000, 1, 10), (3000, 2, 10, True), (4000, 0, 20)]
+    record = simulate(rows, {"cores": 3, "private_entries": 2}, directory_of(3))
+    assert served(record, 0) == {"walk": 1, "peer": 1}
+
+
+def test_a_page_that_an_inclusive_shared_tlb_evicts_takes_no_room_in_directories():
+    rows = [(0, 0, 10), (1000, 1, 10), (2000, 1, 20), (3000, 2, 30), (4000, 0, 20)]
+    machine = {"cores": 3, "private_entries": 2, "shared_entries": 2}
+    record = simulate(rows, machine, directory_of(4), inclusive=True)
+    assert served(record, 0) == {"walk": 1, "peer": 1}

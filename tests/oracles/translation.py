@@ -261,6 +261,8 @@ class Twin:
                 self.fill.told(gone.pusher, core, used=False)
             self.told.totals["evictions"] += 1
             self.take_private(core, gone.page, now)
+            if self.levers.quota is not None and self.record(core, gone.page) and self.in_scope(core, gone.page):
+                self.note_record(core, gone.page)
             self.told.log.append((now, "evict", core, gone.page, None, -1, -1))
         self.tell(core, page, now, came=True)
         self.own[core].put(Entry(page, ready, pusher))
@@ -280,14 +282,13 @@ class Twin:
     def take_private(self, core: int, page: int, now: int) -> None:
         self.own[core].drop(page)
         self.tell(core, page, now, came=False)
-        if self.levers.quota is not None and self.record(core, page) and self.in_scope(core, page):
-            self.note_record(core, page)
 
     def invalidate(self, page: int, now: int) -> None:
         for core in sorted(self.holders(page)):
             self.take_private(core, page, now)
             self.told.totals["shot_down"] += 1
             self.told.log.append((now, "invalidate", core, page, None, -1, -1))
+        self.recorded = [[known for known in pages if known != page] for pages in self.recorded]
 
     def put_shared(self, page: int, ready: int, now: int) -> None:
         number, one = self.behind.set_of(page)
