@@ -113,6 +113,13 @@ def test_recording_changes_nothing_and_tells_every_access():
         assert entries.min() >= 0 and entries.max() <= 4
 
 
+def test_what_an_access_brings_about_stands_before_it():
+    machine, policy = {"cores": 1, "private_entries": 1}, {"locate": "no_directory", "fill": "demand_always"}
+    log = events(simulate([(0, 0, 1), (1000, 0, 2)], machine, policy, events=True))
+    assert log["kind"].tolist() == ["fill", "access", "evict", "fill", "access"]
+    assert log["cycle"].tolist() == [0, 0, 1000, 1000, 1000]
+
+
 def test_an_empty_trace_is_a_run():
     assert accesses(simulate([])) == 0
 
