@@ -67,6 +67,14 @@ def test_rows_that_do_not_fit_the_machine(rows, sentence, cuts):
             r"share_threshold must be at most cores \(4\)",
         ),
         ({"fill": {"push_pair": {"fill_threshold": 5}}}, r"fill_threshold must be at most private_entries \(4\)"),
+        (
+            {"remote_fill": {"threshold": {"threshold": 5}}},
+            r"remote_fill\.threshold must be at most private_entries \(4\)",
+        ),
+        (
+            {"locate": {"directory": {"scope": {"own_plus_affine": {"threshold": 5}}}}},
+            r"own_plus_affine\.threshold must be at most private_entries \(4\)",
+        ),
         ({"locate": {"directory": {"entries": 3}}}, r"at least private_entries \(4\)"),
         ({"shared_eviction": "sharing_aware_eviction"}, r"shared_eviction must not be sharing_aware_eviction"),
     ],
@@ -103,6 +111,13 @@ def test_recording_changes_nothing_and_tells_every_access():
     for core in range(4):
         entries = np.cumsum([held[kind] for kind in log["kind"][log["core"] == core]])
         assert entries.min() >= 0 and entries.max() <= 4
+
+
+def test_what_an_access_brings_about_stands_before_it():
+    machine, policy = {"cores": 1, "private_entries": 1}, {"locate": "no_directory", "fill": "demand_always"}
+    log = events(simulate([(0, 0, 1), (1000, 0, 2)], machine, policy, events=True))
+    assert log["kind"].tolist() == ["fill", "access", "evict", "fill", "access"]
+    assert log["cycle"].tolist() == [0, 0, 1000, 1000, 1000]
 
 
 def test_an_empty_trace_is_a_run():

@@ -171,7 +171,7 @@ class Twin:
         self.walker_free = [0] * m["walkers"]
         self.walk_starts: list[int] = []
         self.upper: list[tuple[int, int]] = []
-        self.missing: list[list[int]] = [[] for _ in self.cores]
+        self.missing: list[list[tuple[int, int | None]]] = [[] for _ in self.cores]
         self.stall = [0] * m["cores"]
         self.begun = False
 
@@ -261,6 +261,8 @@ class Twin:
                 self.fill.told(gone.pusher, core, used=False)
             self.told.totals["evictions"] += 1
             self.take_private(core, gone.page, now)
+            if self.levers.quota is not None and self.record(core, gone.page) and self.in_scope(core, gone.page):
+                self.note_record(core, gone.page)
             self.told.log.append((now, "evict", core, gone.page, None, -1, -1))
         self.tell(core, page, now, came=True)
         self.own[core].put(Entry(page, ready, pusher))
@@ -280,14 +282,13 @@ class Twin:
     def take_private(self, core: int, page: int, now: int) -> None:
         self.own[core].drop(page)
         self.tell(core, page, now, came=False)
-        if self.levers.quota is not None and self.record(core, page) and self.in_scope(core, page):
-            self.note_record(core, page)
 
     def invalidate(self, page: int, now: int) -> None:
         for core in sorted(self.holders(page)):
             self.take_private(core, page, now)
             self.told.totals["shot_down"] += 1
             self.told.log.append((now, "invalidate", core, page, None, -1, -1))
+        self.recorded = [[known for known in pages if known != page] for pages in self.recorded]
 
     def put_shared(self, page: int, ready: int, now: int) -> None:
         number, one = self.behind.set_of(page)
@@ -501,8 +502,11 @@ class Twin:
         return at
 
     def miss(self, core: int, page: int, name: int, now: int, at: int) -> tuple[str, int, int | None]:
+        for done, awaited in self.missing[core]:
+            if done > at and awaited == page:
+                return MERGED, done, None
         sent, waited = sum(self.told.messages.values()), self.told.totals["noc_queue_cycles"]
-        under_way = [done for done in self.missing[core] if done > at]
+        under_way = [done for done, _ in self.missing[core] if done > at]
         if len(under_way) >= self.m["private_mshrs"]:
             self.told.totals["mshr_wait_cycles"] += min(under_way) - at
             at = min(under_way)
@@ -519,7 +523,7 @@ class Twin:
             self.learn_from_shared(core, page)
         else:
             self.keep(core, page, peer, at, now)
-        self.missing[core].append(at)
+        self.missing[core].append((at, page))
         self.told.by_window.append((now, "messages", sum(self.told.messages.values()) - sent))
         self.told.by_window.append((now, "noc_queue_cycles", self.told.totals["noc_queue_cycles"] - waited))
         return source, at, peer
@@ -566,6 +570,7 @@ class Twin:
             if tlb.find(page):
                 tlb.drop(page)
         self.given.pop(page, None)
+        self.missing = [[(d, None if p == page else p) for d, p in one] for one in self.missing]
         for known in self.belief:
             known.pop(page, None)
 

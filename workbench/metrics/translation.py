@@ -32,7 +32,7 @@ MEASURES = declared(
     Measure("noc_messages_per_kilo", "messages", "lower", "messages between cores per 1,000 accesses"),
     Measure("update_messages_per_kilo", "messages", "lower", "of these, news for directories"),
     Measure("shootdown_messages_per_kilo", "messages", "lower", "of these, invalidations and their acknowledgements"),
-    Measure("noc_queue_cycles_mean", "cycles", "lower", "what a request or an answer waits for links, averaged"),
+    Measure("noc_queue_cycles_mean", "cycles", "lower", "what a request, answer or push waits for links, averaged"),
     Measure("remote_per_kilo", "requests", "lower", "questions to peers per 1,000 accesses"),
     Measure("stale_rate", "", "lower", "questions to peers that are answered in the negative, as a share of all"),
     Measure("pushes_per_kilo", "pushes", "lower", "copies put into peers' TLBs unasked, per 1,000 accesses"),

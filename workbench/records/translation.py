@@ -75,7 +75,7 @@ class TranslationRecord(NamedTuple):
     noc_queue_cycles: int
     """Cycles that messages waited for links."""
     noc_trips: int
-    """Journeys of requests, answers and forwarded requests, the ones that may have waited."""
+    """Journeys of requests, forwarded ones included, of answers and of pushed copies: those that may have waited."""
     port_wait_cycles: int
     """Cycles that cores' own look-ups waited for a port of their TLB."""
     mshr_wait_cycles: int

@@ -15,8 +15,8 @@ COLUMNS = 7
 def events(record: TranslationRecord) -> dict[str, np.ndarray]:
     """Every event in the order in which it was booked, as columns.
 
-    An access is walked through to its end when it is issued, so what it brings about stands behind it with the same
-    cycle, that of its issue: what it evicts, fills and pushes.
+    An access is walked through to its end when it is issued, and is booked when its latency is known: what it evicts,
+    fills and pushes stands before it, with the same cycle, that of its issue.
 
     Returns
     -------

@@ -77,6 +77,16 @@ def test_the_literal_rule_fills_nothing(short):
     assert set(runs.values(empty, "private_hit_rate").values()) == {0}
 
 
+def test_the_fill_threshold_costs_pushes_and_pollution(longer):
+    """Spec 4, H4.5."""
+    costs = {case.id: case for case in BY_ID["H4.5"].costs(longer)}
+    pushed, unused = (
+        costs[f"pilot_cyclic_shared, threshold 2, {name}"] for name in ("pushes_per_kilo", "push_pollution")
+    )
+    assert (pushed.side, pushed.n, unused.n) == ("against", 6, 6)
+    assert 0 < unused.estimate < 1
+
+
 def test_a_claim_that_is_wrong_fails(longer, monkeypatch):
     """The directory taken away in the name of having it."""
 

@@ -17,7 +17,7 @@ from workbench.engines.translation.network import travel
 from workbench.engines.translation.reporting import fail
 from workbench.engines.translation.state import NO_PEER, PEER_RAISED, REMOTE, STALE, Run
 from workbench.engines.translation.walking import through_port
-from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ORACLE, RING
+from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, RING
 from workbench.policies.translation.peer.question import PEER
 from workbench.records.translation import MESSAGES
 from workbench.structures.core_bits import count_cores, drop_core, has_core
@@ -50,9 +50,7 @@ def _ask_directory(run: Run, core: int, page: int, key: int, issue: int, at: int
     rules, state, plan = run.rules, run.state, run.policies.plan
     at += max(plan.look_up_cycles - rules.private_cycles, 0) if plan.parallel else plan.look_up_cycles
     if not has_record(run, core, page):
-        known = plan.scope == ORACLE and not rules.finite
-        absent = rules.shared_entries > 0 and find(run, rules.tlbs - 1, page) == NOWHERE
-        return at, WALK_AT_ONCE if plan.use_l2_bit and known and absent and not _named(run, core, page) else NOBODY
+        return at, NOBODY
     if rules.finite:
         note_record(run, core, page)
     left = _named(run, core, page)

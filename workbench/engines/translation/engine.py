@@ -26,7 +26,7 @@ class Translation:
     """Address translation by the cores of a GPU."""
 
     name: ClassVar[str] = "translation"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     slots: ClassVar[Mapping[str, str]] = {
         "locate": "directory",
         "peer": "first_bit",
@@ -84,18 +84,20 @@ def _answers(setup: Setup) -> list[Any]:
 
 def _check_policies(setup: Setup) -> None:
     """Refuse thresholds that no machine of this size can reach, and a directory smaller than its TLB."""
-    plan_of(setup)
+    closeness = plan_of(setup).affine_threshold
     cores, entries = setup.machine.cores, setup.machine.private_entries
     eviction: Any = setup.policies["eviction"]
     fill: Any = setup.policies["fill"]
-    for policy, name, most, unit in (
-        (eviction, "share_threshold", cores, "cores"),
-        (fill, "fill_threshold", entries, "private_entries"),
+    remote: Any = setup.policies["remote_fill"]
+    for name, threshold, most, unit in (
+        (f"{eviction.name}.share_threshold", eviction.most_threshold(), cores, "cores"),
+        (f"{fill.name}.fill_threshold", fill.most_threshold(), entries, "private_entries"),
+        ("remote_fill.threshold", remote.most_threshold(), entries, "private_entries"),
+        ("own_plus_affine.threshold", closeness, entries, "private_entries"),
     ):
-        if policy.most_threshold() > most:
+        if threshold > most:
             raise InputError(
-                f"{policy.name}.{name} must be at most {unit} ({most}), or it is never reached. "
-                f"Got {policy.most_threshold()}. Nearest: {most}."
+                f"{name} must be at most {unit} ({most}), or it is never reached. Got {threshold}. Nearest: {most}."
             )
     shared: Any = setup.policies["shared_eviction"]
     if shared.most_threshold():

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
-from workbench.engines.translation.knowing import gained, lost
+from workbench.engines.translation.knowing import forget_records, gained, keep_record, lost
 from workbench.engines.translation.network import travel
 from workbench.engines.translation.reporting import fail, log
 from workbench.engines.translation.state import (
@@ -132,6 +132,7 @@ def _make_room(run: Run, core: int, at: int, issue: int) -> int:
         tell_push(run, pusher, core, UNUSED, issue)
     state.counters[EVICTIONS] += 1
     drop_private(run, core, gone, entry, at, issue)
+    keep_record(run, core, gone)
     log(run, issue, EVICT, core, gone, NONE, NONE, NONE)
     return take_free(state.tlbs, at)
 
@@ -156,7 +157,7 @@ def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int
 
 @apart
 def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
-    """Take a page out of every private TLB."""
+    """Take a page out of every private TLB, and records of it out of directories."""
     rules, state = run.rules, run.state
     core = next_core(state.held, page * rules.words, rules.words, 0)
     while core != NOBODY:
@@ -165,6 +166,7 @@ def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
         state.counters[SHOT_DOWN] += 1
         log(run, issue, INVALIDATE, core, page, NONE, NONE, NONE)
         core = next_core(state.held, page * rules.words, rules.words, core + 1)
+    forget_records(run, page)
 
 
 @kernel

@@ -70,8 +70,21 @@ def lost(run: Run, core: int, page: int, issue: int) -> None:
         _count_own(run, core, page, -CAME)
     if run.policies.plan.kind == DIRECTORY:
         _tell(run, core, page, issue, LEFT)
-    if rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
+
+
+@kernel
+def keep_record(run: Run, core: int, page: int) -> None:
+    """A page left to make room: a directory of limited room makes a record of it, where covered peers hold it."""
+    if run.rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
         note_record(run, core, page)
+
+
+@kernel
+def forget_records(run: Run, page: int) -> None:
+    """A page is in no private TLB any more: records of it take no room."""
+    if run.rules.finite:
+        for core in range(run.rules.cores):
+            _forget_record(run, core, page)
 
 
 @apart

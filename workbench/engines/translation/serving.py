@@ -49,6 +49,11 @@ _SOURCES: Any = tuple(np.int64(SERVED_BY.index(k)) for k in SERVED_BY)
 PRIVATE, MERGED, FROM_PEER, FROM_SHARED, FROM_WALK = _SOURCES
 UPDATE = MESSAGES.index("update")
 SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
+NOT_AWAITED: Any = np.int64(-1)
+NO_PAGE: Any = np.int64(-1)
+UNMAPPED: Any = np.int64(-2)
+"""In place of the page that a register waits for: it has been unmapped since."""
+NEVER: Any = np.int64(1 << 62)
 keep_copy = REMOTE_FILL.ask
 
 
@@ -100,9 +105,16 @@ def _hit(run: Run, core: int, page: int, key: int, name: int, entry: int, issue:
 @apart
 def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: int) -> int:
     state = run.state
+    if state.last_done[core] > at:
+        soonest, done = _look_at_registers(run, core, page, at)
+        if done != NOT_AWAITED:
+            finish(run, core, name, issue, done, MERGED, NONE)
+            return done
+        if state.under_way[core] == run.rules.mshrs:
+            at = _take_register(run, core, at, soonest)
+    else:
+        state.under_way[core] = 0
     sent, waited, news = _sent(run), state.counters[NOC_QUEUED], state.counters[NEWS]
-    if state.under_way[core] == run.rules.mshrs:
-        at = _take_register(run, core, at)
     done, peer = at, NOBODY
     if run.policies.plan.kind != NO_DIRECTORY:
         done, peer = ask_near(run, core, page, key, issue, at)
@@ -115,7 +127,7 @@ def _miss(run: Run, core: int, page: int, key: int, name: int, issue: int, at: i
         peer = NOBODY
     else:
         _keep(run, core, page, key, peer, issue, done)
-    _note_missing(run, core, done)
+    _note_missing(run, core, page, done)
     state.messages[UPDATE] += state.counters[NEWS] - news
     row = window(run, issue)
     state.over_time[row + SENT_COLUMN] += _sent(run) - sent
@@ -205,38 +217,49 @@ def _learn_from_shared(run: Run, core: int, page: int) -> None:
 
 
 @apart
-def _take_register(run: Run, core: int, at: int) -> int:
-    """Wait for a miss-status register, all of which seem in use; while they are, the core starts nothing."""
-    rules, state = run.rules, run.state
-    soonest = _drop_done(run, core, at)
-    if state.under_way[core] == rules.mshrs:
-        run.state.counters[MSHR_WAIT] += soonest - at
-        state.stall[core] = max(state.stall[core], soonest)
-        at = soonest
-        _drop_done(run, core, at)
-    return at
-
-
-@kernel
-def _drop_done(run: Run, core: int, at: int) -> int:
-    """Free the registers of misses that are done at a cycle; the earliest end of the others."""
-    state, first = run.state, core * run.rules.mshrs
-    kept, soonest = 0, 1 << 62
-    for k in range(state.under_way[core]):
-        done = state.missing[first + k]
-        if done > at:
-            state.missing[first + kept] = done
-            kept += 1
-            soonest = min(soonest, done)
-    state.under_way[core] = kept
+def _take_register(run: Run, core: int, at: int, soonest: int) -> int:
+    """Wait for a miss-status register, all of which are in use; while they are, the core starts nothing."""
+    run.state.counters[MSHR_WAIT] += soonest - at
+    run.state.stall[core] = max(run.state.stall[core], soonest)
+    _look_at_registers(run, core, NO_PAGE, soonest)
     return soonest
 
 
+@apart
+def _look_at_registers(run: Run, core: int, page: int, at: int) -> tuple[int, int]:
+    """Free the registers of misses that are done at a cycle; the earliest end of the others, and that of a page's."""
+    state, first = run.state, core * run.rules.mshrs
+    kept, soonest, own = first, NEVER, NOT_AWAITED
+    for register in range(first, first + state.under_way[core]):
+        done, awaited = state.missing[register], state.awaited[register]
+        if done > at:
+            state.missing[kept], state.awaited[kept] = done, awaited
+            kept += 1
+            soonest = min(soonest, done)
+            if awaited == page:
+                own = done
+    state.under_way[core] = kept - first
+    return soonest, own
+
+
 @kernel
-def _note_missing(run: Run, core: int, done: int) -> None:
+def _note_missing(run: Run, core: int, page: int, done: int) -> None:
     state = run.state
-    state.missing[core * run.rules.mshrs + state.under_way[core]] = done
+    register = core * run.rules.mshrs + state.under_way[core]
+    state.missing[register], state.awaited[register] = done, page
     state.under_way[core] += 1
+    state.last_done[core] = max(state.last_done[core], done)
+
+
+@apart
+def _join_no_more(run: Run, page: int) -> None:
+    """Nobody joins the misses of a page that are under way: what they bring is out of date."""
+    rules, state = run.rules, run.state
+    for core in range(rules.cores):
+        first = core * rules.mshrs
+        for register in range(first, first + state.under_way[core]):
+            if state.awaited[register] == page:
+                state.awaited[register] = UNMAPPED
 
 
 @apart
@@ -259,6 +282,7 @@ def unmap(run: Run, core: int, page: int, key: int, issue: int) -> None:
     invalidate_private(run, page, key, issue)
     state.counters[NEWS] = news
     _drop_far(run, page, key)
+    _join_no_more(run, page)
     if rules.beliefs:
         for word in range(page * rules.cores * rules.words, (page + 1) * rules.cores * rules.words):
             state.belief[word] = 0

@@ -94,6 +94,10 @@ class State(NamedTuple):
     walk_index: KeyIndex
     missing: np.ndarray
     """int64[cores * registers], when each miss under way is done."""
+    awaited: np.ndarray
+    """int64[cores * registers], the page of each, which other accesses of the core join (spec 4, E14)."""
+    last_done: np.ndarray
+    """int64[cores], when the last miss of each so far is done."""
     under_way: np.ndarray
     """int64[cores], how many of these are in use."""
     stall: np.ndarray

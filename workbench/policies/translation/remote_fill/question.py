@@ -47,6 +47,10 @@ class RemoteFill(Policy, abstract=True):
         """Whether the rule reads what cores share, which must then be counted."""
         return False
 
+    def most_threshold(self) -> int:
+        """The largest threshold on entries, which must be within a private TLB; 0 = none."""
+        return 0
+
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
         """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)

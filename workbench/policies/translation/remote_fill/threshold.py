@@ -26,3 +26,6 @@ class Threshold(RemoteFill):
 
     def counts(self) -> bool:
         return True
+
+    def most_threshold(self) -> int:
+        return self.threshold
