@@ -21,7 +21,7 @@ from workbench.records.translation_events import events
 from workbench.streams import Streams
 
 SEED = 1
-BASES = ("lru", "mru", "fifo", "random", "tree_plru", "srrip")
+BASES = ("lru", "mru", "fifo", "random", "tree_plru", "srrip", "drrip")
 FILLS = ("demand_always", "gate_any", "gate_pair", "gate_when_full", "push_pair", "push_neighbours", "leader_follower")
 PEERS = ("first_bit", "nearest", "random", "least_loaded")
 TOTALS = ("shared_accesses", "walks", "walk_levels", "walk_queue_cycles", "walks_joined", "fills", "evictions",

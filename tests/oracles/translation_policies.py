@@ -43,6 +43,7 @@ class Eviction:
         self.draw, self.most = Xorshift(seed), (1 << bits) - 1
         self.away: dict[tuple[int, int, int], bool] = {}
         self.far: dict[tuple[int, int], int] = {}
+        self.misses, self.bimodal = 511, 0
 
     def touched(self, number: int, way: int, ways: int, fresh: bool) -> None:
         if self.base == "tree_plru":
@@ -54,6 +55,18 @@ class Eviction:
                 low, high = (middle, high) if upper else (low, middle)
         if self.base == "srrip":
             self.far[number, way] = self.most - 1 if fresh else 0
+        if self.base == "drrip":
+            self.far[number, way] = self._far_as_the_duel_goes(number) if fresh else 0
+
+    def _far_as_the_duel_goes(self, number: int) -> int:
+        """Sets 0, 8, 16 ... insert as SRRIP, 4, 12, 20 ... bimodally; the others as those that have inserted less."""
+        kind = {0: "srrip", 4: "bimodal"}.get(number % 8, "bimodal" if self.misses > 511 else "srrip")
+        self.misses += {0: 1, 4: -1}.get(number % 8, 0)
+        self.misses = min(max(self.misses, 0), 1023)
+        if kind == "srrip":
+            return self.most - 1
+        self.bimodal += 1
+        return self.most - 1 if self.bimodal % 32 == 0 else self.most
 
     def order(self, number: int, one: Any) -> list[int]:
         """Every way in the order in which the base policy proposes them."""
@@ -63,7 +76,7 @@ class Eviction:
             return [(first + k) % ways for k in range(ways)]
         if self.base == "tree_plru":
             return [way for way in self._walk(number, 0, _leaves(ways)) if way < ways]
-        if self.base == "srrip":
+        if self.base in ("srrip", "drrip"):
             short = self.most - max(self.far[number, way] for way in range(ways))
             for way in range(ways):
                 self.far[number, way] += short

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tests.engines.translation_cases import simulate
 from workbench.policies.translation.contract import EvictionContract
 from workbench.policies.translation.eviction import (
+    DRRIP,
     FIFO,
     LRU,
     MRU,
@@ -37,6 +39,20 @@ class TestTreePLRU(EvictionContract):
 
 class TestSRRIP(EvictionContract):
     policy = SRRIP(bits=3)
+
+
+class TestDRRIP(EvictionContract):
+    policy = DRRIP(sets_apart=4)
+
+
+def test_drrip_learns_from_its_watched_sets_that_a_loop_does_not_fit():
+    """Six pages in turn over four entries: SRRIP never hits, a few bimodal insertions keep some pages."""
+    rows = [(5000 * turn + core, core, 100 * core + turn % 6) for turn in range(60) for core in range(8)]
+    machine = {"cores": 8, "private_entries": 4, "shared_entries": 0, "level_cycles": 0}
+    policy = {"locate": "no_directory", "fill": "demand_always"}
+    hits = {base: simulate(rows, machine, {"eviction": base, **policy}).served[:, 0] for base in ("srrip", "drrip")}
+    assert hits["srrip"].sum() == hits["drrip"][0] == 0
+    assert (hits["drrip"][1:] > 20).all()
 
 
 class TestSharingAwareEviction(EvictionContract):

@@ -39,7 +39,7 @@ def test_no_policy_does_better(pages, sets):
     machine = {"cores": 1, "private_entries": 4, "private_ways": sets, "shared_entries": 0, "level_cycles": 0}
     least = belady_misses(pages, 4, sets)
     rows = [(t, 0, page) for t, page in enumerate(pages)]
-    for base in ("lru", "mru", "fifo", "random", "tree_plru", "srrip"):
+    for base in ("lru", "mru", "fifo", "random", "tree_plru", "srrip", "drrip"):
         policy = {"eviction": base, "locate": "no_directory", "fill": "demand_always"}
         assert simulate(rows, machine, policy).walks >= least
 

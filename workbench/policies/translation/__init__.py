@@ -3,6 +3,7 @@
 from workbench.policies.translation.area import directory_bits, entry_bits, equal_area_entries, record_bits
 from workbench.policies.translation.bitmap_text import degree
 from workbench.policies.translation.eviction import (
+    DRRIP,
     FIFO,
     LRU,
     MRU,
@@ -42,6 +43,7 @@ from workbench.policies.translation.peer import Random as RandomPeer
 from workbench.policies.translation.remote_fill import Always, Never, RemoteFill, Threshold
 
 __all__ = [
+    "DRRIP",
     "FIFO",
     "LRU",
     "MRU",

@@ -1,5 +1,6 @@
 """Which entry of a full set goes? (spec 4, R22-R28)"""
 
+from workbench.policies.translation.eviction.drrip import DRRIP
 from workbench.policies.translation.eviction.fifo import FIFO
 from workbench.policies.translation.eviction.lru import LRU
 from workbench.policies.translation.eviction.mru import MRU
@@ -10,4 +11,15 @@ from workbench.policies.translation.eviction.sharing_aware_eviction import Shari
 from workbench.policies.translation.eviction.srrip import SRRIP
 from workbench.policies.translation.eviction.tree_plru import TreePLRU
 
-__all__ = ["FIFO", "LRU", "MRU", "SRRIP", "Eviction", "ProtectLowDegree", "Random", "SharingAwareEviction", "TreePLRU"]
+__all__ = [
+    "DRRIP",
+    "FIFO",
+    "LRU",
+    "MRU",
+    "SRRIP",
+    "Eviction",
+    "ProtectLowDegree",
+    "Random",
+    "SharingAwareEviction",
+    "TreePLRU",
+]

@@ -1,0 +1,61 @@
+"""DRRIP: SRRIP, or nearly always the farthest prediction for what comes in, whichever misses less in a few sets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.levers import lever
+from workbench.policies.translation.eviction.srrip import MOST, SRRIP
+
+APART, SELECTOR = 1, 2
+"""Parameters: how far apart the watched sets of a kind are, the selector's bits. Memory holds, behind the predictions,
+the selector and how many bimodal insertions there were."""
+ONE_IN = 32
+"""One bimodal insertion in so many is predicted as SRRIP does."""
+
+
+class DRRIP(SRRIP):
+    """Evict as SRRIP does, ties too; what comes in is predicted as there, or bimodally: farthest off but for one in 32.
+
+    Two kinds of watched sets always insert by one of the two, and a selector counts their insertions against each
+    other: every other set follows the kind with fewer. The selector starts on SRRIP's side. Sets are counted over all
+    TLBs that the policy serves, which share one selector; with fewer sets than `sets_apart` a kind may be missing.
+
+    References
+    ----------
+    spec 4, section 7. Jaleel, Theobald, Steely, Emer, "High performance cache replacement using re-reference interval
+    prediction (RRIP)", ISCA 2010, section 5 (set dueling).
+
+    Examples
+    --------
+    >>> DRRIP().order(inserted="abcd", touched="a")
+    ['b', 'c', 'd', 'a']
+    """
+
+    sets_apart: int = lever(8, least=2, most=1024, unit="sets", says="one watched set of each kind in so many")
+    selector_bits: int = lever(10, least=1, most=30, unit="bits", says="bits of the selector")
+
+    def touched(entry, at, first, ways, fresh, params, memory):  # type: ignore[no-untyped-def]
+        way, farthest = at * ways + entry - first, (1 << int(params[MOST])) - 1
+        if not fresh:
+            memory[way] = 0
+            return
+        selector, inserted = memory.size - 2, memory.size - 1
+        apart, largest = int(params[APART]), (1 << int(params[SELECTOR])) - 1
+        bimodal = 2 * memory[selector] > largest
+        if at % apart == 0:
+            bimodal = False
+            memory[selector] = min(memory[selector] + 1, largest)
+        elif at % apart == apart // 2:
+            bimodal = True
+            memory[selector] = max(memory[selector] - 1, 0)
+        memory[way] = farthest - 1
+        if bimodal:
+            memory[inserted] += 1
+            if memory[inserted] % ONE_IN != 0:
+                memory[way] = farthest
+
+    def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
+        """A prediction a way, the selector just below its middle, bimodal insertions: int64[sets * ways + 2]."""
+        middle = (1 << self.selector_bits) // 2 - 1
+        return np.r_[np.zeros(sets * ways, np.int64), middle, 0]
