@@ -1,0 +1,27 @@
+"""Evictions beside Belady's bound, on the regimes of the specification's pilot."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.studies.translation import eviction_misses
+
+
+def test_a_loop_larger_than_the_tlb_is_kept_best_by_mru_and_not_at_all_by_lru():
+    found = {row.eviction: row for row in eviction_misses({"regime": "pilot_cyclic_private", "count": 8000})}
+    least = found["belady"].misses
+    assert found["mru"].misses == least < found["drrip"].misses < found["lru"].misses == 8000
+    assert all(row.over_bound == row.misses / least - 1 >= 0 for row in found.values())
+
+
+def test_every_core_counts_and_a_named_eviction_may_have_levers():
+    asked = [{"srrip": {"bits": 3}}, "random"]
+    found = eviction_misses({"regime": "pilot_zipf", "count": 4000}, asked, machine="patent_translation", seed=2)
+    assert [row.eviction for row in found] == ["belady", "srrip(bits=3)", "random"]
+    assert found[0].misses < found[1].misses < found[2].misses < 4000
+
+
+def test_no_eviction_is_refused():
+    with pytest.raises(InputError, match="at least one eviction"):
+        eviction_misses({"regime": "pilot_zipf"}, [])
