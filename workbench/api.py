@@ -194,7 +194,29 @@ def sensitivity(
 def planned(
     sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> Plan:
-    """The plan of a sweep: how many points and runs, and which; nothing is run."""
+    """The plan of a sweep: how many points and runs, and which; nothing is run.
+
+    Parameters
+    ----------
+    sweep
+        A sweep's file, or what one holds.
+    set : mapping, optional
+        Levers by path, such as `policy.placement`, that replace the sweep's.
+    seeds : int, optional
+        Replaces the sweep's.
+
+    Raises
+    ------
+    InputError
+        The sweep is wrong; the sentence says where.
+
+    Examples
+    --------
+    >>> asked = {"engine": "shared_memory", "workload": "large_uniform", "measures": ["drain_cycles"]}
+    >>> plan = planned(asked, set={"policy.placement": {"vary": ["first_fit", "best_fit"]}}, seeds=5)
+    >>> len(plan.points), sum(1 for run in plan.runs())
+    (2, 10)
+    """
     return make_plan(read_sweep(sweep, _overrides(set, seeds)))
 
 
@@ -203,7 +225,22 @@ def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, An
 
 
 def open_results(folder: str | Path) -> Results:
-    """The results that a folder holds, for its sweep as it was last run there."""
+    """The results that a folder holds, for its sweep as it was last run there.
+
+    Raises
+    ------
+    StoreError
+        It is no results folder, its store is damaged, or its rows are of another sweep.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> asked = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2, "measures": ["drain_cycles"]}
+    >>> with TemporaryDirectory() as folder:
+    ...     rows = run(asked, folder).table.shape[0]
+    ...     rows, open_results(folder).table.shape[0]
+    (2, 2)
+    """
     from workbench.errors import StoreError
 
     folder = Path(folder)
@@ -247,7 +284,14 @@ def figure(name: str, /, **choices: Any) -> Figure:
 
 
 def presets() -> pd.DataFrame:
-    """Every machine preset with its main figures."""
+    """Every machine preset with its main figures: a table, one row a preset.
+
+    Examples
+    --------
+    >>> table = presets().set_index("name")
+    >>> "dgx_h100" in table.index
+    True
+    """
     import pandas as pd
 
     from workbench.machine import presets as rows

@@ -59,6 +59,17 @@ def status(folder: str | Path) -> Status:
     ------
     StoreError
         It is no results folder, or its store is damaged.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import workbench as wb
+    >>> asked = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 2, "measures": ["drain_cycles"]}
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = wb.run(asked, folder)
+    ...     found = status(folder)
+    >>> found.runs, found.done, found.failed
+    (2, 2, 0)
     """
     folder = Path(folder)
     if not has_store(folder, STORE):

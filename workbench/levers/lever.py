@@ -122,5 +122,13 @@ def lever(
         How a slider or a tuner divides the range; with power_of_two nothing else is allowed.
     unit, says : str
         The unit of the value, and its meaning in one line.
+
+    Examples
+    --------
+    >>> from workbench.levers import Spec
+    >>> class Cache(Spec):
+    ...     lines: int = lever(64, least=1, most=4096, scale="power_of_two", unit="lines", says="how many it holds")
+    >>> Cache(lines=128).lines, Cache.levers["lines"].says
+    (128, 'how many it holds')
     """
     return Declaration(default=default, least=least, most=most, step=step, scale=scale, unit=unit, says=says)

@@ -24,13 +24,23 @@ def is_topology(path: Path | str) -> bool:
 
 
 def read_topology(path: Path | str) -> Topology:
-    """The topology in a file.
+    """The topology in a file: NCCL's or RCCL's XML, `nvidia-smi topo -m`, or p2pBandwidthLatencyTest's matrices.
 
     Raises
     ------
     InputError
         There is no such file, it is of no format that is read here, or it contradicts itself: one sentence that names
         the file and what is wrong.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> table = "\\tGPU0\\tGPU1\\nGPU0\\t X \\tNV2\\nGPU1\\tNV2\\t X \\n"
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "topo.txt"
+    ...     _ = path.write_text(table)
+    ...     read_topology(path).wires[0]
+    Wire(ends=('gpu0', 'gpu1'), kind='nvlink', gbps=20.0, links=2, channel='')
     """
     where, text = str(path), _text(path)
     for it in _FORMATS:

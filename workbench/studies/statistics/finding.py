@@ -60,6 +60,12 @@ def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
     """The claim that the other policy is better on most seeds, P(difference > 0) > 1/2; a tie is not a win.
 
     The p-value is the exact binomial one of wins among all pairs, ties included, two-sided.
+
+    Examples
+    --------
+    >>> from workbench.studies.statistics.paired import compare
+    >>> majority("H1.2", "is mostly faster", compare([9] * 8, [7] * 7 + [9])).p_value
+    0.0703125
     """
     share, note = comparison.win_share, comparison.sentence
     p_value = half_test(comparison.wins, comparison.n)
@@ -67,7 +73,14 @@ def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
 
 
 def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
-    """The claim that an estimate lies within a band; p is that of the two one-sided tests."""
+    """The claim that an estimate lies within a band; p is that of the two one-sided tests.
+
+    Examples
+    --------
+    >>> from workbench.studies.statistics.equivalence import equivalent_mean
+    >>> equivalent("H1.3", "costs nothing", equivalent_mean([0.1, -0.1, 0.0, 0.1, -0.1], (-1, 1))).side
+    'for'
+    """
     side: dict[str, Side] = {"inside": "for", "outside": "against", "across": "neither"}
     interval, (low, high) = result.interval, result.band
     note = (
@@ -77,7 +90,13 @@ def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
 
 
 def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: int = 1, note: str = "") -> Finding:
-    """A claim that is counted out, not sampled (a number of stages, an overlap of zero): no interval, no p-value."""
+    """A claim that is counted out, not sampled (a number of stages, an overlap of zero): no interval, no p-value.
+
+    Examples
+    --------
+    >>> fact("H3.3", "takes log2(128) = 7 stages", (128).bit_length() - 1 == 7, estimate=7).side
+    'for'
+    """
     return Finding(id, statement, "for" if true else "against", estimate, None, None, n, note)
 
 
@@ -92,6 +111,12 @@ def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     ------
     InputError
         No parts.
+
+    Examples
+    --------
+    >>> parts = [fact("H1.4", "no overlap", True), fact("H1.4", "no gap", False)]
+    >>> every("H1.4", "neither overlap nor gap", parts).side
+    'against'
     """
     if not parts:
         raise InputError(f"claim {id} must have at least one part. Got none.")
@@ -114,6 +139,12 @@ def some(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     ------
     InputError
         No parts.
+
+    Examples
+    --------
+    >>> parts = [fact("H1.5", "faster at 64", False), fact("H1.5", "faster at 128", True)]
+    >>> some("H1.5", "faster at some size", parts).side
+    'for'
     """
     if not parts:
         raise InputError(f"claim {id} must have at least one part. Got none.")

@@ -66,6 +66,12 @@ def read_trace(path: Path | str) -> Trace:
     ------
     InputError
         There is no such file, it is empty, cut off or damaged, or of no format that is read here.
+
+    Examples
+    --------
+    >>> read_trace("no_such_trace.json.gz")
+    Traceback (most recent call last):
+    workbench.errors.InputError: no_such_trace.json.gz: there is no such file.
     """
     source = Source(path)
     for importer in importers().values():
