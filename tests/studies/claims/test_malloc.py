@@ -16,8 +16,8 @@ def evidence():
     """Loads made small: what comes out of them is judged only where it is exact."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(experiment.CHANGED, "threads", 96)
-        patched.setattr(contention, "THREADS", [2, 8, 60, 64, 1000])
-        patched.setattr(effort, "THREADS", [2, 8, 60, 64, 1000])
+        patched.setattr(contention, "THREADS", [1, 2, 8, 60, 1000])
+        patched.setattr(effort, "THREADS", [1, 2, 8, 60, 1000])
         yield Evidence(SEEDS, None, 1, None)
 
 
@@ -55,7 +55,7 @@ def test_overlap_saves_what_the_specification_says(evidence):
 
 def test_a_claim_that_is_wrong_fails(evidence, monkeypatch):
     """Equal sizes among those that must differ: the written rule does not break there."""
-    monkeypatch.setattr(pieces, "UNEQUAL", ["small_equal"])
+    monkeypatch.setattr(pieces, "UNEQUAL", ["2 B"])
     whole, cases = BY_ID["H2.6"].found(evidence)
     assert whole.side == "against"
-    assert [case.side for case in cases if case.id == "as_written, small_equal"] == ["against"]
+    assert [case.side for case in cases if case.id == "as_written, 2 B"] == ["against"]

@@ -10,7 +10,7 @@ from workbench.studies.claims.evidence import Evidence
 from workbench.studies.claims.malloc.experiment import BOTH, WARP, counts, every_seed, loads
 from workbench.studies.statistics import Finding, fact
 
-THREADS = [2, 8, 64, 60, 1000, 1024, 16384]
+THREADS = [1, 2, 8, 60, 64, 1000, 1024, 16384, 65536]
 
 
 def _atomics(evidence: Evidence) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ def _pair(runs: RunSet, **shown: object) -> tuple[PlannedPoint, PlannedPoint]:
 
 def _sooner(evidence: Evidence) -> Iterator[Finding]:
     runs = counts(evidence, THREADS)
-    for threads in THREADS:
+    for threads in THREADS[1:]:  # one thread alone has nothing to gain
         yield better(runs, *_pair(runs, threads=threads), "makespan_cycles", f"n = {threads}")
     runs, pairs = loads(evidence)
     for load, pair in pairs.items():

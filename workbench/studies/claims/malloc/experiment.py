@@ -11,9 +11,10 @@ from workbench.studies.claims.evidence import Evidence, finite, point
 
 MACHINE = "h100"
 WARP = 32
-LOADS = ["small_equal", "thread_number", "mixed_sizes", "log_normal_sizes", "bimodal_sizes"]
-"""Sizes that are equal, t + 1, uniform, log-normal and bimodal (spec 2, section 6)."""
-UNEQUAL = LOADS[1:]
+EQUAL = {f"{size} B": ("small_equal", {"size": size}) for size in (2, 4, 16, 256)}
+UNEQUAL = {name: (name, {}) for name in ("thread_number", "mixed_sizes", "log_normal_sizes", "bimodal_sizes")}
+LOADS: dict[str, tuple[str, dict[str, Any]]] = {**EQUAL, **UNEQUAL}
+"""Sizes that are equal, t + 1, uniform, log-normal and bimodal (spec 2, section 6): a regime each, and its levers."""
 BOTH = ["per_thread", "warp_aggregated"]
 CHANGED: dict[str, Any] = {}
 """Levers of every load that are not as its regime has them; tests make the loads smaller."""
@@ -32,7 +33,7 @@ def regime(name: str, **levers: Any) -> dict[str, Any]:
 
 def every_load(**levers: Any) -> dict[str, Any]:
     """All loads, in their order."""
-    return {"vary": [regime(load, **levers) for load in LOADS]}
+    return {"vary": [regime(name, **changed, **levers) for name, changed in LOADS.values()]}
 
 
 def loads(evidence: Evidence) -> tuple[RunSet, dict[str, tuple[PlannedPoint, PlannedPoint]]]:
