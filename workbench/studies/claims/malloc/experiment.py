@@ -11,10 +11,14 @@ from workbench.studies.claims.evidence import Evidence, finite, point
 
 MACHINE = "h100"
 WARP = 32
-EQUAL = {f"{size} B": ("small_equal", {"size": size}) for size in (2, 4, 16, 256)}
-UNEQUAL = {name: (name, {}) for name in ("thread_number", "mixed_sizes", "log_normal_sizes", "bimodal_sizes")}
-LOADS: dict[str, tuple[str, dict[str, Any]]] = {**EQUAL, **UNEQUAL}
-"""Sizes that are equal, t + 1, uniform, log-normal and bimodal (spec 2, section 6): a regime each, and its levers."""
+Load = tuple[str, dict[str, Any]]
+"""A regime, and what is changed of it."""
+EQUAL: dict[str, Load] = {f"{size} B": ("small_equal", {"size": size}) for size in (2, 4, 16, 256)}
+UNEQUAL: dict[str, Load] = {
+    name: (name, {}) for name in ("thread_number", "mixed_sizes", "log_normal_sizes", "bimodal_sizes")
+}
+LOADS = {**EQUAL, **UNEQUAL}
+"""Sizes that are equal, t + 1, uniform, log-normal and bimodal (spec 2, section 6)."""
 BOTH = ["per_thread", "warp_aggregated"]
 CHANGED: dict[str, Any] = {}
 """Levers of every load that are not as its regime has them; tests make the loads smaller."""
