@@ -1,24 +1,22 @@
 """The index of blocks by size against a sorted list."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.structures.size_index import (
-    ABOVE,
-    ADDRESS,
+    CACHE_LINE,
     CLASSES,
     FIELDS,
-    OUTSIDE,
-    SIZE,
     class_of,
     insert,
     largest,
     new_size_index,
     remove,
     smallest_at_least,
+    with_room,
 )
+from workbench.structures.wide_trees import PLACES, first_node
 
 SIZES = st.one_of(st.integers(1, 40), st.sampled_from([512, 513, 1 << 20, (1 << 20) + 1, 1 << 31, 1 << 50]))
 STEPS = st.lists(st.tuples(st.integers(0, 1), SIZES, st.booleans()), min_size=1, max_size=60)
@@ -63,33 +61,24 @@ def test_what_is_empty_has_no_block():
     assert smallest_at_least(index.roots, index.filled, index.nodes, 0, 1) == -1
 
 
-@pytest.mark.parametrize("apart", [512, 1 << 21])
-def test_trees_are_no_deeper_than_a_logarithm_even_if_all_blocks_are_alike(apart):
-    for count in (100, 3000):
-        index = new_size_index(1, count)
-        nodes = index.nodes.reshape(count, FIELDS)
-        nodes[:, SIZE], nodes[:, ADDRESS] = 512, np.arange(count) * apart
-        for block in range(count):
-            insert(index, 0, block)
-        depth, above = np.zeros(count, int), nodes[:, ABOVE].copy()
-        while (above >= 0).any():
-            depth += above >= 0
-            above = np.where(above >= 0, nodes[above, ABOVE], above)
-        assert depth.mean() < 2 * np.log2(count)
-        assert depth.max() < 5 * np.log2(count)
+def test_a_larger_index_holds_the_same_blocks():
+    small = new_size_index(2, 20)
+    for block in range(20):
+        small.nodes[block * FIELDS : block * FIELDS + 2] = 512, 100 - block
+        insert(small, 1, block)
+    index = with_room(small, 2, 400)
+    for block in range(20, 400):
+        index.nodes[block * FIELDS : block * FIELDS + 2] = 512, 100 + block
+        insert(index, 1, block)
+    for block in (*range(19, -1, -1), *range(20, 400)):
+        assert smallest_at_least(index.roots, index.filled, index.nodes, 1, 512) == block
+        remove(index, 1, block)
+    assert smallest_at_least(small.roots, small.filled, small.nodes, 1, 512) == 19
+    assert largest(index.roots, index.filled, index.nodes, 1) == -1
 
 
-def test_the_shape_of_a_tree_does_not_depend_on_what_was_removed():
-    through, fresh = new_size_index(1, 200), new_size_index(1, 200)
-    for index in (through, fresh):
-        nodes = index.nodes.reshape(200, FIELDS)
-        nodes[:, SIZE], nodes[:, ADDRESS], nodes[:, ABOVE] = 512, np.arange(200) * 512, OUTSIDE
-    for block in range(200):
-        insert(through, 0, block)
-    for block in range(0, 200, 2):
-        remove(through, 0, block)
-    for block in range(199, 0, -2):
-        insert(fresh, 0, block)
-    assert through.roots.tolist() == fresh.roots.tolist()
-    kept = np.arange(200) % 2 == 1
-    assert (through.nodes.reshape(200, FIELDS)[kept] == fresh.nodes.reshape(200, FIELDS)[kept]).all()
+def test_what_is_read_together_lies_in_one_cache_line():
+    for capacity in (1, 3, 1000):
+        index = new_size_index(1, capacity)
+        assert index.nodes.ctypes.data % CACHE_LINE == index.roots.ctypes.data % CACHE_LINE == 0
+        assert first_node(CLASSES) * 8 % CACHE_LINE == PLACES * 8 % CACHE_LINE == FIELDS * 8 % CACHE_LINE == 0

@@ -25,10 +25,10 @@ from workbench.structures.size_index import (
     ORIGIN,
     OUTSIDE,
     SIZE,
-    SizeIndex,
     insert,
     new_size_index,
     remove,
+    with_room,
 )
 
 LARGE, SMALL = 0, 1
@@ -346,10 +346,9 @@ class CardCache:
 
     def _room(self, blocks: int) -> None:
         """Arrays for so many blocks, with what they held before."""
-        nodes, origins = np.zeros(blocks * FIELDS, np.int64), np.full(blocks * EACH, NONE, np.int64)
-        nodes[: len(self._index.nodes)] = self._index.nodes
+        self._index, origins = with_room(self._index, POOLS, blocks), np.full(blocks * EACH, NONE, np.int64)
         origins[: len(self._origin_array)] = self._origin_array
-        self._index, self._origin_array = SizeIndex(self._index.roots, self._index.filled, nodes), origins
-        self._nodes, self._origins = nodes.data, origins.data
+        self._origin_array = origins
+        self._nodes, self._origins = self._index.nodes.data, origins.data
         self._shown = (*self._index, *self._fit_levers)
         self._pool_of += [LARGE] * (blocks - len(self._pool_of))

@@ -1,12 +1,11 @@
 """Blocks ordered by (size, address): what best fit searches, however many blocks there are.
 
-Sizes fall into 32 classes a doubling, told apart by a bitmap; the blocks of a class form a zip tree, a
-binary search tree whose shape follows from a hash of the addresses alone. A search looks at the request's own class and
-else at the first block of the next class that holds one: the depth of a tree of a few blocks, whatever the total.
+Sizes fall into 32 classes a doubling, told apart by a bitmap; the blocks of a class form a search tree with wide nodes.
+A search looks at the request's own class and else at the first block of the next class that holds one: the depth of a
+tree of a few blocks, whatever the total. Sizes lie side by side in the trees, so a block is only looked at once found.
 
 References
 ----------
-R. E. Tarjan, C. C. Levy, S. Timmel, "Zip Trees", ACM Transactions on Algorithms 17(4), 2021.
 M. Masmano et al., "TLSF: a New Dynamic Memory Allocator for Real-Time Systems", ECRTS 2004: the classes and the bitmap.
 """
 
@@ -16,49 +15,57 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import (
-    ALL_BITS,
-    NO_BITS,
-    ONE_BIT,
-    allocating,
-    kernel,
-    leading_zeros,
-    left,
-    right,
-    routine,
-    trailing_zeros,
-)
+from workbench.compiled import ALL_BITS, NO_BITS, ONE_BIT, kernel, leading_zeros, left, routine, trailing_zeros
+from workbench.structures.wide_trees import HEAD, empty, first_at_least, largest_size, put, take_out, words_needed
 
 NONE, OUTSIDE = -1, -2
-SIZE, ADDRESS, LOWER, HIGHER, ABOVE, BEFORE, AFTER, ORIGIN = range(8)
+SIZE, ADDRESS, ABOVE, BEFORE, AFTER, ORIGIN = range(6)
 FIELDS = 8
-"""Numbers of a block, side by side in one cache line: its size, its address, the subtrees of what comes before and
-after it, the block above it in the tree (`NONE` = it is the root, `OUTSIDE` = it is in no pool). The last three are its
-owner's: its neighbours in memory, and what it was cut from."""
+"""Numbers of a block, side by side in one cache line, of which six are used: its size, its address, where the root of
+the tree above it is (`OUTSIDE` = it is in no pool). The last three are its owner's: its neighbours in memory, and what
+it was cut from."""
 STEPS = 5
 WORDS = 25
 CLASSES = 64 * WORDS
 """Classes of a pool, 32 to each doubling: enough for sizes below 2**53."""
-MIXER = np.uint64(0x9E3779B1)
-LOW_HALF = np.uint64(0xFFFF_FFFF)
+CACHE_LINE = 64
 
 
 class SizeIndex(NamedTuple):
     """The arrays of several pools of blocks; a block is a number below the capacity and in one pool at most."""
 
     roots: np.ndarray
-    """int64[pools * 1600]: the root of each class's tree, -1 = none."""
+    """int64[]: the trees, first the root of each class of each pool."""
     filled: np.ndarray
     """uint64[pools * 25]: which classes hold a block."""
     nodes: np.ndarray
     """int64[capacity * 8]: what is known of each block."""
 
 
-@allocating
 def new_size_index(pools: int, capacity: int) -> SizeIndex:
     """Empty pools for so many blocks."""
-    nodes = np.zeros(capacity * FIELDS, np.int64)
-    return SizeIndex(np.full(pools * CLASSES, NONE), np.zeros(pools * WORDS, np.uint64), nodes)
+    trees = pools * CLASSES
+    roots = empty(_zeros(words_needed(trees, capacity)), trees)
+    return SizeIndex(roots, np.zeros(pools * WORDS, np.uint64), _zeros(capacity * FIELDS))
+
+
+def with_room(index: SizeIndex, pools: int, capacity: int) -> SizeIndex:
+    """The same pools in new arrays, for so many blocks."""
+    larger = new_size_index(pools, capacity)
+    for old, new in zip(index, larger, strict=True):
+        new[: old.size] = old
+    return larger
+
+
+def _zeros(count: int) -> np.ndarray:
+    """So many zeros from the beginning of a cache line on: a block or a node's column never lies in two.
+
+    NumPy asks for huge pages where it may, and memory that is never used costs nothing.
+    """
+    words = CACHE_LINE // 8
+    array = np.zeros(count + words, np.int64)
+    start = -(array.ctypes.data // 8) % words
+    return array[start : start + count]
 
 
 @kernel
@@ -71,128 +78,41 @@ def class_of(size: int) -> int:
 
 
 @kernel
-def _height(address: int) -> int:
-    """The rank of a block in its tree: geometric, from a hash of its address (a product that no word overflows)."""
-    word = np.uint64(address)
-    return trailing_zeros(right(((word ^ right(word, 32)) & LOW_HALF) * MIXER, 24))
-
-
-@kernel
-def _before(nodes: Any, one: int, size: int, address: int) -> bool:
-    """Whether a block comes before (size, address)."""
-    its = nodes[one * FIELDS + SIZE]
-    return bool(its < size or (its == size and nodes[one * FIELDS + ADDRESS] < address))
+def _root_of(pool: int, kind: int) -> int:
+    """Where the root of a class of a pool is."""
+    return HEAD + pool * CLASSES + kind
 
 
 @routine
 def insert(index: SizeIndex, pool: int, block: int) -> None:
     """Enter a block whose size and address are in its node."""
     nodes, at = index.nodes, block * FIELDS
-    size, address = nodes[at + SIZE], nodes[at + ADDRESS]
-    kind = class_of(size)
-    tree, height = pool * CLASSES + kind, _height(address)
-    word = pool * WORDS + (kind >> 6)
-    index.filled[word] |= left(ONE_BIT, kind & 63)
-    above, current = NONE, index.roots[tree]
-    while current != NONE:
-        theirs = _height(nodes[current * FIELDS + ADDRESS])
-        if height > theirs or (height == theirs and not _before(nodes, current, size, address)):
-            break
-        above = current
-        current = nodes[current * FIELDS + (HIGHER if _before(nodes, current, size, address) else LOWER)]
-    nodes[at + ABOVE] = above
-    if above == NONE:
-        index.roots[tree] = block
-    else:
-        nodes[above * FIELDS + (HIGHER if _before(nodes, above, size, address) else LOWER)] = block
-    _unzip(nodes, block, current, size, address)
-
-
-@kernel
-def _unzip(nodes: Any, block: int, current: int, size: int, address: int) -> None:
-    """Part a subtree into what comes before the block and what comes after it, and hang both below it."""
-    low, high = block * FIELDS + LOWER, block * FIELDS + HIGHER
-    while current != NONE:
-        if _before(nodes, current, size, address):
-            _hang(nodes, low, current)
-            low = current * FIELDS + HIGHER
-            current = nodes[low]
-        else:
-            _hang(nodes, high, current)
-            high = current * FIELDS + LOWER
-            current = nodes[high]
-    nodes[low] = NONE
-    nodes[high] = NONE
-
-
-@kernel
-def _hang(nodes: Any, side: int, block: int) -> None:
-    """Hang a block below another, on a side of it given by its place in the array."""
-    nodes[side] = block
-    nodes[block * FIELDS + ABOVE] = side // FIELDS
+    kind = class_of(nodes[at + SIZE])
+    index.filled[pool * WORDS + (kind >> 6)] |= left(ONE_BIT, kind & 63)
+    nodes[at + ABOVE] = _root_of(pool, kind)
+    put(index.roots, nodes[at + ABOVE], nodes[at + SIZE], nodes[at + ADDRESS], block)
 
 
 @routine
 def remove(index: SizeIndex, pool: int, block: int) -> None:
     """Take out a block that is in the pool."""
     nodes, at = index.nodes, block * FIELDS
-    above, joined = nodes[at + ABOVE], _zipped(nodes, nodes[at + LOWER], nodes[at + HIGHER])
+    root = nodes[at + ABOVE]
     nodes[at + ABOVE] = OUTSIDE
-    if joined != NONE:
-        nodes[joined * FIELDS + ABOVE] = above
-    if above != NONE:
-        nodes[above * FIELDS + (LOWER if nodes[above * FIELDS + LOWER] == block else HIGHER)] = joined
-        return
-    kind = class_of(nodes[at + SIZE])
-    index.roots[pool * CLASSES + kind] = joined
-    if joined == NONE:
-        word = pool * WORDS + (kind >> 6)
-        index.filled[word] &= ~left(ONE_BIT, kind & 63)
-
-
-@kernel
-def _zipped(nodes: Any, low: int, high: int) -> int:
-    """One tree of two, all of the first before all of the second; its root, and what is above it left to the caller."""
-    if low == NONE or high == NONE:
-        return int(high if low == NONE else low)
-    root, hanging = NONE, NONE
-    while low != NONE and high != NONE:
-        low_first = _height(nodes[low * FIELDS + ADDRESS]) >= _height(nodes[high * FIELDS + ADDRESS])
-        taken = low if low_first else high
-        if hanging == NONE:
-            root = taken
-        else:
-            _hang(nodes, hanging, taken)
-        if low_first:
-            hanging = low * FIELDS + HIGHER
-            low = nodes[hanging]
-        else:
-            hanging = high * FIELDS + LOWER
-            high = nodes[hanging]
-    _hang(nodes, hanging, high if low == NONE else low)
-    return int(root)
+    if take_out(index.roots, root, nodes[at + SIZE], nodes[at + ADDRESS]):
+        kind = root - _root_of(pool, 0)
+        index.filled[pool * WORDS + (kind >> 6)] &= ~left(ONE_BIT, kind & 63)
 
 
 @routine
 def smallest_at_least(roots: Any, filled: Any, nodes: Any, pool: int, size: int) -> int:
     """The smallest block of a pool of at least a size, the lowest address of those; -1 = there is none."""
     kind = class_of(size)
-    found, current = NONE, roots[pool * CLASSES + kind]
-    while current != NONE:
-        if nodes[current * FIELDS + SIZE] >= size:
-            found = current
-            current = nodes[current * FIELDS + LOWER]
-        else:
-            current = nodes[current * FIELDS + HIGHER]
+    found = first_at_least(roots, _root_of(pool, kind), size)
     if found != NONE:
         return int(found)
     following = _next_class(filled, pool, kind + 1)
-    if following == NONE:
-        return NONE
-    current = roots[pool * CLASSES + following]
-    while nodes[current * FIELDS + LOWER] != NONE:
-        current = nodes[current * FIELDS + LOWER]
-    return int(current)
+    return NONE if following == NONE else first_at_least(roots, _root_of(pool, following), size)
 
 
 @kernel
@@ -213,8 +133,6 @@ def largest(roots: Any, filled: Any, nodes: Any, pool: int) -> int:
     for word in range(WORDS - 1, -1, -1):
         bits = filled[pool * WORDS + word]
         if bits != NO_BITS:
-            current = roots[pool * CLASSES + (word << 6) + 63 - leading_zeros(bits)]
-            while nodes[current * FIELDS + HIGHER] != NONE:
-                current = nodes[current * FIELDS + HIGHER]
-            return smallest_at_least(roots, filled, nodes, pool, nodes[current * FIELDS + SIZE])
+            most = largest_size(roots, _root_of(pool, (word << 6) + 63 - leading_zeros(bits)))
+            return smallest_at_least(roots, filled, nodes, pool, most)
     return NONE
