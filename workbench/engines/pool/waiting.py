@@ -52,13 +52,14 @@ def simulate_waiting(
         due = waiting.turns.time[1]
         if _head_gives_up(levers, now, crowd, due):
             _refuse_head(told, levers, now, crowd)
-            if rules.first_come:
-                _try_queue(told, board, levers, chosen, now, crowd)
+            again = rules.first_come != 0
         elif due < NEVER:
-            _take(told, board, levers, chosen, now, crowd, waiting.turns.number[1])
+            again = _take(told, board, levers, chosen, now, crowd, waiting.turns.number[1])
         else:
             _end(told, now, crowd)
             return
+        if again:
+            _try_queue(told, board, levers, chosen, now, crowd)
 
 
 @kernel
@@ -71,8 +72,8 @@ def _ask_next(columns: Columns, waiting: Waiting, app: int, row: int) -> None:
 @kernel
 def _take(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, waiting: Waiting, row: int
-) -> None:
-    """Serve a request, or let it wait; who comes first is served first, so that nobody overtakes a queue then."""
+) -> bool:
+    """Serve a request, or let it wait; with `first_come` nobody overtakes a queue. Whether memory came back."""
     line = _write_down(columns, waiting, row)
     state.counters[DRIVER_NS] = 0
     if waiting.asked.names[line] != NONE:
@@ -83,14 +84,13 @@ def _take(
         allocate(waiting.asked, tables, rules, policies, state, line)
     if state.counters[STATUS] != FINE:
         state.counters[AT_ROW] = row
-        return
+        return False
     serve_time(waiting.asked, rules, state, line, rules.request_ns)
     if state.outcome[line] == REFUSED:
         _join(state, waiting, row)
-        return
-    _answer(columns, state, waiting, row, 0)
-    if state.outcome[line] == RELEASED:
-        _try_queue(columns, tables, rules, policies, state, waiting)
+    else:
+        _answer(columns, state, waiting, row, 0)
+    return bool(state.outcome[line] == RELEASED)
 
 
 @kernel
@@ -147,7 +147,7 @@ def _answer(columns: Columns, state: State, waiting: Waiting, row: int, waited: 
     _ask_next(columns, waiting, app, waiting.following[row])
 
 
-@routine
+@kernel
 def _try_queue(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, waiting: Waiting
 ) -> None:
