@@ -11,6 +11,7 @@ import numpy as np
 
 from tests.oracles import pool as slow
 from tests.oracles import pool_flows
+from tests.oracles import pool_waiting as slow_waiting
 from workbench.engines.engine import Setup
 from workbench.engines.pool import Pool
 from workbench.machine import Board, Card, Link
@@ -65,7 +66,8 @@ def line(*sizes: int, gbps: tuple[float, ...] = (), cpus: tuple[int, ...] = ()) 
 def assert_same(case: Case) -> PoolRecord:
     """The engine's record is the slow twin's, field by field."""
     record, setup = case.simulate(), case.setup()
-    twin = slow.Service(case.board, setup.policies, setup.options, case.seed)
+    kind = slow_waiting.WaitingService if case.options.get("when_full") == "wait" else slow.Service
+    twin = kind(case.board, setup.policies, setup.options, case.seed)
     rows = twin.run(case.rows)
     found = {
         "outcome": [OUTCOMES[it] for it in record.outcome],
@@ -73,6 +75,7 @@ def assert_same(case: Case) -> PoolRecord:
         "identifier": record.identifier.tolist(),
         "taken": record.taken.tolist(),
         "done": record.done.tolist(),
+        **{name: getattr(record, name).tolist() for name in ("app", "handle", "time", "allocation", "waited")},
     }
     for name, column in found.items():
         assert column == [row[name] for row in rows], f"{name}: {column} instead of {[row[name] for row in rows]}"

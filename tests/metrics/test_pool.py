@@ -13,12 +13,14 @@ from workbench.policies.pool import Interleave, LeastRecentlyUsed, MostFree, NoC
 from workbench.records.pool import OUTCOMES
 from workbench.records.pool_events import KINDS, events
 
-CASES = [
-    {},
-    {"target": Interleave()},
-    {"target": MostFree(), "idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)},
-    {"cache": NoCache()},
-]
+CASES = {
+    "usual": ({}, {}),
+    "interleave": ({"target": Interleave()}, {}),
+    "most_free": ({"target": MostFree(), "idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)}, {}),
+    "no_cache": ({"cache": NoCache()}, {}),
+    "wait for ever": ({}, {"when_full": "wait", "wait_order": "any_that_fits", "wait_limit_ns": 0}),
+    "wait for 99 ns": ({}, {"when_full": "wait", "wait_limit_ns": 99}),
+}
 
 
 def slow_measures(record):
@@ -26,9 +28,13 @@ def slow_measures(record):
     cards = range(len(record.cards))
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
-    lenders, speeds, granted, cached_hits, calls = [], [], 0, 0, record.calls.tolist()
+    lenders, speeds, waits, granted, cached_hits, calls = [], [], [], 0, 0, record.calls.tolist()
     for row in range(record.time.size):
         came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
+        if came == "never_asked":
+            continue
+        if record.waited[row]:
+            waits.append((int(record.waited[row]), came in ("cached", "physical", "stitched")))
         if record.action[row] == 0 and lent[own] > 0 and card != own:
             late += 1
         if came in ("cached", "physical", "stitched", "released"):
@@ -50,11 +56,14 @@ def slow_measures(record):
     chances = [lenders.count(card) / len(lenders) for card in set(lenders)]
     used = [sum(each) / len(each) for each in shares]
     apart = sum(abs(one - other) for one in used for other in used) / (2 * len(used) * sum(used))
-    allocations = int((record.action == 0).sum())
+    allocations, asked = int((record.action == 0).sum()), OUTCOMES.index("never_asked") != record.outcome
+    longest = sorted(waited for waited, _ in waits)
+    if waits:
+        waiting = {"wait_mean_ns": sum(longest) / len(waits), "wait_p99_ns": longest[math.ceil(0.99 * len(waits)) - 1]}
     return {
         "completed_rate": granted / allocations,
         "cache_hit_rate": cached_hits / granted,
-        "driver_calls_per_request": len(record.calls) / record.time.size,
+        "driver_calls_per_request": len(record.calls) / sum(asked),
         "borrowed_rate": len(lenders) / granted,
         "borrowed_bandwidth_gbps": sum(speeds) / len(speeds),
         "lender_entropy": -sum(chance * math.log2(chance) for chance in chances),
@@ -66,18 +75,26 @@ def slow_measures(record):
         "borrowed_peak_bytes": peaks[3],
         "cached_peak_card_bytes": peaks[4],
         "fragmentation": 1 - peaks[0] / peaks[1],
-        "latency_mean_ns": sum(record.done - record.time) / record.time.size,
+        "latency_mean_ns": sum((record.done - record.time)[asked]) / sum(asked),
+        "waited_rate": sum(served for _, served in waits) / granted,
+        "waited_in_vain_rate": sum(not served for _, served in waits) / allocations,
+        "never_asked_rate": sum(~asked) / asked.size,
+        **(waiting if waits else {}),
     }
 
 
-@pytest.mark.parametrize("policies", CASES, ids=lambda it: "+".join(p.name for p in it.values()) or "usual")
-def test_measures_are_what_is_counted_request_by_request(policies):
-    record = Case(crowd(3, 3, 200, 90), line(200, 150, 250, gbps=(12.0, 48.0)), policies, {"ipc_ns": 9}).simulate()
+@pytest.mark.parametrize(("policies", "options"), CASES.values(), ids=CASES)
+def test_measures_are_what_is_counted_request_by_request(policies, options):
+    board = line(200, 150, 250, gbps=(12.0, 48.0))
+    record = Case(crowd(3, 3, 200, 90), board, policies, {"ipc_ns": 9, **options}).simulate()
     found = measure(record)
     for name, value in slow_measures(record).items():
         assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
     assert set(found) == set(MEASURES)
-    assert all(math.isfinite(value) for value in found.values())
+    undefined = set() if record.waited.any() else {"wait_mean_ns", "wait_p99_ns"}
+    assert {name for name, value in found.items() if not math.isfinite(value)} == undefined
+    assert record.waited.any() == bool(options), "the case tests nothing"
+    assert ("never_asked" in {OUTCOMES[it] for it in record.outcome}) == (options.get("wait_limit_ns") == 0)
 
 
 def test_measures_of_nothing():

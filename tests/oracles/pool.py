@@ -8,7 +8,7 @@ from tests.oracles.pool_questions import Cutting, Scores, fit, idle
 from workbench.streams import Streams
 
 OUTCOMES = ("cached", "physical", "stitched", "refused", "misjudged", "released")
-OUTCOMES += ("unknown_free", "repeated_free", "free_of_refused")
+OUTCOMES += ("unknown_free", "repeated_free", "free_of_refused", "never_asked")
 LOCAL_GBPS = 5000.0
 
 
@@ -93,16 +93,21 @@ class Service:
     def run(self, requests):
         """Every request in its order; what came of each, as rows of plain data."""
         rows, free_at = [], 0
-        for number, (time, app, card, action, handle, size) in enumerate(self.without_deaths(requests)):
-            self.row, self.driver_ns = number, 0
-            row = self.allocate(app, card, handle, size) if action == 0 else self.free(app, handle)
-            options = self.options
-            work = options.ipc_ns + options.service_ns + self.driver_ns
-            if options.zero_gbps and row["outcome"] in ("cached", "stitched"):
-                work += int(row["taken"] / options.zero_gbps)
-            free_at = max(free_at, time) + work
-            rows.append({**row, "done": free_at})
+        for number, request in enumerate(self.without_deaths(requests)):
+            self.row = number
+            row = self.answer(request)
+            free_at = max(free_at, request[0]) + self.options.ipc_ns + self.options.service_ns + row.pop("work")
+            rows.append({**row, "time": request[0], "done": free_at, "waited": 0})
         return rows
+
+    def answer(self, request):
+        """What comes of a request, and the work of the driver and of zeroing for it."""
+        _, app, card, action, handle, size = request
+        self.driver_ns = 0
+        row = self.allocate(app, card, handle, size) if action == 0 else self.free(app, handle)
+        zeroed = self.options.zero_gbps and row["outcome"] in ("cached", "stitched")
+        work = self.driver_ns + (int(row["taken"] / self.options.zero_gbps) if zeroed else 0)
+        return {"app": app, "handle": handle, "allocation": self.row, **row, "work": work}
 
     @staticmethod
     def without_deaths(requests):
@@ -153,14 +158,15 @@ class Service:
         region = self.regions.get((app, handle))
         nothing = {"card": -1, "identifier": -1, "taken": 0}
         if region is None:
-            return dict(outcome="unknown_free", **nothing)
+            return dict(outcome="unknown_free", allocation=-1, **nothing)
         if region["freed"]:
-            return dict(outcome="repeated_free", **nothing)
+            return dict(outcome="repeated_free", allocation=-1, **nothing)
         region["freed"] = True
         if region["blocks"] is None:
-            return dict(outcome="free_of_refused", **nothing)
+            return dict(outcome="free_of_refused", allocation=region["row"], **nothing)
         card, blocks = region["card"], region["blocks"]
         row = {"outcome": "released", "card": card.number, "identifier": blocks[0].address}
+        row["allocation"] = region["row"]
         row["taken"] = sum(block.size for block in blocks)
         for block in blocks:
             self.give(card, block)

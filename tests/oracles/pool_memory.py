@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 GRANTED = {"cached", "physical", "stitched"}
-OUTCOMES = ["cached", "physical", "stitched", "refused", "misjudged", "released", *["nothing"] * 3]
+OUTCOMES = ["cached", "physical", "stitched", "refused", "misjudged", "released", *["nothing"] * 4]
 """By the numbers of the record."""
 
 

@@ -18,7 +18,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
 from workbench.machine import Board
 from workbench.metrics.pool_series import in_use
-from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted
+from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted, was_asked
 
 
 def pool_dashboard() -> PairedDashboard:
@@ -29,7 +29,7 @@ def pool_dashboard() -> PairedDashboard:
 
 _SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdash;</b> other'
 _QUANTILES = (0.5, 0.9, 0.99, 1.0)
-_SOURCES = ("cached", "driver", "borrowed", "refused")
+_SOURCES = ("cached", "driver", "borrowed", "not granted")
 _GIB = 1 << 30
 
 
@@ -68,7 +68,8 @@ def _sides(runs: PairedRuns, note: str) -> list[Side]:
 
 def used_note(record: PoolRecord) -> np.ndarray:
     """Memory in use of each card that has some, averaged over the requests, in percent: float64[cards]."""
-    return np.array([100 * in_use(record, card).mean() / record.capacity[card] for card in _cards(record)])
+    asked = was_asked(record)
+    return np.array([100 * in_use(record, card)[asked].mean() / record.capacity[card] for card in _cards(record)])
 
 
 def lent_note(record: PoolRecord) -> np.ndarray:
@@ -79,7 +80,7 @@ def lent_note(record: PoolRecord) -> np.ndarray:
 
 
 def source_note(record: PoolRecord) -> np.ndarray:
-    """Allocations from a cached block, from the driver, from another card by either way, refused: float64[4], percent.
+    """Allocations from a cached block, from the driver, from another card by either way, not granted: float64[4], in %.
 
     What is stitched of cached blocks counts as cached.
     """
@@ -90,8 +91,8 @@ def source_note(record: PoolRecord) -> np.ndarray:
 
 
 def latency_note(record: PoolRecord) -> np.ndarray:
-    """The latencies that shares of the requests do not exceed: float64[4], microseconds."""
-    waits = (record.done - record.time) / 1000
+    """The latencies, waiting included, that shares of the requests do not exceed: float64[4], microseconds."""
+    waits = (record.done - record.time)[was_asked(record)] / 1000
     return np.quantile(waits, _QUANTILES, method="inverted_cdf")
 
 

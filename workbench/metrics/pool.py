@@ -1,7 +1,7 @@
 """The measures of a memory pool: completion, driver calls, borrowing, balance, fragmentation (spec 5, section 6).
 
-A request is an allocation or a free. A measure that is not defined for a run (the bandwidth of what was borrowed, when
-nothing was) is NaN.
+A request is an allocation or a free; one that was never asked counts as an allocation that was not granted, and for
+nothing else. A measure that is not defined for a run (the bandwidth of what was borrowed, when nothing was) is NaN.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from workbench.records.pool import (
     PoolRecord,
     borrowed,
     granted,
+    was_asked,
 )
 
 MEASURES = declared(
@@ -53,6 +54,13 @@ MEASURES = declared(
     Measure("fragmentation", "", "lower", "1 - peak active / peak reserved"),
     Measure("latency_mean_ns", "ns", "lower", "from a request to its answer, averaged"),
     Measure("latency_p99_ns", "ns", "lower", "from a request to its answer, 99th percentile"),
+    Measure("waited_rate", "", "lower", "granted allocations that waited for memory, as a share of the granted"),
+    Measure("waited_in_vain_rate", "", "lower", "allocations that waited and were refused, as a share of all"),
+    Measure("wait_mean_ns", "ns", "lower", "how long allocations waited that did, granted or not, averaged"),
+    Measure("wait_p99_ns", "ns", "lower", "how long allocations waited that did, granted or not, 99th percentile"),
+    Measure(
+        "never_asked_rate", "", "lower", "requests of applications that waited to the end: never asked, as a share"
+    ),
     Measure("fallbacks", "choices", "lower", "choices of a card for which no candidate met what the policy wants"),
     Measure(
         "misused_frees", "requests", "neither", "frees of what was never allocated, is free already or was refused"
@@ -70,6 +78,7 @@ def measure(record: PoolRecord) -> dict[str, float]:
         **_balance(record),
         **_peaks(record),
         **_latency(record),
+        **_waiting(record),
         "fallbacks": float(record.fallbacks),
         "misused_frees": float(np.isin(record.outcome, (UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED)).sum()),
     }
@@ -84,7 +93,7 @@ def _grants(record: PoolRecord) -> dict[str, float]:
     return {
         "completed_rate": _over(served, allocations),
         "misjudged_rate": _over((record.outcome == MISJUDGED).sum(), allocations),
-        "driver_calls_per_request": _over(len(record.calls), record.time.size),
+        "driver_calls_per_request": _over(len(record.calls), was_asked(record).sum()),
         "cache_hit_rate": _over(served - (record.outcome == PHYSICAL).sum(), served),
         "borrowed_rate": _over(borrowed(record).sum(), served),
     }
@@ -117,7 +126,7 @@ def _entropy(counts: np.ndarray) -> float:
 def _lending(record: PoolRecord) -> dict[str, float]:
     """What lending costs the lenders, and how much is borrowed at a time."""
     together, failures = np.zeros(record.time.size, np.int64), 0
-    elsewhere = (record.action == 0) & ~(granted(record) & (record.card == record.borrower))
+    elsewhere = (record.action == 0) & was_asked(record) & ~(granted(record) & (record.card == record.borrower))
     for card in range(len(record.cards)):
         lent = lent_out(record, card)
         together += lent
@@ -129,10 +138,10 @@ def _lending(record: PoolRecord) -> dict[str, float]:
 
 
 def _balance(record: PoolRecord) -> dict[str, float]:
-    with_memory = np.flatnonzero(record.capacity)
+    with_memory, asked = np.flatnonzero(record.capacity), was_asked(record)
     if not record.time.size:
         return dict.fromkeys(("utilisation_gini", "utilisation_std"), math.nan)
-    used = np.array([in_use(record, int(card)).mean() / record.capacity[card] for card in with_memory])
+    used = np.array([in_use(record, int(card))[asked].mean() / record.capacity[card] for card in with_memory])
     return {
         "utilisation_gini": gini(used) if used.any() else 0.0,
         "utilisation_std": float(used.std()),
@@ -155,9 +164,27 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
 
 
 def _latency(record: PoolRecord) -> dict[str, float]:
-    waits = record.done - record.time
-    at = max(math.ceil(0.99 * waits.size) - 1, 0)
+    waits = (record.done - record.time)[was_asked(record)]
+    return {"latency_mean_ns": _over(waits.sum(), waits.size), "latency_p99_ns": _p99(waits)}
+
+
+def _waiting(record: PoolRecord) -> dict[str, float]:
+    did, allocations = record.waited > 0, (record.action == 0).sum()
+    served, waits = granted(record), record.waited[did]
     return {
-        "latency_mean_ns": _over(waits.sum(), waits.size),
-        "latency_p99_ns": float(np.partition(waits, at)[at]) if waits.size else math.nan,
+        "waited_rate": _over((served & did).sum(), served.sum()),
+        "waited_in_vain_rate": _over((~served & did).sum(), allocations),
+        "wait_mean_ns": _over(waits.sum(), waits.size),
+        "wait_p99_ns": _p99(waits),
+        "never_asked_rate": 1 - _over(was_asked(record).sum(), record.time.size),
     }
+
+
+def _p99(waits: np.ndarray) -> float:
+    """The 99th percentile: the least that at most one in a hundred exceeds; NaN of nothing.
+
+    >>> _p99(np.arange(200)), _p99(np.array([7])), _p99(np.array([]))
+    (197.0, 7.0, nan)
+    """
+    at = max(math.ceil(0.99 * waits.size) - 1, 0)
+    return float(np.partition(waits, at)[at]) if waits.size else math.nan

@@ -16,17 +16,22 @@ OUTCOMES = (
     "unknown_free",
     "repeated_free",
     "free_of_refused",
+    "never_asked",
 )
 """What came of a request, by the number in `PoolRecord.outcome`: granted from a cached block, from the driver, from
 several cached blocks; refused because no card has room, or because the card that was chosen lacks one region of that
-size; released; and frees that change nothing: of a handle that was never allocated, that is free already, or whose
-allocation was refused."""
+size; released; frees that change nothing: of a handle that was never allocated, that is free already, or whose
+allocation was refused; and what an application never came to ask, because it waited for memory to the end."""
 CACHED, PHYSICAL, STITCHED, REFUSED, MISJUDGED, RELEASED, UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED = range(9)
+NEVER_ASKED = 9
 ROW, CARD, IDENTIFIER, BYTES = range(4)
 
 
 class PoolRecord(NamedTuple):
-    """One run of the engine `pool`: one row a request in its order, and the driver's calls."""
+    """One run of the engine `pool`: one row a request in the order in which they were served, and the driver's calls.
+
+    They are served in the order of the trace, except where requests wait for memory (`when_full: wait`).
+    """
 
     cards: tuple[str, ...]
     """What the cards are called."""
@@ -39,7 +44,8 @@ class PoolRecord(NamedTuple):
     hops: np.ndarray
     """int64[cards, cards], direct links of that path."""
     time: np.ndarray
-    """int64[requests], nanoseconds, when each was sent."""
+    """int64[requests], nanoseconds, when each was sent, or would have been: later than in the trace by as long as its
+    application has waited before."""
     app: np.ndarray
     """int64[requests], the application that sent it."""
     borrower: np.ndarray
@@ -61,7 +67,9 @@ class PoolRecord(NamedTuple):
     taken: np.ndarray
     """int64[requests], bytes of the region, which may be more than were asked for; 0 = none."""
     done: np.ndarray
-    """int64[requests], nanoseconds, when each was served."""
+    """int64[requests], nanoseconds, when each was served; not decreasing."""
+    waited: np.ndarray
+    """int64[requests], nanoseconds of that which each spent in the queue for memory."""
     calls: np.ndarray
     """int64[calls, 4], the driver's calls in their order: request, card, address, bytes; below 0 for a release."""
     access_ns: np.ndarray
@@ -79,6 +87,11 @@ class PoolRecord(NamedTuple):
 def granted(record: PoolRecord) -> np.ndarray:
     """bool[requests], which allocations were granted."""
     return record.outcome <= STITCHED
+
+
+def was_asked(record: PoolRecord) -> np.ndarray:
+    """bool[requests], which requests were asked at all; the others stand at the end."""
+    return record.outcome != NEVER_ASKED
 
 
 def borrowed(record: PoolRecord) -> np.ndarray:

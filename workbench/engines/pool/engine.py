@@ -21,7 +21,9 @@ from workbench.engines.pool.prepare import (
     rules_of,
     tables_of,
 )
+from workbench.engines.pool.queue import new_waiting
 from workbench.engines.pool.state import CALLS, FINE, STATUS, Columns, State, new_state
+from workbench.engines.pool.waiting import simulate_waiting
 from workbench.levers import Spec
 from workbench.machine import Board, Described, Paths
 from workbench.records.pool import STITCHED, PoolRecord
@@ -82,11 +84,18 @@ class Pool:
         policies, *memories = policies_of(setup, tables.capacity.size, streams, checked)
         allocations = int((requests.action == ALLOC).sum())
         state = new_state(tables, columns.time.size, allocations, blocks_needed(columns, rules), *memories)
-        simulate(columns, tables, rules, policies, state)
+        waiting = new_waiting(requests.app, columns) if options.when_full == "wait" else None
+        if waiting is None:
+            simulate(columns, tables, rules, policies, state)
+        else:
+            simulate_waiting(columns, tables, rules, policies, state, waiting)
         if state.counters[STATUS] != FINE:
             raise broken(setup, columns, state)
         _proved.update(_answers(setup))
-        return _record(setup, requests, paths, columns, state)
+        if waiting is None:
+            return _record(setup, requests, paths, columns, state, np.zeros(columns.time.size, np.int64))
+        served = PoolRequests(*(np.asarray(column)[waiting.row_of] for column in requests))
+        return _record(setup, served, paths, waiting.asked, state, waiting.waited)
 
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse a setup with a request that makes no sense, or that is larger than every card."""
@@ -106,7 +115,9 @@ def _answers(setup: Setup) -> list[Any]:
     return [policy.function() for policy in asked if not policy.built_in]
 
 
-def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns, state: State) -> PoolRecord:
+def _record(
+    setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns, state: State, waited: np.ndarray
+) -> PoolRecord:
     board: Any = setup.machine
     options: Any = setup.options
     idle: Any = setup.policies["idle_release"]
@@ -133,6 +144,7 @@ def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns
         identifier=state.identifier,
         taken=state.taken,
         done=state.done,
+        waited=waited,
         calls=state.calls[: state.counters[CALLS]].copy(),
         access_ns=together,
         access_alone_ns=alone,

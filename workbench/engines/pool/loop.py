@@ -1,4 +1,7 @@
-"""The compiled loop of the engine `pool`: one request after another, as the service takes them (spec 5, E21)."""
+"""The compiled loop of the engine `pool`: one request after another, as the service takes them (spec 5, E21).
+
+With `when_full: wait` the loop is that of `waiting.py`, over the same steps.
+"""
 
 from __future__ import annotations
 
@@ -42,23 +45,22 @@ ask_idle = RELEASE.ask
 
 @routine
 def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State) -> None:
-    """Serve every request, or stop when a policy breaks its contract."""
+    """Serve every request in its order, or stop when a policy breaks its contract."""
     asked, board, levers, chosen, now = lend(columns), lend(tables), lend(rules), lend(policies), lend(state)
     for row in range(columns.time.size):
         state.counters[DRIVER_NS] = 0
         if columns.names[row] == NONE:
-            _allocate(asked, board, levers, chosen, now, row)
+            allocate(asked, board, levers, chosen, now, row)
         else:
-            _free(asked, levers, chosen, now, row)
+            free(asked, levers, chosen, now, row)
         if state.counters[STATUS] != FINE:
             return
-        _serve_time(asked, levers, now, row)
-        for card in range(tables.capacity.size):
-            state.peak[card] = max(state.peak[card], state.cached[card])
+        serve_time(asked, levers, now, row, levers.request_ns)
+        note_peaks(now)
 
 
-@kernel
-def _allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
+@routine
+def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
     """The own card first, then another (spec 5, R10, R15)."""
     own = columns.borrower[row]
     card, trying_own = own, rules.own_first != 0 and tables.capacity[own] > 0
@@ -81,7 +83,7 @@ def _allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies
 
 
 @kernel
-def _free(columns: Columns, rules: Rules, policies: Policies, state: State, row: int) -> None:
+def free(columns: Columns, rules: Rules, policies: Policies, state: State, row: int) -> None:
     """Cache what was allocated; a free that names nothing in use changes nothing (spec 5, R28, E19)."""
     named = columns.names[row]
     if named in (UNKNOWN, REPEATED):
@@ -129,11 +131,24 @@ def _can_go(state: State, card: int, origin: int) -> bool:
 
 
 @kernel
-def _serve_time(columns: Columns, rules: Rules, state: State, row: int) -> None:
-    """The service takes one request at a time: from when it is free, so long as its work lasts (spec 5, E20, E21)."""
+def serve_time(columns: Columns, rules: Rules, state: State, row: int, work: int) -> None:
+    """The service does one thing at a time, each from when it is free and so long as its work lasts (E20, E21).
+
+    Parameters
+    ----------
+    work : int
+        Nanoseconds, apart from those of the driver and of zeroing.
+    """
     counters, outcome = state.counters, state.outcome[row]
-    work = rules.request_ns + counters[DRIVER_NS]
+    work += counters[DRIVER_NS]
     if rules.zero_gbps > 0.0 and outcome in (CACHED, STITCHED):
         work += int(state.taken[row] / rules.zero_gbps)
     counters[FREE_AT] = max(counters[FREE_AT], columns.time[row]) + work
     state.done[row] = counters[FREE_AT]
+
+
+@kernel
+def note_peaks(state: State) -> None:
+    """Remember the most cached bytes of each card."""
+    for card in range(state.peak.size):
+        state.peak[card] = max(state.peak[card], state.cached[card])

@@ -141,6 +141,8 @@ def rules_of(setup: Setup) -> Rules:
         normalises=int(target.normalises()),
         filters=int(target.filters()),
         own_first=int(target.own_first()),
+        first_come=int(options.wait_order == "first_come"),
+        wait_ns=options.wait_limit_ns,
         **numbers,
     )
 

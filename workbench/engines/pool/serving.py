@@ -127,7 +127,7 @@ def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, r
     return cached >= need and cached_block(columns, policies, state, row, pool_of(columns, rules, row, card)) != NONE
 
 
-@routine
+@kernel
 def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
     """Grant a request on a card, if that has one region of the size; on the own card also by stitching and flushing."""
     pool, own = pool_of(columns, rules, row, card), card == columns.borrower[row]

@@ -61,6 +61,8 @@ class Rules(NamedTuple):
     normalises: int
     filters: int
     own_first: int
+    first_come: int
+    wait_ns: int
     small_most: int
     small_segment: int
     middle_most: int
