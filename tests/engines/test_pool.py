@@ -162,7 +162,7 @@ def cases(draw: Any) -> Case:
     chance = random.Random(draw(st.integers(0, 1 << 20)))
     policies = {slot: draw(st.sampled_from(EVERY[slot])) for slot in EVERY}
     options = {
-        "path_metric": chance.choice(["bottleneck", "hop_penalised", "direct_only"]),
+        "path_metric": chance.choice(["bottleneck", "hop_penalised", "sum_of_paths", "direct_only"]),
         "max_hops": chance.randint(1, 4),
         "free_metric": chance.choice(["largest_cached_or_physical"] * 2 + ["sum_cached_or_physical", "sum_all"]),
         "target_tie": chance.choice(["lowest_id", "most_free"]),

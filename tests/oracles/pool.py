@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from tests.oracles.pool_paths import best_path
+from tests.oracles.pool_paths import best_path, sum_of_paths
 from tests.oracles.pool_questions import Cutting, Scores, fit, idle
 from workbench.streams import Streams
 
@@ -85,7 +85,12 @@ class Service:
         most = 1 if options.path_metric == "direct_only" else options.max_hops
         factor = options.hop_factor if options.path_metric == "hop_penalised" else 1.0
         found = [[best_path(direct, a, b, most, factor) for b in range(count)] for a in range(count)]
-        self.gbps = [[LOCAL_GBPS if a == b else found[a][b][0] for b in range(count)] for a in range(count)]
+        ranked = [[it[0] for it in row] for row in found]
+        if options.path_metric == "sum_of_paths":
+            apart = [(a, b) for a in range(count) for b in range(count) if a != b]
+            for a, b in apart:
+                ranked[a][b] = sum_of_paths(direct, a, b, most)
+        self.gbps = [[LOCAL_GBPS if a == b else ranked[a][b] for b in range(count)] for a in range(count)]
         self.hops = [[0 if a == b else len(found[a][b][1]) - 1 for b in range(count)] for a in range(count)]
 
     # requests
