@@ -22,6 +22,8 @@ from workbench.policies.pool import (
     BestFit,
     Bfc,
     BinaryBuddies,
+    Bind,
+    ConsistentHashing,
     ExactFit,
     FirstFit,
     FirstTouch,
@@ -38,6 +40,7 @@ from workbench.policies.pool import (
     MostFree,
     Nearest,
     NoCache,
+    Preferred,
     PytorchCaching,
     RandomCard,
     RmmPool,
@@ -92,6 +95,9 @@ EVERY: dict[str, list[Any]] = {
         LeastLoaded(),
         LocalOnly(),
         HostOffload(),
+        Preferred(cards="gpu1"),
+        Bind(cards="gpu1 cpu0"),
+        ConsistentHashing(),
     ],
 }
 LARGE = ("pytorch_caching", "stitching", "bfc", "rmm_pool")

@@ -16,6 +16,7 @@ from workbench.metrics.pool import measure
 from workbench.metrics.pool_series import cached, in_use, reserved
 from workbench.policies.pool import (
     BandwidthThenMostFree,
+    Bind,
     CacheFit,
     HostOffload,
     IdleRelease,
@@ -24,6 +25,7 @@ from workbench.policies.pool import (
     LocalOnly,
     MaxBandwidth,
     NoCache,
+    Preferred,
     PytorchCaching,
     SmallestSufficient,
     SplitAndCoalesce,
@@ -176,6 +178,26 @@ def test_e24_whether_a_cpu_lends():
     rows, board = requests((1, 90), (2, 90)), line(100, 100, cpus=(1,))
     assert Case(rows, board, {"target": HostOffload()}).simulate().card.tolist() == [0, 1]
     assert came_of(Case(rows, board, options={"cpus_lend": False}).simulate())[1] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("target", "cards"),
+    [
+        (Preferred(cards="c2"), [2, 0, 1, 3]),
+        (Preferred(cards="c3 c1"), [1, 3, 0, 2]),
+        (Bind(cards="c3 c1"), [1, 3, -1, -1]),
+        (Bind(cards="c0"), [0, -1, -1, -1]),
+    ],
+)
+def test_numa_policies_name_cards(target, cards):
+    record = Case(requests(*((k, 60) for k in range(4))), line(100, 100, 100, 100), {"target": target}).simulate()
+    assert record.card.tolist() == cards
+
+
+def test_a_card_that_the_board_does_not_have_is_refused():
+    case = Case(requests((1, 60)), line(100, 100), {"target": Bind(cards="c1 c7")})
+    says = "bind.cards: unknown card 'c7'; there are c0, c1. Did you mean c1?"
+    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate) == says
 
 
 def test_no_cache_calls_the_driver_at_every_request():

@@ -311,6 +311,8 @@ class Service:
             "held": [card.held for card in self.cards],
             "totals": [card.capacity for card in self.cards],
             "hosts": self.hosts,
+            "ids": [it.id for it in self.board.cards],
+            "size": self.cutting.need(size),
         }
         total = self.summed([(term.scores(cards, own, seen), weight) for term, weight in self.terms], target)
         if max(total) == -math.inf:

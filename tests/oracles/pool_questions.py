@@ -1,5 +1,6 @@
 """The policies of the memory pool in the plainest Python, by name and levers, from the sentences of spec 5."""
 
+import hashlib
 import math
 
 from workbench.streams import Streams
@@ -174,6 +175,13 @@ class Scores:
             return [float(k == drawn) for k in range(len(cards))]
         if name == "two_choices":
             return self.two(cards, free)
+        if name in ("preferred", "bind"):
+            named = [seen["ids"].index(it) for it in policy.cards.split()]
+            order = sorted(cards, key=lambda card: (card not in named, hops[card], card))
+            refused = [] if name == "preferred" else [card for card in cards if card not in named]
+            return [-math.inf if card in refused else -float(order.index(card)) for card in cards]
+        if name == "consistent_hashing":
+            return [hashed(seen["ids"][card], seen["ids"][borrower], seen["size"]) for card in cards]
         if name == "least_loaded":
             return [-held[card] / seen["totals"][card] for card in cards]
         if name == "host_offload":
@@ -194,3 +202,16 @@ class Scores:
     def told(self, card, cards):
         """A card was taken."""
         self.next = (card + 1) % cards
+
+
+def hashed(card, borrower, size):
+    """The weight of a card for a borrower and a size: Thaler and Ravishankar's W_rand, modulo 2 to the power of 31."""
+    most = 2**31
+
+    def weight(server, key):
+        return (1103515245 * ((1103515245 * server + 12345) % most ^ key) + 12345) % most
+
+    def digest(name):
+        return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), "little") % most
+
+    return float(weight(digest(card), weight(digest(borrower), size % most ^ size // most % most)))

@@ -15,6 +15,7 @@ from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.prepare import (
     blocks_needed,
+    check_named_cards,
     check_requests,
     columns_of,
     policies_of,
@@ -79,7 +80,7 @@ class Pool:
         paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
         tables = tables_of(setup.machine, paths, options)
         checked = checked or not _proved.issuperset(_answers(setup))
-        policies, *memories = policies_of(setup, tables.capacity.size, streams, checked)
+        policies, *memories = policies_of(setup, streams, checked)
         allocations = int((requests.action == ALLOC).sum())
         state = new_state(tables, columns.time.size, allocations, blocks_needed(columns, rules), *memories)
         simulate(columns, tables, rules, policies, state)
@@ -89,7 +90,8 @@ class Pool:
         return _record(setup, requests, paths, columns, state)
 
     def admit(self, setup: Setup, seed: int) -> None:
-        """Refuse a setup with a request that makes no sense, or that is larger than every card."""
+        """Refuse a setup with a request that makes no sense or is larger than every card, or with an unknown card."""
+        check_named_cards(setup)
         self._requests(setup, Streams(seed))
 
     @staticmethod

@@ -120,6 +120,14 @@ def check_requests(requests: PoolRequests, board: Board) -> None:
             raise InputError(f"request {row} {says.format(bytes=requests.bytes[row], card=requests.card[row])}.")
 
 
+def check_named_cards(setup: Setup) -> None:
+    """Refuse a choice of a card that names one which the board does not have."""
+    target: Any = setup.policies["target"]
+    board: Any = setup.machine
+    for term, _ in target.terms():
+        term.parameters_on(board.ids)
+
+
 def rules_of(setup: Setup) -> Rules:
     """The levers as whole numbers."""
     options: Any = setup.options
@@ -155,17 +163,18 @@ def blocks_needed(columns: Columns, rules: Rules) -> int:
     return allocations * (1 + (cuts if rules.least_rest < NEVER or rules.halves else 0)) + 1
 
 
-def policies_of(setup: Setup, cards: int, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
+def policies_of(setup: Setup, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
     """The policies for one run, and what the fit and the scores remember at its start."""
     found: Any = setup.policies
     fit, idle = found["cache_fit"].ready(checked), found["idle_release"].ready(checked)
-    terms, memory = _terms(found["target"], cards, streams, checked)
+    board: Any = setup.machine
+    terms, memory = _terms(found["target"], board.ids, streams, checked)
     return Policies(fit.answer, fit.params, terms, idle.answer, idle.params, idle.limit), fit.memory, memory
 
 
-def _terms(target: Any, cards: int, streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
+def _terms(target: Any, ids: tuple[str, ...], streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
     weighted = target.terms()
-    each = [term.ready(cards, streams.integer(f"target/{k}"), checked) for k, (term, _) in enumerate(weighted)]
+    each = [term.ready(ids, streams.integer(f"target/{k}"), checked) for k, (term, _) in enumerate(weighted)]
     terms = Terms(
         answers=addresses([it.answer for it in each]),
         chosen=addresses([it.chosen for it in each]),

@@ -23,6 +23,8 @@ from workbench.streams import Streams
 
 __all__ = ["TargetContract"]
 UNTOUCHED = 77.0
+IDS = ("gpu0", "cpu0", "gpu1", "gpu2", "gpu3", "gpu4")
+"""What the cards of the boards are called that are walked through; a policy that names cards names some of the first three."""
 _score: Any = SCORE.ask
 _chosen: Any = CHOSEN.ask
 _FRESH = """
@@ -59,7 +61,7 @@ class TargetContract(ValueContract):
     def test_compiled_and_plain_scores_agree_to_the_bit_within_their_arrays(self) -> None:
         for checked in (False, True):
             for term, shown, scores, memory in plain_walk(self.policy):
-                ready = term.ready(shown.free.size, 1, checked)
+                ready = term.ready(IDS, 1, checked)
                 ready.memory[:] = memory[0]
                 mine = np.full(shown.cards.size + 1, UNTOUCHED)
                 asked: Any = _asked
@@ -92,7 +94,7 @@ class TargetContract(ValueContract):
             assert weight >= 0, "a weight below zero"
 
     def test_chooses_one_of_the_cards_or_none(self) -> None:
-        cards = [("gpu0", 50, 24.0), ("cpu0", 90, 12.0), ("gpu1", 90, 150.0)]
+        cards = list(zip(IDS[:3], (50, 90, 90), (24.0, 12.0, 150.0), strict=True))
         found = self.policy.choose(60, cards)
         assert found in ("cpu0", "gpu1", None) or not self.policy.filters()
         assert self.policy.choose(100, cards) is None or not self.policy.filters()
@@ -107,10 +109,10 @@ def plain_walk(policy: Target) -> Iterator[tuple[Target, Scene, np.ndarray, tupl
             before, scores = memory.copy(), np.full(shown.cards.size + 1, UNTOUCHED)
             bytes_shown = [np.asarray(it).tobytes() for it in shown]
             function: Any = term.function()
-            function(*shown.arguments(), scores, term.parameters(), memory)
+            function(*shown.arguments(), scores, term.parameters_on(IDS), memory)
             yield term, shown, scores, (before, memory.copy(), bytes_shown)
             if told := type(term).chosen:
-                told(int(shown.cards[np.argmax(scores[:-1])]), shown.free.size, term.parameters(), memory)
+                told(int(shown.cards[np.argmax(scores[:-1])]), shown.free.size, term.parameters_on(IDS), memory)
 
 
 def digest(policy: Target) -> str:
