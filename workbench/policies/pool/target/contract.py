@@ -24,7 +24,7 @@ from workbench.streams import Streams
 __all__ = ["TargetContract"]
 UNTOUCHED = 77.0
 IDS = ("gpu0", "cpu0", "gpu1", "gpu2", "gpu3", "gpu4")
-"""What the cards of the boards are called that are walked through; a policy that names cards names some of the first three."""
+"""What the cards are called; a policy that names cards names some of the first three."""
 _score: Any = SCORE.ask
 _chosen: Any = CHOSEN.ask
 _FRESH = """
