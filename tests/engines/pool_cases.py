@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.oracles import pool as slow
-from tests.oracles import pool_flows
+from tests.oracles import pool_flows, pool_pointers
 from workbench.engines.engine import Setup
 from workbench.engines.pool import Pool
 from workbench.machine import Board, Card, Link
@@ -76,6 +76,7 @@ def assert_same(case: Case) -> PoolRecord:
     }
     for name, column in found.items():
         assert column == [row[name] for row in rows], f"{name}: {column} instead of {[row[name] for row in rows]}"
+    assert record.answered.tolist() == pool_pointers.answered(rows, setup.options)
     assert [tuple(call) for call in record.calls.tolist()] == twin.calls
     assert record.fallbacks == sum(term.fallbacks for term, _ in twin.terms)
     return record
@@ -93,7 +94,7 @@ def assert_access_times(case: Case, record: PoolRecord) -> None:
         route = [ids[k] for k in paths.routes[record.card[row]][record.borrower[row]]]
         steps = [(a, b) for a, b in itertools.pairwise(route)]
         uses.append({r for a, b in steps for r in ((a, b), (a, "out"), (b, "in")) if r in capacity})
-    starts, amounts = record.done[rows].astype(float).tolist(), record.asked[rows].astype(float).tolist()
+    starts, amounts = record.answered[rows].astype(float).tolist(), record.asked[rows].astype(float).tolist()
     ends = pool_flows.finishing_times(starts, amounts, uses, capacity)
     np.testing.assert_allclose(record.access_ns[rows], np.array(ends) - starts, rtol=1e-6, atol=1e-6)
 

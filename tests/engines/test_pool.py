@@ -180,6 +180,9 @@ def cases(draw: Any) -> Case:
         "driver_alloc_ns": chance.choice([0, 100]),
         "driver_free_ns": chance.choice([0, 30]),
         "driver_ns_per_mib": chance.choice([0, 9]),
+        "pointer_mode": chance.choice(["identifier", "mapped_pointer"]),
+        "map_ns": chance.choice([0, 13]),
+        "unmap_ns": chance.choice([0, 8]),
         "zero_gbps": chance.choice([0, 0.5]),
     }
     factor = MIB // 2 if policies["cache"].name in LARGE else 1

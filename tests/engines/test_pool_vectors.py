@@ -174,6 +174,20 @@ def test_e20_e21_what_a_request_costs():
     assert measure(record)["latency_p99_ns"] == 2015
 
 
+def test_r25_r27_a_client_maps_what_it_gets_and_unmaps_what_it_gives():
+    """The service is done at 10, 20, 30, 40, 50 and 60: mapping of one client does not keep another one waiting."""
+    options = {"service_ns": 10, "map_ns": 300, "unmap_ns": 200}
+    rows = [(0, 0, 0, ALLOC, 1, 60), (0, 0, 0, FREE, 1, 0), (0, 0, 0, ALLOC, 2, 60), (0, 0, 0, ALLOC, 3, 90)]
+    rows += [(0, 0, 0, ALLOC, 4, 90), (0, 0, 0, FREE, 4, 0)]
+    mapped = Case(rows, line(100, 100), options={**options, "pointer_mode": "mapped_pointer"}).simulate()
+    assert came_of(mapped) == ["physical", "released", "cached", "physical", "refused", "free_of_refused"]
+    assert mapped.done.tolist() == [10, 20, 30, 40, 50, 60]
+    assert mapped.answered.tolist() == [310, 220, 330, 340, 50, 60]
+    assert measure(mapped)["latency_mean_ns"] == (310 + 220 + 330 + 340 + 50 + 60) / 6
+    identified = Case(rows, line(100, 100), options=options).simulate()
+    assert identified.answered.tolist() == identified.done.tolist() == mapped.done.tolist()
+
+
 def test_e24_whether_a_cpu_lends():
     rows, board = requests((1, 90), (2, 90)), line(100, 100, cpus=(1,))
     assert Case(rows, board, {"target": HostOffload()}).simulate().card.tolist() == [0, 1]

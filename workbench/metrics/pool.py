@@ -155,7 +155,7 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
 
 
 def _latency(record: PoolRecord) -> dict[str, float]:
-    waits = record.done - record.time
+    waits = record.answered - record.time
     at = max(math.ceil(0.99 * waits.size) - 1, 0)
     return {
         "latency_mean_ns": _over(waits.sum(), waits.size),

@@ -62,6 +62,8 @@ class PoolRecord(NamedTuple):
     """int64[requests], bytes of the region, which may be more than were asked for; 0 = none."""
     done: np.ndarray
     """int64[requests], nanoseconds, when each was served."""
+    answered: np.ndarray
+    """int64[requests], nanoseconds, when its application had the answer: later than `done` where a client maps."""
     calls: np.ndarray
     """int64[calls, 4], the driver's calls in their order: request, card, address, bytes; below 0 for a release."""
     access_ns: np.ndarray

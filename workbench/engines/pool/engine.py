@@ -13,6 +13,7 @@ from workbench.engines.pool.broken import broken
 from workbench.engines.pool.deaths import reclaimed
 from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.pointers import answered
 from workbench.engines.pool.prepare import (
     blocks_needed,
     check_named_cards,
@@ -115,7 +116,8 @@ def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns
     target: Any = setup.policies["target"]
     lent = (state.outcome <= STITCHED) & (state.card != columns.borrower)
     moved = columns.size * options.touches
-    together, alone = access_times(board, paths, lent, state.done, state.card, columns.borrower, moved)
+    had = answered(options, state.outcome, state.done)
+    together, alone = access_times(board, paths, lent, had, state.card, columns.borrower, moved)
     memories = zip(target.terms(), state.target_memory, strict=True)
     return PoolRecord(
         cards=board.ids,
@@ -135,6 +137,7 @@ def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns
         identifier=state.identifier,
         taken=state.taken,
         done=state.done,
+        answered=had,
         calls=state.calls[: state.counters[CALLS]].copy(),
         access_ns=together,
         access_alone_ns=alone,
