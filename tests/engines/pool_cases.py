@@ -78,6 +78,7 @@ def assert_same(case: Case) -> PoolRecord:
         assert column == [row[name] for row in rows], f"{name}: {column} instead of {[row[name] for row in rows]}"
     assert record.answered.tolist() == pool_pointers.answered(rows, setup.options)
     assert [tuple(call) for call in record.calls.tolist()] == twin.calls
+    assert record.mappings.tolist() == [twin.mappings.get(row, 0) for row in range(len(rows))]
     assert record.fallbacks == sum(term.fallbacks for term, _ in twin.terms)
     return record
 

@@ -25,6 +25,7 @@ from workbench.policies.pool import (
     Bind,
     ConsistentHashing,
     ExactFit,
+    ExpandableSegments,
     FirstFit,
     FirstTouch,
     HostOffload,
@@ -68,7 +69,9 @@ EVERY: dict[str, list[Any]] = {
         Bfc(first_region=256),
         RmmPool(initial=256),
         PytorchCaching(),
-        Stitching(least_piece=MIB),
+        Stitching(least_piece=MIB, chunk=MIB // 4),
+        ExpandableSegments(),
+        ExpandableSegments(large_page=5 * MIB + 512),
     ],
     "idle_release": [
         KeepAll(),
@@ -100,7 +103,7 @@ EVERY: dict[str, list[Any]] = {
         ConsistentHashing(),
     ],
 }
-LARGE = ("pytorch_caching", "stitching", "bfc", "rmm_pool")
+LARGE = ("pytorch_caching", "expandable_segments", "stitching", "bfc", "rmm_pool")
 """Caches whose constants are for requests of MiB."""
 RING = Board(
     cards=[
@@ -180,6 +183,7 @@ def cases(draw: Any) -> Case:
         "driver_alloc_ns": chance.choice([0, 100]),
         "driver_free_ns": chance.choice([0, 30]),
         "driver_ns_per_mib": chance.choice([0, 9]),
+        "driver_map_ns": chance.choice([0, 5]),
         "pointer_mode": chance.choice(["identifier", "mapped_pointer"]),
         "map_ns": chance.choice([0, 13]),
         "unmap_ns": chance.choice([0, 8]),

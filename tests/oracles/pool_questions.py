@@ -42,13 +42,14 @@ class Cutting:
 
     def __init__(self, policy):
         self.name, self.policy = policy.name, policy
-        self.flushes = self.name in ("pytorch_caching", "bfc", "stitching") or (
+        self.flushes = self.name in ("pytorch_caching", "expandable_segments", "bfc", "stitching") or (
             self.name == "split_and_coalesce" and policy.flush_before_remote
         )
         self.joins = {"size_classes": "apart", "binary_buddies": "buddies"}.get(self.name, "neighbours")
         if self.name == "split_and_coalesce" and not policy.coalesce:
             self.joins = "apart"
         self.stitches = policy.least_piece if self.name == "stitching" else 0
+        self.pages = self.name == "expandable_segments"
 
     def need(self, size):
         """What a request takes."""
@@ -58,18 +59,26 @@ class Cutting:
             return next_class(size, self.policy.classes)
         if self.name == "binary_buddies":
             return next_class(size, 1)
-        granule = {"pytorch_caching": 512, "stitching": 512, "bfc": 256, "rmm_pool": 256}.get(self.name, 1)
+        granule = {
+            "pytorch_caching": 512,
+            "expandable_segments": 512,
+            "stitching": 512,
+            "bfc": 256,
+            "rmm_pool": 256,
+        }.get(self.name, 1)
         return math.ceil(size / granule) * granule
 
     def small(self, size):
         """Whether a request belongs to the small pool."""
-        return self.name in ("pytorch_caching", "stitching") and size <= 1 << 20
+        return self.name in ("pytorch_caching", "expandable_segments", "stitching") and size <= 1 << 20
 
     def segment(self, size, last, reserved, physical):
         """What the driver is asked for, and what it must have at least."""
         need = self.need(size)
         if self.small(size):
             return (2 << 20,) * 2
+        if self.pages:
+            return (math.ceil(need / self.policy.large_page) * self.policy.large_page,) * 2
         if self.name == "pytorch_caching" and need < 10 << 20:
             return (20 << 20,) * 2
         if self.name in ("pytorch_caching", "stitching"):
@@ -89,6 +98,10 @@ class Cutting:
             want = max(want // 2, need)
         return want, need
 
+    def page(self, small):
+        """Bytes of a page."""
+        return 2 << 20 if small else self.policy.large_page
+
     def parts(self, size, need, small):
         """How a block is cut: the part that is used, then what stays cached, by rising address."""
         rest = size - need
@@ -101,6 +114,7 @@ class Cutting:
         cuts = {
             "no_cache": False,
             "size_classes": False,
+            "expandable_segments": rest >= 512,
             "pytorch_caching": rest >= 512 if small else rest > 1 << 20,
             "stitching": rest >= 512 if small else rest >= 2 << 20,
             "bfc": rest >= need or rest >= 128 << 20,

@@ -16,6 +16,7 @@ from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.pointers import answered
 from workbench.engines.pool.prepare import (
     blocks_needed,
+    calls_needed,
     check_named_cards,
     check_requests,
     columns_of,
@@ -83,7 +84,8 @@ class Pool:
         checked = checked or not _proved.issuperset(_answers(setup))
         policies, *memories = policies_of(setup, streams, checked)
         allocations = int((requests.action == ALLOC).sum())
-        state = new_state(tables, columns.time.size, allocations, blocks_needed(columns, rules), *memories)
+        room = blocks_needed(columns, rules), calls_needed(allocations, rules)
+        state = new_state(tables, columns.time.size, allocations, *room, *memories)
         simulate(columns, tables, rules, policies, state)
         if state.counters[STATUS] != FINE:
             raise broken(setup, columns, state)
@@ -139,6 +141,7 @@ def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns
         done=state.done,
         answered=had,
         calls=state.calls[: state.counters[CALLS]].copy(),
+        mappings=state.mappings,
         access_ns=together,
         access_alone_ns=alone,
         fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),

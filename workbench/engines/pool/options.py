@@ -31,6 +31,9 @@ class PoolOptions(Spec):
     driver_alloc_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical allocation")
     driver_free_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical release")
     driver_ns_per_mib: int = lever(0, least=0, most=10**9, unit="ns", says="more for each MiB of a driver call")
+    driver_map_ns: int = lever(
+        0, least=0, most=10**9, unit="ns", says="a call of the driver that maps, sets access or unmaps (virtual memory)"
+    )
     pointer_mode: Literal["identifier", "mapped_pointer"] = lever(
         "identifier", says="what an application gets of a region (spec 5, R25); pointers are mapped by its client"
     )

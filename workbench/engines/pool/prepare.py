@@ -145,6 +145,7 @@ def rules_of(setup: Setup) -> Rules:
         alloc_ns=options.driver_alloc_ns,
         free_ns=options.driver_free_ns,
         mib_ns=options.driver_ns_per_mib,
+        map_ns=options.driver_map_ns,
         zero_gbps=options.zero_gbps,
         normalises=int(target.normalises()),
         filters=int(target.filters()),
@@ -154,13 +155,29 @@ def rules_of(setup: Setup) -> Rules:
 
 
 def blocks_needed(columns: Columns, rules: Rules) -> int:
-    """So many blocks at most exist at a time: each allocation adds what it takes and what it cuts off."""
+    """So many blocks at most exist at a time: each allocation adds what it takes and what it cuts off.
+
+    In segments of pages there is at most one cached block more than blocks in use in each stretch of mapped pages, and
+    no more of these than allocations; a segment begins with a block of its own and is there for an allocation.
+    """
     allocations = int((columns.names == NONE).sum())
+    if rules.pages:
+        return 4 * allocations + 1
     cuts = 1
     if rules.halves:
         most = max(int(columns.need.max(initial=1)), rules.first_segment)
         cuts = most.bit_length() - max(int(columns.need.min(initial=1)), 1).bit_length() + 1
     return allocations * (1 + (cuts if rules.least_rest < NEVER or rules.halves else 0)) + 1
+
+
+def calls_needed(allocations: int, rules: Rules) -> int:
+    """So many calls of the driver at most: each allocation gets memory once and gives it back once.
+
+    Of pages, what goes back at once lies in one cached block, and at most two of these come of an allocation: cut off,
+    and freed. What is got at once lies between blocks: all but one of these stretches of an allocation are followed by
+    a cached block, of which there have been twice as many as allocations and as many again as were parted by pages.
+    """
+    return (7 if rules.pages else 2) * allocations
 
 
 def policies_of(setup: Setup, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:

@@ -77,6 +77,9 @@ class Rules(NamedTuple):
     grows: int
     first_segment: int
     stitches: int
+    chunk: int
+    pages: int
+    map_ns: int
 
 
 class Terms(NamedTuple):
@@ -151,12 +154,20 @@ class State(NamedTuple):
     taken: np.ndarray
     done: np.ndarray
     calls: np.ndarray
+    mappings: np.ndarray
+    """int64[requests], the driver's calls that map or unmap."""
 
 
 def new_state(
-    tables: Tables, requests: int, allocations: int, capacity: int, fit_memory: np.ndarray, target_memory: np.ndarray
+    tables: Tables,
+    requests: int,
+    allocations: int,
+    capacity: int,
+    calls: int,
+    fit_memory: np.ndarray,
+    target_memory: np.ndarray,
 ) -> State:
-    """Nothing allocated yet; room for so many requests, allocations among them, and blocks."""
+    """Nothing allocated yet; room for so many requests, allocations among them, blocks and calls of the driver."""
     cards = tables.capacity.size
     zeros = [np.zeros(cards, np.int64) for _ in range(7)]
     nowhere = [np.full(count, NONE) for count in (POOLS * cards, POOLS * cards, cards, cards)]
@@ -190,5 +201,6 @@ def new_state(
         identifier=np.full(requests, NONE),
         taken=np.zeros(requests, np.int64),
         done=np.zeros(requests, np.int64),
-        calls=np.zeros((2 * allocations, 4), np.int64),
+        calls=np.zeros((calls, 4), np.int64),
+        mappings=np.zeros(requests, np.int64),
     )

@@ -47,7 +47,10 @@ class CacheContract(ValueContract):
         assert rules.joins in (APART, NEIGHBOURS, BUDDIES)
         assert rules.grows in (0, 1, 2)
         assert not rules.grows or rules.first_segment, "what grows must begin somewhere"
-        flags = (rules.relative_rest, rules.halves, rules.keeps, rules.flushes)
+        assert rules.chunk >= 1
+        assert not (rules.pages and (rules.grows or rules.halves)), "pages are got as they are needed, and never halved"
+        assert not (rules.pages and rules.small_segment < rules.small_most), "a small request has a page at most"
+        flags = (rules.relative_rest, rules.halves, rules.keeps, rules.flushes, rules.pages)
         assert set(flags) <= {0, 1}
 
     def test_its_numbers_are_the_same_in_a_fresh_process(self) -> None:
