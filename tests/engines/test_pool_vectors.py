@@ -18,6 +18,7 @@ from workbench.policies.pool import (
     BandwidthThenMostFree,
     Bind,
     CacheFit,
+    ExpandableSegments,
     HostOffload,
     IdleRelease,
     LeastBorrowed,
@@ -233,7 +234,53 @@ def test_stitching_serves_from_blocks_that_lie_apart():
     record = one_card(24 * mib, *said, cache=Stitching())
     assert came_of(record)[5:] == ["stitched", "released", "cached"]
     assert record.taken[5] == 15 * mib
+    assert record.mappings.tolist() == [0, 0, 0, 0, 0, 5 + 1 + 3 + 1, 5 + 3, 0], "10 and 5 MiB, by chunks of 2 MiB"
     assert one_card(24 * mib, *said).outcome[5] == OUTCOMES.index("refused")
+
+
+@pytest.mark.parametrize("metric", ["largest_cached_or_physical", "sum_cached_or_physical", "sum_all"])
+def test_a_lender_stitches_too(metric):
+    """Card 0 has 4 MiB; card 1 is left with two cached blocks of 10 MiB, and nobody has 15 MiB in one piece."""
+    mib = 1 << 20
+    rows = requests((1, 10 * mib), (2, 4 * mib), (3, 10 * mib), (1,), (3,), card=1)
+    rows += requests((4, 15 * mib), (4,))
+    rows = [(k, *row[1:]) for k, row in enumerate(rows)]
+    options = {"free_metric": metric, "driver_map_ns": 7, "service_ns": 100}
+    record = Case(rows, line(4 * mib, 24 * mib), {"cache": Stitching()}, options).simulate()
+    assert (came_of(record)[5:], record.card[5]) == (["stitched", "released"], 1)
+    assert record.mappings.tolist() == [0, 0, 0, 0, 0, 10, 8]
+    assert (record.done[5:] - record.done[4:6]).tolist() == [100 + 70, 100 + 56]
+    assert measure(record)["mapping_calls_per_request"] == 18 / 7
+
+
+def test_segments_grow_at_their_end_and_give_pages_back_from_inside():
+    """A card of three pages of 20 MiB. Where everything lies is worked out below, in MiB."""
+    mib = 1 << 20
+    said = [(1, 30 * mib), (2, 12 * mib), (1,), (3, 100), (4, 25 * mib), (3,), (5, 25 * mib)]
+    record = one_card(60 * mib, *said, cache=ExpandableSegments())
+    assert came_of(record) == ["physical", "physical", "released", "physical", "refused", "released", "physical"]
+    span = 80 * mib  # nine eighths of 60 MiB in whole pages: there the small pool's addresses begin
+    assert [(row, at / mib, size / mib) for row, _, at, size in record.calls.tolist()] == [
+        (0, 0, 40),  # 0 to 30 in use, 30 to 40 cached
+        (1, 40, 20),  # 30 to 42 in use, 42 to 60 cached
+        (3, 0, -20),  # of 0 to 30, which is free, only the first page is wholly so
+        (3, 80, 2),  # the small pool's first page
+        (6, 80, -2),  # at request 4 a page of 20 is needed and 18 are free; now the small page is free as well
+        (6, 0, 20),  # 0 to 20, of which with the 10 behind it 25 are in use
+    ]
+    assert record.identifier[[0, 1, 3, 6]].tolist() == [0, 30 * mib, span, 0]
+    assert record.mappings.tolist() == [2 + 1, 1 + 1, 0, 1 + 1 + 1, 0, 0, 1 + 1 + 1]
+    assert measure(record)["granted_bytes"] == (30 + 12 + 25) * mib + 100
+    assert measure(record)["granted_bytes_rate"] == ((30 + 12 + 25) * mib + 100) / ((30 + 12 + 25 + 25) * mib + 100)
+
+
+def test_a_limit_unmaps_the_highest_free_pages():
+    mib = 1 << 20
+    said = [(1, 30 * mib), (2, 30 * mib), (1,), (2,)]
+    idle = LeastRecentlyUsed(limit_bytes_a_card=15 * mib)
+    record = one_card(60 * mib, *said, cache=ExpandableSegments(large_page=10 * mib), idle_release=idle)
+    assert record.calls[2:, 2:].tolist() == [[10 * mib, -20 * mib], [30 * mib, -30 * mib]]
+    assert cached(record, 0).tolist() == [0, 0, 10 * mib, 10 * mib]
 
 
 def test_links_are_shared_fairly():

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engines.pool_cases import Case, crowd, line
 from workbench.metrics.pool import MEASURES, measure
-from workbench.policies.pool import Interleave, LeastRecentlyUsed, MostFree, NoCache
+from workbench.policies.pool import ExpandableSegments, Interleave, LeastRecentlyUsed, MostFree, NoCache
 from workbench.records.pool import OUTCOMES
 from workbench.records.pool_events import KINDS, events
 
@@ -18,6 +18,7 @@ CASES = [
     {"target": Interleave()},
     {"target": MostFree(), "idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)},
     {"cache": NoCache()},
+    {"cache": ExpandableSegments(large_page=512)},
 ]
 
 
@@ -26,17 +27,20 @@ def slow_measures(record):
     cards = range(len(record.cards))
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
+    had, wanted = 0, 0
     lenders, speeds, granted, cached_hits, calls = [], [], 0, 0, record.calls.tolist()
     for row in range(record.time.size):
         came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
         if record.action[row] == 0 and lent[own] > 0 and card != own:
             late += 1
+        wanted += int(record.asked[row]) * (record.action[row] == 0)
         if came in ("cached", "physical", "stitched", "released"):
             sign = -1 if came == "released" else 1
             home = int(record.borrower[record.allocation[row]])
             active += sign * int(record.asked[record.allocation[row]])
             held[card] += sign * int(record.taken[row])
             lent[card] += sign * int(record.taken[row]) * (card != home)
+            had += int(record.asked[row]) * (sign > 0)
             granted, cached_hits = granted + (sign > 0), cached_hits + (came == "cached")
             if sign > 0 and card != own:
                 lenders.append(card)
@@ -53,6 +57,9 @@ def slow_measures(record):
     allocations = int((record.action == 0).sum())
     return {
         "completed_rate": granted / allocations,
+        "granted_bytes": had,
+        "granted_bytes_rate": had / wanted,
+        "mapping_calls_per_request": sum(record.mappings.tolist()) / record.time.size,
         "cache_hit_rate": cached_hits / granted,
         "driver_calls_per_request": len(record.calls) / record.time.size,
         "borrowed_rate": len(lenders) / granted,
@@ -66,13 +73,15 @@ def slow_measures(record):
         "borrowed_peak_bytes": peaks[3],
         "cached_peak_card_bytes": peaks[4],
         "fragmentation": 1 - peaks[0] / peaks[1],
-        "latency_mean_ns": sum(record.done - record.time) / record.time.size,
+        "latency_mean_ns": sum(record.answered - record.time) / record.time.size,
     }
 
 
 @pytest.mark.parametrize("policies", CASES, ids=lambda it: "+".join(p.name for p in it.values()) or "usual")
 def test_measures_are_what_is_counted_request_by_request(policies):
-    record = Case(crowd(3, 3, 200, 90), line(200, 150, 250, gbps=(12.0, 48.0)), policies, {"ipc_ns": 9}).simulate()
+    scale = 1 << 15 if "cache" in policies and policies["cache"].name == "expandable_segments" else 1
+    sizes = [size * scale for size in (200, 150, 250)]
+    record = Case(crowd(3, 3, 200, 90 * scale), line(*sizes, gbps=(12.0, 48.0)), policies, {"ipc_ns": 9}).simulate()
     found = measure(record)
     for name, value in slow_measures(record).items():
         assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
