@@ -274,6 +274,15 @@ def test_segments_grow_at_their_end_and_give_pages_back_from_inside():
     assert measure(record)["granted_bytes_rate"] == ((30 + 12 + 25) * mib + 100) / ((30 + 12 + 25 + 25) * mib + 100)
 
 
+def test_a_segment_begins_where_no_addresses_have_room():
+    """A card of 60 MiB, pages of 10, segments of 70: 30 to 40 stays in use, so that no 50 are left in the first one."""
+    mib = 1 << 20
+    said = [(1, 30 * mib), (2, 10 * mib), (1,), (3, 50 * mib), (3,), (4, 100)]
+    record = one_card(60 * mib, *said, cache=ExpandableSegments(large_page=10 * mib))
+    assert came_of(record) == ["physical", "physical", "released", "physical", "released", "physical"]
+    assert [it // mib for it in record.identifier[[0, 1, 3, 5]].tolist()] == [0, 30, 70, 140]
+
+
 def test_a_limit_unmaps_the_highest_free_pages():
     mib = 1 << 20
     said = [(1, 30 * mib), (2, 30 * mib), (1,), (2,)]
