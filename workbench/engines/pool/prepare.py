@@ -173,11 +173,12 @@ def blocks_needed(columns: Columns, rules: Rules) -> int:
 def calls_needed(allocations: int, rules: Rules) -> int:
     """So many calls of the driver at most: each allocation gets memory once and gives it back once.
 
-    Of pages, what goes back at once lies in one cached block, and at most two of these come of an allocation: cut off,
-    and freed. What is got at once lies between blocks: all but one of these stretches of an allocation are followed by
-    a cached block, of which there have been twice as many as allocations and as many again as were parted by pages.
+    Of pages, what goes back at once lies in one cached block. An allocation leaves two of these, what is cut off and
+    what is freed, which lose all their pages once, and a release takes some of the pages of one more: three calls. What
+    is got at once lies between blocks: of the stretches that an allocation gets, all but one are followed by a cached
+    block that it takes in, one of those two or what such a call left above it: six calls.
     """
-    return (7 if rules.pages else 2) * allocations
+    return (9 if rules.pages else 2) * allocations
 
 
 def policies_of(setup: Setup, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
