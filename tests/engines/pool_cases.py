@@ -14,6 +14,7 @@ from tests.oracles import pool_flows, pool_pointers
 from workbench.engines.engine import Setup
 from workbench.engines.pool import Pool
 from workbench.machine import Board, Card, Link
+from workbench.policies.placement import ByteCounter
 from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed
 from workbench.workloads.pool_requests import ALLOC, DIE, FREE, PoolRequests
@@ -45,7 +46,7 @@ class Case:
 
     def every_policy(self) -> dict[str, Any]:
         usual = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
-        return {**usual, "idle_release": KeepAll(), **self.policies}
+        return {**usual, "idle_release": KeepAll(), "driver": ByteCounter(), **self.policies}
 
     def setup(self) -> Setup:
         return Setup("pool", self.board, Fixed(self.rows), self.every_policy(), Pool.options(**self.options))

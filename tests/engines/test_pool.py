@@ -15,6 +15,7 @@ from workbench.engines.pool import Pool
 from workbench.engines.pool.loop import simulate
 from workbench.machine import Board, Card, Link
 from workbench.metrics.pool_series import cached, in_use, reserved
+from workbench.policies import placement
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies
 from workbench.policies.pool import (
@@ -79,6 +80,14 @@ EVERY: dict[str, list[Any]] = {
         Largest(limit_bytes_a_card=60),
         SmallestSufficient(limit_bytes_a_card=60),
     ],
+    "driver": [
+        placement.ByteCounter(),
+        placement.FirstFit(),
+        placement.LastFit(),
+        placement.NextFit(),
+        placement.BestFit(),
+        placement.WorstFit(),
+    ],
     "target": [
         MaxBandwidth(),
         MaxBandwidth(shape="square"),
@@ -119,6 +128,7 @@ RING = Board(
         Link(between="switch cpu0", gbps=30),
     ],
 )
+USUAL = {"touches": 1.0, "ipc_ns": 3, "driver_alloc_ns": 50}
 EACH = [(slot, policy) for slot, listed in EVERY.items() for policy in listed]
 
 
@@ -150,7 +160,7 @@ def assert_lawful(record: Any) -> None:
 def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     factor = MIB // 2 if policy.name in LARGE else 1
     rows = [row for row in crowd(len(policy.short()), 3, 150, 110 * factor) if row[2] != 3]
-    case = Case(rows, scaled(RING, factor), {slot: policy}, {"touches": 1.0, "ipc_ns": 3, "driver_alloc_ns": 50})
+    case = Case(rows, scaled(RING, factor), {slot: policy}, {**USUAL, "driver_granule": 16 * factor})
     record = assert_same(case)
     assert granted(record).sum() > 30, "hardly anything is granted: the case tests nothing"
     assert_lawful(record)
@@ -161,7 +171,8 @@ def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
 
 def test_every_registered_policy_is_in_the_crowd() -> None:
     load_all()
-    for slot, listed in EVERY.items():
+    for slot in ("cache_fit", "cache", "idle_release", "target"):
+        listed = EVERY[slot]
         built_in = {name for name, cls in policies(slot).items() if cls.built_in}
         assert built_in == {policy.name for policy in listed}
 
@@ -170,7 +181,11 @@ def test_every_registered_policy_is_in_the_crowd() -> None:
 def cases(draw: Any) -> Case:
     chance = random.Random(draw(st.integers(0, 1 << 20)))
     policies = {slot: draw(st.sampled_from(EVERY[slot])) for slot in EVERY}
+    factor = MIB // 2 if policies["cache"].name in LARGE else 1
+    if policies["cache"].name == "expandable_segments":
+        policies["driver"] = placement.ByteCounter()
     options = {
+        "driver_granule": factor * chance.choice([1, 16, 64]),
         "path_metric": chance.choice(["bottleneck", "hop_penalised", "sum_of_paths", "direct_only"]),
         "max_hops": chance.randint(1, 4),
         "free_metric": chance.choice(["largest_cached_or_physical"] * 2 + ["sum_cached_or_physical", "sum_all"]),
@@ -189,7 +204,6 @@ def cases(draw: Any) -> Case:
         "unmap_ns": chance.choice([0, 8]),
         "zero_gbps": chance.choice([0, 0.5]),
     }
-    factor = MIB // 2 if policies["cache"].name in LARGE else 1
     rows = crowd(chance.randrange(1 << 30), 3, draw(st.integers(1, 60)), 110 * factor)
     return Case(rows, scaled(RING, factor), policies, options, seed=chance.randrange(1 << 20))
 

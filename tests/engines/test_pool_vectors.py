@@ -14,6 +14,7 @@ from workbench.errors import PolicyError
 from workbench.machine import Board, Card, preset
 from workbench.metrics.pool import measure
 from workbench.metrics.pool_series import cached, in_use, reserved
+from workbench.policies import placement
 from workbench.policies.pool import (
     BandwidthThenMostFree,
     Bind,
@@ -292,6 +293,62 @@ def test_a_limit_unmaps_the_highest_free_pages():
     assert cached(record, 0).tolist() == [0, 0, 10 * mib, 10 * mib]
 
 
+HOLES = ((1, 4), (2, 2), (3, 2), (4, 2), (1,), (3,))
+"""Of 10 bytes, from the bottom or from the top, 4 are free, 2 are not, 2 are free, 2 are not."""
+
+
+@pytest.mark.parametrize(
+    ("driver", "cards"),
+    [
+        (placement.ByteCounter(), [0, 0]),
+        (placement.PagedMemory(), [0, 0]),
+        (placement.FirstFit(), [0, 1]),
+        (placement.BestFit(), [0, 0]),
+        (placement.LastFit(), [0, 1]),
+    ],
+)
+def test_a_drivers_allocation_lies_in_one_run(driver, cards):
+    """Another 2 bytes, then 4, which are left in one run only if the 2 went into the smaller hole."""
+    policies = {"cache": NoCache(), "driver": driver}
+    rows = requests(*HOLES, (5, 2), (6, 4))
+    record = Case(rows, line(10, 10), policies, {"driver_granule": 1}).simulate()
+    assert record.card[6:].tolist() == cards
+
+
+def test_a_driver_deals_in_granules_and_policies_round_as_they_do():
+    said, options = requests((1, 5), (2, 9), (3, 1)), {"driver_granule": 4}
+    first = Case(said, line(23), {"driver": placement.FirstFit()}, options).simulate()
+    assert came_of(first) == ["physical", "physical", "refused"], "2 and 3 granules of 5"
+    assert reserved(first, 0).tolist() == [5, 14, 14]
+    said += [(9, 0, 0, ALLOC, 4, 5)]
+    buddy = Case(said, line(35), {"driver": placement.Buddy()}, options).simulate()
+    assert came_of(buddy) == ["physical"] * 3 + ["refused"], "2, 4 and 1 granule of 8"
+    unrounded = Case(said, line(35), {"driver": placement.FirstFit()}, options).simulate()
+    assert came_of(unrounded) == ["physical"] * 4, "2, 3, 1 and 2 of 8"
+
+
+def test_a_flush_makes_room_in_one_run():
+    rows = requests((1, 4), (2, 4), (1,), (2,), (3, 8))
+    policies = {"cache": SplitAndCoalesce(flush_before_remote=True), "driver": placement.FirstFit()}
+    assert came_of(Case(rows, line(10), policies, {"driver_granule": 1}).simulate())[4] == "physical"
+
+
+@pytest.mark.parametrize(
+    ("policies", "says"),
+    [
+        ({"driver": placement.Compaction()}, "driver: compaction moves what is allocated, which a driver cannot"),
+        (
+            {"driver": placement.FirstFit(), "cache": ExpandableSegments()},
+            "driver: first_fit places each allocation in one run, but expandable_segments maps pages wherever they lie",
+        ),
+    ],
+)
+def test_a_driver_that_makes_no_sense_is_refused_in_one_sentence(policies, says):
+    case = Case(requests((1, 5)), line(10), policies)
+    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate)
+    assert refusal(case.simulate).startswith(says)
+
+
 def test_links_are_shared_fairly():
     board = line(1, 100, 1, gbps=(10.0, 10.0))
     rows = [(0, 0, 0, ALLOC, 1, 50), (0, 1, 2, ALLOC, 2, 50), (0, 0, 0, ALLOC, 3, 25)]
@@ -331,6 +388,13 @@ class Impostor(CacheFit):
         return first
 
 
+class Squatter(placement.Placement):
+    """Places everything at the first granule."""
+
+    def answer(free, segments, length, params, memory):
+        return 0
+
+
 class Ghost(IdleRelease):
     """Names what is no driver allocation."""
 
@@ -354,12 +418,17 @@ class Nobody(Target):
     [
         ("cache_fit", Impostor(), r"impostor \(cache_fit\) answered block 0, .* at request 1 \(9 bytes, from card 0\)"),
         ("idle_release", Ghost(), r"ghost \(idle_release\) answered 1, which is not a driver allocation"),
+        (
+            "driver",
+            Squatter(),
+            r"squatter \(driver\) answered granule 0, from which on not all .* at request 1 \(9 bytes",
+        ),
         ("target", Nobody(), r"nobody \(target\) gave card 1 a score that is no number"),
     ],
 )
 def test_a_policy_that_breaks_its_contract_is_named(slot, policy, says):
     with pytest.raises(PolicyError, match=says):
-        Case(requests((1, 5), (2, 9), (3, 90), (1,)), line(100, 100), {slot: policy}).simulate()
+        Case(requests((1, 5), (2, 9), (3, 90), (1,)), line(100, 100), {slot: policy}, {"driver_granule": 1}).simulate()
 
 
 def test_users_policies_run_compiled():

@@ -21,7 +21,8 @@ for slot in EVERY:
     for policy in EVERY[slot]:
         factor = MIB // 2 if policy.name in LARGE else 1
         rows = [row for row in crowd(9, 3, 80, 110 * factor) if row[2] != 3]
-        record = Case(rows, scaled(RING, factor), {slot: policy}, {"history_window": 30}).simulate()
+        options = {"history_window": 30, "driver_granule": 16 * factor}
+        record = Case(rows, scaled(RING, factor), {slot: policy}, options).simulate()
         columns = [np.ascontiguousarray(it).tobytes() for it in record if isinstance(it, np.ndarray)]
         print(policy.short(), hashlib.blake2b(b"".join(columns), digest_size=8).hexdigest())
 """

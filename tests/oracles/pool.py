@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
+from tests.oracles.pool_granules import Granules
 from tests.oracles.pool_pages import PagedCard
 from tests.oracles.pool_paths import best_path, sum_of_paths
 from tests.oracles.pool_questions import Cutting, Scores, fit, idle
@@ -41,6 +42,8 @@ class Card:
     next_address: int = 0
     last: int = 0
     clock: int = 0
+    granules: Granules | None = None
+    """What the driver has, where that must lie in one run."""
 
     @property
     def cached(self):
@@ -52,7 +55,12 @@ class Card:
 
     @property
     def physical(self):
-        return self.capacity - sum(origin.size for origin in self.origins)
+        return self.granules.bytes if self.granules else self.capacity - sum(origin.size for origin in self.origins)
+
+    @property
+    def longest(self):
+        """Bytes that the driver can give at once."""
+        return self.granules.longest if self.granules else self.physical
 
     def wholly_cached(self):
         """Driver allocations of which nothing is in use, in the order in which they became so."""
@@ -68,6 +76,9 @@ class Service:
         kind = (lambda *card: PagedCard(*card, self.got)) if self.cutting.pages else Card
         self.cards = [kind(k, capacity, self.cutting) for k, capacity in enumerate(free)]
         self.mappings = {}
+        if policies["driver"].layout == "contiguous":
+            for card in self.cards:
+                card.granules = Granules(policies["driver"], card.capacity, options.driver_granule)
         self.hosts = [it.kind == "cpu" for it in board.cards]
         streams = Streams(seed)
         self.terms = [
@@ -183,13 +194,13 @@ class Service:
 
     def room(self, card, size):
         """Whether a card qualifies for a request (R10, R15, E1)."""
-        _, least = self.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
+        _, least = self.cutting.segment(size, card.last, card.cached + card.held, card.longest)
         metric, need = self.options.free_metric, self.cutting.need(size)
         if metric == "sum_all":
             return card.cached + card.physical >= least
         if metric == "sum_cached_or_physical":
             return card.cached >= need or card.physical >= least
-        if self.cached_block(card, size) is not None or card.physical >= least:
+        if self.cached_block(card, size) is not None or card.longest >= least:
             return True
         if self.cutting.pages:
             return card.missing(size) <= card.physical
@@ -237,13 +248,15 @@ class Service:
     def from_driver(self, card, size):
         if self.cutting.pages:
             return card.grown(size)
-        want, _ = self.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
-        if want > card.physical:
+        want, _ = self.cutting.segment(size, card.last, card.cached + card.held, card.longest)
+        if want > card.longest:
             return None
         small = self.cutting.small(size)
         origin = Origin(card.next_address, want, small)
         block = Block(small, origin.address, want, origin)
         card.origins.append(origin)
+        if card.granules:
+            card.granules.take(origin.address, want)
         card.blocks.append(block)
         card.next_address += want
         card.last = want
@@ -252,6 +265,8 @@ class Service:
 
     def to_driver(self, card, origin):
         card.origins.remove(origin)
+        if card.granules:
+            card.granules.give(origin.address)
         card.blocks = [block for block in card.blocks if block.origin is not origin]
         self.call(card, origin.address, -origin.size)
 

@@ -75,6 +75,8 @@ class PagedCard:
     def physical(self):
         return self.capacity - sum(len(segment.pages) * segment.page for segment in self.segments)
 
+    longest = physical
+
     @property
     def cached(self):
         return self.capacity - self.physical - self.held

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.compiled import kernel, routine
+from workbench.engines.pool.driver import give_bytes, take_bytes
 from workbench.engines.pool.state import CALLS, DRIVER_NS, FRESH, POOLS, SPARE, Rules, State
 from workbench.policies.pool.cache.question import APART, BUDDIES
 from workbench.policies.pool.idle.question import BYTES, EACH, IN_USE, NEWER, OLDER
@@ -47,6 +48,12 @@ def forget_block(state: State, pool: int, block: int) -> None:
         state.last[pool] = before
     else:
         nodes[after * FIELDS + BEFORE] = before
+    spare_block(state, block)
+
+
+@kernel
+def spare_block(state: State, block: int) -> None:
+    """A block is used for nothing; its number may be used again."""
     state.spare[state.counters[SPARE]] = block
     state.counters[SPARE] += 1
 
@@ -80,8 +87,11 @@ def called(rules: Rules, state: State, row: int, card: int, address: int, size: 
 
 @routine
 def from_driver(rules: Rules, state: State, row: int, pool: int, size: int) -> int:
-    """A new driver allocation of a size that the driver has: one block, not cached."""
+    """A new driver allocation: one block, not cached; -1 = the driver has too little."""
     card, block, nodes = pool // POOLS, new_block(state), state.blocks.nodes
+    if not take_bytes(state, row, card, size, block):
+        spare_block(state, block)
+        return NONE
     at, address = block * FIELDS, state.address[card]
     nodes[at + SIZE], nodes[at + ADDRESS], nodes[at + ABOVE], nodes[at + ORIGIN] = size, address, OUTSIDE, block
     put_behind(state, pool, block, state.last[pool])
@@ -89,7 +99,6 @@ def from_driver(rules: Rules, state: State, row: int, pool: int, size: int) -> i
     state.origins[block * EACH + OLDER], state.origins[block * EACH + NEWER] = NONE, NONE
     state.pool[block] = pool
     state.address[card] += size
-    state.physical[card] -= size
     called(rules, state, row, card, address, size)
     return block
 
@@ -241,5 +250,5 @@ def return_to_driver(rules: Rules, state: State, row: int, origin: int) -> None:
         nodes[block * FIELDS + ORIGIN] = NONE
         block = following
     state.cached[card] -= size
-    state.physical[card] += size
+    give_bytes(state, card, size, origin)
     called(rules, state, row, card, address, -size)

@@ -11,6 +11,7 @@ from workbench.engines.engine import Setup
 from workbench.engines.pool.access import access_times
 from workbench.engines.pool.broken import broken
 from workbench.engines.pool.deaths import reclaimed
+from workbench.engines.pool.driver import check_driver, new_driver
 from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.pointers import answered
@@ -45,14 +46,15 @@ class Pool:
         "cache_fit": "best_fit",
         "target": "max_bandwidth",
         "idle_release": "keep_all",
+        "driver": "byte_counter",
     }
     options: ClassVar[type[Spec]] = PoolOptions
     machine: ClassVar[type[Described]] = Board
     wants: ClassVar[str] = "pool_requests"
 
     def asks(self, slot: str) -> str:
-        """The question that the policy of a slot answers: of the same name."""
-        return slot
+        """The question that the policy of a slot answers: of the same name, the driver's that of any placement."""
+        return "placement" if slot == "driver" else slot
 
     def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> PoolRecord:
         """Serve the requests of one seed.
@@ -78,14 +80,16 @@ class Pool:
         requests = self._requests(setup, streams)
         cache: Any = setup.policies["cache"]
         columns, rules = columns_of(requests, cache), rules_of(setup)
+        check_driver(setup)
         options: Any = setup.options
         paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
         tables = tables_of(setup.machine, paths, options)
         checked = checked or not _proved.issuperset(_answers(setup))
         policies, *memories = policies_of(setup, streams, checked)
         allocations = int((requests.action == ALLOC).sum())
-        room = blocks_needed(columns, rules), calls_needed(allocations, rules)
-        state = new_state(tables, columns.time.size, allocations, *room, *memories)
+        blocks, calls = blocks_needed(columns, rules), calls_needed(allocations, rules)
+        driver = new_driver(setup, tables.capacity, blocks, streams, checked)
+        state = new_state(tables, columns.time.size, allocations, blocks, calls, driver, *memories)
         simulate(columns, tables, rules, policies, state)
         if state.counters[STATUS] != FINE:
             raise broken(setup, columns, state)
@@ -95,6 +99,7 @@ class Pool:
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse a setup with a request that makes no sense or is larger than every card, or with an unknown card."""
         check_named_cards(setup)
+        check_driver(setup)
         self._requests(setup, Streams(seed))
 
     @staticmethod
@@ -107,7 +112,8 @@ class Pool:
 def _answers(setup: Setup) -> list[Any]:
     """The answers of policies that are not part of this package."""
     target: Any = setup.policies["target"]
-    asked = [setup.policies["cache_fit"], setup.policies["idle_release"], *(term for term, _ in target.terms())]
+    alone = [setup.policies[slot] for slot in ("cache_fit", "idle_release", "driver")]
+    asked = [*alone, *(term for term, _ in target.terms())]
     return [policy.function() for policy in asked if not policy.built_in]
 
 

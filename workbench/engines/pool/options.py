@@ -31,6 +31,14 @@ class PoolOptions(Spec):
     driver_alloc_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical allocation")
     driver_free_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical release")
     driver_ns_per_mib: int = lever(0, least=0, most=10**9, unit="ns", says="more for each MiB of a driver call")
+    driver_granule: int = lever(
+        2 << 20,
+        least=1,
+        most=1 << 40,
+        scale="power_of_two",
+        unit="bytes",
+        says="what a driver that is a placement policy deals in (spec 5, section 8)",
+    )
     driver_map_ns: int = lever(
         0, least=0, most=10**9, unit="ns", says="a call of the driver that maps, sets access or unmaps (virtual memory)"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.pool.blocks import from_driver, return_to_driver, use
+from workbench.engines.pool.driver import has_bytes
 from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.segments import bytes_to_map, grow, unmap_free
 from workbench.engines.pool.state import (
@@ -98,7 +99,7 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
     while rules.grows == 1 and wanted < least:
         wanted *= 2
     wanted = max(wanted, least)
-    while wanted > state.physical[card] and wanted > least:
+    while wanted > least and not has_bytes(state, row, card, wanted):
         wanted = max(wanted // 2, least)
     return wanted
 
@@ -110,10 +111,9 @@ def _ask_driver(columns: Columns, rules: Rules, state: State, row: int, pool: in
     if rules.pages:
         return grow(rules, state, row, pool, columns.need[row])
     size = _segment(columns, rules, state, row, card)
-    if size > state.physical[card]:
-        return NONE
     block = from_driver(rules, state, row, pool, size)
-    state.grown[card] = 2 * size
+    if block != NONE:
+        state.grown[card] = 2 * size
     return block
 
 
@@ -124,10 +124,10 @@ def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, r
     need, least = columns.need[row], least_segment(columns, rules, row)
     if rules.metric == SUM_OF_ALL:
         return bool(cached + physical >= least)
-    if physical >= least:
-        return True
     if rules.metric == SUM_OF_ONE:
-        return bool(cached >= need)
+        return bool(physical >= least or cached >= need)
+    if has_bytes(state, row, card, least):
+        return True
     pool = pool_of(columns, rules, row, card)
     if cached >= need and cached_block(columns, policies, state, row, pool) != NONE:
         return True

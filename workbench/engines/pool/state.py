@@ -13,7 +13,17 @@ STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS,
 """Counters: what stopped the run, at which request, with which answer of which term; when the service is free again;
 the driver's time in this request; how many blocks wait to be used again, how many were ever used; driver calls;
 lendings, and how many of them are too old to count."""
-FINE, RAISED_IN_FIT, WRONG_BLOCK, RAISED_IN_TARGET, WRONG_SCORE, RAISED_IN_IDLE, WRONG_ORIGIN = range(7)
+(
+    FINE,
+    RAISED_IN_FIT,
+    WRONG_BLOCK,
+    RAISED_IN_TARGET,
+    WRONG_SCORE,
+    RAISED_IN_IDLE,
+    WRONG_ORIGIN,
+    RAISED_IN_DRIVER,
+    WRONG_PLACE,
+) = range(9)
 POOLS = 2
 """Pools of blocks a card: large requests', small requests'."""
 
@@ -105,6 +115,29 @@ class Policies(NamedTuple):
     idle_limit: int
 
 
+class Driver(NamedTuple):
+    """The memory of all cards by granules; without any where bytes are counted."""
+
+    answers: Any
+    """Where, and what the policy is told of what was taken and given back."""
+    params: np.ndarray
+    granule: int
+    """Bytes; 0 = bytes are counted."""
+    granules: np.ndarray
+    """int64[cards]."""
+    first: np.ndarray
+    """int64[3, cards + 1], where what belongs to each card begins in `free`, `footprints` and `memory`."""
+    free: np.ndarray
+    """uint64[words of all cards], the free maps."""
+    footprints: np.ndarray
+    """int64[granules + 1 of all cards], granules that the policy takes for so many."""
+    memory: np.ndarray
+    scratch: np.ndarray
+    """int64[as memory], what the policy remembers while it is only asked whether it could."""
+    start: np.ndarray
+    """int64[blocks], the first granule of each driver allocation, by its first block."""
+
+
 class State(NamedTuple):
     """Everything that changes during a run."""
 
@@ -156,6 +189,7 @@ class State(NamedTuple):
     calls: np.ndarray
     mappings: np.ndarray
     """int64[requests], the driver's calls that map or unmap."""
+    driver: Driver
 
 
 def new_state(
@@ -164,6 +198,7 @@ def new_state(
     allocations: int,
     capacity: int,
     calls: int,
+    driver: Driver,
     fit_memory: np.ndarray,
     target_memory: np.ndarray,
 ) -> State:
@@ -182,7 +217,7 @@ def new_state(
         last=nowhere[1],
         oldest=nowhere[2],
         newest=nowhere[3],
-        physical=tables.capacity.copy(),
+        physical=driver.granules * driver.granule if driver.granule else tables.capacity.copy(),
         cached=zeros[0],
         held=zeros[1],
         peak=zeros[2],
@@ -203,4 +238,5 @@ def new_state(
         done=np.zeros(requests, np.int64),
         calls=np.zeros((calls, 4), np.int64),
         mappings=np.zeros(requests, np.int64),
+        driver=driver,
     )
