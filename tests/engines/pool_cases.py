@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from tests.oracles import pool as slow
-from tests.oracles import pool_flows
+from tests.oracles import pool_flows, pool_pointers
 from tests.oracles import pool_waiting as slow_waiting
 from workbench.engines.engine import Setup
 from workbench.engines.pool import Pool
 from workbench.machine import Board, Card, Link
+from workbench.policies.placement import ByteCounter
 from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed
 from workbench.workloads.pool_requests import ALLOC, DIE, FREE, PoolRequests
@@ -46,7 +47,7 @@ class Case:
 
     def every_policy(self) -> dict[str, Any]:
         usual = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
-        return {**usual, "idle_release": KeepAll(), **self.policies}
+        return {**usual, "idle_release": KeepAll(), "driver": ByteCounter(), **self.policies}
 
     def setup(self) -> Setup:
         return Setup("pool", self.board, Fixed(self.rows), self.every_policy(), Pool.options(**self.options))
@@ -79,7 +80,9 @@ def assert_same(case: Case) -> PoolRecord:
     }
     for name, column in found.items():
         assert column == [row[name] for row in rows], f"{name}: {column} instead of {[row[name] for row in rows]}"
+    assert record.answered.tolist() == pool_pointers.answered(rows, setup.options)
     assert [tuple(call) for call in record.calls.tolist()] == twin.calls
+    assert record.mappings.tolist() == [twin.mappings.get(row, 0) for row in range(len(rows))]
     assert record.fallbacks == sum(term.fallbacks for term, _ in twin.terms)
     return record
 
@@ -96,7 +99,7 @@ def assert_access_times(case: Case, record: PoolRecord) -> None:
         route = [ids[k] for k in paths.routes[record.card[row]][record.borrower[row]]]
         steps = [(a, b) for a, b in itertools.pairwise(route)]
         uses.append({r for a, b in steps for r in ((a, b), (a, "out"), (b, "in")) if r in capacity})
-    starts, amounts = record.done[rows].astype(float).tolist(), record.asked[rows].astype(float).tolist()
+    starts, amounts = record.answered[rows].astype(float).tolist(), record.asked[rows].astype(float).tolist()
     ends = pool_flows.finishing_times(starts, amounts, uses, capacity)
     np.testing.assert_allclose(record.access_ns[rows], np.array(ends) - starts, rtol=1e-6, atol=1e-6)
 

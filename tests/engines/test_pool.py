@@ -15,6 +15,7 @@ from workbench.engines.pool import Pool
 from workbench.engines.pool.loop import simulate
 from workbench.machine import Board, Card, Link
 from workbench.metrics.pool_series import cached, in_use, reserved
+from workbench.policies import placement
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies
 from workbench.policies.pool import (
@@ -22,7 +23,10 @@ from workbench.policies.pool import (
     BestFit,
     Bfc,
     BinaryBuddies,
+    Bind,
+    ConsistentHashing,
     ExactFit,
+    ExpandableSegments,
     FirstFit,
     FirstTouch,
     HostOffload,
@@ -38,6 +42,7 @@ from workbench.policies.pool import (
     MostFree,
     Nearest,
     NoCache,
+    Preferred,
     PytorchCaching,
     RandomCard,
     RmmPool,
@@ -65,13 +70,23 @@ EVERY: dict[str, list[Any]] = {
         Bfc(first_region=256),
         RmmPool(initial=256),
         PytorchCaching(),
-        Stitching(least_piece=MIB),
+        Stitching(least_piece=MIB, chunk=MIB // 4),
+        ExpandableSegments(),
+        ExpandableSegments(large_page=5 * MIB + 512),
     ],
     "idle_release": [
         KeepAll(),
         LeastRecentlyUsed(limit_bytes_a_card=60),
         Largest(limit_bytes_a_card=60),
         SmallestSufficient(limit_bytes_a_card=60),
+    ],
+    "driver": [
+        placement.ByteCounter(),
+        placement.FirstFit(),
+        placement.LastFit(),
+        placement.NextFit(),
+        placement.BestFit(),
+        placement.WorstFit(),
     ],
     "target": [
         MaxBandwidth(),
@@ -92,9 +107,12 @@ EVERY: dict[str, list[Any]] = {
         LeastLoaded(),
         LocalOnly(),
         HostOffload(),
+        Preferred(cards="gpu1"),
+        Bind(cards="gpu1 cpu0"),
+        ConsistentHashing(),
     ],
 }
-LARGE = ("pytorch_caching", "stitching", "bfc", "rmm_pool")
+LARGE = ("pytorch_caching", "expandable_segments", "stitching", "bfc", "rmm_pool")
 """Caches whose constants are for requests of MiB."""
 RING = Board(
     cards=[
@@ -110,6 +128,7 @@ RING = Board(
         Link(between="switch cpu0", gbps=30),
     ],
 )
+USUAL = {"touches": 1.0, "ipc_ns": 3, "driver_alloc_ns": 50}
 EACH = [(slot, policy) for slot, listed in EVERY.items() for policy in listed]
 
 
@@ -141,7 +160,7 @@ def assert_lawful(record: Any) -> None:
 def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     factor = MIB // 2 if policy.name in LARGE else 1
     rows = [row for row in crowd(len(policy.short()), 3, 150, 110 * factor) if row[2] != 3]
-    case = Case(rows, scaled(RING, factor), {slot: policy}, {"touches": 1.0, "ipc_ns": 3, "driver_alloc_ns": 50})
+    case = Case(rows, scaled(RING, factor), {slot: policy}, {**USUAL, "driver_granule": 16 * factor})
     record = assert_same(case)
     assert granted(record).sum() > 30, "hardly anything is granted: the case tests nothing"
     assert_lawful(record)
@@ -152,7 +171,8 @@ def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
 
 def test_every_registered_policy_is_in_the_crowd() -> None:
     load_all()
-    for slot, listed in EVERY.items():
+    for slot in ("cache_fit", "cache", "idle_release", "target"):
+        listed = EVERY[slot]
         built_in = {name for name, cls in policies(slot).items() if cls.built_in}
         assert built_in == {policy.name for policy in listed}
 
@@ -161,8 +181,12 @@ def test_every_registered_policy_is_in_the_crowd() -> None:
 def cases(draw: Any) -> Case:
     chance = random.Random(draw(st.integers(0, 1 << 20)))
     policies = {slot: draw(st.sampled_from(EVERY[slot])) for slot in EVERY}
+    factor = MIB // 2 if policies["cache"].name in LARGE else 1
+    if policies["cache"].name == "expandable_segments":
+        policies["driver"] = placement.ByteCounter()
     options = {
-        "path_metric": chance.choice(["bottleneck", "hop_penalised", "direct_only"]),
+        "driver_granule": factor * chance.choice([1, 16, 64]),
+        "path_metric": chance.choice(["bottleneck", "hop_penalised", "sum_of_paths", "direct_only"]),
         "max_hops": chance.randint(1, 4),
         "free_metric": chance.choice(["largest_cached_or_physical"] * 2 + ["sum_cached_or_physical", "sum_all"]),
         "target_tie": chance.choice(["lowest_id", "most_free"]),
@@ -174,9 +198,12 @@ def cases(draw: Any) -> Case:
         "driver_alloc_ns": chance.choice([0, 100]),
         "driver_free_ns": chance.choice([0, 30]),
         "driver_ns_per_mib": chance.choice([0, 9]),
+        "driver_map_ns": chance.choice([0, 5]),
+        "pointer_mode": chance.choice(["identifier", "mapped_pointer"]),
+        "map_ns": chance.choice([0, 13]),
+        "unmap_ns": chance.choice([0, 8]),
         "zero_gbps": chance.choice([0, 0.5]),
     }
-    factor = MIB // 2 if policies["cache"].name in LARGE else 1
     rows = crowd(chance.randrange(1 << 30), 3, draw(st.integers(1, 60)), 110 * factor)
     return Case(rows, scaled(RING, factor), policies, options, seed=chance.randrange(1 << 20))
 

@@ -14,9 +14,12 @@ from workbench.errors import PolicyError
 from workbench.machine import Board, Card, preset
 from workbench.metrics.pool import measure
 from workbench.metrics.pool_series import cached, in_use, reserved
+from workbench.policies import placement
 from workbench.policies.pool import (
     BandwidthThenMostFree,
+    Bind,
     CacheFit,
+    ExpandableSegments,
     HostOffload,
     IdleRelease,
     LeastBorrowed,
@@ -24,6 +27,7 @@ from workbench.policies.pool import (
     LocalOnly,
     MaxBandwidth,
     NoCache,
+    Preferred,
     PytorchCaching,
     SmallestSufficient,
     SplitAndCoalesce,
@@ -172,10 +176,44 @@ def test_e20_e21_what_a_request_costs():
     assert measure(record)["latency_p99_ns"] == 2015
 
 
+def test_r25_r27_a_client_maps_what_it_gets_and_unmaps_what_it_gives():
+    """The service is done at 10, 20, 30, 40, 50 and 60: mapping of one client does not keep another one waiting."""
+    options = {"service_ns": 10, "map_ns": 300, "unmap_ns": 200}
+    rows = [(0, 0, 0, ALLOC, 1, 60), (0, 0, 0, FREE, 1, 0), (0, 0, 0, ALLOC, 2, 60), (0, 0, 0, ALLOC, 3, 90)]
+    rows += [(0, 0, 0, ALLOC, 4, 90), (0, 0, 0, FREE, 4, 0)]
+    mapped = Case(rows, line(100, 100), options={**options, "pointer_mode": "mapped_pointer"}).simulate()
+    assert came_of(mapped) == ["physical", "released", "cached", "physical", "refused", "free_of_refused"]
+    assert mapped.done.tolist() == [10, 20, 30, 40, 50, 60]
+    assert mapped.answered.tolist() == [310, 220, 330, 340, 50, 60]
+    assert measure(mapped)["latency_mean_ns"] == (310 + 220 + 330 + 340 + 50 + 60) / 6
+    identified = Case(rows, line(100, 100), options=options).simulate()
+    assert identified.answered.tolist() == identified.done.tolist() == mapped.done.tolist()
+
+
 def test_e24_whether_a_cpu_lends():
     rows, board = requests((1, 90), (2, 90)), line(100, 100, cpus=(1,))
     assert Case(rows, board, {"target": HostOffload()}).simulate().card.tolist() == [0, 1]
     assert came_of(Case(rows, board, options={"cpus_lend": False}).simulate())[1] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("target", "cards"),
+    [
+        (Preferred(cards="c2"), [2, 0, 1, 3]),
+        (Preferred(cards="c3 c1"), [1, 3, 0, 2]),
+        (Bind(cards="c3 c1"), [1, 3, -1, -1]),
+        (Bind(cards="c0"), [0, -1, -1, -1]),
+    ],
+)
+def test_numa_policies_name_cards(target, cards):
+    record = Case(requests(*((k, 60) for k in range(4))), line(100, 100, 100, 100), {"target": target}).simulate()
+    assert record.card.tolist() == cards
+
+
+def test_a_card_that_the_board_does_not_have_is_refused():
+    case = Case(requests((1, 60)), line(100, 100), {"target": Bind(cards="c1 c7")})
+    says = "bind.cards: unknown card 'c7'; there are c0, c1. Did you mean c1?"
+    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate) == says
 
 
 def test_no_cache_calls_the_driver_at_every_request():
@@ -197,7 +235,118 @@ def test_stitching_serves_from_blocks_that_lie_apart():
     record = one_card(24 * mib, *said, cache=Stitching())
     assert came_of(record)[5:] == ["stitched", "released", "cached"]
     assert record.taken[5] == 15 * mib
+    assert record.mappings.tolist() == [0, 0, 0, 0, 0, 5 + 1 + 3 + 1, 5 + 3, 0], "10 and 5 MiB, by chunks of 2 MiB"
     assert one_card(24 * mib, *said).outcome[5] == OUTCOMES.index("refused")
+
+
+@pytest.mark.parametrize("metric", ["largest_cached_or_physical", "sum_cached_or_physical", "sum_all"])
+def test_a_lender_stitches_too(metric):
+    """Card 0 has 4 MiB; card 1 is left with two cached blocks of 10 MiB, and nobody has 15 MiB in one piece."""
+    mib = 1 << 20
+    rows = requests((1, 10 * mib), (2, 4 * mib), (3, 10 * mib), (1,), (3,), card=1)
+    rows += requests((4, 15 * mib), (4,))
+    rows = [(k, *row[1:]) for k, row in enumerate(rows)]
+    options = {"free_metric": metric, "driver_map_ns": 7, "service_ns": 100}
+    record = Case(rows, line(4 * mib, 24 * mib), {"cache": Stitching()}, options).simulate()
+    assert (came_of(record)[5:], record.card[5]) == (["stitched", "released"], 1)
+    assert record.mappings.tolist() == [0, 0, 0, 0, 0, 10, 8]
+    assert (record.done[5:] - record.done[4:6]).tolist() == [100 + 70, 100 + 56]
+    assert measure(record)["mapping_calls_per_request"] == 18 / 7
+
+
+def test_segments_grow_at_their_end_and_give_pages_back_from_inside():
+    """A card of three pages of 20 MiB. Where everything lies is worked out below, in MiB."""
+    mib = 1 << 20
+    said = [(1, 30 * mib), (2, 12 * mib), (1,), (3, 100), (4, 25 * mib), (3,), (5, 25 * mib)]
+    record = one_card(60 * mib, *said, cache=ExpandableSegments())
+    assert came_of(record) == ["physical", "physical", "released", "physical", "refused", "released", "physical"]
+    span = 80 * mib  # nine eighths of 60 MiB in whole pages: there the small pool's addresses begin
+    assert [(row, at / mib, size / mib) for row, _, at, size in record.calls.tolist()] == [
+        (0, 0, 40),  # 0 to 30 in use, 30 to 40 cached
+        (1, 40, 20),  # 30 to 42 in use, 42 to 60 cached
+        (3, 0, -20),  # of 0 to 30, which is free, only the first page is wholly so
+        (3, 80, 2),  # the small pool's first page
+        (6, 80, -2),  # at request 4 a page of 20 is needed and 18 are free; now the small page is free as well
+        (6, 0, 20),  # 0 to 20, of which with the 10 behind it 25 are in use
+    ]
+    assert record.identifier[[0, 1, 3, 6]].tolist() == [0, 30 * mib, span, 0]
+    assert record.mappings.tolist() == [2 + 1, 1 + 1, 0, 1 + 1 + 1, 0, 0, 1 + 1 + 1]
+    assert measure(record)["granted_bytes"] == (30 + 12 + 25) * mib + 100
+    assert measure(record)["granted_bytes_rate"] == ((30 + 12 + 25) * mib + 100) / ((30 + 12 + 25 + 25) * mib + 100)
+
+
+def test_a_segment_begins_where_no_addresses_have_room():
+    """A card of 60 MiB, pages of 10, segments of 70: 30 to 40 stays in use, so that no 50 are left in the first one."""
+    mib = 1 << 20
+    said = [(1, 30 * mib), (2, 10 * mib), (1,), (3, 50 * mib), (3,), (4, 100)]
+    record = one_card(60 * mib, *said, cache=ExpandableSegments(large_page=10 * mib))
+    assert came_of(record) == ["physical", "physical", "released", "physical", "released", "physical"]
+    assert [it // mib for it in record.identifier[[0, 1, 3, 5]].tolist()] == [0, 30, 70, 140]
+
+
+def test_a_limit_unmaps_the_highest_free_pages():
+    mib = 1 << 20
+    said = [(1, 30 * mib), (2, 30 * mib), (1,), (2,)]
+    idle = LeastRecentlyUsed(limit_bytes_a_card=15 * mib)
+    record = one_card(60 * mib, *said, cache=ExpandableSegments(large_page=10 * mib), idle_release=idle)
+    assert record.calls[2:, 2:].tolist() == [[10 * mib, -20 * mib], [30 * mib, -30 * mib]]
+    assert cached(record, 0).tolist() == [0, 0, 10 * mib, 10 * mib]
+
+
+HOLES = ((1, 4), (2, 2), (3, 2), (4, 2), (1,), (3,))
+"""Of 10 bytes, from the bottom or from the top, 4 are free, 2 are not, 2 are free, 2 are not."""
+
+
+@pytest.mark.parametrize(
+    ("driver", "cards"),
+    [
+        (placement.ByteCounter(), [0, 0]),
+        (placement.PagedMemory(), [0, 0]),
+        (placement.FirstFit(), [0, 1]),
+        (placement.BestFit(), [0, 0]),
+        (placement.LastFit(), [0, 1]),
+    ],
+)
+def test_a_drivers_allocation_lies_in_one_run(driver, cards):
+    """Another 2 bytes, then 4, which are left in one run only if the 2 went into the smaller hole."""
+    policies = {"cache": NoCache(), "driver": driver}
+    rows = requests(*HOLES, (5, 2), (6, 4))
+    record = Case(rows, line(10, 10), policies, {"driver_granule": 1}).simulate()
+    assert record.card[6:].tolist() == cards
+
+
+def test_a_driver_deals_in_granules_and_policies_round_as_they_do():
+    said, options = requests((1, 5), (2, 9), (3, 1)), {"driver_granule": 4}
+    first = Case(said, line(23), {"driver": placement.FirstFit()}, options).simulate()
+    assert came_of(first) == ["physical", "physical", "refused"], "2 and 3 granules of 5"
+    assert reserved(first, 0).tolist() == [5, 14, 14]
+    said += [(9, 0, 0, ALLOC, 4, 5)]
+    buddy = Case(said, line(35), {"driver": placement.Buddy()}, options).simulate()
+    assert came_of(buddy) == ["physical"] * 3 + ["refused"], "2, 4 and 1 granule of 8"
+    unrounded = Case(said, line(35), {"driver": placement.FirstFit()}, options).simulate()
+    assert came_of(unrounded) == ["physical"] * 4, "2, 3, 1 and 2 of 8"
+
+
+def test_a_flush_makes_room_in_one_run():
+    rows = requests((1, 4), (2, 4), (1,), (2,), (3, 8))
+    policies = {"cache": SplitAndCoalesce(flush_before_remote=True), "driver": placement.FirstFit()}
+    assert came_of(Case(rows, line(10), policies, {"driver_granule": 1}).simulate())[4] == "physical"
+
+
+@pytest.mark.parametrize(
+    ("policies", "says"),
+    [
+        ({"driver": placement.Compaction()}, "driver: compaction moves what is allocated, which a driver cannot"),
+        (
+            {"driver": placement.FirstFit(), "cache": ExpandableSegments()},
+            "driver: first_fit places each allocation in one run, but expandable_segments maps pages wherever they lie",
+        ),
+    ],
+)
+def test_a_driver_that_makes_no_sense_is_refused_in_one_sentence(policies, says):
+    case = Case(requests((1, 5)), line(10), policies)
+    assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate)
+    assert refusal(case.simulate).startswith(says)
 
 
 def test_links_are_shared_fairly():
@@ -239,6 +388,13 @@ class Impostor(CacheFit):
         return first
 
 
+class Squatter(placement.Placement):
+    """Places everything at the first granule."""
+
+    def answer(free, segments, length, params, memory):
+        return 0
+
+
 class Ghost(IdleRelease):
     """Names what is no driver allocation."""
 
@@ -262,12 +418,17 @@ class Nobody(Target):
     [
         ("cache_fit", Impostor(), r"impostor \(cache_fit\) answered block 0, .* at request 1 \(9 bytes, from card 0\)"),
         ("idle_release", Ghost(), r"ghost \(idle_release\) answered 1, which is not a driver allocation"),
+        (
+            "driver",
+            Squatter(),
+            r"squatter \(driver\) answered granule 0, from which on not all .* at request 1 \(9 bytes",
+        ),
         ("target", Nobody(), r"nobody \(target\) gave card 1 a score that is no number"),
     ],
 )
 def test_a_policy_that_breaks_its_contract_is_named(slot, policy, says):
     with pytest.raises(PolicyError, match=says):
-        Case(requests((1, 5), (2, 9), (3, 90), (1,)), line(100, 100), {slot: policy}).simulate()
+        Case(requests((1, 5), (2, 9), (3, 90), (1,)), line(100, 100), {slot: policy}, {"driver_granule": 1}).simulate()
 
 
 def test_users_policies_run_compiled():

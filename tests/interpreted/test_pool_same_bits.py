@@ -13,14 +13,16 @@ PROGRAM = """
 import hashlib, sys
 import numpy as np
 from tests.engines.pool_cases import Case, crowd
-from tests.engines.test_pool import EVERY, RING
+from tests.engines.test_pool import EVERY, LARGE, MIB, RING, scaled
 from workbench.compiled import INTERPRETED
 
 assert INTERPRETED == (sys.argv[1] == "interpreted")
-for slot in ("target", "idle_release", "cache_fit"):
+for slot in EVERY:
     for policy in EVERY[slot]:
-        rows = [row for row in crowd(9, 3, 80, 110) if row[2] != 3]
-        record = Case(rows, RING, {slot: policy}, {"history_window": 30}).simulate()
+        factor = MIB // 2 if policy.name in LARGE else 1
+        rows = [row for row in crowd(9, 3, 80, 110 * factor) if row[2] != 3]
+        options = {"history_window": 30, "driver_granule": 16 * factor}
+        record = Case(rows, scaled(RING, factor), {slot: policy}, options).simulate()
         columns = [np.ascontiguousarray(it).tobytes() for it in record if isinstance(it, np.ndarray)]
         print(policy.short(), hashlib.blake2b(b"".join(columns), digest_size=8).hexdigest())
 """

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.junk import refusal
-from tests.oracles.pool_paths import best_path
+from tests.oracles.pool_paths import best_path, sum_of_paths
 from workbench.errors import InputError
 from workbench.machine import Board, Card, Link, best_paths, preset, presets_table
 
@@ -41,6 +41,8 @@ def test_the_best_path_is_the_best_of_all_paths(direct, most, metric):
 def test_disjoint_paths_together_carry_no_less_than_the_widest_and_no_more_than_leaves_a_card(direct):
     together, widest = best_paths(direct, "sum_of_paths"), best_paths(direct)
     apart = ~np.eye(len(direct), dtype=bool)
+    for one, other in np.argwhere(apart).tolist():
+        assert together.gbps[one, other] == sum_of_paths(direct.tolist(), one, other, 8)
     leaves = np.minimum(direct.sum(axis=1)[:, None], direct.sum(axis=0)[None, :])
     assert (together.gbps >= widest.gbps)[apart].all()
     assert (together.gbps <= leaves)[apart].all()

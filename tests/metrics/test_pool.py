@@ -9,7 +9,7 @@ import pytest
 
 from tests.engines.pool_cases import Case, crowd, line
 from workbench.metrics.pool import MEASURES, measure
-from workbench.policies.pool import Interleave, LeastRecentlyUsed, MostFree, NoCache
+from workbench.policies.pool import ExpandableSegments, Interleave, LeastRecentlyUsed, MostFree, NoCache
 from workbench.records.pool import OUTCOMES
 from workbench.records.pool_events import KINDS, events
 
@@ -18,6 +18,7 @@ CASES = {
     "interleave": ({"target": Interleave()}, {}),
     "most_free": ({"target": MostFree(), "idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)}, {}),
     "no_cache": ({"cache": NoCache()}, {}),
+    "segments": ({"cache": ExpandableSegments(large_page=512)}, {}),
     "wait for ever": ({}, {"when_full": "wait", "wait_order": "any_that_fits", "wait_limit_ns": 0}),
     "wait for 99 ns": ({}, {"when_full": "wait", "wait_limit_ns": 99}),
 }
@@ -28,9 +29,11 @@ def slow_measures(record):
     cards = range(len(record.cards))
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
+    had, wanted = 0, 0
     lenders, speeds, waits, granted, cached_hits, calls = [], [], [], 0, 0, record.calls.tolist()
     for row in range(record.time.size):
         came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
+        wanted += int(record.asked[row]) * (record.action[row] == 0)
         if came == "never_asked":
             continue
         if record.waited[row]:
@@ -43,6 +46,7 @@ def slow_measures(record):
             active += sign * int(record.asked[record.allocation[row]])
             held[card] += sign * int(record.taken[row])
             lent[card] += sign * int(record.taken[row]) * (card != home)
+            had += int(record.asked[row]) * (sign > 0)
             granted, cached_hits = granted + (sign > 0), cached_hits + (came == "cached")
             if sign > 0 and card != own:
                 lenders.append(card)
@@ -62,6 +66,9 @@ def slow_measures(record):
         waiting = {"wait_mean_ns": sum(longest) / len(waits), "wait_p99_ns": longest[math.ceil(0.99 * len(waits)) - 1]}
     return {
         "completed_rate": granted / allocations,
+        "granted_bytes": had,
+        "granted_bytes_rate": had / wanted,
+        "mapping_calls_per_request": sum(record.mappings.tolist()) / sum(asked),
         "cache_hit_rate": cached_hits / granted,
         "driver_calls_per_request": len(record.calls) / sum(asked),
         "borrowed_rate": len(lenders) / granted,
@@ -75,7 +82,7 @@ def slow_measures(record):
         "borrowed_peak_bytes": peaks[3],
         "cached_peak_card_bytes": peaks[4],
         "fragmentation": 1 - peaks[0] / peaks[1],
-        "latency_mean_ns": sum((record.done - record.time)[asked]) / sum(asked),
+        "latency_mean_ns": sum((record.answered - record.time)[asked]) / sum(asked),
         "waited_rate": sum(served for _, served in waits) / granted,
         "waited_in_vain_rate": sum(not served for _, served in waits) / allocations,
         "never_asked_rate": sum(~asked) / asked.size,
@@ -85,8 +92,9 @@ def slow_measures(record):
 
 @pytest.mark.parametrize(("policies", "options"), CASES.values(), ids=CASES)
 def test_measures_are_what_is_counted_request_by_request(policies, options):
-    board = line(200, 150, 250, gbps=(12.0, 48.0))
-    record = Case(crowd(3, 3, 200, 90), board, policies, {"ipc_ns": 9, **options}).simulate()
+    scale = 1 << 15 if isinstance(policies.get("cache"), ExpandableSegments) else 1
+    board = line(*(size * scale for size in (200, 150, 250)), gbps=(12.0, 48.0))
+    record = Case(crowd(3, 3, 200, 90 * scale), board, policies, {"ipc_ns": 9, **options}).simulate()
     found = measure(record)
     for name, value in slow_measures(record).items():
         assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name

@@ -3,7 +3,9 @@
 import math
 from dataclasses import dataclass, field
 
-from tests.oracles.pool_paths import best_path
+from tests.oracles.pool_granules import Granules
+from tests.oracles.pool_pages import PagedCard
+from tests.oracles.pool_paths import best_path, sum_of_paths
 from tests.oracles.pool_questions import Cutting, Scores, fit, idle
 from workbench.streams import Streams
 
@@ -40,6 +42,8 @@ class Card:
     next_address: int = 0
     last: int = 0
     clock: int = 0
+    granules: Granules | None = None
+    """What the driver has, where that must lie in one run."""
 
     @property
     def cached(self):
@@ -51,7 +55,12 @@ class Card:
 
     @property
     def physical(self):
-        return self.capacity - sum(origin.size for origin in self.origins)
+        return self.granules.bytes if self.granules else self.capacity - sum(origin.size for origin in self.origins)
+
+    @property
+    def longest(self):
+        """Bytes that the driver can give at once."""
+        return self.granules.longest if self.granules else self.physical
 
     def wholly_cached(self):
         """Driver allocations of which nothing is in use, in the order in which they became so."""
@@ -63,7 +72,13 @@ class Service:
     def __init__(self, board, policies, options, seed):
         self.board, self.policies, self.options = board, policies, options
         self.cutting = Cutting(policies["cache"])
-        self.cards = [Card(k, it.memory_bytes - it.used_bytes, self.cutting) for k, it in enumerate(board.cards)]
+        free = [it.memory_bytes - it.used_bytes for it in board.cards]
+        kind = (lambda *card: PagedCard(*card, self.got)) if self.cutting.pages else Card
+        self.cards = [kind(k, capacity, self.cutting) for k, capacity in enumerate(free)]
+        self.mappings = {}
+        if policies["driver"].layout == "contiguous":
+            for card in self.cards:
+                card.granules = Granules(policies["driver"], card.capacity, options.driver_granule)
         self.hosts = [it.kind == "cpu" for it in board.cards]
         streams = Streams(seed)
         self.terms = [
@@ -85,7 +100,12 @@ class Service:
         most = 1 if options.path_metric == "direct_only" else options.max_hops
         factor = options.hop_factor if options.path_metric == "hop_penalised" else 1.0
         found = [[best_path(direct, a, b, most, factor) for b in range(count)] for a in range(count)]
-        self.gbps = [[LOCAL_GBPS if a == b else found[a][b][0] for b in range(count)] for a in range(count)]
+        ranked = [[it[0] for it in row] for row in found]
+        if options.path_metric == "sum_of_paths":
+            apart = [(a, b) for a in range(count) for b in range(count) if a != b]
+            for a, b in apart:
+                ranked[a][b] = sum_of_paths(direct, a, b, most)
+        self.gbps = [[LOCAL_GBPS if a == b else ranked[a][b] for b in range(count)] for a in range(count)]
         self.hops = [[0 if a == b else len(found[a][b][1]) - 1 for b in range(count)] for a in range(count)]
 
     # requests
@@ -150,7 +170,7 @@ class Service:
         if not found:
             return {"outcome": "misjudged", "card": -1, "identifier": -1, "taken": 0}
         source, card, blocks = found
-        latest["blocks"], latest["card"] = blocks, card
+        latest["blocks"], latest["card"], latest["stitched"] = blocks, card, source == "stitched"
         taken = sum(block.size for block in blocks)
         return {"outcome": source, "card": card.number, "identifier": blocks[0].address, "taken": taken}
 
@@ -167,7 +187,10 @@ class Service:
         card, blocks = region["card"], region["blocks"]
         row = {"outcome": "released", "card": card.number, "identifier": blocks[0].address}
         row["allocation"] = region["row"]
+        row["stitched"] = region["stitched"]
         row["taken"] = sum(block.size for block in blocks)
+        if row["stitched"]:
+            self.maps(sum(math.ceil(block.size / self.policies["cache"].chunk) for block in blocks))
         for block in blocks:
             self.give(card, block)
         self.trim(card)
@@ -177,15 +200,31 @@ class Service:
 
     def room(self, card, size):
         """Whether a card qualifies for a request (R10, R15, E1)."""
-        _, least = self.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
+        _, least = self.cutting.segment(size, card.last, card.cached + card.held, card.longest)
         metric, need = self.options.free_metric, self.cutting.need(size)
         if metric == "sum_all":
             return card.cached + card.physical >= least
         if metric == "sum_cached_or_physical":
             return card.cached >= need or card.physical >= least
-        return self.cached_block(card, size) is not None or card.physical >= least
+        if self.cached_block(card, size) is not None or card.longest >= least:
+            return True
+        if self.cutting.pages:
+            return card.missing(size) <= card.physical
+        return bool(self.cutting.stitches) and self.stitchable(card, size)
+
+    def maps(self, calls):
+        """Calls of the driver that map, set access or unmap."""
+        self.mappings[self.row] = self.mappings.get(self.row, 0) + calls
+        self.driver_ns += calls * self.options.driver_map_ns
+
+    def got(self, card, address, size, maps):
+        """Pages were mapped, or unmapped."""
+        self.call(card, address, size)
+        self.maps(maps)
 
     def idle_blocks(self, card, small):
+        if self.cutting.pages:
+            return card.free_blocks(small)
         return [block for block in card.blocks if not block.used and block.small == small]
 
     def cached_block(self, card, size):
@@ -197,23 +236,33 @@ class Service:
         need = self.cutting.need(size)
         if block := self.cached_block(card, size):
             return "cached", card, [self.use(card, block, need)]
-        if own and self.cutting.stitches and (blocks := self.stitch(card, size)):
-            return "stitched", card, blocks
+        if self.cutting.stitches and self.stitchable(card, size):
+            return "stitched", card, self.stitch(card, size)
         block = self.from_driver(card, size)
         if not block and own and self.cutting.flushes:
-            for origin in card.wholly_cached():
-                self.to_driver(card, origin)
+            self.flush(card)
             block = self.from_driver(card, size)
         return ("physical", card, [self.use(card, block, need)]) if block else None
 
+    def flush(self, card):
+        if self.cutting.pages:
+            card.unmap(card.cached)
+            return
+        for origin in card.wholly_cached():
+            self.to_driver(card, origin)
+
     def from_driver(self, card, size):
-        want, _ = self.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
-        if want > card.physical:
+        if self.cutting.pages:
+            return card.grown(size)
+        want, _ = self.cutting.segment(size, card.last, card.cached + card.held, card.longest)
+        if want > card.longest:
             return None
         small = self.cutting.small(size)
         origin = Origin(card.next_address, want, small)
         block = Block(small, origin.address, want, origin)
         card.origins.append(origin)
+        if card.granules:
+            card.granules.take(origin.address, want)
         card.blocks.append(block)
         card.next_address += want
         card.last = want
@@ -222,6 +271,8 @@ class Service:
 
     def to_driver(self, card, origin):
         card.origins.remove(origin)
+        if card.granules:
+            card.granules.give(origin.address)
         card.blocks = [block for block in card.blocks if block.origin is not origin]
         self.call(card, origin.address, -origin.size)
 
@@ -232,6 +283,8 @@ class Service:
         self.driver_ns += options.driver_ns_per_mib * (abs(size) // (1 << 20))
 
     def use(self, card, block, need):
+        if self.cutting.pages:
+            return card.use(block, need)
         parts = self.cutting.parts(block.size, need, block.small)
         block.used, block.size, at = True, parts[0], card.blocks.index(block)
         address = block.address + block.size
@@ -240,13 +293,17 @@ class Service:
             address += size
         return block
 
+    def pieces(self, card, size):
+        """The cached blocks that may be stitched for a request."""
+        return [b for b in self.idle_blocks(card, self.cutting.small(size)) if b.size >= self.cutting.stitches]
+
+    def stitchable(self, card, size):
+        return sum(b.size for b in self.pieces(card, size)) >= self.cutting.need(size)
+
     def stitch(self, card, size):
-        """The largest blocks, then the smallest that completes the request."""
-        need, least = self.cutting.need(size), self.cutting.stitches
-        pieces = [b for b in self.idle_blocks(card, self.cutting.small(size)) if b.size >= least]
-        if sum(b.size for b in pieces) < need:
-            return None
-        taken = []
+        """The largest blocks, then the smallest that completes the request; each is mapped by chunks, and made
+        accessible."""
+        need, pieces, taken = self.cutting.need(size), self.pieces(card, size), []
         while need > 0:
             enough = [b for b in pieces if b.size >= need]
             block = min(enough, key=lambda b: (b.size, b.address)) if enough else None
@@ -254,9 +311,13 @@ class Service:
             pieces.remove(block)
             taken.append(self.use(card, block, min(need, block.size)))
             need -= taken[-1].size
+            self.maps(math.ceil(taken[-1].size / self.policies["cache"].chunk) + 1)
         return taken
 
     def give(self, card, block):
+        if self.cutting.pages:
+            card.give(block)
+            return
         block.used = False
         joins = self.cutting.joins
         while joins != "apart" and (pair := self.joinable(card, block, joins)):
@@ -289,6 +350,9 @@ class Service:
             return
         policy = self.policies["idle_release"]
         limit = getattr(policy, "limit_bytes_a_card", math.inf)
+        if self.cutting.pages:
+            card.unmap(max(card.cached - limit, 0) if limit < math.inf else 0)
+            return
         while card.cached > limit and (origins := card.wholly_cached()):
             self.to_driver(card, origins[idle(policy, card.cached - limit, [it.size for it in origins])])
 
@@ -312,6 +376,8 @@ class Service:
             "held": [card.held for card in self.cards],
             "totals": [card.capacity for card in self.cards],
             "hosts": self.hosts,
+            "ids": [it.id for it in self.board.cards],
+            "size": self.cutting.need(size),
         }
         total = self.summed([(term.scores(cards, own, seen), weight) for term, weight in self.terms], target)
         if max(total) == -math.inf:

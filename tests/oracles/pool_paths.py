@@ -27,3 +27,14 @@ def best_path(direct, one, other, most, factor=1.0):
         return 0.0, ()
     score, _, path = min(ranked)
     return -score, tuple(path)
+
+
+def sum_of_paths(direct, one, other, most):
+    """Take the widest path away with all its links, then the widest of what is left: what they carry together (E8)."""
+    left = [list(row) for row in direct]
+    width, path = best_path(left, one, other, most)
+    if not path:
+        return 0.0
+    for a, b in pairwise(path):
+        left[a][b] = left[b][a] = 0.0
+    return width + sum_of_paths(left, one, other, most)

@@ -1,5 +1,6 @@
 """The policies of the memory pool in the plainest Python, by name and levers, from the sentences of spec 5."""
 
+import hashlib
 import math
 
 from workbench.streams import Streams
@@ -41,13 +42,14 @@ class Cutting:
 
     def __init__(self, policy):
         self.name, self.policy = policy.name, policy
-        self.flushes = self.name in ("pytorch_caching", "bfc", "stitching") or (
+        self.flushes = self.name in ("pytorch_caching", "expandable_segments", "bfc", "stitching") or (
             self.name == "split_and_coalesce" and policy.flush_before_remote
         )
         self.joins = {"size_classes": "apart", "binary_buddies": "buddies"}.get(self.name, "neighbours")
         if self.name == "split_and_coalesce" and not policy.coalesce:
             self.joins = "apart"
         self.stitches = policy.least_piece if self.name == "stitching" else 0
+        self.pages = self.name == "expandable_segments"
 
     def need(self, size):
         """What a request takes."""
@@ -57,18 +59,26 @@ class Cutting:
             return next_class(size, self.policy.classes)
         if self.name == "binary_buddies":
             return next_class(size, 1)
-        granule = {"pytorch_caching": 512, "stitching": 512, "bfc": 256, "rmm_pool": 256}.get(self.name, 1)
+        granule = {
+            "pytorch_caching": 512,
+            "expandable_segments": 512,
+            "stitching": 512,
+            "bfc": 256,
+            "rmm_pool": 256,
+        }.get(self.name, 1)
         return math.ceil(size / granule) * granule
 
     def small(self, size):
         """Whether a request belongs to the small pool."""
-        return self.name in ("pytorch_caching", "stitching") and size <= 1 << 20
+        return self.name in ("pytorch_caching", "expandable_segments", "stitching") and size <= 1 << 20
 
     def segment(self, size, last, reserved, physical):
         """What the driver is asked for, and what it must have at least."""
         need = self.need(size)
         if self.small(size):
             return (2 << 20,) * 2
+        if self.pages:
+            return (math.ceil(need / self.policy.large_page) * self.policy.large_page,) * 2
         if self.name == "pytorch_caching" and need < 10 << 20:
             return (20 << 20,) * 2
         if self.name in ("pytorch_caching", "stitching"):
@@ -88,6 +98,10 @@ class Cutting:
             want = max(want // 2, need)
         return want, need
 
+    def page(self, small):
+        """Bytes of a page."""
+        return 2 << 20 if small else self.policy.large_page
+
     def parts(self, size, need, small):
         """How a block is cut: the part that is used, then what stays cached, by rising address."""
         rest = size - need
@@ -100,6 +114,7 @@ class Cutting:
         cuts = {
             "no_cache": False,
             "size_classes": False,
+            "expandable_segments": rest >= 512,
             "pytorch_caching": rest >= 512 if small else rest > 1 << 20,
             "stitching": rest >= 512 if small else rest >= 2 << 20,
             "bfc": rest >= need or rest >= 128 << 20,
@@ -174,6 +189,13 @@ class Scores:
             return [float(k == drawn) for k in range(len(cards))]
         if name == "two_choices":
             return self.two(cards, free)
+        if name in ("preferred", "bind"):
+            named = [seen["ids"].index(it) for it in policy.cards.split()]
+            order = sorted(cards, key=lambda card: (card not in named, hops[card], card))
+            refused = [] if name == "preferred" else [card for card in cards if card not in named]
+            return [-math.inf if card in refused else -float(order.index(card)) for card in cards]
+        if name == "consistent_hashing":
+            return [hashed(seen["ids"][card], seen["ids"][borrower], seen["size"]) for card in cards]
         if name == "least_loaded":
             return [-held[card] / seen["totals"][card] for card in cards]
         if name == "host_offload":
@@ -194,3 +216,16 @@ class Scores:
     def told(self, card, cards):
         """A card was taken."""
         self.next = (card + 1) % cards
+
+
+def hashed(card, borrower, size):
+    """The weight of a card for a borrower and a size: Thaler and Ravishankar's W_rand, modulo 2 to the power of 31."""
+    most = 2**31
+
+    def weight(server, key):
+        return (1103515245 * ((1103515245 * server + 12345) % most ^ key) + 12345) % most
+
+    def digest(name):
+        return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), "little") % most
+
+    return float(weight(digest(card), weight(digest(borrower), size % most ^ size // most % most)))

@@ -27,8 +27,16 @@ from workbench.records.pool import (
 
 MEASURES = declared(
     Measure("completed_rate", "", "higher", "allocations that were granted, as a share of all"),
+    Measure("granted_bytes", "bytes", "higher", "bytes of the allocations that were granted, as asked for"),
+    Measure("granted_bytes_rate", "", "higher", "the same as a share of the bytes of all allocations"),
     Measure("misjudged_rate", "", "lower", "allocations refused by the card that was chosen, as a share of all"),
     Measure("driver_calls_per_request", "calls", "lower", "the driver's allocations and releases a request"),
+    Measure(
+        "mapping_calls_per_request",
+        "calls",
+        "lower",
+        "the driver's calls a request that map, set access or unmap: of pages, and of what is stitched",
+    ),
     Measure(
         "cache_hit_rate", "", "higher", "granted allocations that needed no driver call, as a share of the granted"
     ),
@@ -90,10 +98,14 @@ def _over(total: float, count: float) -> float:
 
 def _grants(record: PoolRecord) -> dict[str, float]:
     served, allocations = granted(record).sum(), (record.action == 0).sum()
+    had, wanted = record.asked[granted(record)].sum(), record.asked[record.action == 0].sum()
     return {
         "completed_rate": _over(served, allocations),
+        "granted_bytes": float(had),
+        "granted_bytes_rate": _over(had, wanted),
         "misjudged_rate": _over((record.outcome == MISJUDGED).sum(), allocations),
         "driver_calls_per_request": _over(len(record.calls), was_asked(record).sum()),
+        "mapping_calls_per_request": _over(record.mappings.sum(), was_asked(record).sum()),
         "cache_hit_rate": _over(served - (record.outcome == PHYSICAL).sum(), served),
         "borrowed_rate": _over(borrowed(record).sum(), served),
     }
@@ -164,7 +176,7 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
 
 
 def _latency(record: PoolRecord) -> dict[str, float]:
-    waits = (record.done - record.time)[was_asked(record)]
+    waits = (record.answered - record.time)[was_asked(record)]
     return {"latency_mean_ns": _over(waits.sum(), waits.size), "latency_p99_ns": _p99(waits)}
 
 

@@ -45,7 +45,7 @@ def check_rules(cache: Cache) -> CacheRules:
         Its driver allocations grow, its blocks are halves, or it puts together what lies apart.
     """
     rules = cache.rules()
-    if rules.halves or rules.joins == BUDDIES or rules.grows or rules.stitches:
+    if rules.halves or rules.joins == BUDDIES or rules.grows or rules.stitches or rules.pages:
         raise InputError(
             f"the service does not serve with the cache {cache.name}: it needs halving, growing or stitching, which "
             "shared-memory arenas do not have. Take split_and_coalesce, size_classes, pytorch_caching or no_cache."

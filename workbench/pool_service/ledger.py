@@ -50,7 +50,8 @@ class Ledger:
         count = len(self.cards)
         self._target = target
         self._terms = [
-            (term, weight, term.parameters(), term.start_memory(count, 0)) for term, weight in target.terms()
+            (term, weight, term.parameters_on(board.ids), term.start_memory(count, 0))
+            for term, weight in target.terms()
         ]
 
     def alloc(self, borrower: int, size: int) -> Grant | None:

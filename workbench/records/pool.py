@@ -70,8 +70,12 @@ class PoolRecord(NamedTuple):
     """int64[requests], nanoseconds, when each was served; not decreasing."""
     waited: np.ndarray
     """int64[requests], nanoseconds of that which each spent in the queue for memory."""
+    answered: np.ndarray
+    """int64[requests], nanoseconds, when its application had the answer: later than `done` where a client maps."""
     calls: np.ndarray
     """int64[calls, 4], the driver's calls in their order: request, card, address, bytes; below 0 for a release."""
+    mappings: np.ndarray
+    """int64[requests], the driver's calls for each that map addresses to memory, set access or unmap."""
     access_ns: np.ndarray
     """float64[requests], how long the borrowed region's data were under way, contention included; 0 = not borrowed."""
     access_alone_ns: np.ndarray

@@ -3,6 +3,7 @@
 from workbench.policies.pool import (
     Bfc,
     BinaryBuddies,
+    ExpandableSegments,
     NoCache,
     PytorchCaching,
     RmmPool,
@@ -19,6 +20,10 @@ class TestBfc(CacheContract):
 
 class TestBinaryBuddies(CacheContract):
     policy = BinaryBuddies(segment=4096)
+
+
+class TestExpandableSegments(CacheContract):
+    policy = ExpandableSegments(large_page=5 << 20)
 
 
 class TestNoCache(CacheContract):

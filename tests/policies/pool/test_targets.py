@@ -2,6 +2,8 @@
 
 from workbench.policies.pool import (
     BandwidthThenMostFree,
+    Bind,
+    ConsistentHashing,
     FirstTouch,
     HostOffload,
     Interleave,
@@ -11,6 +13,7 @@ from workbench.policies.pool import (
     MaxBandwidth,
     MostFree,
     Nearest,
+    Preferred,
     RandomCard,
     RoundRobin,
     TwoChoices,
@@ -21,6 +24,14 @@ from workbench.policies.pool.target.contract import TargetContract
 
 class TestBandwidthThenMostFree(TargetContract):
     policy = BandwidthThenMostFree(threshold_gbps=24)
+
+
+class TestBind(TargetContract):
+    policy = Bind(cards="gpu1 cpu0")
+
+
+class TestConsistentHashing(TargetContract):
+    policy = ConsistentHashing()
 
 
 class TestFirstTouch(TargetContract):
@@ -65,6 +76,10 @@ class TestMostFree(TargetContract):
 
 class TestNearest(TargetContract):
     policy = Nearest()
+
+
+class TestPreferred(TargetContract):
+    policy = Preferred(cards="gpu1 gpu0")
 
 
 class TestRandomCard(TargetContract):

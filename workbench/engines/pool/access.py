@@ -24,7 +24,7 @@ def access_times(
     rows : bool[requests]
         The borrowed regions.
     done : int64[requests]
-        When each request was served.
+        When each request was answered: its application has the region from then on.
     card, own : int64[requests]
         From where to where.
     moved : float64[requests]

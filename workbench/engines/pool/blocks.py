@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.compiled import kernel, routine
+from workbench.engines.pool.driver import give_bytes, take_bytes
 from workbench.engines.pool.state import CALLS, DRIVER_NS, FRESH, POOLS, SPARE, Rules, State
 from workbench.policies.pool.cache.question import APART, BUDDIES
 from workbench.policies.pool.idle.question import BYTES, EACH, IN_USE, NEWER, OLDER
@@ -22,7 +25,7 @@ from workbench.structures.size_index import (
 
 
 @kernel
-def _new_block(state: State) -> int:
+def new_block(state: State) -> int:
     """A block that is used for nothing yet; one that was used before first."""
     counters = state.counters
     if counters[SPARE] > 0:
@@ -33,7 +36,7 @@ def _new_block(state: State) -> int:
 
 
 @kernel
-def _forget_block(state: State, pool: int, block: int) -> None:
+def forget_block(state: State, pool: int, block: int) -> None:
     """Take a block out of the order of addresses; its number may be used again."""
     nodes = state.blocks.nodes
     before, after = nodes[block * FIELDS + BEFORE], nodes[block * FIELDS + AFTER]
@@ -45,12 +48,18 @@ def _forget_block(state: State, pool: int, block: int) -> None:
         state.last[pool] = before
     else:
         nodes[after * FIELDS + BEFORE] = before
+    spare_block(state, block)
+
+
+@kernel
+def spare_block(state: State, block: int) -> None:
+    """A block is used for nothing; its number may be used again."""
     state.spare[state.counters[SPARE]] = block
     state.counters[SPARE] += 1
 
 
 @kernel
-def _put_behind(state: State, pool: int, block: int, before: int) -> None:
+def put_behind(state: State, pool: int, block: int, before: int) -> None:
     """Put a block behind another in the order of addresses; behind none it is the first of its pool."""
     nodes = state.blocks.nodes
     after = state.first[pool] if before == NONE else nodes[before * FIELDS + AFTER]
@@ -66,7 +75,7 @@ def _put_behind(state: State, pool: int, block: int, before: int) -> None:
 
 
 @kernel
-def _called(rules: Rules, state: State, row: int, card: int, address: int, size: int) -> None:
+def called(rules: Rules, state: State, row: int, card: int, address: int, size: int) -> None:
     """Write down a call of the driver, and its time."""
     counters = state.counters
     log = state.calls[counters[CALLS]]
@@ -78,17 +87,19 @@ def _called(rules: Rules, state: State, row: int, card: int, address: int, size:
 
 @routine
 def from_driver(rules: Rules, state: State, row: int, pool: int, size: int) -> int:
-    """A new driver allocation of a size that the driver has: one block, not cached."""
-    card, block, nodes = pool // POOLS, _new_block(state), state.blocks.nodes
+    """A new driver allocation: one block, not cached; -1 = the driver has too little."""
+    card, block, nodes = pool // POOLS, new_block(state), state.blocks.nodes
+    if not take_bytes(state, row, card, size, block):
+        spare_block(state, block)
+        return NONE
     at, address = block * FIELDS, state.address[card]
     nodes[at + SIZE], nodes[at + ADDRESS], nodes[at + ABOVE], nodes[at + ORIGIN] = size, address, OUTSIDE, block
-    _put_behind(state, pool, block, state.last[pool])
+    put_behind(state, pool, block, state.last[pool])
     state.origins[block * EACH + BYTES], state.origins[block * EACH + IN_USE] = size, 0
     state.origins[block * EACH + OLDER], state.origins[block * EACH + NEWER] = NONE, NONE
     state.pool[block] = pool
     state.address[card] += size
-    state.physical[card] -= size
-    _called(rules, state, row, card, address, size)
+    called(rules, state, row, card, address, size)
     return block
 
 
@@ -122,16 +133,17 @@ def _worth_cutting(rules: Rules, pool: int, rest: int, need: int) -> bool:
 @kernel
 def _cut(state: State, pool: int, block: int, keep: int) -> None:
     """Cut off what is above the bytes that are kept; it is cached."""
-    nodes, upper = state.blocks.nodes, _new_block(state)
+    nodes, upper = state.blocks.nodes, new_block(state)
     at, new = block * FIELDS, upper * FIELDS
     nodes[new + SIZE], nodes[new + ADDRESS] = nodes[at + SIZE] - keep, nodes[at + ADDRESS] + keep
     nodes[new + ORIGIN], nodes[at + SIZE] = nodes[at + ORIGIN], keep
-    _put_behind(state, pool, upper, block)
-    _cache(state, pool, upper)
+    put_behind(state, pool, upper, block)
+    to_cache(state, pool, upper)
 
 
 @kernel
-def _cache(state: State, pool: int, block: int) -> None:
+def to_cache(state: State, pool: int, block: int) -> None:
+    """A block is cached from now on."""
     insert(state.blocks, pool, block)
     state.cached[pool // POOLS] += state.blocks.nodes[block * FIELDS + SIZE]
 
@@ -146,19 +158,19 @@ def give(rules: Rules, state: State, pool: int, block: int) -> None:
         block = _joined_buddies(state, pool, block)
     elif rules.joins != APART:
         after, before = nodes[block * FIELDS + AFTER], nodes[block * FIELDS + BEFORE]
-        if _is_cached_part(state, after, origin):
-            _join(state, pool, block, after, after)
-        if _is_cached_part(state, before, origin):
-            _join(state, pool, before, block, before)
+        if is_cached_part(state, after, origin) and touch(nodes, block, after):
+            join(state, pool, block, after, after)
+        if is_cached_part(state, before, origin) and touch(nodes, before, block):
+            join(state, pool, before, block, before)
             block = before
-    _cache(state, pool, block)
+    to_cache(state, pool, block)
     state.origins[origin * EACH + IN_USE] -= 1
     if state.origins[origin * EACH + IN_USE] == 0:
         _enter_order(state, card, origin)
 
 
 @kernel
-def _is_cached_part(state: State, block: int, origin: int) -> bool:
+def is_cached_part(state: State, block: int, origin: int) -> bool:
     """Whether there is such a block, cached, of the same driver allocation."""
     at = block * FIELDS
     return bool(
@@ -167,13 +179,19 @@ def _is_cached_part(state: State, block: int, origin: int) -> bool:
 
 
 @kernel
-def _join(state: State, pool: int, low: int, high: int, cached: int) -> None:
+def touch(nodes: Any, low: int, high: int) -> bool:
+    """Whether a block ends where the next one begins; only in segments of pages they may not."""
+    return bool(nodes[low * FIELDS + ADDRESS] + nodes[low * FIELDS + SIZE] == nodes[high * FIELDS + ADDRESS])
+
+
+@kernel
+def join(state: State, pool: int, low: int, high: int, cached: int) -> None:
     """Join two neighbours, of which one is cached; the lower one stays, not cached."""
     nodes = state.blocks.nodes
     remove(state.blocks, pool, cached)
     state.cached[pool // POOLS] -= nodes[cached * FIELDS + SIZE]
     nodes[low * FIELDS + SIZE] += nodes[high * FIELDS + SIZE]
-    _forget_block(state, pool, high)
+    forget_block(state, pool, high)
 
 
 @kernel
@@ -185,10 +203,10 @@ def _joined_buddies(state: State, pool: int, block: int) -> int:
         size = nodes[block * FIELDS + SIZE]
         lower_half = ((nodes[block * FIELDS + ADDRESS] - nodes[origin * FIELDS + ADDRESS]) // size) % 2 == 0
         buddy = nodes[block * FIELDS + (AFTER if lower_half else BEFORE)]
-        if not _is_cached_part(state, buddy, origin) or nodes[buddy * FIELDS + SIZE] != size:
+        if not is_cached_part(state, buddy, origin) or nodes[buddy * FIELDS + SIZE] != size:
             return int(block)
         low = block if lower_half else buddy
-        _join(state, pool, low, buddy if lower_half else block, buddy)
+        join(state, pool, low, buddy if lower_half else block, buddy)
         block = low
 
 
@@ -228,9 +246,9 @@ def return_to_driver(rules: Rules, state: State, row: int, origin: int) -> None:
     while block != NONE and nodes[block * FIELDS + ORIGIN] == origin:
         following = nodes[block * FIELDS + AFTER]
         remove(state.blocks, pool, block)
-        _forget_block(state, pool, block)
+        forget_block(state, pool, block)
         nodes[block * FIELDS + ORIGIN] = NONE
         block = following
     state.cached[card] -= size
-    state.physical[card] += size
-    _called(rules, state, row, card, address, -size)
+    give_bytes(state, card, size, origin)
+    called(rules, state, row, card, address, -size)

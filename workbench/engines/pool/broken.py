@@ -7,12 +7,14 @@ from workbench.engines.engine import Setup
 from workbench.engines.pool.state import (
     ANSWER,
     AT_ROW,
+    RAISED_IN_DRIVER,
     RAISED_IN_FIT,
     RAISED_IN_IDLE,
     RAISED_IN_TARGET,
     STATUS,
     WRONG_BLOCK,
     WRONG_ORIGIN,
+    WRONG_PLACE,
     WRONG_SCORE,
     Columns,
     State,
@@ -26,11 +28,14 @@ _SLOT = {
     WRONG_SCORE: "target",
     RAISED_IN_IDLE: "idle_release",
     WRONG_ORIGIN: "idle_release",
+    RAISED_IN_DRIVER: "driver",
+    WRONG_PLACE: "driver",
 }
 _WRONG = {
     WRONG_BLOCK: "answered block {}, which is not a cached block of the pool that is large enough; -1 takes none",
     WRONG_SCORE: "gave card {} a score that is no number, or infinite; only minus infinity, not summed, refuses one",
     WRONG_ORIGIN: "answered {}, which is not a driver allocation of the card that is wholly cached; -1 keeps the rest",
+    WRONG_PLACE: "answered granule {}, from which on not all that are asked for are free; -1 refuses",
 }
 
 

@@ -11,10 +11,14 @@ from workbench.engines.engine import Setup
 from workbench.engines.pool.access import access_times
 from workbench.engines.pool.broken import broken
 from workbench.engines.pool.deaths import reclaimed
+from workbench.engines.pool.driver import check_driver, new_driver
 from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.pointers import answered
 from workbench.engines.pool.prepare import (
     blocks_needed,
+    calls_needed,
+    check_named_cards,
     check_requests,
     columns_of,
     policies_of,
@@ -44,14 +48,15 @@ class Pool:
         "cache_fit": "best_fit",
         "target": "max_bandwidth",
         "idle_release": "keep_all",
+        "driver": "byte_counter",
     }
     options: ClassVar[type[Spec]] = PoolOptions
     machine: ClassVar[type[Described]] = Board
     wants: ClassVar[str] = "pool_requests"
 
     def asks(self, slot: str) -> str:
-        """The question that the policy of a slot answers: of the same name."""
-        return slot
+        """The question that the policy of a slot answers: of the same name, the driver's that of any placement."""
+        return "placement" if slot == "driver" else slot
 
     def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> PoolRecord:
         """Serve the requests of one seed.
@@ -77,13 +82,16 @@ class Pool:
         requests = self._requests(setup, streams)
         cache: Any = setup.policies["cache"]
         columns, rules = columns_of(requests, cache), rules_of(setup)
+        check_driver(setup)
         options: Any = setup.options
         paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
         tables = tables_of(setup.machine, paths, options)
         checked = checked or not _proved.issuperset(_answers(setup))
-        policies, *memories = policies_of(setup, tables.capacity.size, streams, checked)
+        policies, *memories = policies_of(setup, streams, checked)
         allocations = int((requests.action == ALLOC).sum())
-        state = new_state(tables, columns.time.size, allocations, blocks_needed(columns, rules), *memories)
+        blocks, calls = blocks_needed(columns, rules), calls_needed(allocations, rules)
+        driver = new_driver(setup, tables.capacity, blocks, streams, checked)
+        state = new_state(tables, columns.time.size, allocations, blocks, calls, driver, *memories)
         waiting = new_waiting(requests.app, columns) if options.when_full == "wait" else None
         if waiting is None:
             simulate(columns, tables, rules, policies, state)
@@ -98,7 +106,9 @@ class Pool:
         return _record(setup, served, paths, waiting.asked, state, waiting.waited)
 
     def admit(self, setup: Setup, seed: int) -> None:
-        """Refuse a setup with a request that makes no sense, or that is larger than every card."""
+        """Refuse a setup with a request that makes no sense or is larger than every card, or with an unknown card."""
+        check_named_cards(setup)
+        check_driver(setup)
         self._requests(setup, Streams(seed))
 
     @staticmethod
@@ -111,7 +121,8 @@ class Pool:
 def _answers(setup: Setup) -> list[Any]:
     """The answers of policies that are not part of this package."""
     target: Any = setup.policies["target"]
-    asked = [setup.policies["cache_fit"], setup.policies["idle_release"], *(term for term, _ in target.terms())]
+    alone = [setup.policies[slot] for slot in ("cache_fit", "idle_release", "driver")]
+    asked = [*alone, *(term for term, _ in target.terms())]
     return [policy.function() for policy in asked if not policy.built_in]
 
 
@@ -124,7 +135,8 @@ def _record(
     target: Any = setup.policies["target"]
     lent = (state.outcome <= STITCHED) & (state.card != columns.borrower)
     moved = columns.size * options.touches
-    together, alone = access_times(board, paths, lent, state.done, state.card, columns.borrower, moved)
+    had = answered(options, state.outcome, state.done)
+    together, alone = access_times(board, paths, lent, had, state.card, columns.borrower, moved)
     memories = zip(target.terms(), state.target_memory, strict=True)
     return PoolRecord(
         cards=board.ids,
@@ -145,7 +157,9 @@ def _record(
         taken=state.taken,
         done=state.done,
         waited=waited,
+        answered=had,
         calls=state.calls[: state.counters[CALLS]].copy(),
+        mappings=state.mappings,
         access_ns=together,
         access_alone_ns=alone,
         fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),

@@ -8,6 +8,8 @@ from __future__ import annotations
 from workbench.compiled import RAISED, kernel, lend, routine
 from workbench.engines.pool.blocks import give, return_to_driver
 from workbench.engines.pool.lending import choose_card, note_lending
+from workbench.engines.pool.mapping import note_stitching
+from workbench.engines.pool.segments import unmap_free
 from workbench.engines.pool.serving import LARGEST, has_room, serve
 from workbench.engines.pool.state import (
     ANSWER,
@@ -96,6 +98,8 @@ def free(columns: Columns, rules: Rules, policies: Policies, state: State, row: 
     nodes, card = state.blocks.nodes, state.card[named]
     state.outcome[row], state.card[row], state.taken[row] = RELEASED, card, state.taken[named]
     state.identifier[row] = nodes[block * FIELDS + ADDRESS]
+    if state.outcome[named] == STITCHED:
+        note_stitching(rules, state, row, block, 0)
     while block != NONE:
         following = int(state.piece[block])
         give(rules, state, int(state.pool[nodes[block * FIELDS + ORIGIN]]), block)
@@ -105,8 +109,13 @@ def free(columns: Columns, rules: Rules, policies: Policies, state: State, row: 
 
 @kernel
 def _trim(policies: Policies, rules: Rules, state: State, row: int, card: int) -> None:
-    """Give back whole driver allocations until the cached bytes are within the limit (spec 5, R29, E6, E7)."""
+    """Give back whole driver allocations until the cached bytes are within the limit (spec 5, R29, E6, E7).
+
+    Of segments that grow by pages, which are no driver allocations, pages go back and no policy is asked which.
+    """
     limit = policies.idle_limit if rules.keeps else 0
+    if rules.pages and state.cached[card] > limit:
+        unmap_free(rules, state, row, card, state.cached[card] - limit)
     while state.cached[card] > limit and state.oldest[card] != NONE:
         found = state.oldest[card]
         if rules.keeps:

@@ -40,6 +40,24 @@ class PoolOptions(Spec):
     driver_alloc_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical allocation")
     driver_free_ns: int = lever(0, least=0, most=10**9, unit="ns", says="a physical release")
     driver_ns_per_mib: int = lever(0, least=0, most=10**9, unit="ns", says="more for each MiB of a driver call")
+    driver_granule: int = lever(
+        2 << 20,
+        least=1,
+        most=1 << 40,
+        scale="power_of_two",
+        unit="bytes",
+        says="what a driver that is a placement policy deals in (spec 5, section 8)",
+    )
+    driver_map_ns: int = lever(
+        0, least=0, most=10**9, unit="ns", says="a call of the driver that maps, sets access or unmaps (virtual memory)"
+    )
+    pointer_mode: Literal["identifier", "mapped_pointer"] = lever(
+        "identifier", says="what an application gets of a region (spec 5, R25); pointers are mapped by its client"
+    )
+    map_ns: int = lever(0, least=0, most=10**9, unit="ns", says="of mapped_pointer: the client maps what was granted")
+    unmap_ns: int = lever(
+        0, least=0, most=10**9, unit="ns", says="of mapped_pointer: the client unmaps what it releases (spec 5, R27)"
+    )
     zero_gbps: float = lever(
         0.0,
         least=0,

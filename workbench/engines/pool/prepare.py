@@ -120,6 +120,14 @@ def check_requests(requests: PoolRequests, board: Board) -> None:
             raise InputError(f"request {row} {says.format(bytes=requests.bytes[row], card=requests.card[row])}.")
 
 
+def check_named_cards(setup: Setup) -> None:
+    """Refuse a choice of a card that names one which the board does not have."""
+    target: Any = setup.policies["target"]
+    board: Any = setup.machine
+    for term, _ in target.terms():
+        term.parameters_on(board.ids)
+
+
 def rules_of(setup: Setup) -> Rules:
     """The levers as whole numbers."""
     options: Any = setup.options
@@ -137,6 +145,7 @@ def rules_of(setup: Setup) -> Rules:
         alloc_ns=options.driver_alloc_ns,
         free_ns=options.driver_free_ns,
         mib_ns=options.driver_ns_per_mib,
+        map_ns=options.driver_map_ns,
         zero_gbps=options.zero_gbps,
         normalises=int(target.normalises()),
         filters=int(target.filters()),
@@ -148,8 +157,14 @@ def rules_of(setup: Setup) -> Rules:
 
 
 def blocks_needed(columns: Columns, rules: Rules) -> int:
-    """So many blocks at most exist at a time: each allocation adds what it takes and what it cuts off."""
+    """So many blocks at most exist at a time: each allocation adds what it takes and what it cuts off.
+
+    In segments of pages there is at most one cached block more than blocks in use in each stretch of mapped pages, and
+    no more of these than allocations; a segment begins with a block of its own and is there for an allocation.
+    """
     allocations = int((columns.names == NONE).sum())
+    if rules.pages:
+        return 4 * allocations + 1
     cuts = 1
     if rules.halves:
         most = max(int(columns.need.max(initial=1)), rules.first_segment)
@@ -157,17 +172,29 @@ def blocks_needed(columns: Columns, rules: Rules) -> int:
     return allocations * (1 + (cuts if rules.least_rest < NEVER or rules.halves else 0)) + 1
 
 
-def policies_of(setup: Setup, cards: int, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
+def calls_needed(allocations: int, rules: Rules) -> int:
+    """So many calls of the driver at most: each allocation gets memory once and gives it back once.
+
+    Of pages, what goes back at once lies in one cached block. An allocation leaves two of these, what is cut off and
+    what is freed, which lose all their pages once, and a release takes some of the pages of one more: three calls. What
+    is got at once lies between blocks: of the stretches that an allocation gets, all but one are followed by a cached
+    block that it takes in, one of those two or what such a call left above it: six calls.
+    """
+    return (9 if rules.pages else 2) * allocations
+
+
+def policies_of(setup: Setup, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
     """The policies for one run, and what the fit and the scores remember at its start."""
     found: Any = setup.policies
     fit, idle = found["cache_fit"].ready(checked), found["idle_release"].ready(checked)
-    terms, memory = _terms(found["target"], cards, streams, checked)
+    board: Any = setup.machine
+    terms, memory = _terms(found["target"], board.ids, streams, checked)
     return Policies(fit.answer, fit.params, terms, idle.answer, idle.params, idle.limit), fit.memory, memory
 
 
-def _terms(target: Any, cards: int, streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
+def _terms(target: Any, ids: tuple[str, ...], streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
     weighted = target.terms()
-    each = [term.ready(cards, streams.integer(f"target/{k}"), checked) for k, (term, _) in enumerate(weighted)]
+    each = [term.ready(ids, streams.integer(f"target/{k}"), checked) for k, (term, _) in enumerate(weighted)]
     terms = Terms(
         answers=addresses([it.answer for it in each]),
         chosen=addresses([it.chosen for it in each]),

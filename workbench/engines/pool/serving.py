@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.pool.blocks import from_driver, return_to_driver, use
+from workbench.engines.pool.driver import has_bytes
+from workbench.engines.pool.mapping import note_stitching
+from workbench.engines.pool.segments import bytes_to_map, grow, unmap_free
 from workbench.engines.pool.state import (
     ANSWER,
     AT_ROW,
@@ -96,7 +99,7 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
     while rules.grows == 1 and wanted < least:
         wanted *= 2
     wanted = max(wanted, least)
-    while wanted > state.physical[card] and wanted > least:
+    while wanted > least and not has_bytes(state, row, card, wanted):
         wanted = max(wanted // 2, least)
     return wanted
 
@@ -105,11 +108,12 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
 def _ask_driver(columns: Columns, rules: Rules, state: State, row: int, pool: int) -> int:
     """A block from the driver, -1 = it has too little."""
     card = pool // POOLS
+    if rules.pages:
+        return grow(rules, state, row, pool, columns.need[row])
     size = _segment(columns, rules, state, row, card)
-    if size > state.physical[card]:
-        return NONE
     block = from_driver(rules, state, row, pool, size)
-    state.grown[card] = 2 * size
+    if block != NONE:
+        state.grown[card] = 2 * size
     return block
 
 
@@ -120,29 +124,32 @@ def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, r
     need, least = columns.need[row], least_segment(columns, rules, row)
     if rules.metric == SUM_OF_ALL:
         return bool(cached + physical >= least)
-    if physical >= least:
-        return True
     if rules.metric == SUM_OF_ONE:
-        return bool(cached >= need)
-    return cached >= need and cached_block(columns, policies, state, row, pool_of(columns, rules, row, card)) != NONE
+        return bool(physical >= least or cached >= need)
+    if has_bytes(state, row, card, least):
+        return True
+    pool = pool_of(columns, rules, row, card)
+    if cached >= need and cached_block(columns, policies, state, row, pool) != NONE:
+        return True
+    if rules.pages:
+        return bytes_to_map(rules, state, pool, need) <= physical
+    return rules.stitches > 0 and cached >= need and _stitchable(rules, state, pool, need)
 
 
 @kernel
 def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
-    """Grant a request on a card, if that has one region of the size; on the own card also by stitching and flushing."""
+    """Grant a request on a card, if that has one region of the size; on the own card also by flushing."""
     pool, own = pool_of(columns, rules, row, card), card == columns.borrower[row]
     block, source = cached_block(columns, policies, state, row, pool), CACHED
     if block == NONE and state.counters[STATUS] != FINE:
         return False
-    if block == NONE and own and rules.stitches:
+    if block == NONE and rules.stitches:
         block, source = _stitched(columns, rules, state, row, pool), STITCHED
     flushing = own and rules.flushes != 0
     while block == NONE:
         block, source = _ask_driver(columns, rules, state, row, pool), PHYSICAL
-        if block != NONE or not flushing or state.oldest[card] == NONE:
+        if block != NONE or not flushing or not _flush(rules, state, row, card):
             break
-        while state.oldest[card] != NONE:
-            return_to_driver(rules, state, row, state.oldest[card])
     if block == NONE:
         return False
     if source != STITCHED:
@@ -151,6 +158,17 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
     state.block[row], state.outcome[row], state.card[row] = block, source, card
     state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
     return True
+
+
+@kernel
+def _flush(rules: Rules, state: State, row: int, card: int) -> bool:
+    """Give back everything that can go; whether anything did."""
+    if rules.pages:
+        return unmap_free(rules, state, row, card, state.cached[card])
+    any_went = state.oldest[card] != NONE
+    while state.oldest[card] != NONE:
+        return_to_driver(rules, state, row, state.oldest[card])
+    return bool(any_went)
 
 
 @kernel
@@ -175,6 +193,7 @@ def _stitched(columns: Columns, rules: Rules, state: State, row: int, pool: int)
         latest = block
         left -= nodes[block * FIELDS + SIZE]
         state.taken[row] += nodes[block * FIELDS + SIZE]
+    note_stitching(rules, state, row, first, 1)
     return int(first)
 
 

@@ -13,7 +13,17 @@ STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS,
 """Counters: what stopped the run, at which request, with which answer of which term; when the service is free again;
 the driver's time in this request; how many blocks wait to be used again, how many were ever used; driver calls;
 lendings, and how many of them are too old to count."""
-FINE, RAISED_IN_FIT, WRONG_BLOCK, RAISED_IN_TARGET, WRONG_SCORE, RAISED_IN_IDLE, WRONG_ORIGIN = range(7)
+(
+    FINE,
+    RAISED_IN_FIT,
+    WRONG_BLOCK,
+    RAISED_IN_TARGET,
+    WRONG_SCORE,
+    RAISED_IN_IDLE,
+    WRONG_ORIGIN,
+    RAISED_IN_DRIVER,
+    WRONG_PLACE,
+) = range(9)
 POOLS = 2
 """Pools of blocks a card: large requests', small requests'."""
 
@@ -79,6 +89,9 @@ class Rules(NamedTuple):
     grows: int
     first_segment: int
     stitches: int
+    chunk: int
+    pages: int
+    map_ns: int
 
 
 class Terms(NamedTuple):
@@ -102,6 +115,29 @@ class Policies(NamedTuple):
     idle: Any
     idle_params: np.ndarray
     idle_limit: int
+
+
+class Driver(NamedTuple):
+    """The memory of all cards by granules; without any where bytes are counted."""
+
+    answers: Any
+    """Where, and what the policy is told of what was taken and given back."""
+    params: np.ndarray
+    granule: int
+    """Bytes; 0 = bytes are counted."""
+    granules: np.ndarray
+    """int64[cards]."""
+    first: np.ndarray
+    """int64[3, cards + 1], where what belongs to each card begins in `free`, `footprints` and `memory`."""
+    free: np.ndarray
+    """uint64[words of all cards], the free maps."""
+    footprints: np.ndarray
+    """int64[granules + 1 of all cards], granules that the policy takes for so many."""
+    memory: np.ndarray
+    scratch: np.ndarray
+    """int64[as memory], what the policy remembers while it is only asked whether it could."""
+    start: np.ndarray
+    """int64[blocks], the first granule of each driver allocation, by its first block."""
 
 
 class State(NamedTuple):
@@ -153,12 +189,22 @@ class State(NamedTuple):
     taken: np.ndarray
     done: np.ndarray
     calls: np.ndarray
+    mappings: np.ndarray
+    """int64[requests], the driver's calls that map or unmap."""
+    driver: Driver
 
 
 def new_state(
-    tables: Tables, requests: int, allocations: int, capacity: int, fit_memory: np.ndarray, target_memory: np.ndarray
+    tables: Tables,
+    requests: int,
+    allocations: int,
+    capacity: int,
+    calls: int,
+    driver: Driver,
+    fit_memory: np.ndarray,
+    target_memory: np.ndarray,
 ) -> State:
-    """Nothing allocated yet; room for so many requests, allocations among them, and blocks."""
+    """Nothing allocated yet; room for so many requests, allocations among them, blocks and calls of the driver."""
     cards = tables.capacity.size
     zeros = [np.zeros(cards, np.int64) for _ in range(7)]
     nowhere = [np.full(count, NONE) for count in (POOLS * cards, POOLS * cards, cards, cards)]
@@ -173,7 +219,7 @@ def new_state(
         last=nowhere[1],
         oldest=nowhere[2],
         newest=nowhere[3],
-        physical=tables.capacity.copy(),
+        physical=driver.granules * driver.granule if driver.granule else tables.capacity.copy(),
         cached=zeros[0],
         held=zeros[1],
         peak=zeros[2],
@@ -192,5 +238,7 @@ def new_state(
         identifier=np.full(requests, NONE),
         taken=np.zeros(requests, np.int64),
         done=np.zeros(requests, np.int64),
-        calls=np.zeros((2 * allocations, 4), np.int64),
+        calls=np.zeros((calls, 4), np.int64),
+        mappings=np.zeros(requests, np.int64),
+        driver=driver,
     )

@@ -16,7 +16,16 @@ from workbench.metrics.pool_series import reserved
 from workbench.records.pool import PoolRecord
 from workbench.workloads.read import read_workload
 
-CACHES = ("pytorch_caching", "split_and_coalesce", "bfc", "rmm_pool", "binary_buddies", "stitching", "no_cache")
+CACHES = (
+    "pytorch_caching",
+    "expandable_segments",
+    "split_and_coalesce",
+    "bfc",
+    "rmm_pool",
+    "binary_buddies",
+    "stitching",
+    "no_cache",
+)
 Before = Literal["ask", "leave_out", "with_cache"]
 
 

@@ -2,6 +2,7 @@
 
 from workbench.policies.pool.cache.bfc import Bfc
 from workbench.policies.pool.cache.binary_buddies import BinaryBuddies
+from workbench.policies.pool.cache.expandable_segments import ExpandableSegments
 from workbench.policies.pool.cache.no_cache import NoCache
 from workbench.policies.pool.cache.pytorch_caching import PytorchCaching
 from workbench.policies.pool.cache.question import Cache, CacheRules
@@ -15,6 +16,7 @@ __all__ = [
     "BinaryBuddies",
     "Cache",
     "CacheRules",
+    "ExpandableSegments",
     "NoCache",
     "PytorchCaching",
     "RmmPool",

@@ -11,9 +11,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from workbench.policies.pool.cache.question import APART, BUDDIES, NEIGHBOURS, Cache
-from workbench.policies.value_contract import ValueContract
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 
 __all__ = ["CacheContract"]
+_FRESH = """
+import pickle, sys
+print(pickle.load(sys.stdin.buffer).rules())
+"""
 _SIZES = sorted({1, 2, 3, 63, 64, 100, *(base + off for k in range(8, 34) for base in (1 << k,) for off in (-1, 0, 1))})
 
 
@@ -43,5 +47,11 @@ class CacheContract(ValueContract):
         assert rules.joins in (APART, NEIGHBOURS, BUDDIES)
         assert rules.grows in (0, 1, 2)
         assert not rules.grows or rules.first_segment, "what grows must begin somewhere"
-        flags = (rules.relative_rest, rules.halves, rules.keeps, rules.flushes)
+        assert rules.chunk >= 1
+        assert not (rules.pages and (rules.grows or rules.halves)), "pages are got as they are needed, and never halved"
+        assert not (rules.pages and rules.small_segment < rules.small_most), "a small request has a page at most"
+        flags = (rules.relative_rest, rules.halves, rules.keeps, rules.flushes, rules.pages)
         assert set(flags) <= {0, 1}
+
+    def test_its_numbers_are_the_same_in_a_fresh_process(self) -> None:
+        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == str(self.policy.rules())

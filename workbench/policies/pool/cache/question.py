@@ -54,6 +54,11 @@ class CacheRules(NamedTuple):
     """The size of the first driver allocation of a card that grows."""
     stitches: int = 0
     """Blocks of at least so many bytes may be joined for one request although they lie apart; 0 = never."""
+    chunk: int = 1 << 21
+    """Bytes of a stitched block that one call of the driver maps."""
+    pages: int = 0
+    """1 = each pool of a card is a segment that grows and shrinks by pages: of `small_segment` bytes the small pool's,
+    of `segment_granule` bytes the other."""
 
 
 class Cache(Policy, abstract=True):

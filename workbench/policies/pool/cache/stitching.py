@@ -12,6 +12,9 @@ class Stitching(Cache):
     Of equal blocks the lowest address goes first; the last of them is the smallest that completes the request, split if
     it is larger. Blocks below `least_piece` are not stitched. At a release each part is cached where it came from.
 
+    Mapping costs calls of the driver: one for each chunk of each part, and one for each part that sets access; at the
+    release again one for each chunk.
+
     References
     ----------
     spec 5, section 7; Guo et al., "GMLake", ASPLOS 2024. What differs is in DEVIATIONS.md.
@@ -26,6 +29,10 @@ class Stitching(Cache):
         1 << 21, least=1, most=1 << 40, scale="power_of_two", unit="bytes", says="smallest block that is stitched"
     )
 
+    chunk: int = lever(
+        1 << 21, least=1, most=1 << 40, scale="power_of_two", unit="bytes", says="what one call of the driver maps"
+    )
+
     def rules(self) -> CacheRules:
         return CacheRules(
             granule=512,
@@ -35,5 +42,6 @@ class Stitching(Cache):
             least_rest=2 << 20,
             small_least_rest=512,
             stitches=self.least_piece,
+            chunk=self.chunk,
             flushes=1,
         )

@@ -15,12 +15,18 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.policies.pool.fit.question import FIT, CacheFit, blocks_in_order
-from workbench.policies.value_contract import ValueContract
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.streams import Streams
 from workbench.structures.size_index import ABOVE, FIELDS, NONE, OUTSIDE, SIZE, SizeIndex
 
 __all__ = ["FitContract"]
 _fit = FIT.ask
+_FRESH = """
+import pickle, sys
+policy = pickle.load(sys.stdin.buffer)
+from workbench.policies.pool.fit.contract import answers
+print(answers(policy, False))
+"""
 
 
 @kernel
@@ -34,8 +40,7 @@ class FitContract(ValueContract):
     policy: ClassVar[CacheFit]
 
     def test_takes_a_cached_block_that_is_large_enough_or_none(self) -> None:
-        for index, size in _pools():
-            found = self._plain(index, size)
+        for (index, size), found in zip(_pools(), answers(self.policy, False), strict=True):
             if found != NONE:
                 assert index.nodes[found * FIELDS + ABOVE] != OUTSIDE, "the block is in use"
                 assert index.nodes[found * FIELDS + SIZE] >= size, "the block is too small"
@@ -47,21 +52,32 @@ class FitContract(ValueContract):
 
     def test_compiled_and_plain_answers_agree_and_stay_within_their_arrays(self) -> None:
         for checked in (False, True):
-            ready = self.policy.ready(checked)
-            for index, size in _pools():
-                found = _asked(ready.answer, size, 0, 0, *index, ready.params, ready.memory)
-                assert found != RAISED, f"raised when asked for {size} bytes"
-                assert found == self._plain(index, size)
+            assert answers(self.policy, True, checked) == answers(self.policy, False)
+
+    def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
+        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == str(answers(self.policy, True))
 
     def test_leaves_its_inputs_alone(self) -> None:
         for index, size in _pools():
             before = [column.tobytes() for column in index]
-            self._plain(index, size)
+            _plain(self.policy, index, size)
             assert [column.tobytes() for column in index] == before, "wrote to what it was shown"
 
-    def _plain(self, index: SizeIndex, size: int) -> int:
-        function: Any = self.policy.function()
-        return int(function(size, 0, 0, *index, self.policy.parameters(), self.policy.start_memory()))
+
+def answers(policy: CacheFit, compiled: bool, checked: bool = False) -> list[int]:
+    """The block that a policy takes of each of some pools, asked compiled or in plain Python."""
+    if not compiled:
+        return [_plain(policy, index, size) for index, size in _pools()]
+    ready, found = policy.ready(checked), []
+    for index, size in _pools():
+        found.append(int(_asked(ready.answer, size, 0, 0, *index, ready.params, policy.start_memory())))
+        assert found[-1] != RAISED, f"raised when asked for {size} bytes"
+    return found
+
+
+def _plain(policy: CacheFit, index: SizeIndex, size: int) -> int:
+    function: Any = policy.function()
+    return int(function(size, 0, 0, *index, policy.parameters(), policy.start_memory()))
 
 
 def _pools() -> Iterator[tuple[SizeIndex, int]]:

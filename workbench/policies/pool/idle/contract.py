@@ -15,11 +15,17 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.policies.pool.idle.question import NO_LIMIT, RELEASE, IdleRelease, chained
-from workbench.policies.value_contract import ValueContract
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.streams import Streams
 
 __all__ = ["IdleContract"]
 _release = RELEASE.ask
+_FRESH = """
+import pickle, sys
+policy = pickle.load(sys.stdin.buffer)
+from workbench.policies.pool.idle.contract import answers
+print(answers(policy, False))
+"""
 
 
 @kernel
@@ -33,16 +39,15 @@ class IdleContract(ValueContract):
     policy: ClassVar[IdleRelease]
 
     def test_names_what_is_wholly_cached_or_none(self) -> None:
-        for excess, order, origins in _asked_about():
-            assert self._plain(excess, order, origins) in (-1, *order)
+        for (_, order, _), found in zip(_asked_about(), answers(self.policy, False), strict=True):
+            assert found in (-1, *order)
 
     def test_compiled_and_plain_answers_agree_and_stay_within_their_arrays(self) -> None:
         for checked in (False, True):
-            ready = self.policy.ready(checked)
-            for excess, order, origins in _asked_about():
-                found = _asked(ready.answer, excess, order[0], origins, ready.params)
-                assert found != RAISED, f"raised at an excess of {excess}"
-                assert found == self._plain(excess, order, origins)
+            assert answers(self.policy, True, checked) == answers(self.policy, False)
+
+    def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
+        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == str(answers(self.policy, True))
 
     def test_keeps_within_its_limit_or_keeps_all(self) -> None:
         assert 0 <= self.policy.limit_bytes() <= NO_LIMIT
@@ -54,12 +59,24 @@ class IdleContract(ValueContract):
     def test_leaves_its_inputs_alone(self) -> None:
         for excess, order, origins in _asked_about():
             before = origins.tobytes()
-            self._plain(excess, order, origins)
+            _plain(self.policy, excess, order, origins)
             assert origins.tobytes() == before, "wrote to what it was shown"
 
-    def _plain(self, excess: int, order: list[int], origins: np.ndarray) -> int:
-        function: Any = self.policy.function()
-        return int(function(excess, order[0], origins, self.policy.parameters()))
+
+def answers(policy: IdleRelease, compiled: bool, checked: bool = False) -> list[int]:
+    """The driver allocation that a policy names in each of some cases, asked compiled or in plain Python."""
+    if not compiled:
+        return [_plain(policy, *about) for about in _asked_about()]
+    ready, found = policy.ready(checked), []
+    for excess, order, origins in _asked_about():
+        found.append(int(_asked(ready.answer, excess, order[0], origins, ready.params)))
+        assert found[-1] != RAISED, f"raised at an excess of {excess}"
+    return found
+
+
+def _plain(policy: IdleRelease, excess: int, order: list[int], origins: np.ndarray) -> int:
+    function: Any = policy.function()
+    return int(function(excess, order[0], origins, policy.parameters()))
 
 
 def _asked_about() -> Iterator[tuple[int, list[int], np.ndarray]]:

@@ -8,6 +8,7 @@ class TestMyTarget(TargetContract):
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -17,13 +18,21 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, RAISED, kernel
 from workbench.policies.pool.target.plain import Scene
 from workbench.policies.pool.target.question import CHOSEN, SCORE, Target
-from workbench.policies.value_contract import ValueContract
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.streams import Streams
 
 __all__ = ["TargetContract"]
 UNTOUCHED = 77.0
+IDS = ("gpu0", "cpu0", "gpu1", "gpu2", "gpu3", "gpu4")
+"""What the cards are called; a policy that names cards names some of the first three."""
 _score: Any = SCORE.ask
 _chosen: Any = CHOSEN.ask
+_FRESH = """
+import pickle, sys
+policy = pickle.load(sys.stdin.buffer)
+from workbench.policies.pool.target.contract import digest
+print(digest(policy))
+"""
 
 
 @kernel
@@ -44,15 +53,15 @@ class TargetContract(ValueContract):
     policy: ClassVar[Target]
 
     def test_scores_every_candidate_and_nothing_else(self) -> None:
-        for _, shown, scores, _ in self._plain_walk():
+        for _, shown, scores, _ in plain_walk(self.policy):
             assert not np.isnan(scores).any(), shown
             assert (scores < math.inf).all(), shown
             assert scores[-1] == UNTOUCHED, "wrote behind the last candidate"
 
     def test_compiled_and_plain_scores_agree_to_the_bit_within_their_arrays(self) -> None:
         for checked in (False, True):
-            for term, shown, scores, memory in self._plain_walk():
-                ready = term.ready(shown.free.size, 1, checked)
+            for term, shown, scores, memory in plain_walk(self.policy):
+                ready = term.ready(IDS, 1, checked)
                 ready.memory[:] = memory[0]
                 mine = np.full(shown.cards.size + 1, UNTOUCHED)
                 asked: Any = _asked
@@ -64,8 +73,11 @@ class TargetContract(ValueContract):
                     assert _told(ready.chosen, shown.cards[0], shown.free.size, ready.params, ready.memory) != RAISED
 
     def test_leaves_its_inputs_alone(self) -> None:
-        for _, shown, _, memory in self._plain_walk():
+        for _, shown, _, memory in plain_walk(self.policy):
             assert memory[2] == [np.asarray(it).tobytes() for it in shown], "wrote to what it was shown"
+
+    def test_scores_the_same_in_a_fresh_interpreted_process(self) -> None:
+        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == digest(self.policy)
 
     def test_memory_belongs_to_the_run(self) -> None:
         for term, _ in self.policy.terms():
@@ -82,24 +94,33 @@ class TargetContract(ValueContract):
             assert weight >= 0, "a weight below zero"
 
     def test_chooses_one_of_the_cards_or_none(self) -> None:
-        cards = [("gpu0", 50, 24.0), ("cpu0", 90, 12.0), ("gpu1", 90, 150.0)]
+        cards = list(zip(IDS[:3], (50, 90, 90), (24.0, 12.0, 150.0), strict=True))
         found = self.policy.choose(60, cards)
         assert found in ("cpu0", "gpu1", None) or not self.policy.filters()
         assert self.policy.choose(100, cards) is None or not self.policy.filters()
 
-    def _plain_walk(self) -> Iterator[tuple[Target, Scene, np.ndarray, tuple[Any, ...]]]:
-        """Each term's answers in plain Python; with what it remembered before and after, and what it was shown."""
-        for term, _ in self.policy.terms():
-            memory: Any = None
-            for shown in _scenes():
-                memory = term.start_memory(shown.free.size, 1) if memory is None else memory
-                before, scores = memory.copy(), np.full(shown.cards.size + 1, UNTOUCHED)
-                bytes_shown = [np.asarray(it).tobytes() for it in shown]
-                function: Any = term.function()
-                function(*shown.arguments(), scores, term.parameters(), memory)
-                yield term, shown, scores, (before, memory.copy(), bytes_shown)
-                if told := type(term).chosen:
-                    told(int(shown.cards[np.argmax(scores[:-1])]), shown.free.size, term.parameters(), memory)
+
+def plain_walk(policy: Target) -> Iterator[tuple[Target, Scene, np.ndarray, tuple[Any, ...]]]:
+    """Each term's answers in plain Python; with what it remembered before and after, and what it was shown."""
+    for term, _ in policy.terms():
+        memory: Any = None
+        for shown in _scenes():
+            memory = term.start_memory(shown.free.size, 1) if memory is None else memory
+            before, scores = memory.copy(), np.full(shown.cards.size + 1, UNTOUCHED)
+            bytes_shown = [np.asarray(it).tobytes() for it in shown]
+            function: Any = term.function()
+            function(*shown.arguments(), scores, term.parameters_on(IDS), memory)
+            yield term, shown, scores, (before, memory.copy(), bytes_shown)
+            if told := type(term).chosen:
+                told(int(shown.cards[np.argmax(scores[:-1])]), shown.free.size, term.parameters_on(IDS), memory)
+
+
+def digest(policy: Target) -> str:
+    """A digest of all scores and of what is remembered in between: the same in every process."""
+    found = hashlib.blake2b(digest_size=8)
+    for _, _, scores, memory in plain_walk(policy):
+        found.update(scores.tobytes() + memory[1].tobytes())
+    return found.hexdigest()
 
 
 def _scenes() -> Iterator[Scene]:

@@ -66,7 +66,8 @@ def scored(
     shown = _scene(size, cards, names, history or {}, seen, target.filters())
     if not shown.cards.size:
         return {}
-    each = [(_asked(term, shown, [names.index(it) for it in after], seed), weight) for term, weight in target.terms()]
+    before = [names.index(it) for it in after]
+    each = [(_asked(term, shown, names, before, seed), weight) for term, weight in target.terms()]
     total = summed(each, target.normalises())
     return {names[card]: float(score) for card, score in zip(shown.cards, total, strict=True)}
 
@@ -111,9 +112,9 @@ def _scene(size: int, cards: Cards, names: list[str], history: Mapping[str, int]
     )
 
 
-def _asked(term: Any, shown: Scene, after: Sequence[int], seed: int) -> np.ndarray:
-    count = shown.free.size
-    memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(shown.cards.size)
+def _asked(term: Any, shown: Scene, names: Sequence[str], after: Sequence[int], seed: int) -> np.ndarray:
+    count = len(names)
+    memory, params, scores = term.start_memory(count, seed), term.parameters_on(names), np.zeros(shown.cards.size)
     if told := type(term).chosen:
         for card in after:
             told(card, count, params, memory)

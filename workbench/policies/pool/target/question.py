@@ -16,7 +16,7 @@ held      readonly int64[all cards], bytes in use on each card
 totals    readonly int64[all cards], bytes that applications can have of each card
 hosts     readonly int64[all cards], 1 = the card is a CPU
 scores    float64[], to be filled: the score of each candidate, by its position; minus infinity refuses the card
-params    readonly float64[parameters]
+params    readonly float64[parameters], or one value a card where levers name cards by their ids
 memory    int64[memory_size], all that the policy remembers; may be written
 
 A policy that must know which card was taken also defines `chosen(card, cards, params, memory)`, `cards` being the
@@ -75,6 +75,16 @@ class Target(Policy, abstract=True):
         """Whether the own card is tried before any other (spec 5, R10); else it is a candidate like the others."""
         return True
 
+    def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
+        """The levers as the answer sees them on a board whose cards have these ids; most levers name no card.
+
+        Raises
+        ------
+        InputError
+            A lever names a card that the board does not have.
+        """
+        return self.parameters()
+
     def start_memory(self, cards: int, seed: int) -> np.ndarray:
         """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
@@ -126,12 +136,12 @@ class Target(Policy, abstract=True):
 
         return scored(self, size, cards, **seen)
 
-    def ready(self, cards: int, seed: int = 0, checked: bool = False) -> ReadyTarget:
-        """The score for one run: compiled functions, parameters, fresh memory."""
+    def ready(self, ids: Sequence[str], seed: int = 0, checked: bool = False) -> ReadyTarget:
+        """The score for one run on a board of these cards: compiled functions, parameters, fresh memory."""
         told = type(self).chosen
         return ReadyTarget(
             SCORE.ready(self.function(), checked),
             CHOSEN.ready(told, checked) if told else NO_ANSWER,
-            self.parameters(),
-            self.start_memory(cards, seed),
+            self.parameters_on(ids),
+            self.start_memory(len(ids), seed),
         )

@@ -28,7 +28,9 @@ def _completes(evidence: Evidence) -> Iterator[Finding]:
         alone, lending = (point(runs, footprint=footprint, target=name) for name in (ALONE, LENDING))
         rates = finite(runs, lending, "completed_rate")
         whole = all(rate == 1.0 for rate in rates.values())
-        note = f"the least share of allocations granted is {min(rates.values()):.3f}"
+        bytes_of = finite(runs, lending, "granted_bytes_rate")
+        note = f"the least share granted is {min(rates.values()):.3f} of the allocations, "
+        note += f"{min(bytes_of.values()):.3f} of their bytes"
         about = f"footprint {footprint:g}"
         yield fact(f"{about}, everything is granted", "on every seed", whole, n=len(rates), note=note)
         if footprint > 1:

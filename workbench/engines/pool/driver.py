@@ -1,0 +1,146 @@
+"""What the driver has of a card: so many bytes, or runs of granules among which a placement policy chooses.
+
+With a policy each driver allocation lies in one run of granules, as many as its bytes need, and is refused where no run
+is long enough, however many bytes are free (spec 5, section 8; spec 1). Identifiers stay what they are: where a region
+lies physically is the driver's own affair.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import NO_ANSWER, RAISED, addresses, kernel
+from workbench.engines.engine import Setup
+from workbench.engines.pool.state import ANSWER, AT_ROW, RAISED_IN_DRIVER, STATUS, WRONG_PLACE, Driver, State
+from workbench.errors import InputError
+from workbench.policies.placement.question import PLACE, TOLD
+from workbench.streams import Streams
+from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken
+
+ask_place, tell = PLACE.ask, TOLD.ask
+ASKED, GRANTED, RELEASED = range(3)
+"""The answers of the policy: where, and what it is told afterwards."""
+WORDS, LENGTHS, SLOTS = range(3)
+"""What each card has a part of: free maps, footprints, what the policy remembers."""
+NOWHERE = -1
+
+
+def new_driver(setup: Setup, capacity: np.ndarray, blocks: int, streams: Streams, checked: bool) -> Driver:
+    """Everything free; the policy's memory of each card as at the start of a run."""
+    policy: Any = setup.policies["driver"]
+    options: Any = setup.options
+    counted = policy.layout != "contiguous"
+    granules = np.zeros(capacity.size, np.int64) if counted else capacity // options.driver_granule
+    each = [policy.ready(max(int(it), 1), streams.integer(f"driver/{k}"), checked) for k, it in enumerate(granules)]
+    free = [all_free(int(it)) for it in granules]
+    lengths = [np.asarray(policy.footprint(np.arange(1, it + 1), max(int(it), 1)), np.int64) for it in granules]
+    columns = free, [np.concatenate([[0], it]) for it in lengths], [it.memory for it in each]
+    memory = np.concatenate(columns[SLOTS])
+    return Driver(
+        answers=addresses([each[0].answer, each[0].granted, each[0].released]),
+        params=each[0].params,
+        granule=0 if counted else options.driver_granule,
+        granules=granules,
+        first=np.array([np.cumsum([0, *(it.size for it in column)]) for column in columns]),
+        free=np.concatenate(free),
+        footprints=np.concatenate(columns[LENGTHS]),
+        memory=memory,
+        scratch=memory.copy(),
+        start=np.full(0 if counted else blocks, NOWHERE),
+    )
+
+
+def check_driver(setup: Setup) -> None:
+    """Refuse a driver that would move what is allocated, and one run for what is mapped page by page."""
+    policy: Any = setup.policies["driver"]
+    cache: Any = setup.policies["cache"]
+    if policy.layout == "compacting":
+        raise InputError(f"driver: {policy.name} moves what is allocated, which a driver cannot; use its base.")
+    if policy.layout == "contiguous" and cache.rules().pages:
+        raise InputError(
+            f"driver: {policy.name} places each allocation in one run, but {cache.name} maps pages wherever they lie; "
+            "use byte_counter."
+        )
+
+
+@kernel
+def has_bytes(state: State, row: int, card: int, size: int) -> bool:
+    """Whether the driver has so many bytes of a card, in one run where they must be."""
+    driver = state.driver
+    if driver.granule == 0:
+        return bool(state.physical[card] >= size)
+    at, end = driver.first[SLOTS, card], driver.first[SLOTS, card + 1]
+    for slot in range(at, end):
+        driver.scratch[slot] = driver.memory[slot]
+    return _place(state, row, card, _taken(driver, card, size), driver.scratch[at:end]) != NOWHERE
+
+
+@kernel
+def take_bytes(state: State, row: int, card: int, size: int, block: int) -> bool:
+    """Take so many bytes of a card for a driver allocation that begins with a block; whether they were there."""
+    driver = state.driver
+    if driver.granule == 0:
+        if size > state.physical[card]:
+            return False
+        state.physical[card] -= size
+        return True
+    length = _taken(driver, card, size)
+    memory = driver.memory[driver.first[SLOTS, card] : driver.first[SLOTS, card + 1]]
+    start = _place(state, row, card, length, memory)
+    if start == NOWHERE:
+        return False
+    driver.start[block] = start
+    mark_taken(_free_map(driver, card), start, length)
+    state.physical[card] -= length * driver.granule
+    _notify(driver, GRANTED, card, start, length)
+    return True
+
+
+@kernel
+def give_bytes(state: State, card: int, size: int, block: int) -> None:
+    """Give back what a driver allocation took that began with a block."""
+    driver = state.driver
+    if driver.granule == 0:
+        state.physical[card] += size
+        return
+    start, length = driver.start[block], _taken(driver, card, size)
+    mark_free(_free_map(driver, card), start, length)
+    state.physical[card] += length * driver.granule
+    _notify(driver, RELEASED, card, start, length)
+
+
+@kernel
+def _free_map(driver: Driver, card: int) -> Any:
+    """Which granules of a card are free."""
+    return driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]]
+
+
+@kernel
+def _taken(driver: Driver, card: int, size: int) -> int:
+    """Granules that a driver allocation takes; more than there are where it can never be served."""
+    length = -(-size // driver.granule)
+    return int(length if length > driver.granules[card] else driver.footprints[driver.first[LENGTHS, card] + length])
+
+
+@kernel
+def _place(state: State, row: int, card: int, length: int, memory: np.ndarray) -> int:
+    """The first granule of the run that the policy chooses, -1 = there is none."""
+    driver, free = state.driver, _free_map(state.driver, card)
+    if length > driver.granules[card]:
+        return NOWHERE
+    start = ask_place(driver.answers[ASKED], free, driver.granules[card], length, driver.params, memory)
+    if start != NOWHERE and (start < 0 or not is_free(free, start, length)):
+        state.counters[STATUS] = RAISED_IN_DRIVER if start == RAISED else WRONG_PLACE
+        state.counters[AT_ROW], state.counters[ANSWER] = row, start
+        return NOWHERE
+    return int(start)
+
+
+@kernel
+def _notify(driver: Driver, what: int, card: int, start: int, length: int) -> None:
+    """Tell the policy of what was taken or given back."""
+    if driver.answers[what] != NO_ANSWER:
+        memory = driver.memory[driver.first[SLOTS, card] : driver.first[SLOTS, card + 1]]
+        tell(driver.answers[what], _free_map(driver, card), driver.granules[card], start, length, driver.params, memory)

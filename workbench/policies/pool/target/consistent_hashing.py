@@ -1,0 +1,61 @@
+"""Consistent hashing: the card with the highest random weight for a borrower and a size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.compiled import kernel
+from workbench.policies.pool.target.question import Target
+
+MULTIPLIER, INCREMENT, BITS = 1103515245, 12345, 31
+MASK = (1 << BITS) - 1
+
+
+@kernel
+def random_weight(server: int, key: int) -> int:
+    """The weight of a server for a key, both below 2**31: below 2**31 as well, and no product leaves 64 bits."""
+    mixed = ((MULTIPLIER * server + INCREMENT) & MASK) ^ key
+    return (MULTIPLIER * mixed + INCREMENT) & MASK
+
+
+class ConsistentHashing(Target):
+    """Take the card with the highest weight, a hash of its id, the borrower's id and the size as the cache rounds it.
+
+    Requests of one borrower and one size lie on one card while that has room. A card that leaves moves what lay on it,
+    and nothing else; one that comes takes what it keeps. Equal weights tie; the engine breaks ties.
+
+    References
+    ----------
+    spec 5, section 7. D. G. Thaler, C. V. Ravishankar, "Using Name-Based Mappings to Increase Hit Rates", IEEE/ACM
+    Transactions on Networking 6(1), 1998: highest random weight, its function W_rand over digests of 31 bits.
+
+    Examples
+    --------
+    >>> near = [("gpu1", 90, 150), ("gpu2", 90, 24), ("gpu3", 90, 24)]
+    >>> [ConsistentHashing().choose(size, near) for size in (6, 7, 8, 9)]
+    ['gpu2', 'gpu1', 'gpu3', 'gpu1']
+    >>> [ConsistentHashing().choose(size, near[:2]) for size in (6, 7, 8, 9)]
+    ['gpu2', 'gpu1', 'gpu2', 'gpu1']
+    """
+
+    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
+        asking = int(params[borrower]) if borrower < params.size else 0
+        key = random_weight(asking, (size ^ (size >> BITS)) & MASK)
+        for k in range(count):
+            scores[k] = float(random_weight(int(params[cards[k]]), key))
+
+    def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
+        """The digest of each card's id: float64[cards], whole numbers below 2**31."""
+        return np.array([digest_of(name) for name in ids], np.float64)
+
+
+def digest_of(name: str) -> int:
+    """A number below 2**31 that follows from a name alone.
+
+    >>> digest_of("gpu0"), digest_of("gpu1")
+    (537597410, 1662053961)
+    """
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest(), "little") & MASK
