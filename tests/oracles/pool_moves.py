@@ -70,17 +70,12 @@ class Places:
         _, least = service.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
         if not self.evicts or not service.policies["target"].own_first() or least > card.capacity:
             return None
-        there = [it for it in self.live if it["card"] is card]
         while True:
             if card.wholly_cached():
                 for origin in card.wholly_cached():
                     service.to_driver(card, origin)
-            else:
-                while there and not self.evict(there[0]):
-                    there.pop(0)
-                if not there:
-                    return None
-                there.pop(0)
+            elif not any(self.evict(it) for it in list(self.live) if it["card"] is card):
+                return None
             if found := service.serve(card, size, True):
                 return found
 

@@ -11,7 +11,7 @@ from workbench.figures.finished import records
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.records.pool import PoolRecord
-from workbench.records.pool_stays import remote, stays_of
+from workbench.records.pool_stays import ever_away, remote, stays_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def lending_graph_data(runs: RunSet) -> LendingGraph:
 
 
 def _lent(record: PoolRecord) -> np.ndarray:
-    lent, stays = np.zeros((len(record.cards), len(record.cards))), stays_of(record)
+    lent, stays = np.zeros((len(record.cards), len(record.cards))), stays_of(record, ever_away(record))
     away = remote(record, stays)
     np.add.at(lent, (stays.card[away], record.borrower[stays.region[away]]), stays.taken[away])
     return lent

@@ -24,7 +24,7 @@ from workbench.records.pool import (
     borrowed,
     granted,
 )
-from workbench.records.pool_stays import remote, stays_of
+from workbench.records.pool_stays import ever_away, remote, stays_of
 
 MEASURES = declared(
     Measure("completed_rate", "", "higher", "allocations that were granted, as a share of all"),
@@ -112,7 +112,7 @@ def _grants(record: PoolRecord) -> dict[str, float]:
 
 
 def _borrowing(record: PoolRecord) -> dict[str, float]:
-    stays = stays_of(record)
+    stays = stays_of(record, ever_away(record))
     away = remote(record, stays)
     lender, region = stays.card[away], stays.region[away]
     rows = np.unique(region)

@@ -33,7 +33,5 @@ def regions_of(record: PoolRecord, card: int) -> Regions:
     stays = stays_of(record)
     stitched = (stays.first == stays.region) & (record.outcome[stays.region] == STITCHED)
     kept = (stays.card == card) & ~stitched
-    return Regions(
-        *(column[kept] for column in (stays.first, stays.last, stays.identifier, stays.taken)),
-        borrowed=remote(record, stays)[kept],
-    )
+    columns = (stays.first, stays.last, stays.identifier, stays.taken, remote(record, stays))
+    return Regions(*(column[kept] for column in columns))

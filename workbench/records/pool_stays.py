@@ -15,6 +15,7 @@ from workbench.records.pool import (
     RELEASED,
     TO,
     PoolRecord,
+    borrowed,
     granted,
 )
 
@@ -40,9 +41,10 @@ class Stays(NamedTuple):
     """int64[stays], nanoseconds, when it left, or when the last request was served."""
 
 
-def stays_of(record: PoolRecord) -> Stays:
-    """Every stay of every region that was granted."""
-    rows, moves = np.flatnonzero(granted(record)), record.moves
+def stays_of(record: PoolRecord, which: np.ndarray | None = None) -> Stays:
+    """Every stay of the regions whose allocations are marked, bool[requests]; of all that were granted if None."""
+    rows, moves = np.flatnonzero(granted(record) if which is None else which), record.moves
+    moves = moves if which is None else moves[which[moves[:, REGION]]]
     region = np.r_[rows, moves[:, REGION]]
     order = np.argsort(region, kind="stable")
     region = region[order]
@@ -63,6 +65,13 @@ def stays_of(record: PoolRecord) -> Stays:
         begin=begin,
         end=np.where(goes_on, np.roll(begin, -1), moment[last]),
     )
+
+
+def ever_away(record: PoolRecord) -> np.ndarray:
+    """bool[requests], the allocations of regions that lie on another card than the application's own at some time."""
+    found = borrowed(record)
+    found[record.moves[:, REGION]] = True
+    return found
 
 
 def remote(record: PoolRecord, stays: Stays) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.machine.board import Board
 from workbench.machine.paths import Paths
 from workbench.records.pool import BEGIN, LEFT, REGION, TO, PoolRecord
-from workbench.records.pool_stays import Stays, remote, stays_of
+from workbench.records.pool_stays import Stays, ever_away, remote, stays_of
 from workbench.structures.fair_flows import Flows, finishing_times
 
 
@@ -20,7 +20,7 @@ def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: f
     that the region spends on another card moves from there, from when it comes there on. A move takes its bytes to the
     new card when it begins. All take the widest path, and share links, channels and ports max-min fairly.
     """
-    stays = stays_of(record)
+    stays = stays_of(record, ever_away(record))
     away = np.flatnonzero(remote(record, stays))
     region, moves = stays.region[away], record.moves
     start = np.r_[stays.begin[away], moves[:, BEGIN]]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
 from workbench.engines.pool.serving import has_room
@@ -28,6 +31,8 @@ from workbench.structures.size_index import NONE
 ask_score = SCORE.ask
 tell_chosen = CHOSEN.ask
 MOST_FREE = 1
+NOWHERE: Any = np.int64(NONE)
+"""The card that a new region leaves; a number of this kind, because a plain one would be compiled once more."""
 
 
 @routine
@@ -36,7 +41,7 @@ def choose_card(
 ) -> int:
     """The card whose memory is asked for, by a request, for the region `of` an allocation; -1 = there is none.
 
-    What is `leaving` a card does not stay there, nor go where no path leads from it; -1 = it comes from nowhere.
+    What is `leaving` a card does not stay there, nor go where no path leads from it; `NOWHERE` = it is new.
     """
     count = _candidates(columns, tables, rules, policies, state, of, leaving)
     if count == 0 or state.counters[STATUS] != FINE:
@@ -66,7 +71,7 @@ def _candidates(
         state.free[card] = state.cached[card] + state.physical[card]
         reached = tables.lends[card] and tables.hops[own * tables.capacity.size + card] >= 0
         may = reached if card != own else rules.own_first == 0 and tables.capacity[card] > 0
-        if leaving != NONE:
+        if leaving != NOWHERE:
             may = may and card != leaving and tables.hops[leaving * tables.capacity.size + card] >= 0
         if may and (rules.filters == 0 or has_room(columns, rules, policies, state, row, card)):
             state.candidates[count] = card

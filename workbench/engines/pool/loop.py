@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import kernel, lend, routine
 from workbench.engines.pool.blocks import card_of, give_region
-from workbench.engines.pool.lending import choose_card, note_lending
+from workbench.engines.pool.lending import NOWHERE, choose_card, note_lending
 from workbench.engines.pool.moving import bring_home, make_room, settle, unsettle
 from workbench.engines.pool.serving import LARGEST, has_room, serve
 from workbench.engines.pool.state import (
@@ -53,24 +53,21 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
 
 @kernel
 def _allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
-    """The own card first, what lies there making room where the residency says so, then another (R10, R15, E17)."""
-    own = columns.borrower[row]
+    """The own card first, as long as room is made there, then another (spec 5, R10, R15)."""
+    own, by_sum = columns.borrower[row], rules.metric != LARGEST
     card, trying_own = own, rules.own_first != 0 and tables.capacity[own] > 0
-    if trying_own and rules.metric != LARGEST:
-        trying_own = has_room(columns, rules, policies, state, row, own)
+    if trying_own and by_sum and not has_room(columns, rules, policies, state, row, own):
+        trying_own, by_sum = make_room(columns, tables, rules, policies, state, row), False
     while True:
         if not trying_own:
-            if make_room(columns, tables, rules, policies, state, row):
-                settle(columns, rules, state, row)
-                return
-            card = choose_card(columns, tables, rules, policies, state, row, row, NONE)
+            card = choose_card(columns, tables, rules, policies, state, row, row, NOWHERE)
             if card == NONE:
                 state.outcome[row] = REFUSED
                 return
         granted = serve(columns, rules, policies, state, row, card)
-        if granted or not trying_own or rules.metric != LARGEST or state.counters[STATUS] != FINE:
+        if granted or not trying_own or by_sum or state.counters[STATUS] != FINE:
             break
-        trying_own = False
+        trying_own = make_room(columns, tables, rules, policies, state, row)
     if not granted:
         state.outcome[row] = MISJUDGED
         return

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import apart, kernel
 from workbench.engines.pool.blocks import card_of, give_region, return_to_driver, use
 from workbench.engines.pool.lending import choose_card, note_lending
 from workbench.engines.pool.places import AWAY, HERE, enter, leave
-from workbench.engines.pool.serving import ask_driver, cached_block, has_room, least_segment, pool_of, serve
+from workbench.engines.pool.serving import ask_driver, cached_block, has_room, least_segment, pool_of
 from workbench.engines.pool.state import (
     DRIVER_NS,
     FINE,
@@ -23,11 +23,11 @@ from workbench.engines.pool.state import (
     Tables,
 )
 from workbench.engines.pool.trimming import trim
-from workbench.policies.pool.residency.question import LARGEST, NOTHING, OLDEST, TO_HOST
+from workbench.policies.pool.residency.question import LARGEST, NOTHING, OLDEST, TO_TARGET
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, SIZE
 
 
-@routine
+@apart
 def settle(columns: Columns, rules: Rules, state: State, of: int) -> None:
     """A region has come to where it lies now, by its grant or by a move."""
     if rules.returns or rules.evicts:
@@ -38,7 +38,7 @@ def settle(columns: Columns, rules: Rules, state: State, of: int) -> None:
             enter(state.places, AWAY, own, of)
 
 
-@routine
+@apart
 def unsettle(columns: Columns, rules: Rules, state: State, of: int) -> None:
     """A region leaves the place where it lies, by its release or by a move."""
     if rules.returns or rules.evicts:
@@ -48,7 +48,7 @@ def unsettle(columns: Columns, rules: Rules, state: State, of: int) -> None:
             leave(state.places, AWAY, own, of)
 
 
-@routine
+@apart
 def move(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int, to: int
 ) -> bool:
@@ -88,7 +88,7 @@ def _take(columns: Columns, rules: Rules, policies: Policies, state: State, row:
     return block
 
 
-@routine
+@apart
 def bring_home(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, card: int
 ) -> None:
@@ -119,7 +119,7 @@ def _first_with_room(with_room: Any) -> int:
     return NONE
 
 
-@routine
+@kernel
 def _next_home(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, home: int) -> int:
     """Of the regions that lie elsewhere and that their own card has room for, the one that moves first; -1 = none."""
     found, of = NONE, state.places.first[AWAY * tables.capacity.size + home]
@@ -146,44 +146,32 @@ def _goes_before(columns: Columns, tables: Tables, rules: Rules, state: State, o
     return bool(its < theirs or (its == theirs and one < other))
 
 
-@routine
+@apart
 def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> bool:
-    """Grant a newcomer on its own card, which lacks the bytes: what is wholly cached goes back, then regions move away.
+    """One step towards room for a newcomer on its own card: what is wholly cached there goes back, or a region moves.
 
-    Whether it was granted. What has moved by then stays where it is.
+    The region is the one placed there longest ago of those that another card has room for. Whether there was a step.
     """
-    own, counters = columns.borrower[row], state.counters
+    own, cards = columns.borrower[row], tables.capacity.size
     if rules.evicts == NOTHING or rules.own_first == 0 or least_segment(columns, rules, row) > tables.capacity[own]:
         return False
-    victim = state.places.first[HERE * tables.capacity.size + own]
-    while True:
-        if state.oldest[own] != NONE:
-            while state.oldest[own] != NONE:
-                return_to_driver(rules, state, row, state.oldest[own])
+    if state.oldest[own] != NONE:
+        while state.oldest[own] != NONE:
+            return_to_driver(rules, state, row, state.oldest[own])
+        return True
+    victim = state.places.first[HERE * cards + own]
+    while victim != NONE and state.counters[STATUS] == FINE:
+        to = NONE
+        if rules.evicts == TO_TARGET:
+            to = choose_card(columns, tables, rules, policies, state, row, victim, own)
         else:
-            moved = False
-            while victim != NONE and not moved and counters[STATUS] == FINE:
-                following = state.places.after[HERE * columns.time.size + victim]
-                moved = _evict(columns, tables, rules, policies, state, row, victim)
-                victim = following
-            if not moved:
-                return False
-        if counters[STATUS] != FINE or serve(columns, rules, policies, state, row, own):
-            return counters[STATUS] == FINE
-
-
-@routine
-def _evict(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int) -> bool:
-    """Move a region off its card, if another has room; whether."""
-    here = state.places.card[of]
-    if rules.evicts == TO_HOST:
-        to = _host(columns, tables, rules, policies, state, of)
-        return to != NONE and move(columns, tables, rules, policies, state, row, of, to)
-    to = choose_card(columns, tables, rules, policies, state, row, of, here)
-    if to == NONE or not move(columns, tables, rules, policies, state, row, of, to):
-        return False
-    note_lending(columns, tables, rules, policies, state, row, of, to)
-    return True
+            to = _host(columns, tables, rules, policies, state, victim)
+        if to != NONE and move(columns, tables, rules, policies, state, row, victim, to):
+            if rules.evicts == TO_TARGET:
+                note_lending(columns, tables, rules, policies, state, row, victim, to)
+            return True
+        victim = state.places.after[HERE * columns.time.size + victim]
+    return False
 
 
 @kernel
