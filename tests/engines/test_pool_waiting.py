@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from tests.engines.pool_cases import Case, Row, assert_same, line
 from tests.engines.test_pool import EVERY, LARGE, assert_lawful
+from workbench.engines.pool import Pool
+from workbench.errors import InputError
 from workbench.machine import Board, Card
 from workbench.metrics.pool import measure
-from workbench.policies.pool import NoCache, WeightedCards
+from workbench.policies.pool import ManagedMemory, NoCache, WeightedCards
 from workbench.records.pool import OUTCOMES, PoolRecord
 
 ALLOC, FREE, DIE = 0, 1, 2
@@ -145,6 +147,13 @@ def test_with_room_for_all_waiting_changes_nothing():
         np.testing.assert_array_equal(column, getattr(waits, name), err_msg=name)
 
 
+def test_who_moves_others_away_does_not_wait():
+    case = Case(TWO, line(100, 100), {"residency": ManagedMemory(back=True)}, WAIT)
+    for refused in (case.simulate, lambda: Pool().admit(case.setup(), 0)):
+        with pytest.raises(InputError, match=r"managed_memory moves others away.* use refuse, or migrate_back"):
+            refused()
+
+
 def queues(seed: int, apps: int, count: int, largest: int) -> list[Row]:
     """Applications that take a few regions one after another and give them back, times often the same."""
     chance = random.Random(seed)
@@ -168,9 +177,11 @@ def queues(seed: int, apps: int, count: int, largest: int) -> list[Row]:
 def crowded(draw: Any) -> Case:
     """Many applications on two small cards, whatever the policies; half the time they only wait for a while."""
     chance = random.Random(draw(st.integers(0, 1 << 20)))
-    policies = {slot: draw(st.sampled_from([it for it in EVERY[slot] if it.name not in LARGE])) for slot in EVERY}
+    unfit = (*LARGE, "managed_memory")
+    policies = {slot: draw(st.sampled_from([it for it in EVERY[slot] if it.name not in unfit])) for slot in EVERY}
     options = {
         **WAIT,
+        "driver_granule": chance.choice([1, 16]),
         "wait_order": draw(st.sampled_from(["first_come", "any_that_fits"])),
         "wait_limit_ns": draw(st.sampled_from([0, 0, 5, 60])),
         "free_metric": chance.choice(["largest_cached_or_physical"] * 2 + ["sum_cached_or_physical", "sum_all"]),

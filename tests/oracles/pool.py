@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from tests.oracles.pool_granules import Granules
+from tests.oracles.pool_moves import Places
 from tests.oracles.pool_pages import PagedCard
 from tests.oracles.pool_paths import best_path, sum_of_paths
 from tests.oracles.pool_questions import Cutting, Scores, fit, idle
@@ -85,7 +86,8 @@ class Service:
             (Scores(term, streams.integer(f"target/{k}")), weight)
             for k, (term, weight) in enumerate(policies["target"].terms())
         ]
-        self.regions, self.lendings, self.calls, self.row, self.driver_ns = {}, [], [], 0, 0
+        self.regions, self.lendings, self.calls, self.row, self.driver_ns, self.begin = {}, [], [], 0, 0, 0
+        self.places = Places(self)
         self.paths()
 
     def paths(self):
@@ -97,6 +99,7 @@ class Service:
             one, other = (ids.index(end) for end in link.ends)
             direct[one][other] += link.gbps * link.count
             direct[other][one] = direct[one][other]
+        self.direct = direct
         most = 1 if options.path_metric == "direct_only" else options.max_hops
         factor = options.hop_factor if options.path_metric == "hop_penalised" else 1.0
         found = [[best_path(direct, a, b, most, factor) for b in range(count)] for a in range(count)]
@@ -106,6 +109,7 @@ class Service:
             for a, b in apart:
                 ranked[a][b] = sum_of_paths(direct, a, b, most)
         self.gbps = [[LOCAL_GBPS if a == b else ranked[a][b] for b in range(count)] for a in range(count)]
+        self.routes = [[it[1] for it in row] for row in found]
         self.hops = [[0 if a == b else len(found[a][b][1]) - 1 for b in range(count)] for a in range(count)]
 
     # requests
@@ -115,8 +119,9 @@ class Service:
         rows, free_at = [], 0
         for number, request in enumerate(self.without_deaths(requests)):
             self.row = number
+            self.begin = max(free_at, request[0]) + self.options.ipc_ns + self.options.service_ns
             row = self.answer(request)
-            free_at = max(free_at, request[0]) + self.options.ipc_ns + self.options.service_ns + row.pop("work")
+            free_at = self.begin + row.pop("work")
             rows.append({**row, "time": request[0], "done": free_at, "waited": 0})
         return rows
 
@@ -146,7 +151,7 @@ class Service:
         return found
 
     def allocate(self, app, own, handle, size):
-        latest = {"row": self.row, "blocks": None, "freed": False}
+        latest = {"row": self.row, "own": own, "size": size, "blocks": None, "freed": False}
         self.regions[app, handle] = latest
         target, metric = self.policies["target"], self.options.free_metric
         largest = metric == "largest_cached_or_physical"
@@ -154,23 +159,29 @@ class Service:
             found = self.serve(self.cards[own], size, True)
             if found or not largest:
                 return self.granted(latest, found)
+        if found := self.places.make_room(self.cards[own], size):
+            return self.granted(latest, found)
         card = self.choose(own, size)
         if card is None:
             return {"outcome": "refused", "card": -1, "identifier": -1, "taken": 0}
         found = self.serve(self.cards[card], size, card == own)
         if found:
-            if card != own:
-                amount = size if self.options.history_weight == "bytes" else 1
-                self.lendings.append((self.row, own, card, amount))
-            for term, _ in self.terms:
-                term.told(card, len(self.cards))
+            self.note_lending(own, card, size)
         return self.granted(latest, found)
+
+    def note_lending(self, own, card, size):
+        if card != own:
+            amount = size if self.options.history_weight == "bytes" else 1
+            self.lendings.append((self.row, own, card, amount))
+        for term, _ in self.terms:
+            term.told(card, len(self.cards))
 
     def granted(self, latest, found):
         if not found:
             return {"outcome": "misjudged", "card": -1, "identifier": -1, "taken": 0}
         source, card, blocks = found
         latest["blocks"], latest["card"], latest["stitched"] = blocks, card, source == "stitched"
+        self.places.live.append(latest)
         taken = sum(block.size for block in blocks)
         return {"outcome": source, "card": card.number, "identifier": blocks[0].address, "taken": taken}
 
@@ -187,13 +198,13 @@ class Service:
         card, blocks = region["card"], region["blocks"]
         row = {"outcome": "released", "card": card.number, "identifier": blocks[0].address}
         row["allocation"] = region["row"]
-        row["stitched"] = region["stitched"]
         row["taken"] = sum(block.size for block in blocks)
-        if row["stitched"]:
-            self.maps(sum(math.ceil(block.size / self.policies["cache"].chunk) for block in blocks))
+        self.unstitched(region)
         for block in blocks:
             self.give(card, block)
+        self.places.live.remove(region)
         self.trim(card)
+        self.places.bring_home(card)
         return row
 
     # one card
@@ -244,12 +255,26 @@ class Service:
             block = self.from_driver(card, size)
         return ("physical", card, [self.use(card, block, need)]) if block else None
 
+    def placed(self, card, size):
+        """Blocks for what comes from another card: a cached one, else from the driver."""
+        block = self.cached_block(card, size) or self.from_driver(card, size)
+        return [self.use(card, block, self.cutting.need(size))] if block else None
+
+    def unstitched(self, region):
+        """What was put together of several blocks is unmapped."""
+        if region["stitched"]:
+            self.maps(sum(math.ceil(block.size / self.policies["cache"].chunk) for block in region["blocks"]))
+            region["stitched"] = False
+
     def flush(self, card):
+        """Give back everything that can go; whether anything did."""
+        before = card.physical
         if self.cutting.pages:
             card.unmap(card.cached)
-            return
-        for origin in card.wholly_cached():
-            self.to_driver(card, origin)
+        else:
+            for origin in card.wholly_cached():
+                self.to_driver(card, origin)
+        return card.physical > before
 
     def from_driver(self, card, size):
         if self.cutting.pages:
@@ -358,10 +383,12 @@ class Service:
 
     # other cards
 
-    def choose(self, own, size):
+    def choose(self, own, size, leaving=None):
+        """The card that lends to `own`; what is `leaving` a card does not stay there, nor go where no path leads."""
         target, count = self.policies["target"], len(self.cards)
         may = [c for c in range(count) if c != own and (self.options.cpus_lend or not self.hosts[c])]
         may = [c for c in may if self.hops[c][own] >= 0]
+        may = [c for c in may if leaving is None or (c != leaving and self.hops[c][leaving] >= 0)]
         may += [] if target.own_first() else [own]
         may = sorted(c for c in may if self.cards[c].capacity)
         cards = [c for c in may if not target.filters() or self.room(self.cards[c], size)]

@@ -43,9 +43,9 @@ class WaitingService(Service):
     def take(self, app):
         self.row, request = len(self.rows), app.left[0][1]
         blocked = request[3] == 0 and self.queue and self.options.wait_order == "first_come"
+        self.begin = max(self.free_at, app.asked_at()) + self.options.ipc_ns + self.options.service_ns
         row = self.refusal(app) if blocked else self.answer(request)
-        own_work = self.options.ipc_ns + self.options.service_ns
-        self.free_at = max(self.free_at, app.asked_at()) + own_work + row.pop("work")
+        self.free_at = self.begin + row.pop("work")
         if row["outcome"] == "refused":
             app.waits_since = self.free_at
             self.queue.append(app)
@@ -61,6 +61,7 @@ class WaitingService(Service):
             if self.free_at - app.waits_since > limit:
                 self.leave(app, self.refusal(app))
                 continue
+            self.begin = self.free_at
             row = self.answer(app.left[0][1])
             self.free_at += row["work"]
             if row["outcome"] != "refused":

@@ -6,16 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.records.pool import RELEASED, STITCHED, PoolRecord, granted
+from workbench.records.pool import STITCHED, PoolRecord
+from workbench.records.pool_stays import remote, stays_of
 
 
 class Regions(NamedTuple):
     """One row a region."""
 
     begin: np.ndarray
-    """int64[regions], the request that was granted it."""
+    """int64[regions], the request that was granted it, or that brought it to the card."""
     end: np.ndarray
-    """int64[regions], the request that released it; as many as there are requests where none did."""
+    """int64[regions], the request that released it or took it away; as many as there are requests where none did."""
     address: np.ndarray
     """int64[regions]."""
     length: np.ndarray
@@ -25,9 +26,12 @@ class Regions(NamedTuple):
 
 
 def regions_of(record: PoolRecord, card: int) -> Regions:
-    """The regions of a card in the order of their grants; those stitched of several blocks are left out."""
-    rows = np.flatnonzero(granted(record) & (record.card == card) & (record.outcome != STITCHED))
-    end = np.full(record.time.size, record.time.size, np.int64)
-    released = np.flatnonzero(record.outcome == RELEASED)
-    end[record.allocation[released]] = released
-    return Regions(rows, end[rows], record.identifier[rows], record.taken[rows], record.borrower[rows] != card)
+    """The regions of a card in the order of their grants; those stitched of several blocks are left out.
+
+    A region that moves has a row for each of its stays on the card.
+    """
+    stays = stays_of(record)
+    stitched = (stays.first == stays.region) & (record.outcome[stays.region] == STITCHED)
+    kept = (stays.card == card) & ~stitched
+    columns = (stays.first, stays.last, stays.identifier, stays.taken, remote(record, stays))
+    return Regions(*(column[kept] for column in columns))

@@ -1,4 +1,4 @@
-"""The engine `pool`: requests of applications to the memory of several cards, under four policies (spec 5)."""
+"""The engine `pool`: requests of applications to the memory of several cards, under five policies (spec 5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engines.engine import Setup
-from workbench.engines.pool.access import access_times
+from workbench.engines.pool.access import with_access_times
 from workbench.engines.pool.broken import broken
 from workbench.engines.pool.deaths import reclaimed
 from workbench.engines.pool.driver import check_driver, new_driver
@@ -20,17 +20,19 @@ from workbench.engines.pool.prepare import (
     calls_needed,
     check_named_cards,
     check_requests,
+    check_waiting,
     columns_of,
+    moves_expected,
     policies_of,
     rules_of,
     tables_of,
 )
 from workbench.engines.pool.queue import new_waiting
-from workbench.engines.pool.state import CALLS, FINE, STATUS, Columns, State, new_state
+from workbench.engines.pool.state import CALLS, FINE, MOVES, NO_MORE_MOVES, STATUS, Columns, State, new_state
 from workbench.engines.pool.waiting import simulate_waiting
 from workbench.levers import Spec
 from workbench.machine import Board, Described, Paths
-from workbench.records.pool import STITCHED, PoolRecord
+from workbench.records.pool import PoolRecord
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
 
@@ -49,6 +51,7 @@ class Pool:
         "target": "max_bandwidth",
         "idle_release": "keep_all",
         "driver": "byte_counter",
+        "residency": "stay",
     }
     options: ClassVar[type[Spec]] = PoolOptions
     machine: ClassVar[type[Described]] = Board
@@ -83,20 +86,27 @@ class Pool:
         cache: Any = setup.policies["cache"]
         columns, rules = columns_of(requests, cache), rules_of(setup)
         check_driver(setup)
+        check_waiting(setup)
         options: Any = setup.options
         paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
         tables = tables_of(setup.machine, paths, options)
         checked = checked or not _proved.issuperset(_answers(setup))
         policies, *memories = policies_of(setup, streams, checked)
         allocations = int((requests.action == ALLOC).sum())
-        blocks, calls = blocks_needed(columns, rules), calls_needed(allocations, rules)
-        driver = new_driver(setup, tables.capacity, blocks, streams, checked)
-        state = new_state(tables, columns.time.size, allocations, blocks, calls, driver, *memories)
-        waiting = new_waiting(requests.app, columns) if options.when_full == "wait" else None
-        if waiting is None:
-            simulate(columns, tables, rules, policies, state)
-        else:
-            simulate_waiting(columns, tables, rules, policies, state, waiting)
+        moves = moves_expected(allocations, rules)
+        while True:
+            blocks, calls = blocks_needed(columns, rules, moves), calls_needed(allocations + moves, rules)
+            driver = new_driver(setup, tables.capacity, blocks, streams, checked)
+            fit, target = (memory.copy() for memory in memories)
+            state = new_state(tables, columns.time.size, allocations, blocks, calls, driver, fit, target, moves)
+            waiting = new_waiting(requests.app, columns) if options.when_full == "wait" else None
+            if waiting is None:
+                simulate(columns, tables, rules, policies, state)
+            else:
+                simulate_waiting(columns, tables, rules, policies, state, waiting)
+            if state.counters[STATUS] != NO_MORE_MOVES:
+                break
+            moves *= 2
         if state.counters[STATUS] != FINE:
             raise broken(setup, columns, state)
         _proved.update(_answers(setup))
@@ -109,6 +119,7 @@ class Pool:
         """Refuse a setup with a request that makes no sense or is larger than every card, or with an unknown card."""
         check_named_cards(setup)
         check_driver(setup)
+        check_waiting(setup)
         self._requests(setup, Streams(seed))
 
     @staticmethod
@@ -133,12 +144,9 @@ def _record(
     options: Any = setup.options
     idle: Any = setup.policies["idle_release"]
     target: Any = setup.policies["target"]
-    lent = (state.outcome <= STITCHED) & (state.card != columns.borrower)
-    moved = columns.size * options.touches
-    had = answered(options, state.outcome, state.done)
-    together, alone = access_times(board, paths, lent, had, state.card, columns.borrower, moved)
+    nobody, nothing = np.zeros(columns.time.size), np.zeros(0)
     memories = zip(target.terms(), state.target_memory, strict=True)
-    return PoolRecord(
+    record = PoolRecord(
         cards=board.ids,
         hosts=np.array([card.kind == "cpu" for card in board.cards]),
         capacity=np.array([card.free_bytes for card in board.cards]),
@@ -157,12 +165,16 @@ def _record(
         taken=state.taken,
         done=state.done,
         waited=waited,
-        answered=had,
+        answered=answered(options, state.outcome, state.done),
         calls=state.calls[: state.counters[CALLS]].copy(),
         mappings=state.mappings,
-        access_ns=together,
-        access_alone_ns=alone,
+        access_ns=nobody,
+        access_alone_ns=nobody,
+        moves=state.moves[: state.counters[MOVES]].copy(),
+        move_ns=nothing,
+        move_alone_ns=nothing,
         fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),
         peak_cached=state.peak,
         idle_limit=idle.limit_bytes(),
     )
+    return with_access_times(record, board, paths, options.touches)

@@ -5,31 +5,27 @@ With `when_full: wait` the loop is that of `waiting.py`, over the same steps.
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, lend, routine
-from workbench.engines.pool.blocks import give, return_to_driver
-from workbench.engines.pool.lending import choose_card, note_lending
-from workbench.engines.pool.mapping import note_stitching
-from workbench.engines.pool.segments import unmap_free
+from workbench.compiled import kernel, lend, routine
+from workbench.engines.pool.blocks import card_of, give_region
+from workbench.engines.pool.lending import NOWHERE, choose_card, note_lending
+from workbench.engines.pool.mapping import unstitch
+from workbench.engines.pool.moving import bring_home, make_room, settle, unsettle
 from workbench.engines.pool.serving import LARGEST, has_room, serve
 from workbench.engines.pool.state import (
-    ANSWER,
-    AT_ROW,
+    BEGINS,
     DRIVER_NS,
     FINE,
     FREE_AT,
-    POOLS,
-    RAISED_IN_IDLE,
     REPEATED,
     STATUS,
     UNKNOWN,
-    WRONG_ORIGIN,
     Columns,
     Policies,
     Rules,
     State,
     Tables,
 )
-from workbench.policies.pool.idle.question import EACH, IN_USE, RELEASE
+from workbench.engines.pool.trimming import trim
 from workbench.records.pool import (
     CACHED,
     FREE_OF_REFUSED,
@@ -40,9 +36,7 @@ from workbench.records.pool import (
     STITCHED,
     UNKNOWN_FREE,
 )
-from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE
-
-ask_idle = RELEASE.ask
+from workbench.structures.size_index import ADDRESS, FIELDS, NONE
 
 
 @routine
@@ -50,43 +44,45 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
     """Serve every request in its order, or stop when a policy breaks its contract."""
     asked, board, levers, chosen, now = lend(columns), lend(tables), lend(rules), lend(policies), lend(state)
     for row in range(columns.time.size):
-        state.counters[DRIVER_NS] = 0
+        begin(asked, now, row, levers.request_ns)
         if columns.names[row] == NONE:
             allocate(asked, board, levers, chosen, now, row)
         else:
-            free(asked, levers, chosen, now, row)
+            free(asked, board, levers, chosen, now, row)
         if state.counters[STATUS] != FINE:
             return
-        serve_time(asked, levers, now, row, levers.request_ns)
+        serve_time(levers, now, row)
         note_peaks(now)
 
 
 @routine
 def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
-    """The own card first, then another (spec 5, R10, R15)."""
-    own = columns.borrower[row]
+    """The own card first, as long as room is made there, then another (spec 5, R10, R15)."""
+    own, by_sum = columns.borrower[row], rules.metric != LARGEST
     card, trying_own = own, rules.own_first != 0 and tables.capacity[own] > 0
-    if trying_own and rules.metric != LARGEST:
-        trying_own = has_room(columns, rules, policies, state, row, own)
+    if trying_own and by_sum and not has_room(columns, rules, policies, state, row, own):
+        trying_own, by_sum = make_room(columns, tables, rules, policies, state, row), False
     while True:
         if not trying_own:
-            card = choose_card(columns, tables, rules, policies, state, row)
+            card = choose_card(columns, tables, rules, policies, state, row, row, NOWHERE)
             if card == NONE:
                 state.outcome[row] = REFUSED
                 return
         granted = serve(columns, rules, policies, state, row, card)
-        if granted or not trying_own or rules.metric != LARGEST or state.counters[STATUS] != FINE:
+        if granted or not trying_own or by_sum or state.counters[STATUS] != FINE:
             break
-        trying_own = False
+        trying_own = make_room(columns, tables, rules, policies, state, row)
     if not granted:
         state.outcome[row] = MISJUDGED
-    elif not trying_own:
-        note_lending(columns, tables, rules, policies, state, row, card)
+        return
+    settle(columns, rules, state, row)
+    if not trying_own:
+        note_lending(columns, tables, rules, policies, state, row, row, card)
 
 
 @kernel
-def free(columns: Columns, rules: Rules, policies: Policies, state: State, row: int) -> None:
-    """Cache what was allocated; a free that names nothing in use changes nothing (spec 5, R28, E19)."""
+def free(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
+    """Cache what was allocated, where it lies by now; a free that names nothing in use changes nothing (R28, E19)."""
     named = columns.names[row]
     if named in (UNKNOWN, REPEATED):
         state.outcome[row] = UNKNOWN_FREE if named == UNKNOWN else REPEATED_FREE
@@ -95,64 +91,32 @@ def free(columns: Columns, rules: Rules, policies: Policies, state: State, row: 
     if block == NONE:
         state.outcome[row] = FREE_OF_REFUSED
         return
-    nodes, card = state.blocks.nodes, state.card[named]
-    state.outcome[row], state.card[row], state.taken[row] = RELEASED, card, state.taken[named]
-    state.identifier[row] = nodes[block * FIELDS + ADDRESS]
-    if state.outcome[named] == STITCHED:
-        note_stitching(rules, state, row, block, 0)
-    while block != NONE:
-        following = int(state.piece[block])
-        give(rules, state, int(state.pool[nodes[block * FIELDS + ORIGIN]]), block)
-        block = following
-    _trim(policies, rules, state, row, card)
+    card = card_of(state, block)
+    state.outcome[row], state.card[row] = RELEASED, card
+    state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
+    unsettle(columns, rules, state, named)
+    unstitch(rules, state, row, named)
+    state.taken[row] = give_region(rules, state, block)
+    trim(policies, rules, state, row, card)
+    bring_home(columns, tables, rules, policies, state, row, card)
 
 
 @kernel
-def _trim(policies: Policies, rules: Rules, state: State, row: int, card: int) -> None:
-    """Give back whole driver allocations until the cached bytes are within the limit (spec 5, R29, E6, E7).
-
-    Of segments that grow by pages, which are no driver allocations, pages go back and no policy is asked which.
-    """
-    limit = policies.idle_limit if rules.keeps else 0
-    if rules.pages and state.cached[card] > limit:
-        unmap_free(rules, state, row, card, state.cached[card] - limit)
-    while state.cached[card] > limit and state.oldest[card] != NONE:
-        found = state.oldest[card]
-        if rules.keeps:
-            excess = state.cached[card] - limit
-            found = ask_idle(policies.idle, excess, found, state.origins, policies.idle_params)
-        if found == NONE:
-            return
-        if not _can_go(state, card, found):
-            state.counters[STATUS] = RAISED_IN_IDLE if found == RAISED else WRONG_ORIGIN
-            state.counters[AT_ROW], state.counters[ANSWER] = row, found
-            return
-        return_to_driver(rules, state, row, found)
+def begin(columns: Columns, state: State, row: int, overhead: int) -> None:
+    """The service does one thing at a time: it begins with a request when it is free, after so many ns (E21)."""
+    counters = state.counters
+    counters[BEGINS] = max(counters[FREE_AT], columns.time[row]) + overhead
+    counters[DRIVER_NS] = 0
 
 
 @kernel
-def _can_go(state: State, card: int, origin: int) -> bool:
-    """Whether it is a driver allocation of the card that is wholly cached."""
-    if origin < 0 or origin >= state.piece.size or state.blocks.nodes[origin * FIELDS + SIZE] == 0:
-        return False
-    is_one = state.blocks.nodes[origin * FIELDS + ORIGIN] == origin and state.origins[origin * EACH + IN_USE] == 0
-    return bool(is_one and state.pool[origin] // POOLS == card)
-
-
-@kernel
-def serve_time(columns: Columns, rules: Rules, state: State, row: int, work: int) -> None:
-    """The service does one thing at a time, each from when it is free and so long as its work lasts (E20, E21).
-
-    Parameters
-    ----------
-    work : int
-        Nanoseconds, apart from those of the driver and of zeroing.
-    """
+def serve_time(rules: Rules, state: State, row: int) -> None:
+    """A request is served once the driver is done, moves are, and what is used again is zeroed (spec 5, E20)."""
     counters, outcome = state.counters, state.outcome[row]
-    work += counters[DRIVER_NS]
+    work = counters[DRIVER_NS]
     if rules.zero_gbps > 0.0 and outcome in (CACHED, STITCHED):
         work += int(state.taken[row] / rules.zero_gbps)
-    counters[FREE_AT] = max(counters[FREE_AT], columns.time[row]) + work
+    counters[FREE_AT] = counters[BEGINS] + work
     state.done[row] = counters[FREE_AT]
 
 

@@ -31,6 +31,7 @@ def tables_of(board: Board, paths: Paths, options: PoolOptions) -> Tables:
     return Tables(
         capacity=capacity,
         gbps=np.ascontiguousarray(gbps.T).reshape(-1),
+        narrowest=np.ascontiguousarray(paths.bottleneck_gbps).reshape(-1),
         hops=np.ascontiguousarray(paths.hops.T).reshape(-1),
         hosts=hosts.astype(np.int64),
         lends=lends.astype(np.int64),
@@ -128,11 +129,23 @@ def check_named_cards(setup: Setup) -> None:
         term.parameters_on(board.ids)
 
 
+def check_waiting(setup: Setup) -> None:
+    """Refuse a newcomer that would move others away and yet wait: what it moved would belong to no request."""
+    options: Any = setup.options
+    residency: Any = setup.policies["residency"]
+    if options.when_full == "wait" and residency.rules().evicts:
+        raise InputError(
+            f"when_full: {residency.name} moves others away for a newcomer, which therefore does not wait; use refuse, "
+            "or migrate_back."
+        )
+
+
 def rules_of(setup: Setup) -> Rules:
     """The levers as whole numbers."""
     options: Any = setup.options
     cache: Any = setup.policies["cache"]
     target: Any = setup.policies["target"]
+    residency: Any = setup.policies["residency"]
     metrics = ("largest_cached_or_physical", "sum_cached_or_physical", "sum_all")
     numbers = cache.rules()._asdict()
     del numbers["granule"], numbers["classes"]
@@ -153,16 +166,25 @@ def rules_of(setup: Setup) -> Rules:
         first_come=int(options.wait_order == "first_come"),
         wait_ns=options.wait_limit_ns,
         **numbers,
+        **residency.rules()._asdict(),
     )
 
 
-def blocks_needed(columns: Columns, rules: Rules) -> int:
-    """So many blocks at most exist at a time: each allocation adds what it takes and what it cuts off.
+def moves_expected(allocations: int, rules: Rules) -> int:
+    """So many moves are made room for: what only moves home does so once at most; what makes room may move more often.
+
+    The engine runs once more, with room for twice as many, if they do not suffice.
+    """
+    return max(allocations, 1) if rules.returns or rules.evicts else 0
+
+
+def blocks_needed(columns: Columns, rules: Rules, moves: int = 0) -> int:
+    """So many blocks at most exist at a time: each allocation or move adds what it takes and what it cuts off.
 
     In segments of pages there is at most one cached block more than blocks in use in each stretch of mapped pages, and
     no more of these than allocations; a segment begins with a block of its own and is there for an allocation.
     """
-    allocations = int((columns.names == NONE).sum())
+    allocations = int((columns.names == NONE).sum()) + moves
     if rules.pages:
         return 4 * allocations + 1
     cuts = 1

@@ -105,12 +105,12 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
 
 
 @kernel
-def _ask_driver(columns: Columns, rules: Rules, state: State, row: int, pool: int) -> int:
-    """A block from the driver, -1 = it has too little."""
+def ask_driver(columns: Columns, rules: Rules, state: State, row: int, of: int, pool: int) -> int:
+    """A block from the driver for the region `of` an allocation, asked for by a request, -1 = it has too little."""
     card = pool // POOLS
     if rules.pages:
-        return grow(rules, state, row, pool, columns.need[row])
-    size = _segment(columns, rules, state, row, card)
+        return grow(rules, state, row, pool, columns.need[of])
+    size = _segment(columns, rules, state, of, card)
     block = from_driver(rules, state, row, pool, size)
     if block != NONE:
         state.grown[card] = 2 * size
@@ -147,8 +147,8 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
         block, source = _stitched(columns, rules, state, row, pool), STITCHED
     flushing = own and rules.flushes != 0
     while block == NONE:
-        block, source = _ask_driver(columns, rules, state, row, pool), PHYSICAL
-        if block != NONE or not flushing or not _flush(rules, state, row, card):
+        block, source = ask_driver(columns, rules, state, row, row, pool), PHYSICAL
+        if block != NONE or not flushing or not flush(rules, state, row, card):
             break
     if block == NONE:
         return False
@@ -156,12 +156,13 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
         use(rules, state, pool, block, columns.need[row], source == PHYSICAL)
         state.taken[row] = state.blocks.nodes[block * FIELDS + SIZE]
     state.block[row], state.outcome[row], state.card[row] = block, source, card
+    state.stitched[row] = source == STITCHED
     state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
     return True
 
 
 @kernel
-def _flush(rules: Rules, state: State, row: int, card: int) -> bool:
+def flush(rules: Rules, state: State, row: int, card: int) -> bool:
     """Give back everything that can go; whether anything did."""
     if rules.pages:
         return unmap_free(rules, state, row, card, state.cached[card])

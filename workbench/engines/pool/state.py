@@ -9,10 +9,10 @@ import numpy as np
 from workbench.policies.pool.idle.question import EACH
 from workbench.structures.size_index import NONE, SizeIndex, new_size_index
 
-STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS, FORGOTTEN = range(11)
+STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS, FORGOTTEN, MOVES, BEGINS = range(13)
 """Counters: what stopped the run, at which request, with which answer of which term; when the service is free again;
-the driver's time in this request; how many blocks wait to be used again, how many were ever used; driver calls;
-lendings, and how many of them are too old to count."""
+the time of the driver and of moves in this request; how many blocks wait to be used again, how many were ever used;
+driver calls; lendings, and how many of them are too old to count; moves; when the work on this request begins."""
 (
     FINE,
     RAISED_IN_FIT,
@@ -23,7 +23,9 @@ lendings, and how many of them are too old to count."""
     WRONG_ORIGIN,
     RAISED_IN_DRIVER,
     WRONG_PLACE,
-) = range(9)
+    NO_MORE_MOVES,
+) = range(10)
+"""What stopped the run; `NO_MORE_MOVES` = the state has room for no more of them."""
 POOLS = 2
 """Pools of blocks a card: large requests', small requests'."""
 
@@ -50,6 +52,8 @@ class Tables(NamedTuple):
     capacity: np.ndarray
     gbps: np.ndarray
     """float64[cards * cards], by which targets are ranked, row by row a borrower."""
+    narrowest: np.ndarray
+    """float64[cards * cards], GB/s at which data go, row by row where they come from."""
     hops: np.ndarray
     hosts: np.ndarray
     lends: np.ndarray
@@ -92,6 +96,10 @@ class Rules(NamedTuple):
     chunk: int
     pages: int
     map_ns: int
+    returns: int
+    order: int
+    at_most: int
+    evicts: int
 
 
 class Terms(NamedTuple):
@@ -138,6 +146,25 @@ class Driver(NamedTuple):
     """int64[as memory], what the policy remembers while it is only asked whether it could."""
     start: np.ndarray
     """int64[blocks], the first granule of each driver allocation, by its first block."""
+
+
+class Places(NamedTuple):
+    """Where the regions in use lie, for policies that move them; a region is known by the row of its allocation.
+
+    Two orders, each a chain a card: the regions that lie on a card, in the order in which they came there; and those of
+    a card's applications that lie elsewhere. Empty where nothing moves.
+    """
+
+    first: np.ndarray
+    """int64[2 * cards], the region at the head of each chain, -1 = none."""
+    last: np.ndarray
+    before: np.ndarray
+    """int64[2 * requests], its neighbour in each of the two orders, -1 = none."""
+    after: np.ndarray
+    card: np.ndarray
+    """int64[requests], where each region lies."""
+    with_room: np.ndarray
+    """int64[cards], 1 = bytes have come back on the card, and nothing has moved home for them yet."""
 
 
 class State(NamedTuple):
@@ -191,7 +218,12 @@ class State(NamedTuple):
     calls: np.ndarray
     mappings: np.ndarray
     """int64[requests], the driver's calls that map or unmap."""
+    stitched: np.ndarray
+    """bool[requests], which regions are put together of several blocks."""
     driver: Driver
+    places: Places
+    moves: np.ndarray
+    """int64[moves, 8], as in the record."""
 
 
 def new_state(
@@ -203,13 +235,14 @@ def new_state(
     driver: Driver,
     fit_memory: np.ndarray,
     target_memory: np.ndarray,
+    moves: int = 0,
 ) -> State:
-    """Nothing allocated yet; room for so many requests, allocations among them, blocks and calls of the driver."""
+    """Nothing allocated yet; room for so many requests, allocations among them, blocks, driver's calls and moves."""
     cards = tables.capacity.size
     zeros = [np.zeros(cards, np.int64) for _ in range(7)]
     nowhere = [np.full(count, NONE) for count in (POOLS * cards, POOLS * cards, cards, cards)]
     return State(
-        counters=np.zeros(11, np.int64),
+        counters=np.zeros(13, np.int64),
         blocks=new_size_index(POOLS * cards, capacity),
         origins=np.zeros(capacity * EACH, np.int64),
         pool=np.zeros(capacity, np.int32),
@@ -231,7 +264,7 @@ def new_state(
         free=zeros[6],
         scores=np.zeros((2, cards)),
         lent=np.zeros(cards * cards),
-        lendings=np.zeros((allocations, 3), np.int64),
+        lendings=np.zeros((allocations + moves, 3), np.int64),
         block=np.full(requests, NONE, np.int32),
         outcome=np.zeros(requests, np.int8),
         card=np.full(requests, NONE),
@@ -240,5 +273,14 @@ def new_state(
         done=np.zeros(requests, np.int64),
         calls=np.zeros((calls, 4), np.int64),
         mappings=np.zeros(requests, np.int64),
+        stitched=np.zeros(requests, np.bool_),
         driver=driver,
+        places=_no_places(cards, requests if moves else 0),
+        moves=np.zeros((moves, 8), np.int64),
     )
+
+
+def _no_places(cards: int, requests: int) -> Places:
+    sizes = (2 * cards, 2 * cards, 2 * requests, 2 * requests, requests)
+    first, last, before, after, card = (np.full(count, NONE) for count in sizes)
+    return Places(first, last, before, after, card, with_room=np.zeros(cards, np.int64))

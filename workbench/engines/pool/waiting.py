@@ -13,11 +13,10 @@ A request takes the service's time when it is asked; out of the queue only its c
 from __future__ import annotations
 
 from workbench.compiled import kernel, lend, routine
-from workbench.engines.pool.loop import allocate, free, note_peaks, serve_time
+from workbench.engines.pool.loop import allocate, begin, free, note_peaks, serve_time
 from workbench.engines.pool.queue import HEAD, LINE, TAIL, Waiting
 from workbench.engines.pool.state import (
     AT_ROW,
-    DRIVER_NS,
     FINE,
     FREE_AT,
     STATUS,
@@ -75,9 +74,9 @@ def _take(
 ) -> bool:
     """Serve a request, or let it wait; with `first_come` nobody overtakes a queue. Whether memory came back."""
     line = _write_down(columns, waiting, row)
-    state.counters[DRIVER_NS] = 0
+    begin(waiting.asked, state, line, rules.request_ns)
     if waiting.asked.names[line] != NONE:
-        free(waiting.asked, rules, policies, state, line)
+        free(waiting.asked, tables, rules, policies, state, line)
     elif rules.first_come and waiting.counters[HEAD] != NONE:
         state.outcome[line] = REFUSED
     else:
@@ -85,7 +84,7 @@ def _take(
     if state.counters[STATUS] != FINE:
         state.counters[AT_ROW] = row
         return False
-    serve_time(waiting.asked, rules, state, line, rules.request_ns)
+    serve_time(rules, state, line)
     if state.outcome[line] == REFUSED:
         _join(state, waiting, row)
     else:
@@ -156,7 +155,7 @@ def _try_queue(
     while app != NONE:
         row, behind = waiting.row[app], waiting.behind[app]
         line = _write_down(columns, waiting, row)
-        state.counters[DRIVER_NS] = 0
+        begin(waiting.asked, state, line, 0)
         state.outcome[line] = REFUSED
         too_late = rules.wait_ns > 0 and state.counters[FREE_AT] - waiting.since[app] > rules.wait_ns
         if not too_late:
@@ -164,7 +163,7 @@ def _try_queue(
         if state.counters[STATUS] != FINE:
             state.counters[AT_ROW] = row
             return
-        serve_time(waiting.asked, rules, state, line, 0)
+        serve_time(rules, state, line)
         if too_late or state.outcome[line] != REFUSED:
             _leave(waiting, app, before)
             _answer(columns, state, waiting, row, state.counters[FREE_AT] - waiting.since[app])
