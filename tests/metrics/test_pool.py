@@ -86,7 +86,7 @@ def slow_measures(record):
 @pytest.mark.parametrize(("policies", "options"), CASES.values(), ids=CASES)
 def test_measures_are_what_is_counted_request_by_request(policies, options):
     board = line(200, 150, 250, gbps=(12.0, 48.0))
-    record = Case(crowd(3, 3, 200, 90), board, policies, {"ipc_ns": 9, **options}).simulate()
+    record = Case(crowd(11, 3, 200, 90), board, policies, {"ipc_ns": 9, **options}).simulate()
     found = measure(record)
     for name, value in slow_measures(record).items():
         assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
