@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
 from workbench.dashboards.panels.card_memory import PLACES, memory_scene
 from workbench.dashboards.pool import OPENING, latency_note, lent_note, source_note, used_note
@@ -17,6 +18,7 @@ from workbench.engines.pool import Pool
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
+from workbench.records.pool import was_asked
 from workbench.workloads.synthetic.regimes import regimes
 
 
@@ -93,9 +95,11 @@ def lent_after(record):
 
 
 def test_notes_of_a_run(records):
-    for record in records:
-        cards = [card for card, size in enumerate(record.capacity) if size]
-        mean = np.mean(slow.used(record), axis=0)
+    waiting = Case(crowd(3, 3, 200, 90), line(200, 150, 250), {}, {"when_full": "wait"}).simulate()
+    assert (~was_asked(waiting)).any(), "the case tests nothing"
+    for record in (*records, waiting):
+        cards, ever = [card for card, size in enumerate(record.capacity) if size], int(was_asked(record).sum())
+        mean = np.mean(slow.used(record)[:ever], axis=0)
         assert used_note(record) == pytest.approx([100 * mean[card] / record.capacity[card] for card in cards])
         lent = dict.fromkeys(record.cards, 0)
         for (lender, _), size in slow.lent(record).items():
@@ -106,7 +110,7 @@ def test_notes_of_a_run(records):
         counts = [sum(event["outcome"] == name for event in asked) for name in ("cached", "physical")]
         refused = sum(event["outcome"] not in slow.GRANTED for event in asked)
         assert source_note(record) == pytest.approx([100 * n / len(asked) for n in (*counts, len(away), refused)])
-        waits = sorted((record.done - record.time).tolist())
+        waits = sorted((record.done - record.time)[:ever].tolist())
         assert latency_note(record)[-1] * 1000 == pytest.approx(waits[-1])
         assert latency_note(record)[0] * 1000 == pytest.approx(waits[-(-len(waits) // 2) - 1])
 

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from tests.engines.pool_cases import Case, Row, assert_same, line
 from tests.engines.test_pool import EVERY, LARGE, assert_lawful
+from tests.engines.test_pool_vectors import Ghost
 from workbench.engines.pool import Pool
-from workbench.errors import InputError
+from workbench.errors import InputError, PolicyError
 from workbench.machine import Board, Card
 from workbench.metrics.pool import measure
 from workbench.policies.pool import ManagedMemory, NoCache, WeightedCards
 from workbench.records.pool import OUTCOMES, PoolRecord
+from workbench.records.pool_events import events
 
 ALLOC, FREE, DIE = 0, 1, 2
 WAIT = {"when_full": "wait"}
@@ -79,6 +81,7 @@ def test_e16_who_came_first_blocks_those_behind():
     found = measure(record)
     assert (found["completed_rate"], found["never_asked_rate"], found["waited_rate"]) == (1 / 4, 5 / 8, 0)
     assert found["latency_mean_ns"] == (0 + 15 + 0) / 3, "what is never asked has no latency"
+    assert events(record)["kind"].tolist() == ["grant", "refuse", "refuse"]
 
 
 def test_e16_who_waited_too_long_is_refused_and_those_behind_are_tried():
@@ -137,6 +140,14 @@ def test_e16_what_the_chosen_card_misjudged_does_not_wait(order):
     literal = {"target": WeightedCards(filtered=False)}
     rows = [(0, 0, 0, ALLOC, 1, 60), (1, 0, 0, ALLOC, 2, 60), (2, 0, 0, ALLOC, 3, 60), (3, 0, 0, FREE, 1, 0)]
     assert served(assert_same(Case(rows, line(70, 70), literal, {**WAIT, "wait_order": order})))[2][3] == "misjudged"
+
+
+def test_a_policy_that_breaks_its_contract_is_named_with_the_request_of_the_trace():
+    """The free is the third request, and the second to be served."""
+    rows = [(0, 0, 0, ALLOC, 1, 60), (1, 1, 0, ALLOC, 1, 60), (2, 0, 0, FREE, 1, 0)]
+    case = Case(rows, Board(cards=(Card(id="gpu0", memory_bytes=100),), links=()), {"idle_release": Ghost()}, WAIT)
+    with pytest.raises(PolicyError, match=r"ghost .* at request 2"):
+        case.simulate()
 
 
 def test_with_room_for_all_waiting_changes_nothing():

@@ -124,7 +124,7 @@ def slow_measures(record):
 def test_measures_are_what_is_counted_request_by_request(policies, options):
     scale = 1 << 15 if isinstance(policies.get("cache"), ExpandableSegments) else 1
     board = line(*(size * scale for size in (200, 150, 250)), gbps=(12.0, 48.0))
-    record = Case(crowd(3, 3, 200, 90 * scale), board, policies, {"ipc_ns": 9, **options}).simulate()
+    record = Case(crowd(11, 3, 200, 90 * scale), board, policies, {"ipc_ns": 9, **options}).simulate()
     found = measure(record)
     assert bool(len(record.moves)) == ("residency" in policies), "the case tests nothing"
     for name, value in slow_measures(record).items():

@@ -30,10 +30,10 @@ class PoolOptions(Spec):
         "refuse", says="what becomes of a request for which no card has room (spec 5, E16)"
     )
     wait_order: Literal["first_come", "any_that_fits"] = lever(
-        "first_come", says="of when_full: wait, whether the head of the queue blocks those behind it (E16)"
+        "first_come", says="who is served while somebody waits: nobody before him, or whoever has room (E16)"
     )
     wait_limit_ns: int = lever(
-        0, least=0, most=10**15, unit="ns", says="a request that waited longer is refused; 0 = it waits for ever (E16)"
+        0, least=0, most=10**15, unit="ns", says="who waited longer is refused; 0 = waits for ever (E16)"
     )
     ipc_ns: int = lever(0, least=0, most=10**9, unit="ns", says="from client to service and back (spec 5, E21)")
     service_ns: int = lever(0, least=0, most=10**9, unit="ns", says="the service's work on a request")

@@ -4,8 +4,10 @@ Who is due first asks first; of those due at the same time, who stands first in 
 waits asks nothing meanwhile, and its clock stands still: what it asks later comes later by as long as it waited, its
 death too. The queue is tried again after each release, in the order in which its requests joined.
 
-A request waits when no card qualifies, and for whatever reason that is: also where no release will ever help. One that
-the chosen card misjudged is answered at once, also out of the queue: room was found, and the choice was wrong.
+A request waits when no card qualifies, and for whatever reason that is: also where no release will ever help. With
+`first_come` it also waits when somebody else does, so that nobody is overtaken. One that the chosen card misjudged is
+answered at once, also out of the queue: room was found, and the choice was wrong. When all that could still ask wait,
+the run is over: they are refused, and what they had left is never asked.
 
 A request takes the service's time when it is asked; out of the queue only its calls of the driver, and zeroing, do.
 """
