@@ -328,6 +328,12 @@ def test_a_driver_deals_in_granules_and_policies_round_as_they_do():
     assert came_of(unrounded) == ["physical"] * 4, "2, 3, 1 and 2 of 8"
 
 
+def test_a_driver_with_a_list_of_its_own_is_told_of_what_comes_back():
+    policies = {"cache": NoCache(), "driver": placement.SegregatedFit()}
+    record = Case(requests((1, 16), (1,), (2, 16)), line(16), policies, {"driver_granule": 1}).simulate()
+    assert came_of(record) == ["physical", "released", "physical"]
+
+
 def test_a_flush_makes_room_in_one_run():
     rows = requests((1, 4), (2, 4), (1,), (2,), (3, 8))
     policies = {"cache": SplitAndCoalesce(flush_before_remote=True), "driver": placement.FirstFit()}
