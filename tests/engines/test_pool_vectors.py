@@ -329,9 +329,12 @@ def test_a_driver_deals_in_granules_and_policies_round_as_they_do():
 
 
 def test_a_driver_with_a_list_of_its_own_is_told_of_what_comes_back():
-    policies = {"cache": NoCache(), "driver": placement.SegregatedFit()}
-    record = Case(requests((1, 16), (1,), (2, 16)), line(16), policies, {"driver_granule": 1}).simulate()
-    assert came_of(record) == ["physical", "released", "physical"]
+    """8 to 11 came back before 0 to 5: 4 go there, and the 6 stay whole for the last one."""
+    said = requests((1, 6), (2, 2), (3, 4), (4, 4), (3,), (1,), (5, 4), (6, 6))
+    policies = {"cache": NoCache(), "driver": placement.UnsortedFreeList()}
+    assert came_of(Case(said, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical"] * 2
+    policies = {"cache": NoCache(), "driver": placement.FirstFit()}
+    assert came_of(Case(said, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical", "refused"]
 
 
 def test_a_flush_makes_room_in_one_run():
