@@ -165,7 +165,7 @@ class Service:
         if not found:
             return {"outcome": "misjudged", "card": -1, "identifier": -1, "taken": 0}
         source, card, blocks = found
-        latest["blocks"], latest["card"], latest["stitched"] = blocks, card, source == "stitched"
+        latest["blocks"], latest["card"] = blocks, card
         taken = sum(block.size for block in blocks)
         return {"outcome": source, "card": card.number, "identifier": blocks[0].address, "taken": taken}
 
@@ -181,10 +181,8 @@ class Service:
             return dict(outcome="free_of_refused", **nothing)
         card, blocks = region["card"], region["blocks"]
         row = {"outcome": "released", "card": card.number, "identifier": blocks[0].address}
-        row["stitched"] = region["stitched"]
         row["taken"] = sum(block.size for block in blocks)
-        if row["stitched"]:
-            self.maps(sum(math.ceil(block.size / self.policies["cache"].chunk) for block in blocks))
+        self.maps(sum(self.chunks(block) for block in blocks) if len(blocks) > 1 else 0)
         for block in blocks:
             self.give(card, block)
         self.trim(card)
@@ -305,8 +303,13 @@ class Service:
             pieces.remove(block)
             taken.append(self.use(card, block, min(need, block.size)))
             need -= taken[-1].size
-            self.maps(math.ceil(taken[-1].size / self.policies["cache"].chunk) + 1)
+        if len(taken) > 1:
+            self.maps(sum(self.chunks(block) + 1 for block in taken))
         return taken
+
+    def chunks(self, block):
+        """Calls that map a part of a stitched region."""
+        return math.ceil(block.size / self.policies["cache"].chunk)
 
     def give(self, card, block):
         if self.cutting.pages:

@@ -96,8 +96,7 @@ def _free(columns: Columns, rules: Rules, policies: Policies, state: State, row:
     nodes, card = state.blocks.nodes, state.card[named]
     state.outcome[row], state.card[row], state.taken[row] = RELEASED, card, state.taken[named]
     state.identifier[row] = nodes[block * FIELDS + ADDRESS]
-    if state.outcome[named] == STITCHED:
-        note_stitching(rules, state, row, block, 0)
+    note_stitching(rules, state, row, block, 0)
     while block != NONE:
         following = int(state.piece[block])
         give(rules, state, int(state.pool[nodes[block * FIELDS + ORIGIN]]), block)
