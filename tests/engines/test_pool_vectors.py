@@ -37,6 +37,7 @@ from workbench.policies.pool import (
     Target,
 )
 from workbench.records.pool import OUTCOMES, PoolRecord
+from workbench.structures.free_map import next_free
 
 ALLOC, FREE, DIE = 0, 1, 2
 
@@ -366,11 +367,20 @@ def test_a_driver_deals_in_granules_and_policies_round_as_they_do():
     first = Case(said, line(23), {"driver": placement.FirstFit()}, options).simulate()
     assert came_of(first) == ["physical", "physical", "refused"], "2 and 3 granules of 5"
     assert reserved(first, 0).tolist() == [5, 14, 14]
-    said += [(9, 0, 0, ALLOC, 4, 5)]
-    buddy = Case(said, line(35), {"driver": placement.Buddy()}, options).simulate()
-    assert came_of(buddy) == ["physical"] * 3 + ["refused"], "2, 4 and 1 granule of 8"
-    unrounded = Case(said, line(35), {"driver": placement.FirstFit()}, options).simulate()
+    more = [(9, 0, 0, ALLOC, 4, 5), (9, 0, 0, FREE, 2, 0), (9, 0, 0, ALLOC, 5, 16)]
+    buddy = Case([*said, *more], line(35), {"cache": NoCache(), "driver": placement.Buddy()}, options).simulate()
+    assert came_of(buddy) == ["physical"] * 3 + ["refused", "released", "physical"], "2, 4 and 1 granule of 8; 4 again"
+    unrounded = Case([*said, *more[:1]], line(35), {"driver": placement.FirstFit()}, options).simulate()
     assert came_of(unrounded) == ["physical"] * 4, "2, 3, 1 and 2 of 8"
+
+
+def test_a_driver_with_a_list_of_its_own_is_told_of_what_comes_back():
+    """8 to 11 came back before 0 to 5: 4 go there, and the 6 stay whole for the last one."""
+    said = requests((1, 6), (2, 2), (3, 4), (4, 4), (3,), (1,), (5, 4), (6, 6))
+    policies = {"cache": NoCache(), "driver": placement.UnsortedFreeList()}
+    assert came_of(Case(said, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical"] * 2
+    policies = {"cache": NoCache(), "driver": placement.FirstFit()}
+    assert came_of(Case(said, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical", "refused"]
 
 
 def test_a_flush_makes_room_in_one_run():
@@ -439,6 +449,21 @@ class Squatter(placement.Placement):
 
     def answer(free, segments, length, params, memory):
         return 0
+
+
+class Twice(placement.Placement):
+    """The lowest free granules, two times; it counts how often it is asked."""
+
+    def answer(free, segments, length, params, memory):
+        memory[0] += 1
+        return next_free(free, 0) if memory[0] <= 2 else -1
+
+
+def test_a_driver_that_is_asked_whether_it_could_forgets_it():
+    """Card 0 has its two; of card 1 it is asked first whether it has room at all."""
+    rows = requests(*((k, 10) for k in range(5)))
+    record = Case(rows, line(100, 100), {"driver": Twice()}, {"driver_granule": 1}).simulate()
+    assert record.card.tolist() == [0, 0, 1, 1, -1]
 
 
 class Ghost(IdleRelease):

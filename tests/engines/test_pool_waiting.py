@@ -188,7 +188,7 @@ def queues(seed: int, apps: int, count: int, largest: int) -> list[Row]:
 def crowded(draw: Any) -> Case:
     """Many applications on two small cards, whatever the policies; half the time they only wait for a while."""
     chance = random.Random(draw(st.integers(0, 1 << 20)))
-    unfit = (*LARGE, "managed_memory")
+    unfit = (*LARGE, "managed_memory", "preferred", "bind")  # the cards of `line` have other names
     policies = {slot: draw(st.sampled_from([it for it in EVERY[slot] if it.name not in unfit])) for slot in EVERY}
     options = {
         **WAIT,

@@ -180,7 +180,7 @@ class Service:
         if not found:
             return {"outcome": "misjudged", "card": -1, "identifier": -1, "taken": 0}
         source, card, blocks = found
-        latest["blocks"], latest["card"], latest["stitched"] = blocks, card, source == "stitched"
+        latest["blocks"], latest["card"] = blocks, card
         self.places.live.append(latest)
         taken = sum(block.size for block in blocks)
         return {"outcome": source, "card": card.number, "identifier": blocks[0].address, "taken": taken}
@@ -199,7 +199,7 @@ class Service:
         row = {"outcome": "released", "card": card.number, "identifier": blocks[0].address}
         row["allocation"] = region["row"]
         row["taken"] = sum(block.size for block in blocks)
-        self.unstitched(region)
+        self.unstitch(blocks)
         for block in blocks:
             self.give(card, block)
         self.places.live.remove(region)
@@ -260,11 +260,9 @@ class Service:
         block = self.cached_block(card, size) or self.from_driver(card, size)
         return [self.use(card, block, self.cutting.need(size))] if block else None
 
-    def unstitched(self, region):
+    def unstitch(self, blocks):
         """What was put together of several blocks is unmapped."""
-        if region["stitched"]:
-            self.maps(sum(math.ceil(block.size / self.policies["cache"].chunk) for block in region["blocks"]))
-            region["stitched"] = False
+        self.maps(sum(self.chunks(block) for block in blocks) if len(blocks) > 1 else 0)
 
     def flush(self, card):
         """Give back everything that can go; whether anything did."""
@@ -336,8 +334,13 @@ class Service:
             pieces.remove(block)
             taken.append(self.use(card, block, min(need, block.size)))
             need -= taken[-1].size
-            self.maps(math.ceil(taken[-1].size / self.policies["cache"].chunk) + 1)
+        if len(taken) > 1:
+            self.maps(sum(self.chunks(block) + 1 for block in taken))
         return taken
+
+    def chunks(self, block):
+        """Calls that map a part of a stitched region."""
+        return math.ceil(block.size / self.policies["cache"].chunk)
 
     def give(self, card, block):
         if self.cutting.pages:

@@ -30,7 +30,7 @@ class Places:
         begin = service.begin + service.driver_ns
         service.driver_ns += int(size / self.narrowest(left.number, to.number))
         before = sum(block.size for block in region["blocks"])
-        service.unstitched(region)
+        service.unstitch(region["blocks"])
         for block in region["blocks"]:
             service.give(left, block)
         region["card"], region["blocks"] = to, blocks

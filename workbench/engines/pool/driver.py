@@ -92,7 +92,7 @@ def take_bytes(state: State, row: int, card: int, size: int, block: int) -> bool
     if start == NOWHERE:
         return False
     driver.start[block] = start
-    mark_taken(_free_map(driver, card), start, length)
+    mark_taken(driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]], start, length)
     state.physical[card] -= length * driver.granule
     _notify(driver, GRANTED, card, start, length)
     return True
@@ -106,15 +106,9 @@ def give_bytes(state: State, card: int, size: int, block: int) -> None:
         state.physical[card] += size
         return
     start, length = driver.start[block], _taken(driver, card, size)
-    mark_free(_free_map(driver, card), start, length)
+    mark_free(driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]], start, length)
     state.physical[card] += length * driver.granule
     _notify(driver, RELEASED, card, start, length)
-
-
-@kernel
-def _free_map(driver: Driver, card: int) -> Any:
-    """Which granules of a card are free."""
-    return driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]]
 
 
 @kernel
@@ -127,9 +121,10 @@ def _taken(driver: Driver, card: int, size: int) -> int:
 @kernel
 def _place(state: State, row: int, card: int, length: int, memory: np.ndarray) -> int:
     """The first granule of the run that the policy chooses, -1 = there is none."""
-    driver, free = state.driver, _free_map(state.driver, card)
+    driver = state.driver
     if length > driver.granules[card]:
         return NOWHERE
+    free = driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]]
     start = ask_place(driver.answers[ASKED], free, driver.granules[card], length, driver.params, memory)
     if start != NOWHERE and (start < 0 or not is_free(free, start, length)):
         state.counters[STATUS] = RAISED_IN_DRIVER if start == RAISED else WRONG_PLACE
@@ -142,5 +137,6 @@ def _place(state: State, row: int, card: int, length: int, memory: np.ndarray) -
 def _notify(driver: Driver, what: int, card: int, start: int, length: int) -> None:
     """Tell the policy of what was taken or given back."""
     if driver.answers[what] != NO_ANSWER:
+        free = driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]]
         memory = driver.memory[driver.first[SLOTS, card] : driver.first[SLOTS, card + 1]]
-        tell(driver.answers[what], _free_map(driver, card), driver.granules[card], start, length, driver.params, memory)
+        tell(driver.answers[what], free, driver.granules[card], start, length, driver.params, memory)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from workbench.compiled import kernel, lend, routine
 from workbench.engines.pool.blocks import card_of, give_region
 from workbench.engines.pool.lending import NOWHERE, choose_card, note_lending
-from workbench.engines.pool.mapping import unstitch
+from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.moving import bring_home, make_room, settle, unsettle
 from workbench.engines.pool.serving import LARGEST, has_room, serve
 from workbench.engines.pool.state import (
@@ -95,7 +95,7 @@ def free(columns: Columns, tables: Tables, rules: Rules, policies: Policies, sta
     state.outcome[row], state.card[row] = RELEASED, card
     state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
     unsettle(columns, rules, state, named)
-    unstitch(rules, state, row, named)
+    note_stitching(rules, state, row, block, 0)
     state.taken[row] = give_region(rules, state, block)
     trim(policies, rules, state, row, card)
     bring_home(columns, tables, rules, policies, state, row, card)

@@ -15,16 +15,10 @@ def note_mappings(rules: Rules, state: State, row: int, calls: int) -> None:
 
 
 @kernel
-def unstitch(rules: Rules, state: State, row: int, of: int) -> None:
-    """Unmap a region that a request releases or moves, where it is put together of several blocks."""
-    if state.stitched[of]:
-        note_stitching(rules, state, row, int(state.block[of]), 0)
-        state.stitched[of] = False
-
-
-@kernel
 def note_stitching(rules: Rules, state: State, row: int, block: int, per_piece: int) -> None:
-    """Each part of a stitched region takes a call for each of its chunks, and so many more."""
+    """Each of several parts takes a call for each of its chunks, and so many more; a region in one part takes none."""
+    if state.piece[block] == NONE:
+        return
     while block != NONE:
         chunks = -(-state.blocks.nodes[block * FIELDS + SIZE] // rules.chunk)
         note_mappings(rules, state, row, chunks + per_piece)

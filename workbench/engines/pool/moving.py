@@ -7,7 +7,7 @@ from typing import Any
 from workbench.compiled import apart, kernel
 from workbench.engines.pool.blocks import card_of, give_region, use
 from workbench.engines.pool.lending import choose_card, note_lending
-from workbench.engines.pool.mapping import unstitch
+from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.places import AWAY, HERE, enter, leave
 from workbench.engines.pool.serving import ask_driver, cached_block, flush, has_room, least_segment, pool_of
 from workbench.engines.pool.state import (
@@ -70,7 +70,7 @@ def move(
     log[7] = counters[BEGINS] + counters[DRIVER_NS]
     counters[DRIVER_NS] += int(columns.size[of] / tables.narrowest[left * tables.capacity.size + to])
     unsettle(columns, rules, state, of)
-    unstitch(rules, state, row, of)
+    note_stitching(rules, state, row, int(state.block[of]), 0)
     log[5], log[6] = give_region(rules, state, int(state.block[of])), nodes[block * FIELDS + SIZE]
     state.block[of] = block
     settle(columns, rules, state, of)

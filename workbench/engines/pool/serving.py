@@ -156,7 +156,6 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
         use(rules, state, pool, block, columns.need[row], source == PHYSICAL)
         state.taken[row] = state.blocks.nodes[block * FIELDS + SIZE]
     state.block[row], state.outcome[row], state.card[row] = block, source, card
-    state.stitched[row] = source == STITCHED
     state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
     return True
 

@@ -218,8 +218,6 @@ class State(NamedTuple):
     calls: np.ndarray
     mappings: np.ndarray
     """int64[requests], the driver's calls that map or unmap."""
-    stitched: np.ndarray
-    """bool[requests], which regions are put together of several blocks."""
     driver: Driver
     places: Places
     moves: np.ndarray
@@ -273,7 +271,6 @@ def new_state(
         done=np.zeros(requests, np.int64),
         calls=np.zeros((calls, 4), np.int64),
         mappings=np.zeros(requests, np.int64),
-        stitched=np.zeros(requests, np.bool_),
         driver=driver,
         places=_no_places(cards, requests if moves else 0),
         moves=np.zeros((moves, 8), np.int64),
