@@ -3,12 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Three workers on two cores: tests of deaths and time limits wait a fifth of the time.
+# Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
+unexport PYTHONDONTWRITEBYTECODE
 # What is run a second time interpreted: the rooms that hold compiled code, without the tests of policies as values.
 COMPILED_ROOMS := tests/compiled tests/structures tests/policies tests/engines tests/metrics
 SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
+# Nor those that count thousands of draws: that each draw is the same in both is shown by its definition and its twin.
+SAME_IN_BOTH += or is_uniform or as_likely_as_another or draws_are_independent
 
-.PHONY: run test check lab dashboard bench pictures lock clean help
+.PHONY: run test check compiled browser interpreted lab dashboard bench pictures lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -29,9 +32,18 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY)
 	$(BIN)/python -m workbench.cli.main_job
 
-test: check
+# Two at a time: the type checker and the browser leave a core idle, and tests of deaths and time limits wait.
+test: $(READY)
+	$(MAKE) --no-print-directory -j 2 check compiled
+	$(MAKE) --no-print-directory -j 2 browser interpreted
+
+compiled: $(READY)
 	$(BIN)/python -m pytest -n 3 --dist loadfile --ignore=tests/browser
+
+browser: $(READY)
 	$(BIN)/python -m pytest tests/browser
+
+interpreted: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(COMPILED_ROOMS)
 
 check: $(READY)
