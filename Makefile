@@ -3,12 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Three workers on two cores: tests of deaths and time limits wait a fifth of the time.
+# Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
+unexport PYTHONDONTWRITEBYTECODE
 # What is run a second time interpreted: the rooms that hold compiled code, without the tests of policies as values.
 COMPILED_ROOMS := tests/compiled tests/structures tests/policies tests/engines tests/metrics
 SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
+# Nor those that count thousands of draws: that each draw is the same in both is shown by its twin and its contract.
+SAME_IN_BOTH += or is_uniform or as_likely_as_another or draws_are_independent
 
-.PHONY: run test check lab dashboard bench pictures lock clean help
+.PHONY: run test check compiled browser interpreted lab dashboard bench pictures lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -19,19 +22,31 @@ help:
 	@echo "make bench      measure the speed of this machine"
 	@echo "make lock       resolve requirements.lock anew (needs uv)"
 
+# Pip would compile thirty seconds on one core; a file of a package that is no Python for this version is no matter.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib || true
 	@touch $(READY)
 
 run: $(READY)
 	$(BIN)/python -m workbench.cli.main_job
 
-test: check
+# Two at a time, for the type checker and the browser use one core each.
+test: $(READY)
+	$(MAKE) --no-print-directory -j 2 check compiled
+	$(MAKE) --no-print-directory -j 2 browser interpreted
+
+# Three workers on two cores: tests of deaths and time limits wait a fifth of the time.
+compiled: $(READY)
 	$(BIN)/python -m pytest -n 3 --dist loadfile --ignore=tests/browser
+
+browser: $(READY)
 	$(BIN)/python -m pytest tests/browser
+
+interpreted: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(COMPILED_ROOMS)
 
 check: $(READY)

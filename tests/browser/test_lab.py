@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -115,11 +116,15 @@ def test_the_first_notebook_runs_and_its_dashboard_turns(address: str, folder: P
 
 
 def wait_for_outputs(visit: Visit, path: Path) -> list[dict[str, object]]:
-    """The outputs of the saved notebook, once Lab has written them."""
+    """The outputs of the saved notebook, once Lab has written them: it empties the file first."""
     for _ in range(100):
-        cells = json.loads(path.read_text())["cells"]
-        found = [out for cell in cells for out in cell.get("outputs", [])]
-        if found:
-            return found
+        with suppress(json.JSONDecodeError):
+            found = outputs(path.read_text())
+            if found:
+                return found
         visit.page.wait_for_timeout(100)
     pytest.fail("Lab did not save the notebook.")
+
+
+def outputs(notebook: str) -> list[dict[str, object]]:
+    return [out for cell in json.loads(notebook)["cells"] for out in cell.get("outputs", [])]

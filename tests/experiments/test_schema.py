@@ -7,10 +7,9 @@ import jsonschema
 import pytest
 import yaml
 
-from workbench.experiments.schema import sweep_schema
+from tests.experiments.sweep_validator import sweep_validator
 
 SWEEPS = sorted(Path(__file__).parents[2].glob("sweeps/[!t]*/*.yaml"))
-VALIDATOR = jsonschema.Draft202012Validator(sweep_schema())
 SWEEP = {
     "engine": "shared_memory",
     "machine": {"segments": 128},
@@ -31,12 +30,12 @@ def changed(path: str, value: object) -> dict:
 
 
 def test_the_schema_is_one():
-    jsonschema.Draft202012Validator.check_schema(sweep_schema())
+    jsonschema.Draft202012Validator.check_schema(sweep_validator().schema)
 
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda path: path.stem)
 def test_every_sweep_of_the_project_fits(path):
-    VALIDATOR.validate(yaml.safe_load(path.read_text()))
+    sweep_validator().validate(yaml.safe_load(path.read_text()))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_every_sweep_of_the_project_fits(path):
     ],
 )
 def test_a_choice_may_stand_at_any_depth(path, value):
-    VALIDATOR.validate(changed(path, value))
+    sweep_validator().validate(changed(path, value))
 
 
 @pytest.mark.parametrize(
@@ -76,4 +75,4 @@ def test_a_choice_may_stand_at_any_depth(path, value):
     ],
 )
 def test_what_is_wrong_does_not_fit(path, value):
-    assert not VALIDATOR.is_valid(changed(path, value))
+    assert not sweep_validator().is_valid(changed(path, value))

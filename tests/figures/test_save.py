@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import os
 import subprocess
 import sys
@@ -16,22 +17,27 @@ from workbench.errors import StoreError
 from workbench.figures import figure
 from workbench.figures.save import as_csv, save
 
-RUNS = runs({"first_fit": [record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])], "best_fit": [record([(0, 0, 7, 0, 8)])]})
 DRAWN_ANEW = """
 import hashlib, sys
 from pathlib import Path
-from tests.figures.test_save import RUNS, figure, save
+from tests.figures.test_save import compared, figure, save
 recipe = figure("layout_over_time")
-data = recipe.data(RUNS)
+data = recipe.data(compared())
 for path in save(recipe.draw(data), data, Path(sys.argv[1]), "layout"):
     print(path.name, hashlib.sha256(path.read_bytes()).hexdigest())
 """
 
 
+@functools.cache
+def compared():
+    """Two policies, measured when a test first wants them: a file is collected by every worker."""
+    return runs({"first_fit": [record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])], "best_fit": [record([(0, 0, 7, 0, 8)])]})
+
+
 @pytest.mark.parametrize("name", ["remaining_over_time", "layout_over_time", "wear_by_segment"])
 def test_the_same_data_give_the_same_bytes(tmp_path, name, monkeypatch):
     recipe = figure(name)
-    data = recipe.data(RUNS)
+    data = recipe.data(compared())
     first = {path.name: path.read_bytes() for path in save(recipe.draw(data), data, tmp_path / "a", name)}
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + 1e6)
@@ -59,7 +65,7 @@ def test_the_same_bytes_in_another_process(tmp_path):
 
 def test_csv_reads_back_as_what_is_drawn(tmp_path):
     recipe = figure("remaining_over_time")
-    data = recipe.data(RUNS)
+    data = recipe.data(compared())
     path = save(recipe.draw(data), data, tmp_path, "remaining")[2]
     rows = list(csv.DictReader(path.open()))
     columns = data.columns()
@@ -85,14 +91,14 @@ def test_columns_of_different_length_are_a_mistake_of_ours():
 def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     recipe = figure("wear_by_segment")
-    data = recipe.data(RUNS)
+    data = recipe.data(compared())
     with pytest.raises(StoreError, match="cannot be made: Not a directory"):
         save(recipe.draw(data), data, tmp_path / "file" / "figures", "wear")
 
 
 def test_a_failure_leaves_the_files_of_before(tmp_path, monkeypatch):
     recipe = figure("wear_by_segment")
-    data = recipe.data(RUNS)
+    data = recipe.data(compared())
     before = {path: path.read_bytes() for path in save(recipe.draw(data), data, tmp_path, "wear")}
 
     def full(*_):

@@ -1,5 +1,6 @@
 """The key `workload:` of a sweep file in all its forms, and what is said about the wrong ones."""
 
+import functools
 from pathlib import Path
 
 import jsonschema
@@ -174,6 +175,14 @@ def test_any_junk_is_a_workload_or_is_refused_in_one_line(value):
     assert said.startswith("a.yaml: workload") or not said
 
 
+@functools.cache
+def validator():
+    """The schema is itself checked once, which takes longer than all that it is asked."""
+    schema = workload_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -191,7 +200,7 @@ def test_any_junk_is_a_workload_or_is_refused_in_one_line(value):
     ids=str,
 )
 def test_the_schema_takes_what_the_reader_takes(given):
-    jsonschema.validate(given, workload_schema())
+    validator().validate(given)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +222,7 @@ def test_the_schema_takes_what_the_reader_takes(given):
 def test_the_schema_refuses_what_the_reader_refuses(given):
     assert refusal(read_workload, given)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(given, workload_schema())
+        validator().validate(given)
 
 
 def test_the_schema_names_every_law_with_its_levers():

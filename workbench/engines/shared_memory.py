@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from workbench.compiled import MOST_TURNS, ran_out
 from workbench.engines.engine import Setup
+from workbench.engines.first_runs import FirstRuns
+from workbench.engines.log_room import with_log_room
 from workbench.engines.shared_memory_loop import (
     ANSWER,
     AT_CYCLE,
@@ -38,8 +41,7 @@ from workbench.records.shared_memory import SharedMemoryRecord
 from workbench.streams import Streams
 from workbench.workloads.workload import Workgroups
 
-_proved: set[Any] = set()
-"""The answers that have done a run without a fault."""
+_first_runs = FirstRuns()
 
 _LAYOUTS = {"contiguous": CONTIGUOUS, "scattered": SCATTERED, "compacting": COMPACTING}
 
@@ -101,13 +103,9 @@ class SharedMemory:
         jobs = admitted(wanted, placement, setup.machine.segments)
         rules = _rules(setup, placement)
         memory_seed = streams.integer("placement")
-        checked = checked or not (placement.built_in or placement.function() in _proved)
-        state = _run(jobs, rules, placement, memory_seed, checked, 0, 0)
-        _proved.add(placement.function())
-        moves = int(state.counters[MOVES])
-        refusals = int(state.counters[REFUSALS]) if events else 0
-        if moves or refusals:  # what is logged is known now: once more with room for it
-            state = _run(jobs, rules, placement, memory_seed, checked, moves, refusals)
+        with _first_runs.watched([placement], checked) as checked:
+            play = partial(_run, jobs, rules, placement, memory_seed, checked)
+            state = with_log_room(play, partial(_logged, events=events))
         return _record(wanted, jobs, rules, placement, state)
 
     def admit(self, setup: Setup, seed: int) -> None:
@@ -144,13 +142,20 @@ def _rules(setup: Setup, placement: Placement) -> Rules:
     )
 
 
-def _run(jobs: Jobs, rules: Rules, placement: Placement, seed: int, checked: bool, moves: int, refusals: int) -> State:
+def _run(
+    jobs: Jobs, rules: Rules, placement: Placement, seed: int, checked: bool, moves: int = 0, refusals: int = 0
+) -> State:
     state = new_state(jobs.arrival.size, rules, moves, refusals)
     ready = placement.ready(rules.segments, seed, checked)
     simulate(jobs, rules, ready, state)
     if state.counters[STATUS] != FINE:
         raise _broken(placement, ready, jobs, rules, state)
     return state
+
+
+def _logged(state: State, events: bool) -> tuple[int, int]:
+    """Moves are always kept."""
+    return int(state.counters[MOVES]), int(state.counters[REFUSALS]) if events else 0
 
 
 def _broken(placement: Placement, ready: ReadyPlacement, jobs: Jobs, rules: Rules, state: State) -> PolicyError:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 
-import jsonschema
 import pytest
 import yaml
 
 import workbench as wb
 from tests.experiments.designs.sweeps import PATHS, one_range, sweep
+from tests.experiments.sweep_validator import sweep_validator
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.experiments.designs import draw, with_choices
 from workbench.experiments.plan import make_plan
-from workbench.experiments.schema import sweep_schema
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import lever
 from workbench.policies.placement import Placement
-
-VALIDATOR = jsonschema.Draft202012Validator(sweep_schema())
 
 
 def planned(said):
@@ -178,12 +175,12 @@ def test_a_sweep_with_ranges_runs_is_kept_and_is_opened_again(tmp_path):
     [True, {"from": 8}, {"from": 8, "to": 64, "scale": "log"}, {"count": 4}, {"any_of": [1, 2]}, [64, 128]],
 )
 def test_the_schema_takes_what_the_reader_takes(vary):
-    VALIDATOR.validate(one_range(vary))
+    sweep_validator().validate(one_range(vary))
 
 
 @pytest.mark.parametrize("vary", [False, {"form": 8}, {"scale": "cubic"}, {"count": 1}, {"any_of": []}, []])
 def test_the_schema_refuses_what_the_reader_refuses(vary):
-    assert not VALIDATOR.is_valid(one_range(vary))
+    assert not sweep_validator().is_valid(one_range(vary))
 
 
 def test_plan_says_what_is_drawn(tmp_path, monkeypatch, capsys):

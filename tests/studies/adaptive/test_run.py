@@ -7,11 +7,11 @@ import math
 import subprocess
 import sys
 
-import jsonschema
 import pytest
 import yaml
 
 import workbench as wb
+from tests.experiments.sweep_validator import sweep_validator
 from tests.experiments.test_running import rows_in, wait_for_rows
 from workbench.api import open_results
 from workbench.cli.main import main
@@ -19,7 +19,6 @@ from workbench.errors import InputError
 from workbench.experiments.folder import STORE
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import Silent
-from workbench.experiments.schema import sweep_schema
 from workbench.studies.adaptive import stop
 from workbench.studies.statistics import Looks, mean_interval
 from workbench.studies.tuning import read_study
@@ -200,7 +199,7 @@ def test_the_command_says_where_it_stopped(tmp_path, monkeypatch, capsys):
 
 
 def test_the_schema_takes_it():
-    validator = jsonschema.Draft202012Validator(sweep_schema())
+    validator = sweep_validator()
     validator.validate(sweep())
     validator.validate(sweep(half_width=20))
     assert not validator.is_valid(sweep(half_widht=20))

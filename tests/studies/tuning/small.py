@@ -1,13 +1,17 @@
-"""A study that takes a tenth of a second, and a policy that fails."""
+"""A study that takes a tenth of a second, its undisturbed course, and a policy that fails."""
 
 from __future__ import annotations
 
 import copy
+import functools
+import json
 from typing import Any
 
+from workbench.experiments.runner import Silent
 from workbench.levers import lever
 from workbench.policies.placement import Placement
 from workbench.structures.windows import first_start
+from workbench.studies.tuning import tune
 
 SMALL: dict[str, Any] = {
     "engine": "shared_memory",
@@ -32,6 +36,27 @@ def small(**changed: Any) -> dict[str, Any]:
     """The small study with some keys changed; a key that is None is left out."""
     said = {**copy.deepcopy(SMALL), **changed}
     return {key: value for key, value in said.items() if value is not None}
+
+
+class Counts(Silent):
+    """Remembers which runs were done."""
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+
+    def advance(self, row: Any) -> None:
+        self.runs.append(row.id)
+
+
+def undisturbed(sampler: dict[str, Any] = SMALL["sampler"]) -> tuple[Any, list[str]]:
+    """What the study finds when nothing happens to it, and the runs that it does; played once for all tests."""
+    return _undisturbed(json.dumps(sampler))
+
+
+@functools.cache
+def _undisturbed(sampler: str) -> tuple[Any, list[str]]:
+    watch = Counts()
+    return tune(small(sampler=json.loads(sampler)), progress=watch), watch.runs
 
 
 class FailsWhenWide(Placement):

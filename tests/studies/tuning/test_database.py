@@ -14,8 +14,8 @@ import optuna
 import pytest
 
 from benchmarks.faults.postgresql import programs, server
-from tests.studies.tuning.small import small
-from tests.studies.tuning.test_resume import Counts, DiesAt, in_a_child
+from tests.studies.tuning.small import Counts, small, undisturbed
+from tests.studies.tuning.test_resume import DiesAt, in_a_child
 from workbench.errors import StoreError
 from workbench.experiments.runner import Silent
 from workbench.studies.tuning import tune
@@ -91,16 +91,15 @@ def away(request, storage):
 def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, storage, sampler, runs, keep_seconds):
     monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
     study = small(sampler=sampler, storage=storage)
-    whole = tune(small(sampler=sampler))
+    whole, every = undisturbed(sampler)
     assert in_a_child(lambda: tune(study, tmp_path / "out", progress=DiesAt(runs)))
     left = kept(storage)
     assert all(trial.state.is_finished() for trial in left)  # nothing is left running
-    seen, every = Counts(), Counts()
+    seen = Counts()
     resumed = tune(study, tmp_path / "out", progress=seen)
     assert resumed.trials.equals(whole.trials)
     assert resumed.pareto.equals(whole.pareto)
-    tune(small(sampler=sampler), progress=every)
-    assert len(seen.runs) == len(set(seen.runs)) == len(every.runs) - runs
+    assert len(seen.runs) == len(set(seen.runs)) == len(every) - runs
     assert [trial.params for trial in kept(storage)[: len(left)]] == [trial.params for trial in left]
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
@@ -109,17 +108,17 @@ def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, stora
 def test_more_trials_later_are_the_trials_of_one_long_study(storage, sampler):
     for trials in (4, 13, 20):
         stepwise = tune(small(sampler=sampler, storage=storage), trials=trials)
-    assert stepwise.trials.equals(tune(small(sampler=sampler)).trials)
+    assert stepwise.trials.equals(undisturbed(sampler)[0].trials)
 
 
 def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     sampler = {"tpe": {"startup": 4}}
-    watch, every = GoesAway(away, at=(3, 14)), Counts()
+    watch = GoesAway(away, at=(3, 14))
     found = tune(small(sampler=sampler, storage=storage), tmp_path / "out", progress=watch)
-    peaceful = tune(small(sampler=sampler), progress=every)
+    peaceful, every = undisturbed(sampler)
     assert len(watch.back) == 2
     assert found.trials.equals(peaceful.trials)
-    assert watch.runs == every.runs
+    assert watch.runs == every
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 
@@ -145,7 +144,7 @@ def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatc
     monkeypatch.undo()
     assert calls[5] == (2 if lost == "before" else 1)
     assert [trial.number for trial in kept(storage)] == list(range(20))
-    assert found.trials.equals(tune(small()).trials)
+    assert found.trials.equals(undisturbed()[0].trials)
 
 
 def test_one_driver_at_a_time(storage):

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.studies.tuning.small import small
+from tests.studies.tuning.small import Counts, small, undisturbed
 from workbench.errors import StoreError
 from workbench.experiments.runner import Silent
 from workbench.studies.tuning import tune
@@ -38,16 +38,6 @@ class DiesAt(Silent):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-class Counts(Silent):
-    """Remembers which runs were done."""
-
-    def __init__(self):
-        self.runs = []
-
-    def advance(self, row):
-        self.runs.append(row.id)
-
-
 def in_a_child(body):
     """Do something in a process of its own; True if it was killed."""
     child = os.fork()
@@ -64,15 +54,13 @@ def in_a_child(body):
 @pytest.mark.parametrize("keep_seconds", [0, 1000])
 def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs, keep_seconds):
     monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
-    whole = tune(study(sampler))
+    whole, every = undisturbed(sampler)
     assert in_a_child(lambda: tune(study(sampler), tmp_path / "out", progress=DiesAt(runs)))
     seen = Counts()
     resumed = tune(study(sampler), tmp_path / "out", progress=seen)
     assert resumed.trials.equals(whole.trials)
     assert resumed.pareto.equals(whole.pareto)
-    every = Counts()
-    tune(study(sampler), progress=every)
-    assert len(seen.runs) == len(set(seen.runs)) == len(every.runs) - runs
+    assert len(seen.runs) == len(set(seen.runs)) == len(every) - runs
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -90,14 +78,14 @@ def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, t
         tune(study(sampler), tmp_path / "out")
 
     assert in_a_child(body)
-    assert tune(study(sampler), tmp_path / "out").trials.equals(tune(study(sampler)).trials)
+    assert tune(study(sampler), tmp_path / "out").trials.equals(undisturbed(sampler)[0].trials)
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_more_trials_later_are_the_trials_of_one_long_study(tmp_path, sampler):
     for trials in (4, 9, 20):
         stepwise = tune(study(sampler), tmp_path / "out", trials)
-    assert stepwise.trials.equals(tune(study(sampler)).trials)
+    assert stepwise.trials.equals(undisturbed(sampler)[0].trials)
     assert len(tune(study(sampler), tmp_path / "out", 5).trials) == 20
 
 
@@ -107,7 +95,7 @@ def test_what_a_dead_driver_leaves_in_the_journal_is_mended(tmp_path):
     with open(journal, "ab") as torn:
         torn.write(b'{"op_code": 4, "wor')
     (tmp_path / "out" / f"{JOURNAL}.lock").symlink_to(journal)
-    assert tune(small(), tmp_path / "out").trials.equals(tune(small()).trials)
+    assert tune(small(), tmp_path / "out").trials.equals(undisturbed()[0].trials)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +155,7 @@ def test_a_file_that_is_no_sampler_does_nothing(tmp_path):
 def test_without_the_sampler_the_journal_leads_it_back(tmp_path, sampler):
     tune(study(sampler), tmp_path / "out", 13)
     (tmp_path / "out" / STATE).unlink()
-    assert tune(study(sampler), tmp_path / "out").trials.equals(tune(study(sampler)).trials)
+    assert tune(study(sampler), tmp_path / "out").trials.equals(undisturbed(sampler)[0].trials)
 
 
 def test_a_journal_that_lost_trials_is_refused(tmp_path):

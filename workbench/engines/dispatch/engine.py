@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -41,15 +42,17 @@ from workbench.engines.dispatch.state import (
     new_state,
 )
 from workbench.engines.engine import Setup
+from workbench.engines.first_runs import FirstRuns
+from workbench.engines.log_room import with_log_room
 from workbench.levers import Spec
 from workbench.machine import Described, Machine
 from workbench.machine.resource import Resource
+from workbench.policies.policy import Policy
 from workbench.records.dispatch import DispatchRecord
 from workbench.streams import Streams
 from workbench.workloads.workload import Groups
 
-_proved: set[Any] = set()
-"""The answers that have done a run without a fault."""
+_first_runs = FirstRuns()
 
 
 class Run(NamedTuple):
@@ -61,7 +64,15 @@ class Run(NamedTuple):
     resources: tuple[Resource, ...]
     columns: Columns
     history: bool
-    checked: bool
+
+
+class Played(NamedTuple):
+    """What one run came to, and the shape and rules by which its columns are read."""
+
+    shape: Shape
+    columns: Columns
+    rules: Rules
+    state: State
 
 
 class Dispatch:
@@ -107,20 +118,18 @@ class Dispatch:
         PolicyError
             A policy raised, gave an answer that its question does not allow, or refused for ever.
         """
-        run = _read(setup, seed, checked)
-        shape, columns, rules, state = _play(run, events)
-        if events:
-            takes, failures = int(state.counters[TAKES]), int(state.counters[FAILURES])
-            shape, columns, rules, state = _play(run, events, takes, failures)
-        _proved.update(_answers(setup))
-        return _record(run, shape, columns, rules, state)
+        run = _read(setup, seed)
+        with _first_runs.watched(_asked(setup), checked) as checked:
+            play = partial(_play, run, events, checked)
+            played = with_log_room(play, _logged) if events else play()
+        return _record(run, played)
 
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse a setup whose groups cannot all be dispatched to an empty module."""
-        _read(setup, seed, False)
+        _read(setup, seed)
 
 
-def _read(setup: Setup, seed: int, checked: bool) -> Run:
+def _read(setup: Setup, seed: int) -> Run:
     streams, resources = Streams(seed), setup.machine.resources()
     choice: Any = setup.policies["choice"]
     bound = choice.bound([resource.label for resource in resources])
@@ -130,23 +139,27 @@ def _read(setup: Setup, seed: int, checked: bool) -> Run:
     shape, history = shape_of(setup, resources), needs_history(setup)
     columns = columns_of(setup, groups, resources, history)
     check_groups(setup, shape, columns, resources)
-    unproved = any(answer not in _proved for answer in _answers(setup))
-    return Run(setup, streams, groups, resources, columns, history, checked or unproved)
+    return Run(setup, streams, groups, resources, columns, history)
 
 
-def _answers(setup: Setup) -> list[Any]:
-    """The answers of policies that are not part of this package."""
+def _asked(setup: Setup) -> list[Policy]:
+    """The policies that are asked something: of a choice, its terms."""
     choice: Any = setup.policies["choice"]
-    asked = [policy for slot, policy in setup.policies.items() if slot != "choice"]
-    return [policy.function() for policy in (*asked, *(t for t, _ in choice.terms())) if not policy.built_in]
+    others = [policy for slot, policy in setup.policies.items() if slot != "choice"]
+    return [*others, *(term for term, _ in choice.terms())]
 
 
-def _play(run: Run, events: bool, takes: int = 0, failures: int = 0) -> tuple[Shape, Columns, Rules, State]:
+def _logged(played: Played) -> tuple[int, int]:
+    counters = played.state.counters
+    return int(counters[TAKES]), int(counters[FAILURES])
+
+
+def _play(run: Run, events: bool, checked: bool, takes: int = 0, failures: int = 0) -> Played:
     setup = run.setup
     shape = shape_of(setup, run.resources)
     columns = run.columns._replace(following=run.columns.following.copy())
     rules = rules_of(setup, run.groups, run.history, events)
-    policies, term_memory = policies_of(setup, rules, run.streams, run.checked)
+    policies, term_memory = policies_of(setup, rules, run.streams, checked)
     memories = _memories(run, shape)
     room = _room(run, shape, columns, rules, memories, term_memory, takes, failures)
     state = new_state(shape, columns, rules, policies, room)
@@ -159,7 +172,7 @@ def _play(run: Run, events: bool, takes: int = 0, failures: int = 0) -> tuple[Sh
     simulate(shape, columns, rules, policies, state)
     if state.counters[STATUS] != FINE:
         raise broken(setup, shape, columns, rules, policies, state)
-    return shape, columns, rules, state
+    return Played(shape, columns, rules, state)
 
 
 def _memories(run: Run, shape: Shape) -> np.ndarray:
@@ -215,7 +228,8 @@ def _room(
     )
 
 
-def _record(run: Run, shape: Shape, columns: Columns, rules: Rules, state: State) -> DispatchRecord:
+def _record(run: Run, played: Played) -> DispatchRecord:
+    shape, columns, rules, state = played
     counters, resources = state.counters, run.resources
     options: Any = run.setup.options
     choice: Any = run.setup.policies["choice"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import MOST_TURNS, ran_out
 from workbench.engines.engine import Setup
+from workbench.engines.first_runs import FirstRuns
+from workbench.engines.log_room import with_log_room
 from workbench.engines.malloc.cutting import cut
 from workbench.engines.malloc.loop import simulate
 from workbench.engines.malloc.options import MallocOptions
@@ -56,8 +59,7 @@ from workbench.policies.malloc.lock import NO_LOCK
 from workbench.records.malloc import MallocRecord, Work
 from workbench.streams import Streams
 
-_proved: set[Any] = set()
-"""The answers that have done a run without a fault."""
+_first_runs = FirstRuns()
 
 
 class Run(NamedTuple):
@@ -111,13 +113,10 @@ class Malloc:
             A policy raised, or gave an answer that its question does not allow.
         """
         found = chosen(setup)
-        own = [one.function() for one in (found.serve, found.placement) if one is not None and not one.built_in]
-        checked = checked or any(answer not in _proved for answer in own)
-        run = _play(setup, found, seed, checked, 0, 0)
-        if events:
-            counters = run.state.counters
-            run = _play(setup, found, seed, checked, int(counters[TAKEN]), int(counters[REFUSALS]))
-        _proved.update(own)
+        asked = [policy for policy in (found.serve, found.placement) if policy is not None]
+        with _first_runs.watched(asked, checked) as checked:
+            play = partial(_play, setup, found, seed, checked)
+            run = with_log_room(play, _logged) if events else play()
         return _record(setup, found, run)
 
     def admit(self, setup: Setup, seed: int) -> None:
@@ -127,7 +126,12 @@ class Malloc:
         columns_of(wanted, rules_of(setup, found, False))
 
 
-def _play(setup: Setup, found: Chosen, seed: int, checked: bool, taken: int, refusals: int) -> Run:
+def _logged(run: Run) -> tuple[int, int]:
+    counters = run.state.counters
+    return int(counters[TAKEN]), int(counters[REFUSALS])
+
+
+def _play(setup: Setup, found: Chosen, seed: int, checked: bool, taken: int = 0, refusals: int = 0) -> Run:
     streams = Streams(seed)
     wanted = setup.workload.mallocs(setup.machine, streams)
     any_frees = bool((wanted.free_at >= 0).any())

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from workbench.engines.engine import Setup
+from workbench.engines.first_runs import FirstRuns
 from workbench.engines.translation.options import TranslationOptions
 from workbench.engines.translation.playing import Play
 from workbench.engines.translation.prepare import plan_of
@@ -14,11 +15,11 @@ from workbench.errors import InputError
 from workbench.levers import Spec
 from workbench.machine import Described
 from workbench.machine.translation_machine import TranslationMachine
+from workbench.policies.policy import Policy
 from workbench.records.translation import TranslationRecord
 from workbench.streams import Streams
 
-_proved: set[Any] = set()
-"""The answers that have done a run without a fault."""
+_first_runs = FirstRuns()
 _ASKED = ("peer", "fill", "remote_fill", "eviction", "shared_eviction")
 
 
@@ -64,10 +65,9 @@ class Translation:
             A policy raised, gave an answer that its question does not allow, or never ended.
         """
         _check_policies(setup)
-        answers = _answers(setup)
-        play = Play(setup, Streams(seed), events, checked or any(answer not in _proved for answer in answers))
-        play.to_the_end()
-        _proved.update(answers)
+        with _first_runs.watched(_asked(setup), checked) as checked:
+            play = Play(setup, Streams(seed), events, checked)
+            play.to_the_end()
         return record_of(play)
 
     def admit(self, setup: Setup, seed: int) -> None:
@@ -75,11 +75,10 @@ class Translation:
         _check_policies(setup)
 
 
-def _answers(setup: Setup) -> list[Any]:
-    """The answers of policies that are not part of this package."""
+def _asked(setup: Setup) -> list[Policy]:
+    """The policies whose answers are compiled: of an eviction, the one that it is based on."""
     chosen: list[Any] = [setup.policies[slot] for slot in _ASKED]
-    asked = [policy.base_policy() if policy.question == "eviction" else policy for policy in chosen]
-    return [policy.function() for policy in asked if not policy.built_in]
+    return [policy.base_policy() if policy.question == "eviction" else policy for policy in chosen]
 
 
 def _check_policies(setup: Setup) -> None:

@@ -1,0 +1,48 @@
+"""The first run of a user's answer is watched until one has ended well; logs get the room that they need."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.engines.first_runs import FirstRuns
+from workbench.engines.log_room import with_log_room
+from workbench.policies.placement import FirstFit, Placement
+
+
+class Mine(Placement, abstract=True):
+    def answer(free, segments, length, params, memory):
+        return -1
+
+
+def test_an_answer_of_a_user_is_watched_until_a_run_has_ended_well():
+    runs, seen = FirstRuns(), []
+
+    def run(fault=0):
+        with runs.watched([FirstFit(), Mine()], checked=False) as checked:
+            seen.append(checked)
+            return 1 // (1 - fault)
+
+    with pytest.raises(ZeroDivisionError):
+        run(fault=1)
+    run()
+    run()
+    assert seen == [True, True, False]
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_built_in_answer_is_watched_when_asked_for_alone(asked):
+    with FirstRuns().watched([FirstFit()], checked=asked) as checked:
+        assert checked == asked
+
+
+@pytest.mark.parametrize(("takes", "failures"), [(0, 0), (3, 0), (0, 2), (3, 2)])
+def test_a_run_is_played_again_with_exactly_the_room_that_its_logs_need(takes, failures):
+    played = []
+
+    def play(room=0, more=0):
+        played.append((room, more))
+        return ["take"] * min(room, takes), ["failure"] * min(more, failures)
+
+    found = with_log_room(play, lambda _: (takes, failures))
+    assert found == (["take"] * takes, ["failure"] * failures)
+    assert played == [(0, 0), (takes, failures)][: 1 + bool(takes + failures)]
