@@ -27,8 +27,13 @@ def slow_measures(record):
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
     lenders, speeds, granted, cached_hits, calls = [], [], 0, 0, record.calls.tolist()
+    away, reading, before = {}, 0.0, int(record.time[0])
     for row in range(record.time.size):
         came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
+        reading += sum(away.values()) * (int(record.time[row]) - before)
+        before = int(record.time[row])
+        if came == "released":
+            away.pop(int(record.allocation[row]), None)
         if record.action[row] == 0 and lent[own] > 0 and card != own:
             late += 1
         if came in ("cached", "physical", "stitched", "released"):
@@ -41,6 +46,7 @@ def slow_measures(record):
             if sign > 0 and card != own:
                 lenders.append(card)
                 speeds.append(float(record.gbps[card, own]))
+                away[row] = int(record.asked[row]) / speeds[-1]
         while calls and calls[0][0] == row:
             reserved[calls[0][1]] += calls.pop(0)[3]
         now = active, sum(reserved), sum(reserved) - sum(held), sum(lent), max(np.subtract(reserved, held))
@@ -57,6 +63,7 @@ def slow_measures(record):
         "driver_calls_per_request": len(record.calls) / record.time.size,
         "borrowed_rate": len(lenders) / granted,
         "borrowed_bandwidth_gbps": sum(speeds) / len(speeds),
+        "borrowed_reading_mean_ns": reading / int(record.time[-1] - record.time[0]),
         "lender_entropy": -sum(chance * math.log2(chance) for chance in chances),
         "lender_failure_rate": late / allocations,
         "utilisation_gini": apart,
@@ -83,7 +90,7 @@ def test_measures_are_what_is_counted_request_by_request(policies):
 def test_measures_of_nothing():
     found = measure(Case([], line(10, 10)).simulate())
     assert set(found) == set(MEASURES)
-    assert math.isnan(found["completed_rate"])
+    assert math.isnan(found["completed_rate"]) and math.isnan(found["borrowed_reading_mean_ns"])
     assert found["reserved_peak_bytes"] == 0
 
 

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from workbench.metrics.measure import Measure, declared
+from workbench.metrics.pool_remote import borrowed_reading_mean_ns
 from workbench.metrics.pool_series import cached, changes_in_use, in_use, lent_out, reserved
 from workbench.metrics.shared_memory import gini
 from workbench.records.pool import (
@@ -35,6 +36,9 @@ MEASURES = declared(
     Measure("borrowed_peak_bytes", "bytes", "neither", "most bytes borrowed at a time, all cards together"),
     Measure(
         "borrowed_bandwidth_gbps", "GB/s", "higher", "bandwidth of the path to borrowed regions, averaged over them"
+    ),
+    Measure(
+        "borrowed_reading_mean_ns", "ns", "lower", "time to read all borrowed bytes once, averaged over the run's time"
     ),
     Measure("remote_access_mean_ns", "ns", "lower", "how long a borrowed region's data are under way, averaged"),
     Measure("remote_slowdown", "", "lower", "the same over what it would be without contention, averaged"),
@@ -98,6 +102,7 @@ def _borrowing(record: PoolRecord) -> dict[str, float]:
     slowdown = record.access_ns[rows][moved] / alone[moved]
     return {
         "borrowed_bandwidth_gbps": _over(gbps.sum(), rows.size),
+        "borrowed_reading_mean_ns": borrowed_reading_mean_ns(record),
         "remote_access_mean_ns": _over(record.access_ns[rows].sum(), rows.size),
         "remote_slowdown": _over(slowdown.sum(), slowdown.size),
         "lender_entropy": _entropy(np.bincount(record.card[rows], minlength=len(record.cards))),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.records.pool import RELEASED, STITCHED, PoolRecord, granted
+from workbench.records.pool import FREE_OF_REFUSED, RELEASED, STITCHED, PoolRecord, granted
 
 
 class Regions(NamedTuple):
@@ -27,7 +27,16 @@ class Regions(NamedTuple):
 def regions_of(record: PoolRecord, card: int) -> Regions:
     """The regions of a card in the order of their grants; those stitched of several blocks are left out."""
     rows = np.flatnonzero(granted(record) & (record.card == card) & (record.outcome != STITCHED))
-    end = np.full(record.time.size, record.time.size, np.int64)
-    released = np.flatnonzero(record.outcome == RELEASED)
-    end[record.allocation[released]] = released
+    end = freed_at(record)
     return Regions(rows, end[rows], record.identifier[rows], record.taken[rows], record.borrower[rows] != card)
+
+
+def freed_at(record: PoolRecord) -> np.ndarray:
+    """int64[requests], the request that freed each allocation, refused ones too; as many as there are where none did.
+
+    For a request that is no allocation, it means nothing.
+    """
+    end = np.full(record.time.size, record.time.size, np.int64)
+    freed = np.flatnonzero(np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED)))
+    end[record.allocation[freed]] = freed
+    return end

@@ -1,5 +1,20 @@
-"""What recorded memory says of the pool's policies: a trace's own reserved bytes beside those of a replay."""
+"""What can be said of the pool beside its runs: bounds for every policy, recorded memory, what it means for others."""
 
+from workbench.studies.pool.completion import granted_in_order, most_granted
+from workbench.studies.pool.demand import Demand, demand_of
+from workbench.studies.pool.over_bound import OverBound, over_bound
 from workbench.studies.pool.recorded_memory import MemoryReplay, replayed_memory
+from workbench.studies.pool.remote_bound import fixed_bound, moving_bound
 
-__all__ = ["MemoryReplay", "replayed_memory"]
+__all__ = [
+    "Demand",
+    "MemoryReplay",
+    "OverBound",
+    "demand_of",
+    "fixed_bound",
+    "granted_in_order",
+    "most_granted",
+    "moving_bound",
+    "over_bound",
+    "replayed_memory",
+]
