@@ -13,7 +13,7 @@ from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.prepare import columns_of, policies_of, rules_of, tables_of
 from workbench.engines.pool.state import CALLS, new_state
 from workbench.machine import Board, Card, preset
-from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, PytorchCaching, SplitAndCoalesce
+from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, PytorchCaching, SplitAndCoalesce, Stay
 from workbench.records.pool import CACHED, PHYSICAL, RELEASED
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
@@ -54,6 +54,7 @@ def training(count: int, cards: int, live: int) -> PoolRequests:
 
 def setup(board: Board, requests: PoolRequests, cache: Any) -> Setup:
     policies = {"cache": cache, "cache_fit": BestFit(), "target": MaxBandwidth(), "idle_release": KeepAll()}
+    policies["residency"] = Stay()
     return Setup("pool", board, Given(requests), policies, Pool.options())
 
 

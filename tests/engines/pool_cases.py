@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tests.oracles import pool as slow
-from tests.oracles import pool_flows
+from tests.oracles import pool_flows, pool_memory
 from workbench.engines.engine import Setup
 from workbench.engines.pool import Pool
 from workbench.machine import Board, Card, Link
-from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce
-from workbench.records.pool import OUTCOMES, PoolRecord, borrowed
+from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce, Stay
+from workbench.records.pool import OUTCOMES, PoolRecord
 from workbench.workloads.pool_requests import ALLOC, DIE, FREE, PoolRequests
 from workbench.workloads.workload import Workload
 
@@ -45,7 +46,7 @@ class Case:
 
     def every_policy(self) -> dict[str, Any]:
         usual = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
-        return {**usual, "idle_release": KeepAll(), **self.policies}
+        return {**usual, "idle_release": KeepAll(), "residency": Stay(), **self.policies}
 
     def setup(self) -> Setup:
         return Setup("pool", self.board, Fixed(self.rows), self.every_policy(), Pool.options(**self.options))
@@ -77,25 +78,50 @@ def assert_same(case: Case) -> PoolRecord:
     for name, column in found.items():
         assert column == [row[name] for row in rows], f"{name}: {column} instead of {[row[name] for row in rows]}"
     assert [tuple(call) for call in record.calls.tolist()] == twin.calls
+    assert [tuple(move) for move in record.moves.tolist()] == twin.places.moves
     assert record.fallbacks == sum(term.fallbacks for term, _ in twin.terms)
     return record
 
 
 def assert_access_times(case: Case, record: PoolRecord) -> None:
     """The times under way are those of flows that are followed one by one; the board's links have no channels here."""
-    rows = np.flatnonzero(borrowed(record))
     ids = [card.id for card in case.board.cards]
     paths = case.board.paths("bottleneck", case.options.get("max_hops", 8))
     capacity = {(a, b): link.total_gbps for link in case.board.links for a, b in (link.ends, link.ends[::-1])}
     capacity |= {(c.id, way): c.port_gbps for c in case.board.cards for way in ("in", "out") if c.port_gbps}
+    flows = [*_reads(record), *_moves(record)]
     uses = []
-    for row in rows:
-        route = [ids[k] for k in paths.routes[record.card[row]][record.borrower[row]]]
+    for _, _, one, other, _ in flows:
+        route = [ids[k] for k in paths.routes[one][other]]
         steps = [(a, b) for a, b in itertools.pairwise(route)]
         uses.append({r for a, b in steps for r in ((a, b), (a, "out"), (b, "in")) if r in capacity})
-    starts, amounts = record.done[rows].astype(float).tolist(), record.asked[rows].astype(float).tolist()
+    starts, amounts = [float(it[0]) for it in flows], [float(it[1]) for it in flows]
     ends = pool_flows.finishing_times(starts, amounts, uses, capacity)
-    np.testing.assert_allclose(record.access_ns[rows], np.array(ends) - starts, rtol=1e-6, atol=1e-6)
+    access, moves = np.zeros(record.time.size), []
+    for (start, _, _, _, region), end in zip(flows, ends, strict=True):
+        if region is None:
+            moves.append(end - start)
+        else:
+            access[region] += end - start
+    np.testing.assert_allclose(record.access_ns, access, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(record.move_ns, moves, rtol=1e-6, atol=1e-6)
+
+
+def _reads(record: PoolRecord) -> Iterator[tuple[float, float, int, int, int]]:
+    """Start, bytes, from where, to where, of which region: of every stay on another card that lasts."""
+    stays = pool_memory.stays(record)
+    for stay in stays:
+        region, card, *_, begin, end = stay
+        mine = [it for it in stays if it[0] == region]
+        life = mine[-1][-1] - mine[0][-2]
+        share = (end - begin) / life if life else float(stay is mine[0])
+        if card != record.borrower[region] and share:
+            yield begin, record.asked[region] * share, card, int(record.borrower[region]), region
+
+
+def _moves(record: PoolRecord) -> Iterator[tuple[float, float, int, int, None]]:
+    for _, region, left, to, _, _, _, begin in record.moves.tolist():
+        yield begin, float(record.asked[region]), left, to, None
 
 
 def crowd(seed: int, cards: int, count: int, largest: int, live: int = 12) -> list[Row]:

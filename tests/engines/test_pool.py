@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engines.pool_cases import Case, assert_access_times, assert_same, crowd, line
+from tests.oracles import pool_memory
 from workbench.engines.pool import Pool
 from workbench.engines.pool.loop import simulate
 from workbench.machine import Board, Card, Link
@@ -34,7 +35,9 @@ from workbench.policies.pool import (
     LeastRecentlyUsed,
     LimitedFit,
     LocalOnly,
+    ManagedMemory,
     MaxBandwidth,
+    MigrateBack,
     MostFree,
     Nearest,
     NoCache,
@@ -45,12 +48,13 @@ from workbench.policies.pool import (
     SizeClasses,
     SmallestSufficient,
     SplitAndCoalesce,
+    Stay,
     Stitching,
     TwoChoices,
     WeightedCards,
     WorstFit,
 )
-from workbench.records.pool import borrowed, granted
+from workbench.records.pool import STITCHED, borrowed, granted
 
 MIB = 1 << 20
 EVERY: dict[str, list[Any]] = {
@@ -72,6 +76,15 @@ EVERY: dict[str, list[Any]] = {
         LeastRecentlyUsed(limit_bytes_a_card=60),
         Largest(limit_bytes_a_card=60),
         SmallestSufficient(limit_bytes_a_card=60),
+    ],
+    "residency": [
+        Stay(),
+        MigrateBack(),
+        MigrateBack(order="largest", at_most=1),
+        MigrateBack(order="slowest_link"),
+        ManagedMemory(),
+        ManagedMemory(back=True),
+        ManagedMemory(to="target", back=True),
     ],
     "target": [
         MaxBandwidth(),
@@ -127,14 +140,13 @@ def assert_lawful(record: Any) -> None:
         assert (had <= capacity).all()
         assert cached(record, card).max(initial=0) == record.peak_cached[card]
     live: dict[int, tuple[int, int, int]] = {}
-    for row in range(record.time.size):
-        if granted(record)[row] and record.outcome[row] != 2:
-            where = (int(record.card[row]), int(record.identifier[row]), int(record.taken[row]))
-            for card, start, size in live.values():
-                assert card != where[0] or start + size <= where[1] or where[1] + where[2] <= start, "used twice"
-            live[row] = where
-        elif record.outcome[row] == 5:
-            live.pop(int(record.allocation[row]), None)
+    for row, what, region, card, start, size in pool_memory.changes(record):
+        if what == "leaves":
+            live.pop(region, None)
+        elif record.outcome[region] != STITCHED or row != region:
+            for other, begin, length in live.values():
+                assert card != other or begin + length <= start or start + size <= begin, "used twice"
+            live[region] = card, start, size
 
 
 @pytest.mark.parametrize(("slot", "policy"), EACH, ids=lambda value: value if isinstance(value, str) else value.short())
@@ -146,6 +158,8 @@ def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     assert granted(record).sum() > 30, "hardly anything is granted: the case tests nothing"
     assert_lawful(record)
     assert_access_times(case, record)
+    if slot == "residency":
+        assert (len(record.moves) > 4) == policy.rules().moves(), "hardly anything moves: the case tests nothing"
     if slot == "target" and policy.name != "local_only":
         assert borrowed(record).sum() > 4, "hardly anything is borrowed: the case tests nothing"
 

@@ -22,7 +22,9 @@ from workbench.policies.pool import (
     LeastBorrowed,
     LeastRecentlyUsed,
     LocalOnly,
+    ManagedMemory,
     MaxBandwidth,
+    MigrateBack,
     NoCache,
     PytorchCaching,
     SmallestSufficient,
@@ -153,6 +155,50 @@ def test_e13_history_counts_the_latest_requests(window, third):
     rows = [*said[:2], (2, 0, 0, FREE, 9, 0), said[3]]
     record = Case(rows, line(50, 100, 100), {"target": LeastBorrowed()}, {"history_window": window}).simulate()
     assert record.card.tolist() == [0, 1, -1, third]
+
+
+def test_e17_regions_move_home_when_the_card_has_room_again():
+    """Two regions are borrowed over 16 GB/s; each free on the own card makes room for one of them."""
+    said = requests((1, 60), (2, 40), (3, 50), (4, 30), (1,), (2,), (3,))
+    record = Case(said, line(100, 100), {"residency": MigrateBack()}).simulate()
+    assert record.card.tolist() == [0, 0, 1, 1, 0, 0, 0]
+    assert record.moves.tolist() == [[4, 2, 1, 0, 0, 50, 50, 4], [5, 3, 1, 0, 60, 30, 30, 7]]
+    assert record.done.tolist() == [0, 1, 2, 3, 4 + 50 // 16, 7 + 30 // 16, 8]
+    assert in_use(record, 0).tolist() == [60, 100, 100, 100, 90, 80, 30]
+    assert in_use(record, 1).tolist() == [0, 0, 50, 80, 30, 0, 0]
+    assert (record.identifier[6], record.taken[6]) == (0, 50), "freed where it lies by then"
+    assert record.access_ns[2:4] == pytest.approx([2 / 6 * 50 / 16 + 1 / 24, 25 / 12])
+    assert record.move_ns == pytest.approx([13 / 3, 61 / 24])
+    one = Case(said, line(100, 100), {"residency": MigrateBack(order="largest", at_most=1)}).simulate()
+    assert one.moves[:, :4].tolist() == [[4, 2, 1, 0], [5, 3, 1, 0]]
+    assert Case(said, line(100, 100)).simulate().card.tolist() == [0, 0, 1, 1, 0, 0, 1]
+
+
+def test_managed_memory_makes_room_by_moving_what_was_placed_longest_ago():
+    """The oldest region goes to the CPU and the newcomer takes its block; a larger one needs the driver, and both."""
+    policies = {"residency": ManagedMemory(), "target": LocalOnly()}
+    said, board = requests((1, 60), (2, 40), (3, 50), (4, 70)), line(100, 200, cpus=(1,))
+    record = Case(said, board, policies).simulate()
+    assert came_of(record) == ["physical", "physical", "cached", "physical"] and record.card.tolist() == [0] * 4
+    assert record.moves[:, :7].tolist() == [
+        [2, 0, 0, 1, 0, 60, 60],
+        [3, 1, 0, 1, 60, 40, 40],
+        [3, 2, 0, 1, 100, 50, 50],
+    ]
+    back = [call for call in record.calls.tolist() if call[3] < 0]
+    assert back == [[3, 0, 60, -40], [3, 0, 0, -60]], "whole driver allocations, as they become cached"
+    assert record.done.tolist() == [0, 1, 2 + 60 // 16, 5 + 40 // 16 + 50 // 16]
+    assert came_of(Case(said, line(100, 200), policies).simulate())[2:] == ["refused"] * 2, "no CPU has memory"
+
+
+def test_more_moves_than_allocations():
+    """A newcomer that needs the whole card sends ten regions away, each of three times, and they come back."""
+    small, whole = [(k, 10) for k in range(10)], [it for k in range(3) for it in ((90 + k, 100), (90 + k,))]
+    record = Case(
+        requests(*small, *whole), line(100, 500, cpus=(1,)), {"residency": ManagedMemory(back=True)}
+    ).simulate()
+    assert record.moves[:, 0].tolist() == [row for row in range(10, 16) for _ in range(10)]
+    assert (record.moves[:, 3] == np.repeat([1, 0] * 3, 10)).all()
 
 
 def test_e18_the_regions_of_a_dead_application_come_back():

@@ -17,7 +17,7 @@ from tests.engines.test_pool import EVERY, RING
 from workbench.compiled import INTERPRETED
 
 assert INTERPRETED == (sys.argv[1] == "interpreted")
-for slot in ("target", "idle_release", "cache_fit"):
+for slot in ("target", "idle_release", "cache_fit", "residency"):
     for policy in EVERY[slot]:
         rows = [row for row in crowd(9, 3, 80, 110) if row[2] != 3]
         record = Case(rows, RING, {slot: policy}, {"history_window": 30}).simulate()

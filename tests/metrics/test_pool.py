@@ -8,16 +8,22 @@ import numpy as np
 import pytest
 
 from tests.engines.pool_cases import Case, crowd, line
+from tests.oracles import pool_memory as slow
 from workbench.metrics.pool import MEASURES, measure
-from workbench.policies.pool import Interleave, LeastRecentlyUsed, MostFree, NoCache
+from workbench.metrics.pool_regions import regions_of
+from workbench.metrics.pool_series import in_use
+from workbench.policies.pool import Interleave, LeastRecentlyUsed, ManagedMemory, MigrateBack, MostFree, NoCache
 from workbench.records.pool import OUTCOMES
 from workbench.records.pool_events import KINDS, events
+from workbench.records.pool_stays import remote, stays_of
 
 CASES = [
     {},
     {"target": Interleave()},
     {"target": MostFree(), "idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)},
     {"cache": NoCache()},
+    {"residency": MigrateBack()},
+    {"residency": ManagedMemory(to="target", back=True), "idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)},
 ]
 
 
@@ -26,12 +32,13 @@ def slow_measures(record):
     cards = range(len(record.cards))
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
-    lenders, speeds, granted, cached_hits, calls = [], [], 0, 0, record.calls.tolist()
-    away, reading, before = {}, 0.0, int(record.time[0])
+    lenders, speeds, granted, borrowed, cached_hits, calls = [], [], 0, 0, 0, record.calls.tolist()
+    moves = record.moves.tolist()
+    away, reading, then = {}, 0.0, int(record.time[0])
     for row in range(record.time.size):
         came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
-        reading += sum(away.values()) * (int(record.time[row]) - before)
-        before = int(record.time[row])
+        reading += sum(away.values()) * (int(record.time[row]) - then)
+        then = int(record.time[row])
         if came == "released":
             away.pop(int(record.allocation[row]), None)
         if record.action[row] == 0 and lent[own] > 0 and card != own:
@@ -44,9 +51,20 @@ def slow_measures(record):
             lent[card] += sign * int(record.taken[row]) * (card != home)
             granted, cached_hits = granted + (sign > 0), cached_hits + (came == "cached")
             if sign > 0 and card != own:
+                borrowed += 1
                 lenders.append(card)
                 speeds.append(float(record.gbps[card, own]))
                 away[row] = int(record.asked[row]) / speeds[-1]
+        while moves and moves[0][0] == row:
+            _, region, left, to, _, before, after, _ = moves.pop(0)
+            home = int(record.borrower[region])
+            held[left], held[to] = held[left] - before, held[to] + after
+            lent[left], lent[to] = lent[left] - before * (left != home), lent[to] + after * (to != home)
+            away.pop(region, None)
+            if to != home:
+                lenders.append(to)
+                speeds.append(float(record.gbps[to, home]))
+                away[region] = int(record.asked[region]) / speeds[-1]
         while calls and calls[0][0] == row:
             reserved[calls[0][1]] += calls.pop(0)[3]
         now = active, sum(reserved), sum(reserved) - sum(held), sum(lent), max(np.subtract(reserved, held))
@@ -61,11 +79,14 @@ def slow_measures(record):
         "completed_rate": granted / allocations,
         "cache_hit_rate": cached_hits / granted,
         "driver_calls_per_request": len(record.calls) / record.time.size,
-        "borrowed_rate": len(lenders) / granted,
+        "borrowed_rate": borrowed / granted,
         "borrowed_bandwidth_gbps": sum(speeds) / len(speeds),
         "borrowed_reading_mean_ns": reading / int(record.time[-1] - record.time[0]),
         "lender_entropy": -sum(chance * math.log2(chance) for chance in chances),
         "lender_failure_rate": late / allocations,
+        "moves_per_request": len(record.moves) / record.time.size,
+        "moved_bytes": sum(int(record.asked[move[1]]) for move in record.moves.tolist()),
+        "transfer_mean_ns": (sum(record.access_ns) + sum(record.move_ns)) / granted,
         "utilisation_gini": apart,
         "active_peak_bytes": peaks[0],
         "reserved_peak_bytes": peaks[1],
@@ -81,10 +102,30 @@ def slow_measures(record):
 def test_measures_are_what_is_counted_request_by_request(policies):
     record = Case(crowd(3, 3, 200, 90), line(200, 150, 250, gbps=(12.0, 48.0)), policies, {"ipc_ns": 9}).simulate()
     found = measure(record)
+    assert bool(len(record.moves)) == ("residency" in policies), "the case tests nothing"
     for name, value in slow_measures(record).items():
         assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
     assert set(found) == set(MEASURES)
     assert all(math.isfinite(value) for value in found.values())
+
+
+@pytest.mark.parametrize("policies", CASES[4:], ids=lambda it: it["residency"].name)
+def test_series_and_regions_are_those_of_a_replay_move_by_move(policies):
+    record = Case(crowd(3, 3, 200, 90), line(200, 150, 250, gbps=(12.0, 48.0)), policies).simulate()
+    used, asked, stays = slow.used(record), slow.used(record, "asked"), slow.stays(record)
+    found = stays_of(record)
+    shown = zip(*(column.tolist() for column in found), strict=True)
+    assert [[*it] for it in shown] == sorted(stays, key=lambda stay: stay[0])
+    assert in_use(record).tolist() == [sum(each) for each in used]
+    for card in range(3):
+        assert in_use(record, card).tolist() == [each[card] for each in used]
+        assert in_use(record, card, "asked").tolist() == [each[card] for each in asked]
+        assert [*zip(*(column.tolist() for column in regions_of(record, card)), strict=True)] == slow.regions(
+            record, card
+        )
+    rows = np.unique(found.region[remote(record, found)])
+    assert measure(record)["remote_access_mean_ns"] == pytest.approx(record.access_ns[rows].mean())
+    assert (record.access_ns[rows] > 0).sum() > 5, "hardly anything is borrowed: the case tests nothing"
 
 
 def test_measures_of_nothing():
@@ -95,7 +136,7 @@ def test_measures_of_nothing():
 
 
 def test_events_tell_every_byte():
-    policies = {"idle_release": LeastRecentlyUsed(limit_bytes_a_card=40)}
+    policies = {"idle_release": LeastRecentlyUsed(limit_bytes_a_card=40), "residency": MigrateBack()}
     record = Case(crowd(3, 3, 200, 90, live=20), line(200, 150, 250), policies).simulate()
     log = events(record)
     kind, size = log["kind"], log["bytes"]
@@ -106,7 +147,11 @@ def test_events_tell_every_byte():
     assert taken - size[kind == "return_to_driver"].sum() == record.calls[:, 3].sum()
     left = {}
     for it in range(len(kind)):
-        if kind[it] == "grant":
+        assert (log["from_card"][it] == -1) == (kind[it] != "move")
+        if kind[it] == "move":
+            _, card, _ = left.pop((log["app"][it], log["handle"][it]))
+            assert log["from_card"][it] == card != log["card"][it] == log["borrower"][it]
+        if kind[it] in ("grant", "move"):
             left[log["app"][it], log["handle"][it]] = size[it], log["card"][it], log["identifier"][it]
         if kind[it] == "release":
             given = left.pop((log["app"][it], log["handle"][it]))

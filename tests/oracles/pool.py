@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
+from tests.oracles.pool_moves import Places
 from tests.oracles.pool_paths import best_path
 from tests.oracles.pool_questions import Cutting, Scores, fit, idle
 from workbench.streams import Streams
@@ -70,7 +71,8 @@ class Service:
             (Scores(term, streams.integer(f"target/{k}")), weight)
             for k, (term, weight) in enumerate(policies["target"].terms())
         ]
-        self.regions, self.lendings, self.calls, self.row, self.driver_ns = {}, [], [], 0, 0
+        self.regions, self.lendings, self.calls, self.row, self.driver_ns, self.begin = {}, [], [], 0, 0, 0
+        self.places = Places(self)
         self.paths()
 
     def paths(self):
@@ -82,10 +84,12 @@ class Service:
             one, other = (ids.index(end) for end in link.ends)
             direct[one][other] += link.gbps * link.count
             direct[other][one] = direct[one][other]
+        self.direct = direct
         most = 1 if options.path_metric == "direct_only" else options.max_hops
         factor = options.hop_factor if options.path_metric == "hop_penalised" else 1.0
         found = [[best_path(direct, a, b, most, factor) for b in range(count)] for a in range(count)]
         self.gbps = [[LOCAL_GBPS if a == b else found[a][b][0] for b in range(count)] for a in range(count)]
+        self.routes = [[it[1] for it in row] for row in found]
         self.hops = [[0 if a == b else len(found[a][b][1]) - 1 for b in range(count)] for a in range(count)]
 
     # requests
@@ -95,12 +99,13 @@ class Service:
         rows, free_at = [], 0
         for number, (time, app, card, action, handle, size) in enumerate(self.without_deaths(requests)):
             self.row, self.driver_ns = number, 0
+            self.begin = max(free_at, time) + self.options.ipc_ns + self.options.service_ns
             row = self.allocate(app, card, handle, size) if action == 0 else self.free(app, handle)
             options = self.options
-            work = options.ipc_ns + options.service_ns + self.driver_ns
+            work = self.driver_ns
             if options.zero_gbps and row["outcome"] in ("cached", "stitched"):
                 work += int(row["taken"] / options.zero_gbps)
-            free_at = max(free_at, time) + work
+            free_at = self.begin + work
             rows.append({**row, "done": free_at})
         return rows
 
@@ -121,7 +126,7 @@ class Service:
         return found
 
     def allocate(self, app, own, handle, size):
-        latest = {"row": self.row, "blocks": None, "freed": False}
+        latest = {"row": self.row, "own": own, "size": size, "blocks": None, "freed": False}
         self.regions[app, handle] = latest
         target, metric = self.policies["target"], self.options.free_metric
         largest = metric == "largest_cached_or_physical"
@@ -129,23 +134,29 @@ class Service:
             found = self.serve(self.cards[own], size, True)
             if found or not largest:
                 return self.granted(latest, found)
+        if found := self.places.make_room(self.cards[own], size):
+            return self.granted(latest, found)
         card = self.choose(own, size)
         if card is None:
             return {"outcome": "refused", "card": -1, "identifier": -1, "taken": 0}
         found = self.serve(self.cards[card], size, card == own)
         if found:
-            if card != own:
-                amount = size if self.options.history_weight == "bytes" else 1
-                self.lendings.append((self.row, own, card, amount))
-            for term, _ in self.terms:
-                term.told(card, len(self.cards))
+            self.note_lending(own, card, size)
         return self.granted(latest, found)
+
+    def note_lending(self, own, card, size):
+        if card != own:
+            amount = size if self.options.history_weight == "bytes" else 1
+            self.lendings.append((self.row, own, card, amount))
+        for term, _ in self.terms:
+            term.told(card, len(self.cards))
 
     def granted(self, latest, found):
         if not found:
             return {"outcome": "misjudged", "card": -1, "identifier": -1, "taken": 0}
         source, card, blocks = found
         latest["blocks"], latest["card"] = blocks, card
+        self.places.live.append(latest)
         taken = sum(block.size for block in blocks)
         return {"outcome": source, "card": card.number, "identifier": blocks[0].address, "taken": taken}
 
@@ -164,7 +175,9 @@ class Service:
         row["taken"] = sum(block.size for block in blocks)
         for block in blocks:
             self.give(card, block)
+        self.places.live.remove(region)
         self.trim(card)
+        self.places.bring_home(card)
         return row
 
     # one card
@@ -288,10 +301,12 @@ class Service:
 
     # other cards
 
-    def choose(self, own, size):
+    def choose(self, own, size, leaving=None):
+        """The card that lends to `own`; what is `leaving` a card does not stay there, nor go where no path leads."""
         target, count = self.policies["target"], len(self.cards)
         may = [c for c in range(count) if c != own and (self.options.cpus_lend or not self.hosts[c])]
         may = [c for c in may if self.hops[c][own] >= 0]
+        may = [c for c in may if leaving is None or (c != leaving and self.hops[c][leaving] >= 0)]
         may += [] if target.own_first() else [own]
         may = sorted(c for c in may if self.cards[c].capacity)
         cards = [c for c in may if not target.filters() or self.room(self.cards[c], size)]

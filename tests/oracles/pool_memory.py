@@ -23,14 +23,44 @@ def events(record):
         }
 
 
+def changes(record):
+    """One by one, what comes to a card and what leaves it: of a request its release, its moves, its grant."""
+    moves = record.moves.tolist()
+    for event in events(record):
+        row, region = event["row"], event["origin"]
+        if event["outcome"] == "released":
+            yield row, "leaves", region, event["card"], None, int(record.taken[row])
+        while moves and moves[0][0] == row:
+            _, moved, left, to, address, before, after, _ = moves.pop(0)
+            yield row, "leaves", moved, left, None, before
+            yield row, "comes", moved, to, address, after
+        if event["outcome"] in GRANTED:
+            yield row, "comes", region, event["card"], int(record.identifier[row]), event["taken"]
+    assert not moves
+
+
+def stays(record):
+    """Where regions lay: [region, card, address, bytes, first request, last, first nanosecond, last], as they began."""
+    found, here, begun = [], {}, {(row, region): begin for row, region, *_, begin in record.moves.tolist()}
+    for row, what, region, card, address, size in changes(record):
+        moment = begun.get((row, region), int(record.done[row]))
+        if what == "leaves":
+            assert here[region][1] == card and here[region][3] == size
+            here.pop(region)[5::2] = row, moment
+        else:
+            here[region] = [region, card, address, size, row, len(record.time), moment, max(record.done.tolist())]
+            found.append(here[region])
+    return found
+
+
 def used(record, what="taken"):
     """After every request: bytes in use by card, of the regions or as they were asked for."""
-    now, after = [0] * len(record.cards), []
-    for event in events(record):
-        if event["outcome"] in GRANTED:
-            now[event["card"]] += event[what]
-        elif event["outcome"] == "released":
-            now[event["card"]] -= event[what]
+    now, after, coming = [0] * len(record.cards), [], list(changes(record))
+    for row in range(len(record.time)):
+        while coming and coming[0][0] == row:
+            _, way, region, card, _, size = coming.pop(0)
+            size = size if what == "taken" else int(record.asked[region])
+            now[card] += size if way == "comes" else -size
         after.append(list(now))
     return after
 
@@ -50,23 +80,19 @@ def got(record):
 def lent(record):
     """Bytes by lender and borrower, over the whole run."""
     table = {}
-    for event in events(record):
-        if event["outcome"] in GRANTED and event["card"] != event["borrower"]:
-            pair = record.cards[event["card"]], record.cards[event["borrower"]]
-            table[pair] = table.get(pair, 0) + event["taken"]
+    for region, card, _, size, *_ in stays(record):
+        own = int(record.borrower[region])
+        if card != own:
+            pair = record.cards[card], record.cards[own]
+            table[pair] = table.get(pair, 0) + size
     return table
 
 
 def regions(record, card):
     """Of a card: from which request to which, where, how long, whether another card's application has it."""
-    found, open_ = [], {}
-    for event in events(record):
-        if event["card"] != card or event["outcome"] == "stitched":
-            continue
-        if event["outcome"] in GRANTED:
-            where = int(record.identifier[event["row"]])
-            open_[event["row"]] = [event["row"], len(record.time), where, event["taken"], event["borrower"] != card]
-            found.append(open_[event["row"]])
-        elif event["outcome"] == "released" and event["origin"] in open_:
-            open_.pop(event["origin"])[1] = event["row"]
-    return [tuple(one) for one in found]
+    found = []
+    for region, lies, address, size, first, last, *_ in sorted(stays(record), key=lambda stay: stay[0]):
+        as_granted = OUTCOMES[record.outcome[region]] == "stitched" and first == region
+        if lies == card and not as_granted:
+            found.append((first, last, address, size, int(record.borrower[region]) != card))
+    return found

@@ -9,7 +9,7 @@ from workbench.records.pool import OUTCOMES
 
 def rows(record, page_bytes, accesses_per_mib, cores, clock_mhz, cards):
     """(nanosecond, 0 = access or 1 = unmap, core, page) in order; `cards` are those whose applications count."""
-    pages, next_page, touched, found, holders = {}, 0, set(), [], {}
+    pages, next_page, touched, found = {}, 0, set(), []
     freed = {
         int(record.allocation[row]): row
         for row in range(record.time.size)
@@ -21,21 +21,28 @@ def rows(record, page_bytes, accesses_per_mib, cores, clock_mhz, cards):
             count = math.ceil(size / page_bytes)
             pages[card, address] = next_page, size
             next_page += count
-        own = int(record.borrower[row])
+
+    def place(card, at, size):
+        home = max(address for other, address in pages if other == card and address <= at)
+        touched.add((card, home))
+        first = pages[card, home][0] + (at - home) // page_bytes
+        return first, pages[card, home][0] + (at - home + size - 1) // page_bytes - first + 1
+
+    for row in range(record.time.size):
+        own, size = int(record.borrower[row]), int(record.asked[row])
         if OUTCOMES[record.outcome[row]] in ("cached", "physical") and own in cards:
-            card, at, size = (int(column[row]) for column in (record.card, record.identifier, record.asked))
-            home = max(address for other, address in pages if other == card and address <= at)
-            touched.add((card, home))
-            first = pages[card, home][0] + (at - home) // page_bytes
-            last = pages[card, home][0] + (at - home + size - 1) // page_bytes
+            moves = [move for move in record.moves.tolist() if move[1] == row]
+            places = [(int(record.done[row]), *place(int(record.card[row]), int(record.identifier[row]), size))]
+            for _, _, _, to, address, _, _, when in moves:
+                found += [(when, 1, cards.index(own) * cores, places[-1][1] + k) for k in range(places[-1][2])]
+                places.append((when, *place(to, address, size)))
             begin = int(record.done[row])
             end = int(record.time[freed[row]]) if row in freed else int(record.done[-1])
             count = max(math.ceil(size * accesses_per_mib / 2**20), 1)
             for k in range(count):
                 when = begin + k * max(end - begin, 0) // count
-                core = cards.index(own) * cores + k % cores
-                found.append((when, 0, core, first + k * (last - first + 1) // count))
-            holders[row] = home
+                _, first, width = [it for it in places if it[0] <= when][-1]
+                found.append((when, 0, cards.index(own) * cores + k % cores, first + k * width // count))
     for row, card, address, size in [call for call in calls if call[3] < 0]:
         if (card, address) in touched:
             own = int(record.borrower[row])

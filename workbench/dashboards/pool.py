@@ -19,6 +19,7 @@ from workbench.figures.means import mean_curve, rests_on
 from workbench.machine import Board
 from workbench.metrics.pool_series import in_use
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted
+from workbench.records.pool_stays import remote, stays_of
 
 
 def pool_dashboard() -> PairedDashboard:
@@ -72,9 +73,10 @@ def used_note(record: PoolRecord) -> np.ndarray:
 
 
 def lent_note(record: PoolRecord) -> np.ndarray:
-    """What each card that has memory lends, over the whole run: float64[cards], GiB."""
-    rows = borrowed(record)
-    lent = np.bincount(record.card[rows], record.taken[rows], len(record.cards))
+    """What each card that has memory lends, over the whole run: float64[cards], GiB; moves count where they lead."""
+    stays = stays_of(record)
+    away = remote(record, stays)
+    lent = np.bincount(stays.card[away], stays.taken[away], len(record.cards))
     return np.asarray(lent[_cards(record)] / _GIB)
 
 

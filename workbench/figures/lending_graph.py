@@ -10,7 +10,8 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.records.pool import PoolRecord, borrowed
+from workbench.records.pool import PoolRecord
+from workbench.records.pool_stays import remote, stays_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +34,8 @@ class Lending(NamedTuple):
     gbps: np.ndarray
     """float64[cards, cards], what direct links carry; 0 = no link."""
     lent_gib: np.ndarray
-    """float64[cards, cards], memory of the row's card that applications of the column's card borrowed, in all."""
+    """float64[cards, cards], memory of the row's card that applications of the column's card borrowed, in all; a region
+    counts on each card to which it moves."""
 
 
 class LendingGraph(NamedTuple):
@@ -75,9 +77,9 @@ def lending_graph_data(runs: RunSet) -> LendingGraph:
 
 
 def _lent(record: PoolRecord) -> np.ndarray:
-    lent = np.zeros((len(record.cards), len(record.cards)))
-    rows = np.flatnonzero(borrowed(record))
-    np.add.at(lent, (record.card[rows], record.borrower[rows]), record.taken[rows])
+    lent, stays = np.zeros((len(record.cards), len(record.cards))), stays_of(record)
+    away = remote(record, stays)
+    np.add.at(lent, (stays.card[away], record.borrower[stays.region[away]]), stays.taken[away])
     return lent
 
 

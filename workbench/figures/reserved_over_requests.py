@@ -11,7 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.pool_series import changes_in_use, reserved
+from workbench.metrics.pool_series import in_use, reserved
 from workbench.records.pool import PoolRecord
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def reserved_over_requests_data(runs: RunSet, seed: int | None = None) -> Reserv
 
 
 def _asked(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
-    everywhere = np.ones(record.time.size, bool)
-    return _looked_at(changes_in_use(record, everywhere, "asked").cumsum())
+    return _looked_at(in_use(record, None, "asked"))
 
 
 def _reserved(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:

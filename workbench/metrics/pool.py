@@ -12,18 +12,20 @@ import numpy as np
 
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.pool_remote import borrowed_reading_mean_ns
-from workbench.metrics.pool_series import cached, changes_in_use, in_use, lent_out, reserved
+from workbench.metrics.pool_series import cached, in_use, lent_out, reserved
 from workbench.metrics.shared_memory import gini
 from workbench.records.pool import (
     FREE_OF_REFUSED,
     MISJUDGED,
     PHYSICAL,
+    REGION,
     REPEATED_FREE,
     UNKNOWN_FREE,
     PoolRecord,
     borrowed,
     granted,
 )
+from workbench.records.pool_stays import remote, stays_of
 
 MEASURES = declared(
     Measure("completed_rate", "", "higher", "allocations that were granted, as a share of all"),
@@ -32,20 +34,38 @@ MEASURES = declared(
     Measure(
         "cache_hit_rate", "", "higher", "granted allocations that needed no driver call, as a share of the granted"
     ),
-    Measure("borrowed_rate", "", "neither", "granted allocations that lie on another card, as a share of the granted"),
+    Measure("borrowed_rate", "", "neither", "allocations granted on another card, as a share of the granted"),
     Measure("borrowed_peak_bytes", "bytes", "neither", "most bytes borrowed at a time, all cards together"),
     Measure(
-        "borrowed_bandwidth_gbps", "GB/s", "higher", "bandwidth of the path to borrowed regions, averaged over them"
+        "borrowed_bandwidth_gbps",
+        "GB/s",
+        "higher",
+        "bandwidth of the path to regions on other cards, averaged over stays",
+    ),
+    Measure(
+        "remote_access_mean_ns",
+        "ns",
+        "lower",
+        "how long data of a region are under way, averaged over those that ever lie on another card",
     ),
     Measure(
         "borrowed_reading_mean_ns", "ns", "lower", "time to read all borrowed bytes once, averaged over the run's time"
     ),
-    Measure("remote_access_mean_ns", "ns", "lower", "how long a borrowed region's data are under way, averaged"),
     Measure("remote_slowdown", "", "lower", "the same over what it would be without contention, averaged"),
+    Measure(
+        "transfer_mean_ns",
+        "ns",
+        "lower",
+        "how long data of regions on other cards and of moves are under way, over all that was granted",
+    ),
+    Measure("moves_per_request", "moves", "lower", "regions brought from one card to another, a request"),
+    Measure("moved_bytes", "bytes", "lower", "bytes of those regions, as asked for"),
     Measure(
         "lender_failure_rate", "", "lower", "allocations that their own card, lending, could not serve, as a share"
     ),
-    Measure("lender_entropy", "bits", "higher", "Shannon entropy of the cards that lent, over all that was borrowed"),
+    Measure(
+        "lender_entropy", "bits", "higher", "Shannon entropy of the cards that lent, over all stays on other cards"
+    ),
     Measure(
         "utilisation_gini", "", "lower", "share of each card's memory in use, averaged over requests: Gini over cards"
     ),
@@ -70,6 +90,7 @@ def measure(record: PoolRecord) -> dict[str, float]:
     return {
         **_grants(record),
         **_borrowing(record),
+        **_moving(record),
         **_lending(record),
         **_balance(record),
         **_peaks(record),
@@ -95,17 +116,28 @@ def _grants(record: PoolRecord) -> dict[str, float]:
 
 
 def _borrowing(record: PoolRecord) -> dict[str, float]:
-    rows = np.flatnonzero(borrowed(record))
-    gbps = record.gbps[record.card[rows], record.borrower[rows]]
+    stays = stays_of(record)
+    away = remote(record, stays)
+    lender, region = stays.card[away], stays.region[away]
+    rows = np.unique(region)
     alone = record.access_alone_ns[rows]
-    moved = alone > 0
-    slowdown = record.access_ns[rows][moved] / alone[moved]
+    read = alone > 0
+    slowdown = record.access_ns[rows][read] / alone[read]
     return {
-        "borrowed_bandwidth_gbps": _over(gbps.sum(), rows.size),
+        "borrowed_bandwidth_gbps": _over(record.gbps[lender, record.borrower[region]].sum(), lender.size),
         "borrowed_reading_mean_ns": borrowed_reading_mean_ns(record),
         "remote_access_mean_ns": _over(record.access_ns[rows].sum(), rows.size),
         "remote_slowdown": _over(slowdown.sum(), slowdown.size),
-        "lender_entropy": _entropy(np.bincount(record.card[rows], minlength=len(record.cards))),
+        "lender_entropy": _entropy(np.bincount(lender, minlength=len(record.cards))),
+    }
+
+
+def _moving(record: PoolRecord) -> dict[str, float]:
+    under_way = record.access_ns.sum() + record.move_ns.sum()
+    return {
+        "transfer_mean_ns": _over(under_way, granted(record).sum()),
+        "moves_per_request": _over(len(record.moves), record.time.size),
+        "moved_bytes": float(record.asked[record.moves[:, REGION]].sum()),
     }
 
 
@@ -145,8 +177,7 @@ def _balance(record: PoolRecord) -> dict[str, float]:
 
 
 def _peaks(record: PoolRecord) -> dict[str, float]:
-    everywhere = np.ones(record.time.size, bool)
-    active = int(changes_in_use(record, everywhere, "asked").cumsum().max(initial=0))
+    active = int(in_use(record, None, "asked").max(initial=0))
     cards = range(len(record.cards))
     taken = np.sum([reserved(record, card) for card in cards], axis=0)
     idle = np.sum([cached(record, card) for card in cards], axis=0)

@@ -6,16 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.records.pool import FREE_OF_REFUSED, RELEASED, STITCHED, PoolRecord, granted
+from workbench.records.pool import STITCHED, PoolRecord
+from workbench.records.pool_stays import remote, stays_of
 
 
 class Regions(NamedTuple):
     """One row a region."""
 
     begin: np.ndarray
-    """int64[regions], the request that was granted it."""
+    """int64[regions], the request that was granted it, or that brought it to the card."""
     end: np.ndarray
-    """int64[regions], the request that released it; as many as there are requests where none did."""
+    """int64[regions], the request that released it or took it away; as many as there are requests where none did."""
     address: np.ndarray
     """int64[regions]."""
     length: np.ndarray
@@ -25,18 +26,14 @@ class Regions(NamedTuple):
 
 
 def regions_of(record: PoolRecord, card: int) -> Regions:
-    """The regions of a card in the order of their grants; those stitched of several blocks are left out."""
-    rows = np.flatnonzero(granted(record) & (record.card == card) & (record.outcome != STITCHED))
-    end = freed_at(record)
-    return Regions(rows, end[rows], record.identifier[rows], record.taken[rows], record.borrower[rows] != card)
+    """The regions of a card in the order of their grants; those stitched of several blocks are left out.
 
-
-def freed_at(record: PoolRecord) -> np.ndarray:
-    """int64[requests], the request that freed each allocation, refused ones too; as many as there are where none did.
-
-    For a request that is no allocation, it means nothing.
+    A region that moves has a row for each of its stays on the card.
     """
-    end = np.full(record.time.size, record.time.size, np.int64)
-    freed = np.flatnonzero(np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED)))
-    end[record.allocation[freed]] = freed
-    return end
+    stays = stays_of(record)
+    stitched = (stays.first == stays.region) & (record.outcome[stays.region] == STITCHED)
+    kept = (stays.card == card) & ~stitched
+    return Regions(
+        *(column[kept] for column in (stays.first, stays.last, stays.identifier, stays.taken)),
+        borrowed=remote(record, stays)[kept],
+    )

@@ -6,16 +6,16 @@ import math
 
 import numpy as np
 
-from workbench.metrics.pool_regions import freed_at
-from workbench.records.pool import PoolRecord, borrowed
+from workbench.records.pool import PoolRecord
+from workbench.records.pool_stays import remote, stays_of
 
 
 def borrowed_reading_mean_ns(record: PoolRecord) -> float:
     """How long reading every borrowed byte once over its path would take, averaged over the run; NaN for one moment.
 
-    A region counts with the bytes that were asked for over the narrowest link of its path, from when it was asked for
-    until its free was asked for (or the last request), so that it weighs the same under every policy. Times the run's
-    length it is the sum over borrowed regions of bytes x time / bandwidth.
+    A region counts with the bytes that were asked for over the narrowest link of its path, on each card from the
+    request that brought it there to the one that took it away (or the last), as they were sent, so that it weighs the
+    same under every policy. Times the run's length it is the sum over borrowed regions of bytes x time / bandwidth.
 
     References
     ----------
@@ -23,7 +23,9 @@ def borrowed_reading_mean_ns(record: PoolRecord) -> float:
     """
     if record.time.size < 2 or record.time[-1] == record.time[0]:
         return math.nan
-    rows = np.flatnonzero(borrowed(record))
-    reading = record.asked[rows] / record.gbps[record.card[rows], record.borrower[rows]]
-    until = np.append(record.time, record.time[-1])[freed_at(record)[rows]]
-    return float(reading @ (until - record.time[rows])) / float(record.time[-1] - record.time[0])
+    stays = stays_of(record)
+    away = remote(record, stays)
+    region, moment = stays.region[away], np.append(record.time, record.time[-1])
+    reading = record.asked[region] / record.gbps[stays.card[away], record.borrower[region]]
+    lasts = moment[stays.last[away]] - moment[stays.first[away]]
+    return float(reading @ lasts) / float(record.time[-1] - record.time[0])

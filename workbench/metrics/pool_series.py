@@ -4,20 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.records.pool import BYTES, CARD, RELEASED, ROW, PoolRecord, granted
+from workbench.records.pool import (
+    AFTER,
+    BEFORE,
+    BYTES,
+    CARD,
+    CAUSE,
+    LEFT,
+    REGION,
+    RELEASED,
+    ROW,
+    TO,
+    PoolRecord,
+    granted,
+)
 
 
-def in_use(record: PoolRecord, card: int, bytes_of: str = "taken") -> np.ndarray:
-    """int64[requests], bytes in use on a card after each request: of the regions, or as they were `asked` for."""
-    return changes_in_use(record, record.card == card, bytes_of).cumsum()
+def in_use(record: PoolRecord, card: int | None = None, bytes_of: str = "taken") -> np.ndarray:
+    """int64[requests], bytes in use on a card after each request: of the regions, or as they were `asked` for.
+
+    None = on all cards together.
+    """
+    change = _changes(record, bytes_of)
+    if card is not None:
+        change = np.where(record.card == card, change, 0)
+    return _with_moves(record, change, card, bytes_of, np.ones(len(record.moves), bool)).cumsum()
 
 
-def changes_in_use(record: PoolRecord, rows: np.ndarray, bytes_of: str = "taken") -> np.ndarray:
-    """int64[requests], what each of some requests adds to the bytes in use, below 0 for a release."""
-    size = record.taken if bytes_of == "taken" else record.asked[record.allocation]
-    signed = np.where(granted(record), size, np.where(record.outcome == RELEASED, -size, 0))
-    change: np.ndarray = np.where(rows, signed, 0)
-    return change
+def lent_out(record: PoolRecord, card: int) -> np.ndarray:
+    """int64[requests], bytes in use on a card by applications of other cards, after each request."""
+    guests = (record.card == card) & (record.borrower[record.allocation] != card)
+    change = np.where(guests, _changes(record, "taken"), 0)
+    moved = record.borrower[record.moves[:, REGION]] != card
+    return _with_moves(record, change, card, "taken", moved).cumsum()
 
 
 def reserved(record: PoolRecord, card: int) -> np.ndarray:
@@ -32,6 +51,21 @@ def cached(record: PoolRecord, card: int) -> np.ndarray:
     return reserved(record, card) - in_use(record, card)
 
 
-def lent_out(record: PoolRecord, card: int) -> np.ndarray:
-    """int64[requests], bytes in use on a card by applications of other cards, after each request."""
-    return changes_in_use(record, (record.card == card) & (record.borrower[record.allocation] != card)).cumsum()
+def _changes(record: PoolRecord, bytes_of: str) -> np.ndarray:
+    """int64[requests], what each grant adds to the bytes in use and each release takes from them, moves left aside."""
+    size = record.taken if bytes_of == "taken" else record.asked[record.allocation]
+    change: np.ndarray = np.where(granted(record), size, np.where(record.outcome == RELEASED, -size, 0))
+    return change
+
+
+def _with_moves(
+    record: PoolRecord, change: np.ndarray, card: int | None, bytes_of: str, which: np.ndarray
+) -> np.ndarray:
+    """Add to the requests' changes what some moves take from a card, and what they bring there."""
+    moves = record.moves[which]
+    asked = record.asked[moves[:, REGION]]
+    for ends, size, sign in ((LEFT, BEFORE, -1), (TO, AFTER, 1)):
+        mine = slice(None) if card is None else moves[:, ends] == card
+        bytes_moved = moves[:, size] if bytes_of == "taken" else asked
+        np.add.at(change, moves[mine, CAUSE], sign * bytes_moved[mine])
+    return change

@@ -23,6 +23,9 @@ size; released; and frees that change nothing: of a handle that was never alloca
 allocation was refused."""
 CACHED, PHYSICAL, STITCHED, REFUSED, MISJUDGED, RELEASED, UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED = range(9)
 ROW, CARD, IDENTIFIER, BYTES = range(4)
+"""The columns of `PoolRecord.calls`."""
+CAUSE, REGION, LEFT, TO, ADDRESS, BEFORE, AFTER, BEGIN = range(8)
+"""The columns of `PoolRecord.moves`."""
 
 
 class PoolRecord(NamedTuple):
@@ -55,7 +58,8 @@ class PoolRecord(NamedTuple):
     outcome: np.ndarray
     """int8[requests], a place in `OUTCOMES`."""
     card: np.ndarray
-    """int64[requests], the card whose memory was granted or released, -1 = none."""
+    """int64[requests], the card whose memory was granted or released, -1 = none; a region that has moved is released
+    where it lies by then."""
     identifier: np.ndarray
     """int64[requests], the address of the region on that card, -1 = none; of a stitched one that of its first part."""
     taken: np.ndarray
@@ -64,10 +68,20 @@ class PoolRecord(NamedTuple):
     """int64[requests], nanoseconds, when each was served."""
     calls: np.ndarray
     """int64[calls, 4], the driver's calls in their order: request, card, address, bytes; below 0 for a release."""
+    moves: np.ndarray
+    """int64[moves, 8], regions brought from one card to another, in the order in which that happened: the request that
+    caused it, the row of the allocation, from which card, to which, the region's identifier there, bytes that it took
+    before and takes from then on, nanoseconds when it begins. A move invalidates translations of addresses, as does a
+    release to the driver, but not one to the cache (spec 5, section 8)."""
     access_ns: np.ndarray
-    """float64[requests], how long the borrowed region's data were under way, contention included; 0 = not borrowed."""
+    """float64[requests], how long the region's data were under way to its application while it lay on other cards,
+    contention included; 0 = it never did."""
     access_alone_ns: np.ndarray
     """float64[requests], how long it would have been without contention."""
+    move_ns: np.ndarray
+    """float64[moves], how long each move's data were under way, contention included."""
+    move_alone_ns: np.ndarray
+    """float64[moves], how long it would have been without contention."""
     fallbacks: int
     """Choices of a card for which no candidate met what the policy wants (spec 5, E10)."""
     peak_cached: np.ndarray

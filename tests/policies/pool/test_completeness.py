@@ -12,6 +12,7 @@ FILES = {
     "cache": ("test_caches.py", "CacheContract"),
     "cache_fit": ("test_fits.py", "FitContract"),
     "idle_release": ("test_idle_releases.py", "IdleContract"),
+    "residency": ("test_residencies.py", "ResidencyContract"),
     "target": ("test_targets.py", "TargetContract"),
 }
 

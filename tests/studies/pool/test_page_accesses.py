@@ -12,7 +12,7 @@ from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.metrics.translation import measure
-from workbench.policies.pool import KeepAll, LeastRecentlyUsed, MostFree, PytorchCaching
+from workbench.policies.pool import KeepAll, LeastRecentlyUsed, MigrateBack, MostFree, PytorchCaching
 from workbench.studies.pool import Touches, idle_limit_and_translation, pool_accesses, write_pool_accesses
 from workbench.studies.pool.idle_and_translation import CHURN
 
@@ -21,10 +21,19 @@ FEW = Touches(page_bytes=4 * KIB, accesses_per_mib=500.0, cores_per_card=4, cloc
 NEVER, AT_ONCE = KeepAll(), LeastRecentlyUsed(limit_bytes_a_card=0)
 
 
-def run(idle, **policies):
-    board = line(400 * KIB, 300 * KIB, 800 * KIB, gbps=(12.0, 48.0))
+def run(idle, first=400 * KIB, count=90, **policies):
+    board = line(first, 300 * KIB, 800 * KIB, gbps=(12.0, 48.0))
     chosen = {"idle_release": idle, "target": MostFree(), **policies}
-    return Case(crowd(5, 3, 90, 90 * KIB, live=9), board, chosen, {"ipc_ns": 7}).simulate()
+    return Case(crowd(5, 3, count, 90 * KIB, live=9), board, chosen, {"ipc_ns": 7}).simulate()
+
+
+def test_what_a_region_leaves_when_it_moves_is_shot_down():
+    record = run(NEVER, first=140 * KIB, count=250, residency=MigrateBack())
+    found = pool_accesses(record, FEW)
+    expected = slow.rows(record, 4 * KIB, 500.0, 4, 500.0, sorted(set(record.borrower.tolist())))
+    rows = zip(found.cycle.tolist(), found.unmap.tolist(), found.core.tolist(), found.page.tolist(), strict=True)
+    assert sorted(rows) == sorted(expected)
+    assert len(record.moves) > 3 and found.unmap.sum() >= len(record.moves)
 
 
 @pytest.mark.parametrize("idle", [NEVER, LeastRecentlyUsed(limit_bytes_a_card=90 * KIB), AT_ONCE], ids=str)

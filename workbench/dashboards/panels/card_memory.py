@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.dashboards.panels.canvas_widget import CanvasWidget, column, script
 from workbench.dashboards.panels.curves import curve
-from workbench.metrics.pool_series import cached, changes_in_use, in_use, lent_out, reserved
+from workbench.metrics.pool_series import cached, in_use, lent_out, reserved
 from workbench.metrics.steps import Steps
 from workbench.records.pool import PoolRecord
 
@@ -81,7 +81,7 @@ def _steps(size: np.ndarray) -> Steps:
 
 
 def _asked(record: PoolRecord) -> np.ndarray:
-    return changes_in_use(record, np.ones(record.time.size, bool)).cumsum()
+    return in_use(record)
 
 
 def _reserved(record: PoolRecord) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How long the data of borrowed regions are under way, sharing links with one another (spec 5, E9, E14, H5.5)."""
+"""How long data of regions on other cards, and of moves, are under way, sharing links (spec 5, E9, E14, E17, H5.5)."""
 
 from __future__ import annotations
 
@@ -8,35 +8,56 @@ import numpy as np
 
 from workbench.machine.board import Board
 from workbench.machine.paths import Paths
+from workbench.records.pool import BEGIN, LEFT, REGION, TO, PoolRecord
+from workbench.records.pool_stays import Stays, remote, stays_of
 from workbench.structures.fair_flows import Flows, finishing_times
 
 
-def access_times(
-    board: Board, paths: Paths, rows: np.ndarray, done: np.ndarray, card: np.ndarray, own: np.ndarray, moved: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Nanoseconds with and without contention: two float64[requests], 0 where nothing is moved.
+def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: float) -> PoolRecord:
+    """The record with the times under way: of each region's data, of each move's, with and without contention.
 
-    A region's data begin to move when it is granted and take the widest path from the lender to the borrower; all that
-    is under way shares links, channels and ports max-min fairly.
-
-    Parameters
-    ----------
-    rows : bool[requests]
-        The borrowed regions.
-    done : int64[requests]
-        When each request was served.
-    card, own : int64[requests]
-        From where to where.
-    moved : float64[requests]
-        Bytes.
+    A region's application reads `touches` bytes for each of its bytes, evenly over the region's life: the part of it
+    that the region spends on another card moves from there, from when it comes there on. A move takes its bytes to the
+    new card when it begins. All take the widest path, and share links, channels and ports max-min fairly.
     """
-    together, alone = np.zeros(done.size), np.zeros(done.size)
-    found = np.flatnonzero(rows & (moved > 0))
+    stays = stays_of(record)
+    away = np.flatnonzero(remote(record, stays))
+    region, moves = stays.region[away], record.moves
+    start = np.r_[stays.begin[away], moves[:, BEGIN]]
+    amount = np.r_[record.asked[region] * touches * _share(stays)[away], record.asked[moves[:, REGION]]]
+    source, to = np.r_[stays.card[away], moves[:, LEFT]], np.r_[record.borrower[region], moves[:, TO]]
+    together, alone = _times(board, paths, start, amount, source * len(board.cards) + to)
+    access, access_alone = np.zeros(record.time.size), np.zeros(record.time.size)
+    np.add.at(access, region, together[: away.size])
+    np.add.at(access_alone, region, alone[: away.size])
+    return record._replace(
+        access_ns=access,
+        access_alone_ns=access_alone,
+        move_ns=together[away.size :],
+        move_alone_ns=alone[away.size :],
+    )
+
+
+def _share(stays: Stays) -> np.ndarray:
+    """What part of its region's life each stay is; of a region that lived for no time the first one is all."""
+    length = (stays.end - stays.begin).astype(np.float64)
+    first = np.r_[True, stays.region[1:] != stays.region[:-1]][: length.size]
+    life = np.bincount(stays.region, length)[stays.region] if length.size else length
+    return np.divide(length, life, out=first.astype(np.float64), where=life > 0)
+
+
+def _times(
+    board: Board, paths: Paths, start: np.ndarray, amount: np.ndarray, pair: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nanoseconds that flows of these bytes between these pairs of cards take, and would take alone."""
+    together, alone = np.zeros(start.size), np.zeros(start.size)
+    found = np.flatnonzero(amount > 0)
+    found = found[np.argsort(start[found], kind="stable")]
     if not found.size:
         return together, alone
-    network, pair = board.network(paths), card[found] * len(board.cards) + own[found]
+    network = board.network(paths)
     narrowest = [network.capacity[network.resource[a:b]].min(initial=np.inf) for a, b in pairwise(network.first)]
-    flows = Flows(done[found].astype(np.float64), moved[found], pair, *network)
-    together[found] = finishing_times(flows) - done[found]
-    alone[found] = moved[found] / np.array(narrowest)[pair]
+    flows = Flows(start[found].astype(np.float64), amount[found], pair[found], *network)
+    together[found] = finishing_times(flows) - start[found]
+    alone[found] = amount[found] / np.array(narrowest)[pair[found]]
     return together, alone

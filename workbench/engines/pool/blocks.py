@@ -157,6 +157,24 @@ def give(rules: Rules, state: State, pool: int, block: int) -> None:
         _enter_order(state, card, origin)
 
 
+@routine
+def give_region(rules: Rules, state: State, block: int) -> int:
+    """Cache every part of a region, given its first; how many bytes it had."""
+    nodes, taken = state.blocks.nodes, 0
+    while block != NONE:
+        following = int(state.piece[block])
+        taken += nodes[block * FIELDS + SIZE]
+        give(rules, state, int(state.pool[nodes[block * FIELDS + ORIGIN]]), block)
+        block = following
+    return taken
+
+
+@kernel
+def card_of(state: State, block: int) -> int:
+    """The card on which a block lies."""
+    return int(state.pool[state.blocks.nodes[block * FIELDS + ORIGIN]]) // POOLS
+
+
 @kernel
 def _is_cached_part(state: State, block: int, origin: int) -> bool:
     """Whether there is such a block, cached, of the same driver allocation."""

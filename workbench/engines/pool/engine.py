@@ -1,4 +1,4 @@
-"""The engine `pool`: requests of applications to the memory of several cards, under four policies (spec 5)."""
+"""The engine `pool`: requests of applications to the memory of several cards, under five policies (spec 5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engines.engine import Setup
-from workbench.engines.pool.access import access_times
+from workbench.engines.pool.access import with_access_times
 from workbench.engines.pool.broken import broken
 from workbench.engines.pool.deaths import reclaimed
 from workbench.engines.pool.loop import simulate
@@ -17,14 +17,15 @@ from workbench.engines.pool.prepare import (
     blocks_needed,
     check_requests,
     columns_of,
+    moves_expected,
     policies_of,
     rules_of,
     tables_of,
 )
-from workbench.engines.pool.state import CALLS, FINE, STATUS, Columns, State, new_state
+from workbench.engines.pool.state import CALLS, FINE, MOVES, NO_MORE_MOVES, STATUS, Columns, State, new_state
 from workbench.levers import Spec
 from workbench.machine import Board, Described, Paths
-from workbench.records.pool import STITCHED, PoolRecord
+from workbench.records.pool import PoolRecord
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
 
@@ -42,6 +43,7 @@ class Pool:
         "cache_fit": "best_fit",
         "target": "max_bandwidth",
         "idle_release": "keep_all",
+        "residency": "stay",
     }
     options: ClassVar[type[Spec]] = PoolOptions
     machine: ClassVar[type[Described]] = Board
@@ -81,8 +83,14 @@ class Pool:
         checked = checked or not _proved.issuperset(_answers(setup))
         policies, *memories = policies_of(setup, tables.capacity.size, streams, checked)
         allocations = int((requests.action == ALLOC).sum())
-        state = new_state(tables, columns.time.size, allocations, blocks_needed(columns, rules), *memories)
-        simulate(columns, tables, rules, policies, state)
+        moves = moves_expected(allocations, rules)
+        while True:
+            blocks, (fit, target) = blocks_needed(columns, rules, moves), (memory.copy() for memory in memories)
+            state = new_state(tables, columns.time.size, allocations, blocks, fit, target, moves)
+            simulate(columns, tables, rules, policies, state)
+            if state.counters[STATUS] != NO_MORE_MOVES:
+                break
+            moves *= 2
         if state.counters[STATUS] != FINE:
             raise broken(setup, columns, state)
         _proved.update(_answers(setup))
@@ -111,11 +119,9 @@ def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns
     options: Any = setup.options
     idle: Any = setup.policies["idle_release"]
     target: Any = setup.policies["target"]
-    lent = (state.outcome <= STITCHED) & (state.card != columns.borrower)
-    moved = columns.size * options.touches
-    together, alone = access_times(board, paths, lent, state.done, state.card, columns.borrower, moved)
+    nobody, nothing = np.zeros(columns.time.size), np.zeros(0)
     memories = zip(target.terms(), state.target_memory, strict=True)
-    return PoolRecord(
+    record = PoolRecord(
         cards=board.ids,
         hosts=np.array([card.kind == "cpu" for card in board.cards]),
         capacity=np.array([card.free_bytes for card in board.cards]),
@@ -134,9 +140,13 @@ def _record(setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns
         taken=state.taken,
         done=state.done,
         calls=state.calls[: state.counters[CALLS]].copy(),
-        access_ns=together,
-        access_alone_ns=alone,
+        access_ns=nobody,
+        access_alone_ns=nobody,
+        moves=state.moves[: state.counters[MOVES]].copy(),
+        move_ns=nothing,
+        move_alone_ns=nothing,
         fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),
         peak_cached=state.peak,
         idle_limit=idle.limit_bytes(),
     )
+    return with_access_times(record, board, paths, options.touches)

@@ -31,9 +31,14 @@ MOST_FREE = 1
 
 
 @routine
-def choose_card(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> int:
-    """The card whose memory is asked for, -1 = there is none."""
-    count = _candidates(columns, tables, rules, policies, state, row)
+def choose_card(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int, leaving: int
+) -> int:
+    """The card whose memory is asked for, by a request, for the region `of` an allocation; -1 = there is none.
+
+    What is `leaving` a card does not stay there, nor go where no path leads from it; -1 = it comes from nowhere.
+    """
+    count = _candidates(columns, tables, rules, policies, state, of, leaving)
     if count == 0 or state.counters[STATUS] != FINE:
         return NONE
     _forget_old(rules, state, row)
@@ -41,7 +46,7 @@ def choose_card(columns: Columns, tables: Tables, rules: Rules, policies: Polici
     several = terms.weights.size > 1
     sums[:count] = 0.0
     for term in range(terms.weights.size):
-        _score(columns, tables, policies, state, row, term, count)
+        _score(columns, tables, policies, state, of, term, count)
         largest = -math.inf
         for k in range(count):
             largest = max(largest, scores[k])
@@ -52,13 +57,17 @@ def choose_card(columns: Columns, tables: Tables, rules: Rules, policies: Polici
 
 
 @kernel
-def _candidates(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> int:
+def _candidates(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, leaving: int
+) -> int:
     """Write down who may be chosen, and how much is free on every card; how many may."""
     count, own = 0, columns.borrower[row]
     for card in range(tables.capacity.size):
         state.free[card] = state.cached[card] + state.physical[card]
         reached = tables.lends[card] and tables.hops[own * tables.capacity.size + card] >= 0
         may = reached if card != own else rules.own_first == 0 and tables.capacity[card] > 0
+        if leaving != NONE:
+            may = may and card != leaving and tables.hops[leaving * tables.capacity.size + card] >= 0
         if may and (rules.filters == 0 or has_room(columns, rules, policies, state, row, card)):
             state.candidates[count] = card
             count += 1
@@ -126,12 +135,12 @@ def _before(rules: Rules, state: State, one: int, other: int) -> bool:
 
 @kernel
 def note_lending(
-    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, card: int
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int, card: int
 ) -> None:
-    """Write a grant on another card into the history, and tell the policy (spec 5, R22)."""
-    counters, own, terms = state.counters, columns.borrower[row], policies.terms
+    """Write into the history that a request put a region on another card, and tell the policy (spec 5, R22)."""
+    counters, own, terms = state.counters, columns.borrower[of], policies.terms
     if card != own:
-        place, amount = own * tables.capacity.size + card, columns.size[row] if rules.by_bytes else 1
+        place, amount = own * tables.capacity.size + card, columns.size[of] if rules.by_bytes else 1
         entry = state.lendings[counters[LENDINGS]]
         entry[0], entry[1], entry[2] = row, place, amount
         counters[LENDINGS] += 1

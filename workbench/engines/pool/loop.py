@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, kernel, lend, routine
-from workbench.engines.pool.blocks import give, return_to_driver
+from workbench.compiled import kernel, lend, routine
+from workbench.engines.pool.blocks import card_of, give_region
 from workbench.engines.pool.lending import choose_card, note_lending
+from workbench.engines.pool.moving import bring_home, make_room, settle, unsettle
 from workbench.engines.pool.serving import LARGEST, has_room, serve
 from workbench.engines.pool.state import (
-    ANSWER,
-    AT_ROW,
     DRIVER_NS,
     FINE,
     FREE_AT,
-    POOLS,
-    RAISED_IN_IDLE,
     REPEATED,
     STATUS,
     UNKNOWN,
-    WRONG_ORIGIN,
     Columns,
     Policies,
     Rules,
     State,
     Tables,
 )
-from workbench.policies.pool.idle.question import EACH, IN_USE, RELEASE
+from workbench.engines.pool.trimming import trim
 from workbench.records.pool import (
     CACHED,
     FREE_OF_REFUSED,
@@ -35,9 +31,7 @@ from workbench.records.pool import (
     STITCHED,
     UNKNOWN_FREE,
 )
-from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE
-
-ask_idle = RELEASE.ask
+from workbench.structures.size_index import ADDRESS, FIELDS, NONE
 
 
 @routine
@@ -49,7 +43,7 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
         if columns.names[row] == NONE:
             _allocate(asked, board, levers, chosen, now, row)
         else:
-            _free(asked, levers, chosen, now, row)
+            _free(asked, board, levers, chosen, now, row)
         if state.counters[STATUS] != FINE:
             return
         _serve_time(asked, levers, now, row)
@@ -59,14 +53,17 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
 
 @kernel
 def _allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
-    """The own card first, then another (spec 5, R10, R15)."""
+    """The own card first, what lies there making room where the residency says so, then another (R10, R15, E17)."""
     own = columns.borrower[row]
     card, trying_own = own, rules.own_first != 0 and tables.capacity[own] > 0
     if trying_own and rules.metric != LARGEST:
         trying_own = has_room(columns, rules, policies, state, row, own)
     while True:
         if not trying_own:
-            card = choose_card(columns, tables, rules, policies, state, row)
+            if make_room(columns, tables, rules, policies, state, row):
+                settle(columns, rules, state, row)
+                return
+            card = choose_card(columns, tables, rules, policies, state, row, row, NONE)
             if card == NONE:
                 state.outcome[row] = REFUSED
                 return
@@ -76,13 +73,15 @@ def _allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies
         trying_own = False
     if not granted:
         state.outcome[row] = MISJUDGED
-    elif not trying_own:
-        note_lending(columns, tables, rules, policies, state, row, card)
+        return
+    settle(columns, rules, state, row)
+    if not trying_own:
+        note_lending(columns, tables, rules, policies, state, row, row, card)
 
 
 @kernel
-def _free(columns: Columns, rules: Rules, policies: Policies, state: State, row: int) -> None:
-    """Cache what was allocated; a free that names nothing in use changes nothing (spec 5, R28, E19)."""
+def _free(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
+    """Cache what was allocated, where it lies by now; a free that names nothing in use changes nothing (R28, E19)."""
     named = columns.names[row]
     if named in (UNKNOWN, REPEATED):
         state.outcome[row] = UNKNOWN_FREE if named == UNKNOWN else REPEATED_FREE
@@ -91,41 +90,13 @@ def _free(columns: Columns, rules: Rules, policies: Policies, state: State, row:
     if block == NONE:
         state.outcome[row] = FREE_OF_REFUSED
         return
-    nodes, card = state.blocks.nodes, state.card[named]
-    state.outcome[row], state.card[row], state.taken[row] = RELEASED, card, state.taken[named]
-    state.identifier[row] = nodes[block * FIELDS + ADDRESS]
-    while block != NONE:
-        following = int(state.piece[block])
-        give(rules, state, int(state.pool[nodes[block * FIELDS + ORIGIN]]), block)
-        block = following
-    _trim(policies, rules, state, row, card)
-
-
-@kernel
-def _trim(policies: Policies, rules: Rules, state: State, row: int, card: int) -> None:
-    """Give back whole driver allocations until the cached bytes are within the limit (spec 5, R29, E6, E7)."""
-    limit = policies.idle_limit if rules.keeps else 0
-    while state.cached[card] > limit and state.oldest[card] != NONE:
-        found = state.oldest[card]
-        if rules.keeps:
-            excess = state.cached[card] - limit
-            found = ask_idle(policies.idle, excess, found, state.origins, policies.idle_params)
-        if found == NONE:
-            return
-        if not _can_go(state, card, found):
-            state.counters[STATUS] = RAISED_IN_IDLE if found == RAISED else WRONG_ORIGIN
-            state.counters[AT_ROW], state.counters[ANSWER] = row, found
-            return
-        return_to_driver(rules, state, row, found)
-
-
-@kernel
-def _can_go(state: State, card: int, origin: int) -> bool:
-    """Whether it is a driver allocation of the card that is wholly cached."""
-    if origin < 0 or origin >= state.piece.size or state.blocks.nodes[origin * FIELDS + SIZE] == 0:
-        return False
-    is_one = state.blocks.nodes[origin * FIELDS + ORIGIN] == origin and state.origins[origin * EACH + IN_USE] == 0
-    return bool(is_one and state.pool[origin] // POOLS == card)
+    card = card_of(state, block)
+    state.outcome[row], state.card[row] = RELEASED, card
+    state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
+    unsettle(columns, rules, state, named)
+    state.taken[row] = give_region(rules, state, block)
+    trim(policies, rules, state, row, card)
+    bring_home(columns, tables, rules, policies, state, row, card)
 
 
 @kernel

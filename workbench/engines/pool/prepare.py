@@ -31,6 +31,7 @@ def tables_of(board: Board, paths: Paths, options: PoolOptions) -> Tables:
     return Tables(
         capacity=capacity,
         gbps=np.ascontiguousarray(gbps.T).reshape(-1),
+        narrowest=np.ascontiguousarray(paths.bottleneck_gbps).reshape(-1),
         hops=np.ascontiguousarray(paths.hops.T).reshape(-1),
         hosts=hosts.astype(np.int64),
         lends=lends.astype(np.int64),
@@ -125,6 +126,7 @@ def rules_of(setup: Setup) -> Rules:
     options: Any = setup.options
     cache: Any = setup.policies["cache"]
     target: Any = setup.policies["target"]
+    residency: Any = setup.policies["residency"]
     metrics = ("largest_cached_or_physical", "sum_cached_or_physical", "sum_all")
     numbers = cache.rules()._asdict()
     del numbers["granule"], numbers["classes"]
@@ -142,12 +144,21 @@ def rules_of(setup: Setup) -> Rules:
         filters=int(target.filters()),
         own_first=int(target.own_first()),
         **numbers,
+        **residency.rules()._asdict(),
     )
 
 
-def blocks_needed(columns: Columns, rules: Rules) -> int:
-    """So many blocks at most exist at a time: each allocation adds what it takes and what it cuts off."""
-    allocations = int((columns.names == NONE).sum())
+def moves_expected(allocations: int, rules: Rules) -> int:
+    """So many moves are made room for: what only moves home does so once at most; what makes room may move more often.
+
+    The engine runs once more, with room for twice as many, if they do not suffice.
+    """
+    return max(allocations, 1) if rules.returns or rules.evicts else 0
+
+
+def blocks_needed(columns: Columns, rules: Rules, moves: int = 0) -> int:
+    """So many blocks at most exist at a time: each allocation or move adds what it takes and what it cuts off."""
+    allocations = int((columns.names == NONE).sum()) + moves
     cuts = 1
     if rules.halves:
         most = max(int(columns.need.max(initial=1)), rules.first_segment)

@@ -102,10 +102,10 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
 
 
 @kernel
-def _ask_driver(columns: Columns, rules: Rules, state: State, row: int, pool: int) -> int:
-    """A block from the driver, -1 = it has too little."""
+def ask_driver(columns: Columns, rules: Rules, state: State, row: int, of: int, pool: int) -> int:
+    """A block from the driver for the region `of` an allocation, asked for by a request, -1 = it has too little."""
     card = pool // POOLS
-    size = _segment(columns, rules, state, row, card)
+    size = _segment(columns, rules, state, of, card)
     if size > state.physical[card]:
         return NONE
     block = from_driver(rules, state, row, pool, size)
@@ -138,7 +138,7 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
         block, source = _stitched(columns, rules, state, row, pool), STITCHED
     flushing = own and rules.flushes != 0
     while block == NONE:
-        block, source = _ask_driver(columns, rules, state, row, pool), PHYSICAL
+        block, source = ask_driver(columns, rules, state, row, row, pool), PHYSICAL
         if block != NONE or not flushing or state.oldest[card] == NONE:
             break
         while state.oldest[card] != NONE:

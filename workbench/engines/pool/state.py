@@ -9,11 +9,12 @@ import numpy as np
 from workbench.policies.pool.idle.question import EACH
 from workbench.structures.size_index import NONE, SizeIndex, new_size_index
 
-STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS, FORGOTTEN = range(11)
+STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS, FORGOTTEN, MOVES = range(12)
 """Counters: what stopped the run, at which request, with which answer of which term; when the service is free again;
-the driver's time in this request; how many blocks wait to be used again, how many were ever used; driver calls;
-lendings, and how many of them are too old to count."""
-FINE, RAISED_IN_FIT, WRONG_BLOCK, RAISED_IN_TARGET, WRONG_SCORE, RAISED_IN_IDLE, WRONG_ORIGIN = range(7)
+the time of the driver and of moves in this request; how many blocks wait to be used again, how many were ever used;
+driver calls; lendings, and how many of them are too old to count; moves."""
+FINE, RAISED_IN_FIT, WRONG_BLOCK, RAISED_IN_TARGET, WRONG_SCORE, RAISED_IN_IDLE, WRONG_ORIGIN, NO_MORE_MOVES = range(8)
+"""What stopped the run; `NO_MORE_MOVES` = the state has room for no more of them."""
 POOLS = 2
 """Pools of blocks a card: large requests', small requests'."""
 
@@ -40,6 +41,8 @@ class Tables(NamedTuple):
     capacity: np.ndarray
     gbps: np.ndarray
     """float64[cards * cards], by which targets are ranked, row by row a borrower."""
+    narrowest: np.ndarray
+    """float64[cards * cards], GB/s at which data go, row by row where they come from."""
     hops: np.ndarray
     hosts: np.ndarray
     lends: np.ndarray
@@ -77,6 +80,10 @@ class Rules(NamedTuple):
     grows: int
     first_segment: int
     stitches: int
+    returns: int
+    order: int
+    at_most: int
+    evicts: int
 
 
 class Terms(NamedTuple):
@@ -100,6 +107,25 @@ class Policies(NamedTuple):
     idle: Any
     idle_params: np.ndarray
     idle_limit: int
+
+
+class Places(NamedTuple):
+    """Where the regions in use lie, for policies that move them; a region is known by the row of its allocation.
+
+    Two orders, each a chain a card: the regions that lie on a card, in the order in which they came there; and those of
+    a card's applications that lie elsewhere. Empty where nothing moves.
+    """
+
+    first: np.ndarray
+    """int64[2 * cards], the region at the head of each chain, -1 = none."""
+    last: np.ndarray
+    before: np.ndarray
+    """int64[2 * requests], its neighbour in each of the two orders, -1 = none."""
+    after: np.ndarray
+    card: np.ndarray
+    """int64[requests], where each region lies."""
+    with_room: np.ndarray
+    """int64[cards], 1 = bytes have come back on the card, and nothing has moved home for them yet."""
 
 
 class State(NamedTuple):
@@ -151,17 +177,26 @@ class State(NamedTuple):
     taken: np.ndarray
     done: np.ndarray
     calls: np.ndarray
+    places: Places
+    moves: np.ndarray
+    """int64[moves, 8], as in the record."""
 
 
 def new_state(
-    tables: Tables, requests: int, allocations: int, capacity: int, fit_memory: np.ndarray, target_memory: np.ndarray
+    tables: Tables,
+    requests: int,
+    allocations: int,
+    capacity: int,
+    fit_memory: np.ndarray,
+    target_memory: np.ndarray,
+    moves: int = 0,
 ) -> State:
-    """Nothing allocated yet; room for so many requests, allocations among them, and blocks."""
+    """Nothing allocated yet; room for so many requests, allocations among them, blocks and moves."""
     cards = tables.capacity.size
     zeros = [np.zeros(cards, np.int64) for _ in range(7)]
     nowhere = [np.full(count, NONE) for count in (POOLS * cards, POOLS * cards, cards, cards)]
     return State(
-        counters=np.zeros(11, np.int64),
+        counters=np.zeros(12, np.int64),
         blocks=new_size_index(POOLS * cards, capacity),
         origins=np.zeros(capacity * EACH, np.int64),
         pool=np.zeros(capacity, np.int32),
@@ -183,12 +218,20 @@ def new_state(
         free=zeros[6],
         scores=np.zeros((2, cards)),
         lent=np.zeros(cards * cards),
-        lendings=np.zeros((allocations, 3), np.int64),
+        lendings=np.zeros((allocations + moves, 3), np.int64),
         block=np.full(requests, NONE, np.int32),
         outcome=np.zeros(requests, np.int8),
         card=np.full(requests, NONE),
         identifier=np.full(requests, NONE),
         taken=np.zeros(requests, np.int64),
         done=np.zeros(requests, np.int64),
-        calls=np.zeros((2 * allocations, 4), np.int64),
+        calls=np.zeros((2 * (allocations + moves), 4), np.int64),
+        places=_no_places(cards, requests if moves else 0),
+        moves=np.zeros((moves, 8), np.int64),
     )
+
+
+def _no_places(cards: int, requests: int) -> Places:
+    sizes = (2 * cards, 2 * cards, 2 * requests, 2 * requests, requests)
+    first, last, before, after, card = (np.full(count, NONE) for count in sizes)
+    return Places(first, last, before, after, card, with_room=np.zeros(cards, np.int64))

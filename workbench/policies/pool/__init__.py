@@ -1,4 +1,4 @@
-"""Which card lends memory, what is cached, what goes back? (spec 5)"""
+"""Which card lends memory, what is cached, what goes back, what moves? (spec 5)"""
 
 from workbench.policies.pool.best_fit_split import best_fit_split
 from workbench.policies.pool.cache import (
@@ -15,6 +15,7 @@ from workbench.policies.pool.cache import (
 )
 from workbench.policies.pool.fit import BestFit, CacheFit, ExactFit, FirstFit, LimitedFit, WorstFit
 from workbench.policies.pool.idle import IdleRelease, KeepAll, Largest, LeastRecentlyUsed, SmallestSufficient
+from workbench.policies.pool.residency import ManagedMemory, MigrateBack, Residency, ResidencyRules, Stay
 from workbench.policies.pool.target import (
     BandwidthThenMostFree,
     FirstTouch,
@@ -54,17 +55,22 @@ __all__ = [
     "LeastRecentlyUsed",
     "LimitedFit",
     "LocalOnly",
+    "ManagedMemory",
     "MaxBandwidth",
+    "MigrateBack",
     "MostFree",
     "Nearest",
     "NoCache",
     "PytorchCaching",
     "RandomCard",
+    "Residency",
+    "ResidencyRules",
     "RmmPool",
     "RoundRobin",
     "SizeClasses",
     "SmallestSufficient",
     "SplitAndCoalesce",
+    "Stay",
     "Stitching",
     "Target",
     "TwoChoices",

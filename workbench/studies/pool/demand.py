@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.metrics.pool_regions import freed_at
 from workbench.records.pool import PoolRecord, granted
+from workbench.records.pool_stays import freed_at
 
 
 class Demand(NamedTuple):

@@ -2,8 +2,8 @@
 
 A region is physical pages and its pointer a virtual address, so each driver allocation has virtual pages of its own
 from when it is made until it goes back to the driver. A logical release keeps the mapping, and whoever is granted the
-cached block next finds its translations still there; a physical release unmaps every page of the allocation, which
-takes them out of all TLBs and directories.
+cached block next finds its translations still there; a physical release unmaps every page of the allocation, and a move
+to another card every page that the region leaves, which takes them out of all TLBs and directories.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.levers import Spec, lever
-from workbench.metrics.pool_regions import freed_at
-from workbench.records.pool import BYTES, CARD, IDENTIFIER, ROW, STITCHED, PoolRecord, granted
+from workbench.records.pool import BYTES, CARD, IDENTIFIER, ROW, STITCHED, PoolRecord
+from workbench.records.pool_stays import Stays, freed_at, stays_of
+from workbench.studies.pool.spread import spread
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.write_file import write_file
 
@@ -41,7 +42,8 @@ def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str 
     A region is swept once from its first page to its last between its grant and its free (or the end of the run), in
     accesses that are evenly spaced and that the cores of the application's card take in turns; a region has one at
     least. A driver allocation of which such a region was part loses each of its pages when it goes back to the driver,
-    by the first core of the card whose request made it go. Of one cycle accesses come before unmappings. Regions that
+    by the first core of the card whose request made it go; what a region leaves when it moves is unmapped by the first
+    core of its application's card. Of one cycle accesses come before unmappings. Regions that
     are stitched of several blocks are left out: the record has only their first address.
 
     Parameters
@@ -61,18 +63,19 @@ def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str 
     spec 5, section 8 (spec 4); spec 4, E15 (shoot-down).
     """
     how, chosen = touches or Touches.read({}), _cards(record, card)
-    mapped = _mapped(record, how.page_bytes)
     first_core = np.full(len(record.cards), -1, np.int64)
     first_core[chosen] = np.arange(len(chosen)) * how.cores_per_card
-    rows = np.flatnonzero(granted(record) & (record.outcome != STITCHED) & (first_core[record.borrower] >= 0))
-    found = mapped.of(record.card[rows], record.identifier[rows])
-    accessed = _sweeps(record, rows, mapped, found, first_core, how)
-    unmapped = _unmappings(record, mapped, np.unique(found), first_core)
-    columns = [np.concatenate(pair) for pair in zip(accessed, unmapped, strict=True)]
-    unmap = np.arange(columns[0].size) >= accessed[0].size
-    order = np.lexsort((unmap, columns[0]))
-    cycle = (columns[0][order] * how.clock_mhz / 1000).astype(np.int64)
-    return Accesses(cycle, columns[1][order].astype(np.int32), columns[2][order], unmap[order])
+    places = _places(record, _mapped(record, how.page_bytes), first_core)
+    parts = (
+        _sweeps(record, places, first_core, how),
+        _left_by_moves(record, places, first_core),
+        _given_back(record, places, first_core),
+    )
+    when, core, page = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    unmap = np.arange(when.size) >= parts[0][0].size
+    order = np.lexsort((unmap, when))
+    cycle = (when[order] * how.clock_mhz / 1000).astype(np.int64)
+    return Accesses(cycle, core[order].astype(np.int32), page[order], unmap[order])
 
 
 def write_pool_accesses(accesses: Accesses, out: Path | str) -> None:
@@ -132,41 +135,66 @@ _Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Nanoseconds, cores, pages."""
 
 
-def _sweeps(
-    record: PoolRecord, rows: np.ndarray, mapped: _Mapped, found: np.ndarray, first_core: np.ndarray, how: Touches
-) -> _Rows:
-    size, begin = record.asked[rows], record.done[rows]
-    until = np.append(record.time, record.done[-1:])[freed_at(record)[rows]]
-    count = np.maximum(np.ceil(size * (how.accesses_per_mib / MIB)), 1).astype(np.int64)
+class _Places(NamedTuple):
+    """Every stay on a card of the regions that count, and its pages."""
+
+    stays: Stays
+    mapped: _Mapped
+    allocation: np.ndarray
+    first_page: np.ndarray
+    pages: np.ndarray
+    moves: np.ndarray
+    """bool[stays], whether a stay ends because the region moves; the next one is its own."""
+
+
+def _places(record: PoolRecord, mapped: _Mapped, first_core: np.ndarray) -> _Places:
+    every = stays_of(record)
+    counts = (first_core[record.borrower] >= 0) & (record.outcome != STITCHED)
+    stays = Stays(*(column[counts[every.region]] for column in every))
+    found, size = mapped.of(stays.card, stays.identifier), record.asked[stays.region]
+    first = mapped.page(found, stays.identifier)
+    pages = mapped.page(found, stays.identifier + size - 1) - first + 1
+    goes_on = np.append(stays.region[1:] == stays.region[:-1], False)[: stays.region.size]
+    return _Places(stays, mapped, found, first, pages, goes_on)
+
+
+def _sweeps(record: PoolRecord, places: _Places, first_core: np.ndarray, how: Touches) -> _Rows:
+    rows, stay = np.unique(places.stays.region, return_index=True)
+    begin, until = record.done[rows], np.append(record.time, record.done[-1:])[freed_at(record)[rows]]
+    count = np.maximum(np.ceil(record.asked[rows] * (how.accesses_per_mib / MIB)), 1).astype(np.int64)
     _check_rows(int(count.sum()))
-    region, turn = _spread(count)
-    first = mapped.page(found, record.identifier[rows])
-    pages = mapped.page(found, record.identifier[rows] + size - 1) - first + 1
-    lasts = np.maximum(until - begin, 0)
-    when = begin[region] + turn * lasts[region] // count[region]
+    region, turn = spread(count)
+    when = begin[region] + turn * np.maximum(until - begin, 0)[region] // count[region]
     core = first_core[record.borrower[rows]][region] + turn % how.cores_per_card
-    return when, core, first[region] + turn * pages[region] // count[region]
+    here = _moved_on(stay[region], when, places)
+    return when, core, places.first_page[here] + turn * places.pages[here] // count[region]
 
 
-def _spread(count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each number as often as it says, with the turns 0, 1, 2, ... beside it.
-
-    >>> [column.tolist() for column in _spread(np.array([2, 0, 3]))]
-    [[0, 0, 2, 2, 2], [0, 1, 0, 1, 2]]
-    """
-    each = np.repeat(np.arange(count.size), count)
-    return each, np.arange(each.size) - (np.cumsum(count) - count)[each]
+def _moved_on(stay: np.ndarray, when: np.ndarray, places: _Places) -> np.ndarray:
+    """From the first stay of each region the one in which it is at a time; int64[accesses]."""
+    begin = np.append(places.stays.begin, 0)
+    while (later := places.moves[stay] & (begin[stay + 1] <= when)).any():
+        stay = stay + later
+    return stay
 
 
-def _unmappings(record: PoolRecord, mapped: _Mapped, touched: np.ndarray, first_core: np.ndarray) -> _Rows:
+def _left_by_moves(record: PoolRecord, places: _Places, first_core: np.ndarray) -> _Rows:
+    left = np.flatnonzero(places.moves)
+    move, page = spread(places.pages[left])
+    core = first_core[record.borrower[places.stays.region[left]]]
+    return places.stays.end[left][move], core[move], places.first_page[left][move] + page
+
+
+def _given_back(record: PoolRecord, places: _Places, first_core: np.ndarray) -> _Rows:
     back = record.calls[record.calls[:, BYTES] < 0]
-    gone = mapped.of(back[:, CARD], back[:, IDENTIFIER])
-    known = np.isin(gone, touched)
+    gone = places.mapped.of(back[:, CARD], back[:, IDENTIFIER])
+    known = np.isin(gone, places.allocation)
     back, gone = back[known], gone[known]
-    _check_rows(int(mapped.pages[gone].sum()))
-    release, page = _spread(mapped.pages[gone])
+    pages = places.mapped.pages[gone]
+    _check_rows(int(pages.sum()))
+    release, page = spread(pages)
     core = np.maximum(first_core[record.borrower[back[:, ROW]]], 0)
-    return record.done[back[:, ROW]][release], core[release], mapped.first_page[gone][release] + page
+    return record.done[back[:, ROW]][release], core[release], places.mapped.first_page[gone][release] + page
 
 
 def _check_rows(count: int) -> None:

@@ -1,0 +1,199 @@
+"""Regions that move: home when bytes come back, away when a newcomer needs room (spec 5, E17 and section 7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.compiled import kernel, routine
+from workbench.engines.pool.blocks import card_of, give_region, return_to_driver, use
+from workbench.engines.pool.lending import choose_card, note_lending
+from workbench.engines.pool.places import AWAY, HERE, enter, leave
+from workbench.engines.pool.serving import ask_driver, cached_block, has_room, least_segment, pool_of, serve
+from workbench.engines.pool.state import (
+    DRIVER_NS,
+    FINE,
+    FREE_AT,
+    MOVES,
+    NO_MORE_MOVES,
+    STATUS,
+    Columns,
+    Policies,
+    Rules,
+    State,
+    Tables,
+)
+from workbench.engines.pool.trimming import trim
+from workbench.policies.pool.residency.question import LARGEST, NOTHING, OLDEST, TO_HOST
+from workbench.structures.size_index import ADDRESS, FIELDS, NONE, SIZE
+
+
+@routine
+def settle(columns: Columns, rules: Rules, state: State, of: int) -> None:
+    """A region has come to where it lies now, by its grant or by a move."""
+    if rules.returns or rules.evicts:
+        card, own = card_of(state, int(state.block[of])), columns.borrower[of]
+        state.places.card[of] = card
+        enter(state.places, HERE, card, of)
+        if card != own:
+            enter(state.places, AWAY, own, of)
+
+
+@routine
+def unsettle(columns: Columns, rules: Rules, state: State, of: int) -> None:
+    """A region leaves the place where it lies, by its release or by a move."""
+    if rules.returns or rules.evicts:
+        card, own = state.places.card[of], columns.borrower[of]
+        leave(state.places, HERE, card, of)
+        if card != own:
+            leave(state.places, AWAY, own, of)
+
+
+@routine
+def move(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int, to: int
+) -> bool:
+    """Bring a region to another card, if that has one region of the size; whether.
+
+    The service waits until the bytes have gone over the path; then the old region is cached, and its card trimmed.
+    """
+    counters, left = state.counters, state.places.card[of]
+    if counters[MOVES] == state.moves.shape[0]:
+        counters[STATUS] = NO_MORE_MOVES
+        return False
+    block = _take(columns, rules, policies, state, row, of, to)
+    if block == NONE:
+        return False
+    log, nodes = state.moves[counters[MOVES]], state.blocks.nodes
+    counters[MOVES] += 1
+    log[0], log[1], log[2], log[3], log[4] = row, of, left, to, nodes[block * FIELDS + ADDRESS]
+    log[7] = max(counters[FREE_AT], columns.time[row]) + rules.request_ns + counters[DRIVER_NS]
+    counters[DRIVER_NS] += int(columns.size[of] / tables.narrowest[left * tables.capacity.size + to])
+    unsettle(columns, rules, state, of)
+    log[5], log[6] = give_region(rules, state, int(state.block[of])), nodes[block * FIELDS + SIZE]
+    state.block[of] = block
+    settle(columns, rules, state, of)
+    trim(policies, rules, state, row, left)
+    return True
+
+
+@kernel
+def _take(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, of: int, card: int) -> int:
+    """A block for a region on a card: a cached one, else from the driver; -1 = neither has it."""
+    pool = pool_of(columns, rules, of, card)
+    block, fresh = cached_block(columns, policies, state, of, pool), False
+    if block == NONE and state.counters[STATUS] == FINE:
+        block, fresh = ask_driver(columns, rules, state, row, of, pool), True
+    if block != NONE:
+        use(rules, state, pool, block, columns.need[of], fresh)
+    return block
+
+
+@routine
+def bring_home(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, card: int
+) -> None:
+    """A release has brought bytes back on a card: regions of its applications move home, then those of the lenders'."""
+    if rules.returns == 0:
+        return
+    with_room, left = state.places.with_room, rules.at_most if rules.at_most > 0 else columns.time.size
+    for other in range(with_room.size):
+        with_room[other] = 1 if other == card else 0
+    while left > 0 and state.counters[STATUS] == FINE:
+        home = _first_with_room(with_room)
+        if home == NONE:
+            return
+        found = _next_home(columns, tables, rules, policies, state, home)
+        lender = home if found == NONE else state.places.card[found]
+        if found != NONE and move(columns, tables, rules, policies, state, row, found, home):
+            with_room[lender] = 1
+            left -= 1
+        else:
+            with_room[home] = 0
+
+
+@kernel
+def _first_with_room(with_room: Any) -> int:
+    for card in range(with_room.size):
+        if with_room[card]:
+            return card
+    return NONE
+
+
+@routine
+def _next_home(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, home: int) -> int:
+    """Of the regions that lie elsewhere and that their own card has room for, the one that moves first; -1 = none."""
+    found, of = NONE, state.places.first[AWAY * tables.capacity.size + home]
+    while of != NONE:
+        earlier = found == NONE or _goes_before(columns, tables, rules, state, of, found)
+        if earlier and has_room(columns, rules, policies, state, of, home):
+            found = of
+        of = state.places.after[AWAY * columns.time.size + of]
+    return found
+
+
+@kernel
+def _goes_before(columns: Columns, tables: Tables, rules: Rules, state: State, one: int, other: int) -> bool:
+    """Whether a region moves home before another of the same card's; of equal ones the first one granted."""
+    if rules.order == OLDEST:
+        return one < other
+    if rules.order == LARGEST:
+        return bool(
+            columns.size[one] > columns.size[other] or (columns.size[one] == columns.size[other] and one < other)
+        )
+    cards, home = tables.capacity.size, columns.borrower[one]
+    its = tables.narrowest[state.places.card[one] * cards + home]
+    theirs = tables.narrowest[state.places.card[other] * cards + home]
+    return bool(its < theirs or (its == theirs and one < other))
+
+
+@routine
+def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> bool:
+    """Grant a newcomer on its own card, which lacks the bytes: what is wholly cached goes back, then regions move away.
+
+    Whether it was granted. What has moved by then stays where it is.
+    """
+    own, counters = columns.borrower[row], state.counters
+    if rules.evicts == NOTHING or rules.own_first == 0 or least_segment(columns, rules, row) > tables.capacity[own]:
+        return False
+    victim = state.places.first[HERE * tables.capacity.size + own]
+    while True:
+        if state.oldest[own] != NONE:
+            while state.oldest[own] != NONE:
+                return_to_driver(rules, state, row, state.oldest[own])
+        else:
+            moved = False
+            while victim != NONE and not moved and counters[STATUS] == FINE:
+                following = state.places.after[HERE * columns.time.size + victim]
+                moved = _evict(columns, tables, rules, policies, state, row, victim)
+                victim = following
+            if not moved:
+                return False
+        if counters[STATUS] != FINE or serve(columns, rules, policies, state, row, own):
+            return counters[STATUS] == FINE
+
+
+@routine
+def _evict(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int) -> bool:
+    """Move a region off its card, if another has room; whether."""
+    here = state.places.card[of]
+    if rules.evicts == TO_HOST:
+        to = _host(columns, tables, rules, policies, state, of)
+        return to != NONE and move(columns, tables, rules, policies, state, row, of, to)
+    to = choose_card(columns, tables, rules, policies, state, row, of, here)
+    if to == NONE or not move(columns, tables, rules, policies, state, row, of, to):
+        return False
+    note_lending(columns, tables, rules, policies, state, row, of, to)
+    return True
+
+
+@kernel
+def _host(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, of: int) -> int:
+    """The CPU card with room for a region behind the fastest path, of equal ones the lowest; -1 = none."""
+    cards, here, own, found = tables.capacity.size, state.places.card[of], columns.borrower[of], NONE
+    for card in range(cards):
+        may = tables.hosts[card] != 0 and tables.lends[card] != 0 and card != here
+        may = may and tables.hops[here * cards + card] >= 0 and tables.hops[own * cards + card] >= 0
+        faster = found == NONE or tables.gbps[here * cards + card] > tables.gbps[here * cards + found]
+        if may and faster and has_room(columns, rules, policies, state, of, card):
+            found = card
+    return found

@@ -1,0 +1,48 @@
+"""What goes back to the driver after a release (spec 5, R29, E6, E7)."""
+
+from __future__ import annotations
+
+from workbench.compiled import RAISED, kernel, routine
+from workbench.engines.pool.blocks import return_to_driver
+from workbench.engines.pool.state import (
+    ANSWER,
+    AT_ROW,
+    POOLS,
+    RAISED_IN_IDLE,
+    STATUS,
+    WRONG_ORIGIN,
+    Policies,
+    Rules,
+    State,
+)
+from workbench.policies.pool.idle.question import EACH, IN_USE, RELEASE
+from workbench.structures.size_index import FIELDS, NONE, ORIGIN, SIZE
+
+ask_idle = RELEASE.ask
+
+
+@routine
+def trim(policies: Policies, rules: Rules, state: State, row: int, card: int) -> None:
+    """Give back whole driver allocations until the cached bytes are within the limit (spec 5, R29, E6, E7)."""
+    limit = policies.idle_limit if rules.keeps else 0
+    while state.cached[card] > limit and state.oldest[card] != NONE:
+        found = state.oldest[card]
+        if rules.keeps:
+            excess = state.cached[card] - limit
+            found = ask_idle(policies.idle, excess, found, state.origins, policies.idle_params)
+        if found == NONE:
+            return
+        if not _can_go(state, card, found):
+            state.counters[STATUS] = RAISED_IN_IDLE if found == RAISED else WRONG_ORIGIN
+            state.counters[AT_ROW], state.counters[ANSWER] = row, found
+            return
+        return_to_driver(rules, state, row, found)
+
+
+@kernel
+def _can_go(state: State, card: int, origin: int) -> bool:
+    """Whether it is a driver allocation of the card that is wholly cached."""
+    if origin < 0 or origin >= state.piece.size or state.blocks.nodes[origin * FIELDS + SIZE] == 0:
+        return False
+    is_one = state.blocks.nodes[origin * FIELDS + ORIGIN] == origin and state.origins[origin * EACH + IN_USE] == 0
+    return bool(is_one and state.pool[origin] // POOLS == card)

@@ -1,0 +1,80 @@
+"""Where every region of a memory pool lay, and how long: from its grant, through its moves, to its release."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.records.pool import (
+    ADDRESS,
+    AFTER,
+    BEGIN,
+    CAUSE,
+    FREE_OF_REFUSED,
+    REGION,
+    RELEASED,
+    TO,
+    PoolRecord,
+    granted,
+)
+
+
+class Stays(NamedTuple):
+    """One row a stay of a region on a card, by region, those of one region in their order."""
+
+    region: np.ndarray
+    """int64[stays], the row of the region's allocation."""
+    card: np.ndarray
+    """int64[stays]."""
+    identifier: np.ndarray
+    """int64[stays], its address there."""
+    taken: np.ndarray
+    """int64[stays], bytes that it takes there."""
+    first: np.ndarray
+    """int64[stays], the request that brought it there."""
+    last: np.ndarray
+    """int64[stays], the request with which it left; as many as there are requests where it never did."""
+    begin: np.ndarray
+    """int64[stays], nanoseconds, when it came: a grant when it was served, a move when it began."""
+    end: np.ndarray
+    """int64[stays], nanoseconds, when it left, or when the last request was served."""
+
+
+def stays_of(record: PoolRecord) -> Stays:
+    """Every stay of every region that was granted."""
+    rows, moves = np.flatnonzero(granted(record)), record.moves
+    region = np.r_[rows, moves[:, REGION]]
+    order = np.argsort(region, kind="stable")
+    region = region[order]
+    goes_on = np.r_[region[1:] == region[:-1], False][: region.size]
+    first = np.r_[rows, moves[:, CAUSE]][order]
+    begin = np.r_[record.done[rows], moves[:, BEGIN]][order]
+    last, moment = freed_at(record)[region], np.r_[record.done, record.done.max(initial=0)]
+    return Stays(
+        region=region,
+        card=np.r_[record.card[rows], moves[:, TO]][order],
+        identifier=np.r_[record.identifier[rows], moves[:, ADDRESS]][order],
+        taken=np.r_[record.taken[rows], moves[:, AFTER]][order],
+        first=first,
+        last=np.where(goes_on, np.roll(first, -1), last),
+        begin=begin,
+        end=np.where(goes_on, np.roll(begin, -1), moment[last]),
+    )
+
+
+def remote(record: PoolRecord, stays: Stays) -> np.ndarray:
+    """bool[stays], which are on another card than the application's own."""
+    apart: np.ndarray = stays.card != record.borrower[stays.region]
+    return apart
+
+
+def freed_at(record: PoolRecord) -> np.ndarray:
+    """int64[requests], the request that freed each allocation, refused ones too; as many as there are where none did.
+
+    For a request that is no allocation it means nothing.
+    """
+    end = np.full(record.time.size, record.time.size, np.int64)
+    freed = np.flatnonzero(np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED)))
+    end[record.allocation[freed]] = freed
+    return end
