@@ -69,5 +69,5 @@ def first_size(rows: Any) -> int:
 def test_tuples_of_one_name_and_other_fields_are_not_taken_for_each_other() -> None:
     """Their arrays are of the same types, so the name of the field alone tells which is meant."""
     for fields in (("size_of_each", "begin"), ("begin", "size_of_each")):
-        rows = _of_fields(*fields)(**{"size_of_each": np.array([7]), "begin": np.array([1])})
+        rows = _of_fields(*fields)(size_of_each=np.array([7]), begin=np.array([1]))
         assert first_size(rows) == 7

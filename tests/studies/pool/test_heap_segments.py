@@ -84,7 +84,9 @@ def test_segments_and_pieces_are_what_is_counted_byte_by_byte(serve, target):
 
 
 def test_a_warp_that_is_served_as_one_straddles_less_and_large_segments_help():
-    found = heaps_on_pool(targets=["round_robin"], segments=[1 << 12, 1 << 16])
+    mixed = {"synthetic": "random_mallocs", "threads": 512}
+    few = {"workload": mixed, "machine": "table_300", "left_bytes": 1 << 14}
+    found = heaps_on_pool(targets=["round_robin"], segments=[1 << 11, 1 << 14], **few)
     small, large, small_apart, large_apart = (one.heap for one in found)
     assert [one.serve for one in found] == ["warp_aggregated"] * 2 + ["per_thread"] * 2
     assert 0 < large.straddling_percent < small.straddling_percent
