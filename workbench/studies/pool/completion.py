@@ -36,8 +36,17 @@ def cuts_of(demand: Demand) -> Cuts:
 
     References
     ----------
-    P. Hall, "On representatives of subsets", J. London Math. Soc. 10, 1935; L. R. Ford, D. R. Fulkerson, "Maximal flow
-    through a network", Canad. J. Math. 8, 1956.
+    spec 5, R15; P. Hall, "On representatives of subsets", J. London Math. Soc. 10, 1935; L. R. Ford, D. R. Fulkerson,
+    "Maximal flow through a network", Canad. J. Math. 8, 1956.
+
+    Examples
+    --------
+    Card 1 does not lend: applications of card 0 have its 10 bytes alone, those of both cards together 14.
+
+    >>> nothing, two = np.zeros(0, np.int64), np.full((2, 2), 12.0)
+    >>> found = cuts_of(Demand(*[nothing] * 5, np.array([10, 4]), two, np.array([True, False])))
+    >>> found.members.tolist(), found.room.tolist()
+    ([[0, 0], [1, 0], [1, 1]], [0, 10, 14])
     """
     reach = demand.allowed.T
     unions = {np.zeros(len(reach), bool).tobytes()}
@@ -56,6 +65,10 @@ def granted_in_order(demand: Demand) -> np.ndarray:
     Requests are taken in their order; one is refused where the live bytes of all that were granted, and its own, have
     no place together on whichever cards. A policy that leaves regions where they are can be at this frontier, not
     beyond it, as long as it grants the same requests before.
+
+    References
+    ----------
+    spec 5, R24, H5.1 (completion whenever free memory suffices).
 
     Examples
     --------
@@ -100,6 +113,19 @@ def most_granted(demand: Demand, of: Of = "regions") -> float:
     ------
     InputError
         There is no such unit, or the run is too long: more than 5,000,000 lives at the moments that count.
+
+    References
+    ----------
+    spec 5, section 7 (offline optimum) and H5.1.
+
+    Examples
+    --------
+    Of three regions that live together the two of 5 bytes fill the card.
+
+    >>> asked = np.arange(3), np.full(3, 3), np.array([8, 5, 5]), np.zeros(3, np.int64)
+    >>> one = Demand(np.arange(3), *asked, np.array([10]), np.full((1, 1), np.inf), np.ones(1, bool))
+    >>> round(most_granted(one), 3), round(most_granted(one, "bytes"), 3)
+    (0.667, 0.556)
     """
     from scipy.optimize import linprog
 

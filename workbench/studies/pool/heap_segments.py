@@ -61,6 +61,20 @@ def segment_requests(heaps: Mapping[int, MallocRecord], growth: HeapGrowth | Non
     ------
     InputError
         There is no heap.
+
+    References
+    ----------
+    spec 5, section 8: the warp allocator's heap is one region; growth asks the pool.
+
+    Examples
+    --------
+    >>> from workbench.experiments.plan import make_plan
+    >>> from workbench.experiments.sweep import read_sweep
+    >>> few = {"synthetic": "random_mallocs", "threads": 64, "size": 100}
+    >>> plan = make_plan(read_sweep({"engine": "malloc", "machine": "h100", "workload": few, "seeds": 1}))
+    >>> heap = plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 0)
+    >>> segment_requests({0: heap}, HeapGrowth(segment_bytes=2048)).handle.tolist()
+    [0, 1, 2, 3]
     """
     if not heaps:
         raise InputError("segment_requests needs the heap of at least one card. Got none.")
@@ -108,6 +122,10 @@ def pieces_on_cards(
     ------
     InputError
         There is no heap, or the record is of other requests.
+
+    References
+    ----------
+    spec 5, section 8: pieces of one warp should not straddle cards. `heaps_on_pool` has an example of both.
     """
     how = growth or HeapGrowth.read({})
     asked = segment_requests(heaps, how)

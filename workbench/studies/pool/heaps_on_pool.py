@@ -67,6 +67,13 @@ def heaps_on_pool(
     References
     ----------
     spec 5, section 8 (spec 2: the warp allocator's heap is one region; pieces of one warp should not straddle cards).
+
+    Examples
+    --------
+    >>> few = {"synthetic": "random_mallocs", "threads": 512}
+    >>> found = heaps_on_pool(["warp_aggregated"], workload=few, machine="table_300", left_bytes=1 << 14)
+    >>> [(one.target, one.heap.straddling_percent) for one in found if one.segment_bytes == 1 << 12]
+    [('max_bandwidth', 6.25), ('most_free', 6.25), ('round_robin', 81.25)]
     """
     if not (serves and targets and segments):
         raise InputError("heaps_on_pool needs at least one way to serve, one target and one size of a segment.")

@@ -75,6 +75,13 @@ def idle_limit_and_translation(
     References
     ----------
     spec 5, section 8 (physical release must invalidate, logical must not) and H5.8.
+
+    Examples
+    --------
+    >>> few = {**CHURN, "footprint": 0.005, "renewed": 50}
+    >>> nothing, everything = idle_limit_and_translation([0, None], few)
+    >>> nothing.shot_down_pages > everything.shot_down_pages, nothing.walks_per_kilo > everything.walks_per_kilo
+    (True, True)
     """
     if not limits:
         raise InputError("idle_limit_and_translation needs at least one limit. Got none.")

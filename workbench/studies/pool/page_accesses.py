@@ -61,6 +61,16 @@ def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str 
     References
     ----------
     spec 5, section 8 (spec 4); spec 4, E15 (shoot-down).
+
+    Examples
+    --------
+    >>> from workbench.experiments.plan import make_plan
+    >>> from workbench.experiments.sweep import read_sweep
+    >>> few = {"synthetic": "full_card", "footprint": 0.01, "others": 0.0}
+    >>> plan = make_plan(read_sweep({"engine": "pool", "workload": few, "seeds": 1}))
+    >>> found = pool_accesses(plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 0), card="gpu0")
+    >>> found.cycle.size > 100, bool(found.unmap.any())                     # nothing goes back to the driver
+    (True, False)
     """
     how, chosen = touches or Touches.read({}), _cards(record, card)
     first_core = np.full(len(record.cards), -1, np.int64)
@@ -80,6 +90,15 @@ def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str 
 
 def write_pool_accesses(accesses: Accesses, out: Path | str) -> None:
     """Write accesses as a file of pages that the engine `translation` reads (`workload: {file: ...}`).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "pages.csv"
+    >>> two, never = np.array([4, 9]), np.array([False, True])
+    >>> write_pool_accesses(Accesses(two, np.zeros(2, np.int32), np.array([7, 7]), never), place)
+    >>> place.read_text()
+    'cycle,core,page,unmap\\n4,0,7,0\\n9,0,7,1\\n'
 
     Raises
     ------
