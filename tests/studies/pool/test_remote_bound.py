@@ -15,7 +15,7 @@ from tests.oracles import pool_bound as slow
 from workbench.errors import InputError
 from workbench.machine.paths import best_paths
 from workbench.metrics.pool import measure
-from workbench.policies.pool import LocalOnly, MaxBandwidth, MostFree, RoundRobin
+from workbench.policies.pool import LocalOnly, ManagedMemory, MaxBandwidth, MigrateBack, MostFree, RoundRobin
 from workbench.records.pool import granted
 from workbench.studies.pool import Demand, demand_of, fixed_bound, granted_in_order, most_granted, moving_bound
 from workbench.studies.pool.completion import cuts_of
@@ -101,6 +101,18 @@ def test_no_policy_is_nearer_than_the_bounds_of_what_it_granted(policy):
     assert had.size.sum() == asked.size[granted(record)[asked.begin]].sum()
     assert had.size.sum() <= most_granted(asked, "bytes") * asked.size.sum() * (1 + 1e-9)
     assert had.size.size <= most_granted(asked) * asked.size.size * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("residency", [MigrateBack(), ManagedMemory(back=True)], ids=lambda it: it.name)
+def test_who_moves_regions_reaches_the_moving_bound_which_those_that_stay_cannot(residency):
+    """Each of three regions fills card 0 and overlaps the next one for 20 of its 60 ns."""
+    rows = [(0, 0, 0, 0, 1, 100), (40, 0, 0, 0, 2, 100), (60, 0, 0, 1, 1, 0), (80, 0, 0, 0, 3, 100)]
+    rows += [(100, 0, 0, 1, 2, 0), (140, 0, 0, 1, 3, 0)]
+    record = Case(rows, line(100, 200, gbps=(10.0,), cpus=(1,)), {"residency": residency}).simulate()
+    had, value = demand_of(record, granted_only=True), measure(record)["borrowed_reading_mean_ns"]
+    assert had.size.size == 3 and len(record.moves) > 0
+    assert value == pytest.approx(moving_bound(had)) == pytest.approx(100 / 10 * 40 / 140)
+    assert fixed_bound(had) == pytest.approx(100 / 10 * 60 / 140)
 
 
 def test_a_policy_that_foresees_reaches_the_bound_of_whole_regions():

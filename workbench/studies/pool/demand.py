@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.metrics.pool_remote import clock
 from workbench.records.pool import PoolRecord, granted
 from workbench.records.pool_stays import freed_at
 
@@ -14,7 +15,7 @@ class Demand(NamedTuple):
     """Regions that are asked for, and the cards on which they may lie."""
 
     time: np.ndarray
-    """int64[requests], nanoseconds, when each was sent; never decreasing."""
+    """int64[requests], nanoseconds of each request, by `clock`; never decreasing."""
     begin: np.ndarray
     """int64[regions], the request that asks for each."""
     end: np.ndarray
@@ -65,7 +66,7 @@ def demand_of(record: PoolRecord, lends: np.ndarray | None = None, granted_only:
     """
     rows = np.flatnonzero(granted(record) if granted_only else record.action == 0)
     return Demand(
-        time=record.time,
+        time=clock(record),
         begin=rows,
         end=freed_at(record)[rows],
         size=record.asked[rows],

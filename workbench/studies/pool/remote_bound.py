@@ -25,7 +25,7 @@ def moving_bound(demand: Demand) -> float:
     whole or where it was, or that the future be unknown, so that no policy escapes by moving, dividing or foreseeing.
 
     A policy that refuses something, or lets it wait, is not bound by this: hold it against the bound of what it
-    granted (`demand_of(record, granted_only=True)`), and tell the share granted beside it.
+    granted, when it did (`demand_of(record, granted_only=True)`), and tell the share granted beside it.
 
     Returns
     -------
