@@ -49,3 +49,25 @@ def test_a_lent_tuple_is_the_tuple() -> None:
     assert outer.row.tolist() == [15, 2, 5]
     assert outer.table.tolist() == [[0, 3], [0, 6], [6, 15]]
     assert outer.inner.flags.tolist() == [False, False, True]
+
+
+def _of_fields(*names: str) -> Any:
+    """A named tuple class of this name, as each engine has its own."""
+    return NamedTuple("Rows", [(name, np.ndarray) for name in names])  # type: ignore[misc]
+
+
+@routine
+def _sizes(rows: Any) -> int:
+    return rows.size_of_each[0]
+
+
+@kernel
+def first_size(rows: Any) -> int:
+    return _sizes(lend(rows))
+
+
+def test_tuples_of_one_name_and_other_fields_are_not_taken_for_each_other() -> None:
+    """Their arrays are of the same types, so the name of the field alone tells which is meant."""
+    for fields in (("size_of_each", "begin"), ("begin", "size_of_each")):
+        rows = _of_fields(*fields)(size_of_each=np.array([7]), begin=np.array([1]))
+        assert first_size(rows) == 7

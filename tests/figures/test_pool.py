@@ -11,6 +11,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.figures import figure
 from workbench.metrics.pool_regions import regions_of
+from workbench.studies.pool import over_bound
 
 MIB, GIB = 1 << 20, 1 << 30
 LARGE = {"log_uniform": [256 * MIB, 2 * GIB]}
@@ -194,3 +195,20 @@ def test_more_than_a_page_is_refused(name, found):
     crowd = wb.run({**SWEEP, "machine": machines, "policy": many, "workload": tiny, "seeds": 1}, workers=0)
     with pytest.raises(InputError, match=name):
         figure(name).data(crowd)
+
+
+def test_reading_over_bound_is_the_measure_over_the_bounds(found):
+    data = figure("reading_over_bound").data(found)
+    (panel,) = data.panels
+    runs = over_bound(found)
+    near, none = runs[:2], runs[2:]
+    assert panel.names == ("max_bandwidth", "local_only") and panel.n.tolist() == [2, 2]
+    assert panel.over.mean[0] == pytest.approx(sum(it.value_ns for it in near) / sum(it.bound_ns for it in near))
+    assert panel.fixed_over[0] == pytest.approx(sum(it.fixed_bound_ns for it in near) / sum(it.bound_ns for it in near))
+    assert np.isnan(panel.over.mean[1]) and np.isnan(panel.fixed_over[1])
+    assert panel.granted_percent.tolist() == [100, np.mean([it.granted_percent for it in none])]
+    columns = data.columns()
+    assert len({len(column) for column in columns.values()}) == 1
+    assert columns["value_over_bound"][0] == panel.over.mean[0] and columns["bound_ns"][1] == 0
+    drawn = figure("reading_over_bound").draw(data)
+    assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["max bandwidth", "local only"]

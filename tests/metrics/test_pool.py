@@ -48,14 +48,19 @@ def slow_measures(record):
     active, reserved, held = 0, [0 for _ in cards], [0 for _ in cards]
     lent, peaks, shares, late = [0 for _ in cards], [0, 0, 0, 0, 0], [[] for _ in cards], 0
     had, wanted, moves = 0, 0, record.moves.tolist()
+    away, reading, then = {}, 0.0, int(record.time[0])
     lenders, speeds, waits, granted, borrowed, cached_hits, calls = [], [], [], 0, 0, 0, record.calls.tolist()
     for row in range(record.time.size):
         came, card, own = OUTCOMES[record.outcome[row]], int(record.card[row]), int(record.borrower[row])
         wanted += int(record.asked[row]) * (record.action[row] == 0)
+        reading += sum(away.values()) * max(int(record.time[row]) - then, 0)
+        then = max(then, int(record.time[row]))
         if came == "never_asked":
             continue
         if record.waited[row]:
             waits.append((int(record.waited[row]), came in ("cached", "physical", "stitched")))
+        if came == "released":
+            away.pop(int(record.allocation[row]), None)
         if record.action[row] == 0 and lent[own] > 0 and card != own:
             late += 1
         if came in ("cached", "physical", "stitched", "released"):
@@ -70,14 +75,17 @@ def slow_measures(record):
                 borrowed += 1
                 lenders.append(card)
                 speeds.append(float(record.gbps[card, own]))
+                away[row] = int(record.asked[row]) / speeds[-1]
         while moves and moves[0][0] == row:
             _, region, left, to, _, before, after, _ = moves.pop(0)
             home = int(record.borrower[region])
             held[left], held[to] = held[left] - before, held[to] + after
             lent[left], lent[to] = lent[left] - before * (left != home), lent[to] + after * (to != home)
+            away.pop(region, None)
             if to != home:
                 lenders.append(to)
                 speeds.append(float(record.gbps[to, home]))
+                away[region] = int(record.asked[region]) / speeds[-1]
         while calls and calls[0][0] == row:
             reserved[calls[0][1]] += calls.pop(0)[3]
         now = active, sum(reserved), sum(reserved) - sum(held), sum(lent), max(np.subtract(reserved, held))
@@ -100,6 +108,7 @@ def slow_measures(record):
         "driver_calls_per_request": len(record.calls) / sum(asked),
         "borrowed_rate": borrowed / granted,
         "borrowed_bandwidth_gbps": sum(speeds) / len(speeds),
+        "borrowed_reading_mean_ns": reading / (then - int(record.time[0])),
         "lender_entropy": -sum(chance * math.log2(chance) for chance in chances),
         "lender_failure_rate": late / allocations,
         "moves_per_request": len(record.moves) / record.time.size,
@@ -158,7 +167,7 @@ def test_series_and_regions_are_those_of_a_replay_move_by_move(policies):
 def test_measures_of_nothing():
     found = measure(Case([], line(10, 10)).simulate())
     assert set(found) == set(MEASURES)
-    assert math.isnan(found["completed_rate"])
+    assert math.isnan(found["completed_rate"]) and math.isnan(found["borrowed_reading_mean_ns"])
     assert found["reserved_peak_bytes"] == 0
 
 

@@ -49,6 +49,7 @@ _FILES = (
     "reserved_over_requests",
     "lending_graph",
     "region_layout",
+    "reading_over_bound",
 )
 """Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
 

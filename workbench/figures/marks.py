@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import Normalize, to_hex, to_rgba_array
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from workbench.figures.frame import words
 from workbench.figures.means import Means
@@ -78,6 +79,29 @@ def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(-0.7, len(names) - 0.3)
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+
+
+def multiples(axes: Axes, names: Sequence[str], x: Means, filled: np.ndarray) -> None:
+    """One row a name, the first on top: how many times the least there can be, on a logarithmic axis from 1 on."""
+    rows = np.arange(len(names))[::-1]
+    axes.set_xscale("log", subs=[])
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.axvline(1, color=INK, linewidth=0.8)
+    axes.hlines(rows, np.maximum(x.low, 1), x.high, color=INK, linewidth=1.1)
+    axes.scatter(
+        x.mean, rows, s=16, c=np.where(filled, GOOD, "white").tolist(), edgecolors=INK, linewidths=0.7, zorder=3
+    )
+    axes.set_yticks(rows, [words(name) for name in names])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.grid(axis="x", color="#DDDDDD", linewidth=0.5)
+
+
+def ticks(axes: Axes, x: np.ndarray) -> None:
+    """One upright bar a row, the first on top: what the dots of the rows are held to."""
+    rows = np.arange(len(x))[::-1]
+    axes.scatter(x, rows, s=60, marker="|", c=BAD, linewidths=1.6, zorder=2)
 
 
 def points(

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from workbench.metrics.measure import Measure, declared
+from workbench.metrics.pool_remote import borrowed_reading_mean_ns
 from workbench.metrics.pool_series import cached, in_use, lent_out, reserved
 from workbench.metrics.shared_memory import gini
 from workbench.records.pool import (
@@ -55,6 +56,9 @@ MEASURES = declared(
         "ns",
         "lower",
         "how long data of a region are under way, averaged over those that ever lie on another card",
+    ),
+    Measure(
+        "borrowed_reading_mean_ns", "ns", "lower", "time to read all borrowed bytes once, averaged over the run's time"
     ),
     Measure("remote_slowdown", "", "lower", "the same over what it would be without contention, averaged"),
     Measure(
@@ -142,6 +146,7 @@ def _borrowing(record: PoolRecord) -> dict[str, float]:
     slowdown = record.access_ns[rows][read] / alone[read]
     return {
         "borrowed_bandwidth_gbps": _over(record.gbps[lender, record.borrower[region]].sum(), lender.size),
+        "borrowed_reading_mean_ns": borrowed_reading_mean_ns(record),
         "remote_access_mean_ns": _over(record.access_ns[rows].sum(), rows.size),
         "remote_slowdown": _over(slowdown.sum(), slowdown.size),
         "lender_entropy": _entropy(np.bincount(lender, minlength=len(record.cards))),

@@ -11,6 +11,7 @@ from workbench.records.pool import (
     AFTER,
     BEGIN,
     CAUSE,
+    FREE_OF_REFUSED,
     REGION,
     RELEASED,
     TO,
@@ -51,10 +52,7 @@ def stays_of(record: PoolRecord, which: np.ndarray | None = None) -> Stays:
     goes_on = np.r_[region[1:] == region[:-1], False][: region.size]
     first = np.r_[rows, moves[:, CAUSE]][order]
     begin = np.r_[record.answered[rows], moves[:, BEGIN]][order]
-    freed = np.full(record.time.size, record.time.size, np.int64)
-    released = np.flatnonzero(record.outcome == RELEASED)
-    freed[record.allocation[released]] = released
-    last, moment = freed[region], np.r_[record.done, record.answered.max(initial=0)]
+    last, moment = freed_at(record)[region], np.r_[record.done, record.answered.max(initial=0)]
     end = np.where(goes_on, np.roll(begin, -1), moment[last])
     return Stays(
         region=region,
@@ -79,3 +77,14 @@ def remote(record: PoolRecord, stays: Stays) -> np.ndarray:
     """bool[stays], which are on another card than the application's own."""
     apart: np.ndarray = stays.card != record.borrower[stays.region]
     return apart
+
+
+def freed_at(record: PoolRecord) -> np.ndarray:
+    """int64[requests], the request that freed each allocation, refused ones too; as many as there are where none did.
+
+    For a request that is no allocation it means nothing.
+    """
+    end = np.full(record.time.size, record.time.size, np.int64)
+    freed = np.flatnonzero(np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED)))
+    end[record.allocation[freed]] = freed
+    return end

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import os
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from workbench.errors import InputError
 from workbench.streams import Streams
 from workbench.workloads.catalogue import catalogue, digest, trace_file
 from workbench.workloads.group_file import group_columns
@@ -22,6 +17,7 @@ from workbench.workloads.trace import TraceWorkgroups
 from workbench.workloads.trace_accesses import TraceAccesses
 from workbench.workloads.trace_groups import TraceGroups
 from workbench.workloads.trace_pool import TracePool
+from workbench.workloads.write_file import write_file
 
 FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses | TracePool
 
@@ -73,21 +69,7 @@ def write_columns(workload: FromTrace, machine: Any, out: Path | str) -> dict[st
     InputError
         The trace cannot become workgroups of this machine, or the file cannot be written.
     """
-    place = Path(out)
-    part = place.with_name(f".{place.name}.part")
-    columns = _columns(workload, machine)
-    first = next(columns)
-    try:
-        with part.open("w", encoding="ascii", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(first)
-            for columns_of_part in chain([first], columns):
-                writer.writerows(zip(*(column.tolist() for column in columns_of_part.values()), strict=True))
-        os.replace(part, place)
-    except OSError as problem:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise InputError(f"{place}: cannot be written ({problem.strerror}).") from None
+    write_file(_columns(workload, machine), out)
     return workload.facts(machine)
 
 

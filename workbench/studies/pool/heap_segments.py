@@ -1,0 +1,175 @@
+"""Heaps of device malloc that grow by asking the pool: do the pieces of a warp stay on one card? (spec 5, section 8)
+
+Every card has a heap of its own, which begins with nothing. A segment of it is asked of the pool when a block first
+touches that segment, so a heap grows upwards as its placement does; it never shrinks, as a device heap never does.
+A segment may come from another card, and then so do the pieces in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.levers import Spec, lever
+from workbench.records.malloc import MallocRecord, address
+from workbench.records.pool import PoolRecord, granted
+from workbench.studies.pool.spread import spread
+from workbench.workloads.pool_requests import ALLOC, PoolRequests
+
+
+class HeapGrowth(Spec):
+    """How heaps grow."""
+
+    segment_bytes: int = lever(
+        1 << 16, least=64, most=1 << 30, scale="power_of_two", unit="bytes", says="what a heap asks the pool for"
+    )
+    warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp")
+    clock_mhz: float = lever(1000.0, least=1, most=100_000, unit="MHz", says="the clock in which cycles are counted")
+
+
+class HeapOnCards(NamedTuple):
+    """Where the pieces of one card's heap came to lie."""
+
+    card: int
+    segments: int
+    remote_segments: int
+    calls: int
+    """Calls of warps that got memory."""
+    straddling_percent: float
+    """Of these calls, those whose pieces lie on more than one card; NaN where there are none."""
+    remote_percent: float
+    """Of the bytes of pieces, those on another card than the heap's; NaN where there are none."""
+    refused_percent: float
+    """Likewise, in segments that the pool refused."""
+
+
+def segment_requests(heaps: Mapping[int, MallocRecord], growth: HeapGrowth | None = None) -> PoolRequests:
+    """What heaps ask of the pool as they grow: one request a segment, by time, of equal times by card, then address.
+
+    Parameters
+    ----------
+    heaps : mapping
+        From a card's place on the board to the run of the engine `malloc` on that card. The application is the card's
+        place, the handle the number of the segment.
+    growth : HeapGrowth, optional
+        How they grow; the defaults if None.
+
+    Raises
+    ------
+    InputError
+        There is no heap.
+
+    References
+    ----------
+    spec 5, section 8: the warp allocator's heap is one region; growth asks the pool.
+
+    Examples
+    --------
+    >>> from workbench.experiments.plan import make_plan
+    >>> from workbench.experiments.sweep import read_sweep
+    >>> few = {"synthetic": "random_mallocs", "threads": 64, "size": 100}
+    >>> plan = make_plan(read_sweep({"engine": "malloc", "machine": "h100", "workload": few, "seeds": 1}))
+    >>> heap = plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 0)
+    >>> segment_requests({0: heap}, HeapGrowth(segment_bytes=2048)).handle.tolist()
+    [0, 1, 2, 3]
+    """
+    if not heaps:
+        raise InputError("segment_requests needs the heap of at least one card. Got none.")
+    how = growth or HeapGrowth.read({})
+    parts = [_segments(card, record, how) for card, record in sorted(heaps.items())]
+    card, segment, cycle = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    time = (cycle * (1000 / how.clock_mhz)).astype(np.int64)
+    order = np.lexsort((segment, card, time))
+    count = order.size
+    action, size = np.full(count, ALLOC, np.int8), np.full(count, how.segment_bytes)
+    return PoolRequests(time[order], card[order], card[order], action, segment[order], size)
+
+
+def _segments(card: int, record: MallocRecord, how: HeapGrowth) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The segments that blocks touch, and the cycle at which each first is."""
+    first = record.base * record.granule_bytes // how.segment_bytes
+    last = ((record.base + record.granules) * record.granule_bytes - 1) // how.segment_bytes
+    block, further = spread(last - first + 1)
+    order = np.argsort(record.granted[block], kind="stable")
+    segment, at = np.unique((first[block] + further)[order], return_index=True)
+    return np.full(segment.size, card), segment, record.granted[block][order][at]
+
+
+def pieces_on_cards(
+    heaps: Mapping[int, MallocRecord], record: PoolRecord, growth: HeapGrowth | None = None
+) -> list[HeapOnCards]:
+    """Where the pieces lie once a run of the engine `pool` has served what `segment_requests` asks.
+
+    A call of a warp is all its lanes that asked in the same cycle. A piece that crosses the end of a segment lies on
+    the cards of both. What lies beyond the last segment that a block touches counts as refused.
+
+    Parameters
+    ----------
+    heaps, growth
+        As in `segment_requests`.
+    record : PoolRecord
+        Of that run; its requests are these, whatever it calls the regions.
+
+    Returns
+    -------
+    list of HeapOnCards
+        One a heap, by card.
+
+    Raises
+    ------
+    InputError
+        There is no heap, or the record is of other requests.
+
+    References
+    ----------
+    spec 5, section 8: pieces of one warp should not straddle cards. `heaps_on_pool` has an example of both.
+    """
+    how = growth or HeapGrowth.read({})
+    asked = segment_requests(heaps, how)
+    if not np.array_equal(asked.time, record.time) or not np.array_equal(asked.card, record.borrower):
+        raise InputError("pieces_on_cards needs the record of what segment_requests asks. Got one of other requests.")
+    card = np.where(granted(record), record.card, -1)
+    return [_heap(place, heap, asked, card, how, len(record.cards)) for place, heap in sorted(heaps.items())]
+
+
+def _heap(
+    card: int, heap: MallocRecord, asked: PoolRequests, lies_on: np.ndarray, how: HeapGrowth, cards: int
+) -> HeapOnCards:
+    mine = asked.card == card
+    lies, known = lies_on[mine], asked.handle[mine]
+    rows = np.flatnonzero((heap.block >= 0) & (heap.size > 0))
+    begin, size = address(heap)[rows] - heap.base_address, heap.size[rows]
+    first, last = begin // how.segment_bytes, (begin + size - 1) // how.segment_bytes
+    piece, further = spread(last - first + 1)
+    segment = first[piece] + further
+    of_segment = np.full(max(int(known.max(initial=-1)), int(segment.max(initial=-1))) + 1, -1)
+    of_segment[known] = lies
+    where, inside = of_segment[segment], _inside(begin[piece], size[piece], segment, how.segment_bytes)
+    calls, call = np.unique(
+        np.stack([heap.thread[rows] // how.warp_size, heap.arrival[rows]]), axis=1, return_inverse=True
+    )
+    on = np.zeros((calls.shape[1], cards + 1), np.int64)
+    np.add.at(on, (call.reshape(-1)[piece], where), inside)
+    return HeapOnCards(
+        card=card,
+        segments=known.size,
+        remote_segments=int(((lies >= 0) & (lies != card)).sum()),
+        calls=calls.shape[1],
+        straddling_percent=_percent(int(((on[:, :-1] > 0).sum(axis=1) > 1).sum()), calls.shape[1]),
+        remote_percent=_percent(int(inside[(where >= 0) & (where != card)].sum()), int(inside.sum())),
+        refused_percent=_percent(int(inside[where < 0].sum()), int(inside.sum())),
+    )
+
+
+def _inside(begin: np.ndarray, size: np.ndarray, segment: np.ndarray, segment_bytes: int) -> np.ndarray:
+    """Bytes of pieces within segments."""
+    ends = np.minimum(begin + size, (segment + 1) * segment_bytes)
+    inside: np.ndarray = ends - np.maximum(begin, segment * segment_bytes)
+    return inside
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else float("nan")

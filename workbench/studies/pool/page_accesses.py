@@ -1,0 +1,222 @@
+"""A pool's run as accesses to pages: what the cores that use the regions ask of their TLBs (spec 5, section 8).
+
+A region is physical pages and its pointer a virtual address, so each driver allocation has virtual pages of its own
+from when it is made until it goes back to the driver. A logical release keeps the mapping, and whoever is granted the
+cached block next finds its translations still there; a physical release unmaps every page of the allocation, and a move
+to another card every page that the region leaves, which takes them out of all TLBs and directories.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError, unknown_name
+from workbench.levers import Spec, lever
+from workbench.records.pool import BYTES, CARD, IDENTIFIER, ROW, STITCHED, PoolRecord
+from workbench.records.pool_stays import Stays, freed_at, stays_of
+from workbench.studies.pool.spread import spread
+from workbench.workloads.accesses import Accesses
+from workbench.workloads.write_file import write_file
+
+MOST_ROWS = 20_000_000
+MIB = 1 << 20
+
+
+class Touches(Spec):
+    """How applications touch the regions that they have."""
+
+    page_bytes: int = lever(2 * MIB, least=512, most=1 << 30, scale="power_of_two", unit="bytes", says="bytes a page")
+    accesses_per_mib: float = lever(
+        1.0, least=1e-6, most=1e6, scale="log", unit="accesses", says="for each MiB of a region over its life"
+    )
+    cores_per_card: int = lever(16, least=1, most=1024, unit="cores", says="cores of a card, which take turns")
+    clock_mhz: float = lever(1000.0, least=1, most=100_000, unit="MHz", says="the clock in which cycles are counted")
+
+
+def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str | None = None) -> Accesses:
+    """What the applications of all cards, or of one, ask of their TLBs during a pool's run.
+
+    A region is swept once from its first page to its last between its grant and its free (or the end of the run), in
+    accesses that are evenly spaced and that the cores of the application's card take in turns; a region has one at
+    least. A driver allocation of which such a region was part loses each of its pages when it goes back to the driver,
+    by the first core of the card whose request made it go; what a region leaves when it moves is unmapped by the first
+    core of its application's card. Of one cycle accesses come before unmappings. Regions that
+    are stitched of several blocks are left out: the record has only their first address.
+
+    Parameters
+    ----------
+    touches : Touches, optional
+        How regions are touched; the defaults if None.
+    card : str, optional
+        Whose applications alone; the cores of the k-th card of several begin at k x `cores_per_card`.
+
+    Raises
+    ------
+    InputError
+        There is no such card, or there would be more than 20 million rows.
+
+    References
+    ----------
+    spec 5, section 8 (spec 4); spec 4, E15 (shoot-down).
+
+    Examples
+    --------
+    >>> from workbench.experiments.plan import make_plan
+    >>> from workbench.experiments.sweep import read_sweep
+    >>> few = {"synthetic": "full_card", "footprint": 0.01, "others": 0.0}
+    >>> plan = make_plan(read_sweep({"engine": "pool", "workload": few, "seeds": 1}))
+    >>> found = pool_accesses(plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 0), card="gpu0")
+    >>> found.cycle.size > 100, bool(found.unmap.any())                     # nothing goes back to the driver
+    (True, False)
+    """
+    how, chosen = touches or Touches.read({}), _cards(record, card)
+    first_core = np.full(len(record.cards), -1, np.int64)
+    first_core[chosen] = np.arange(len(chosen)) * how.cores_per_card
+    places = _places(record, _mapped(record, how.page_bytes), first_core)
+    parts = (
+        _sweeps(record, places, first_core, how),
+        _left_by_moves(record, places, first_core),
+        _given_back(record, places, first_core),
+    )
+    when, core, page = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    unmap = np.arange(when.size) >= parts[0][0].size
+    order = np.lexsort((unmap, when))
+    cycle = (when[order] * how.clock_mhz / 1000).astype(np.int64)
+    return Accesses(cycle, core[order].astype(np.int32), page[order], unmap[order])
+
+
+def write_pool_accesses(accesses: Accesses, out: Path | str) -> None:
+    """Write accesses as a file of pages that the engine `translation` reads (`workload: {file: ...}`).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> place = Path(tempfile.mkdtemp()) / "pages.csv"
+    >>> two, never = np.array([4, 9]), np.array([False, True])
+    >>> write_pool_accesses(Accesses(two, np.zeros(2, np.int32), np.array([7, 7]), never), place)
+    >>> place.read_text()
+    'cycle,core,page,unmap\\n4,0,7,0\\n9,0,7,1\\n'
+
+    Raises
+    ------
+    InputError
+        The file cannot be written.
+    """
+    unmap = np.zeros(accesses.cycle.size, bool) if accesses.unmap is None else accesses.unmap
+    write_file([{**accesses._asdict(), "unmap": unmap.astype(np.int64)}], out)
+
+
+def _cards(record: PoolRecord, card: str | None) -> np.ndarray:
+    """int64[cards], those whose applications count."""
+    if card is None:
+        return np.unique(record.borrower)
+    if card not in record.cards:
+        raise unknown_name("", "card", card, record.cards)
+    return np.array([record.cards.index(card)])
+
+
+class _Mapped(NamedTuple):
+    """The driver allocations of a run in the order of their cards and addresses, which are given out once."""
+
+    key: np.ndarray
+    address: np.ndarray
+    first_page: np.ndarray
+    pages: np.ndarray
+    span: int
+    page_bytes: int
+
+    def of(self, card: np.ndarray, address: np.ndarray) -> np.ndarray:
+        """The allocation in which each address lies."""
+        place: np.ndarray = np.searchsorted(self.key, card * self.span + address, side="right") - 1
+        return place
+
+    def page(self, allocation: np.ndarray, address: np.ndarray) -> np.ndarray:
+        """The virtual page of each address."""
+        inside: np.ndarray = (address - self.address[allocation]) // self.page_bytes
+        return self.first_page[allocation] + inside
+
+
+def _mapped(record: PoolRecord, page_bytes: int) -> _Mapped:
+    """Whole virtual pages for every driver allocation, in the order in which they are made."""
+    made = record.calls[record.calls[:, BYTES] > 0]
+    pages = -(-made[:, BYTES] // page_bytes)
+    span = int((made[:, IDENTIFIER] + made[:, BYTES]).max(initial=0)) + 1
+    key = made[:, CARD] * span + made[:, IDENTIFIER]
+    order = np.argsort(key)
+    first = np.cumsum(pages) - pages
+    return _Mapped(key[order], made[order, IDENTIFIER], first[order], pages[order], span, page_bytes)
+
+
+_Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Nanoseconds, cores, pages."""
+
+
+class _Places(NamedTuple):
+    """Every stay on a card of the regions that count, and its pages."""
+
+    stays: Stays
+    mapped: _Mapped
+    allocation: np.ndarray
+    first_page: np.ndarray
+    pages: np.ndarray
+    moves: np.ndarray
+    """bool[stays], whether a stay ends because the region moves; the next one is its own."""
+
+
+def _places(record: PoolRecord, mapped: _Mapped, first_core: np.ndarray) -> _Places:
+    every = stays_of(record)
+    counts = (first_core[record.borrower] >= 0) & (record.outcome != STITCHED)
+    stays = Stays(*(column[counts[every.region]] for column in every))
+    found, size = mapped.of(stays.card, stays.identifier), record.asked[stays.region]
+    first = mapped.page(found, stays.identifier)
+    pages = mapped.page(found, stays.identifier + size - 1) - first + 1
+    goes_on = np.append(stays.region[1:] == stays.region[:-1], False)[: stays.region.size]
+    return _Places(stays, mapped, found, first, pages, goes_on)
+
+
+def _sweeps(record: PoolRecord, places: _Places, first_core: np.ndarray, how: Touches) -> _Rows:
+    rows, stay = np.unique(places.stays.region, return_index=True)
+    begin, until = record.done[rows], np.append(record.time, record.done[-1:])[freed_at(record)[rows]]
+    count = np.maximum(np.ceil(record.asked[rows] * (how.accesses_per_mib / MIB)), 1).astype(np.int64)
+    _check_rows(int(count.sum()))
+    region, turn = spread(count)
+    when = begin[region] + turn * np.maximum(until - begin, 0)[region] // count[region]
+    core = first_core[record.borrower[rows]][region] + turn % how.cores_per_card
+    here = _moved_on(stay[region], when, places)
+    return when, core, places.first_page[here] + turn * places.pages[here] // count[region]
+
+
+def _moved_on(stay: np.ndarray, when: np.ndarray, places: _Places) -> np.ndarray:
+    """From the first stay of each region the one in which it is at a time; int64[accesses]."""
+    begin = np.append(places.stays.begin, 0)
+    while (later := places.moves[stay] & (begin[stay + 1] <= when)).any():
+        stay = stay + later
+    return stay
+
+
+def _left_by_moves(record: PoolRecord, places: _Places, first_core: np.ndarray) -> _Rows:
+    left = np.flatnonzero(places.moves)
+    move, page = spread(places.pages[left])
+    core = first_core[record.borrower[places.stays.region[left]]]
+    return places.stays.end[left][move], core[move], places.first_page[left][move] + page
+
+
+def _given_back(record: PoolRecord, places: _Places, first_core: np.ndarray) -> _Rows:
+    back = record.calls[record.calls[:, BYTES] < 0]
+    gone = places.mapped.of(back[:, CARD], back[:, IDENTIFIER])
+    known = np.isin(gone, places.allocation)
+    back, gone = back[known], gone[known]
+    pages = places.mapped.pages[gone]
+    _check_rows(int(pages.sum()))
+    release, page = spread(pages)
+    core = np.maximum(first_core[record.borrower[back[:, ROW]]], 0)
+    return record.done[back[:, ROW]][release], core[release], places.mapped.first_page[gone][release] + page
+
+
+def _check_rows(count: int) -> None:
+    if count > MOST_ROWS:
+        cure = "take larger pages, fewer accesses_per_mib or a shorter run"
+        raise InputError(f"a file of pages takes at most {MOST_ROWS:,} rows of a kind. Got {count:,}; {cure}.")
