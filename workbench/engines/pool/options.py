@@ -30,7 +30,7 @@ class PoolOptions(Spec):
         "refuse", says="what becomes of a request for which no card has room (spec 5, E16)"
     )
     wait_order: Literal["first_come", "any_that_fits"] = lever(
-        "first_come", says="who is served while somebody waits: nobody before him, or whoever has room (E16)"
+        "first_come", says="who is served while somebody waits: nobody before them, or whoever has room (E16)"
     )
     wait_limit_ns: int = lever(
         0, least=0, most=10**15, unit="ns", says="who waited longer is refused; 0 = waits for ever (E16)"
