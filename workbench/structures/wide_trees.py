@@ -229,9 +229,9 @@ def largest_size(trees: np.ndarray, root: int) -> int:
 
 @kernel
 def levels(trees: np.ndarray, root: int) -> int:
-    """How many nodes a search passes, 0 = the tree is empty: one more for each fourfold of its entries at most."""
+    """How many nodes a search passes, 0 = there is no tree: one more for each fourfold of its entries at most."""
     node, passed = trees[root], 0
-    while node != NONE:
+    while node > NONE:
         passed += 1
         node = trees[node + NUMBERS] if trees[node + BEHIND] == INNER else NONE
     return passed
