@@ -7,20 +7,30 @@ from typing import Any
 import numpy as np
 
 from benchmarks.row import fastest, row
+from workbench.compiled import kernel
 from workbench.engines.engine import Setup
 from workbench.engines.pool import Pool
+from workbench.engines.pool.driver import new_driver
 from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.prepare import columns_of, policies_of, rules_of, tables_of
-from workbench.engines.pool.state import CALLS, new_state
+from workbench.engines.pool.state import CALLS, FRESH, State, new_state
 from workbench.machine import Board, Card, preset
+from workbench.policies.placement import ByteCounter
 from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, PytorchCaching, SplitAndCoalesce, Stay
+from workbench.policies.pool.idle.question import EACH
 from workbench.records.pool import CACHED, PHYSICAL, RELEASED
 from workbench.streams import Streams
+from workbench.structures.size_index import ABOVE, CACHE_LINE, FIELDS, SizeIndex
+from workbench.structures.wide_trees import FRESH as TREES_END
+from workbench.structures.wide_trees import HEAD, levels
 from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
 from workbench.workloads.workload import Workload
 
 REQUESTS, LIVE, CHURN = 1_000_000, 3_000, 100_000
 CACHED_BLOCKS = (1_000, 10_000, 100_000, 1_000_000)
+LINES = 4
+"""Of an allocation: where the index has the block, the block, its driver allocation, where the index gets the rest. Its
+free finds them near."""
 
 
 class Given(Workload):
@@ -54,7 +64,7 @@ def training(count: int, cards: int, live: int) -> PoolRequests:
 
 def setup(board: Board, requests: PoolRequests, cache: Any) -> Setup:
     policies = {"cache": cache, "cache_fit": BestFit(), "target": MaxBandwidth(), "idle_release": KeepAll()}
-    policies["residency"] = Stay()
+    policies |= {"driver": ByteCounter(), "residency": Stay()}
     return Setup("pool", board, Given(requests), policies, Pool.options())
 
 
@@ -80,11 +90,15 @@ def _replayed(requests: PoolRequests, cache: Any) -> dict[str, Any]:
 
 
 def pool_replay_growth() -> list[dict[str, Any]]:
-    """One card with 10^3 to 10^6 cached blocks that cannot be joined: a request in the steady state after."""
-    return [_churned(blocks) for blocks in CACHED_BLOCKS]
+    """One card with 10^3 to 10^6 cached blocks that cannot be joined: a request in the steady state after.
+
+    Beside each stands what memory alone costs: cache lines of an array as large as what is known of the blocks, read
+    at random, each known only when the one before has arrived. No replay that looks at its blocks can be spared them.
+    """
+    return [it for blocks in CACHED_BLOCKS for it in _churned(blocks)]
 
 
-def _churned(blocks: int) -> dict[str, Any]:
+def _churned(blocks: int) -> list[dict[str, Any]]:
     """The engine's loop: filled first, then timed over pairs of an allocation and its free."""
     draw, pairs = np.random.default_rng(2), CHURN // 2
     filling = np.r_[np.full(blocks, ALLOC), np.full(blocks, FREE)]
@@ -93,16 +107,46 @@ def _churned(blocks: int) -> dict[str, Any]:
     board = Board(cards=(Card(id="gpu0", memory_bytes=1 << 50),), links=())
     asked = setup(board, fill, SplitAndCoalesce())
     rules, tables = rules_of(asked), tables_of(board, board.paths(), Pool.options())
-    policies, *memories = policies_of(asked, 1, Streams(1), False)
+    policies, *memories = policies_of(asked, Streams(1), False)
     rows = max(2 * blocks, CHURN)
-    state = new_state(tables, rows, rows, 2 * rows, *memories)
+    driver = new_driver(asked, tables.capacity, 2 * rows, Streams(1), False)
+    state = new_state(tables, rows, rows, 2 * rows, 2 * rows, driver, *memories)
     columns = [columns_of(it, SplitAndCoalesce()) for it in (fill, churn)]
     simulate(columns[0], tables, rules, policies, state)
     simulate(columns[1], tables, rules, policies, state)
     assert (state.outcome[:CHURN:2] == CACHED).all()
     assert state.counters[CALLS] == blocks
     seconds = fastest(lambda: simulate(columns[1], tables, rules, policies, state), 5)
-    return row("pool_replay_growth", f"{blocks:,} cached blocks", CHURN, "requests", seconds)
+    said = f"{blocks:,} cached blocks, {_nodes_passed(state.blocks):.1f} tree nodes a search"
+    return [row("pool_replay_growth", said, CHURN, "requests", seconds), _reference(blocks, state)]
+
+
+def _nodes_passed(index: SizeIndex) -> float:
+    """How many nodes of the trees a search passes, on the average over the cached blocks."""
+    above = index.nodes.reshape(-1, FIELDS)[:, ABOVE]
+    roots, blocks = np.unique(above[above >= HEAD], return_counts=True)
+    return float(np.average([levels(index.roots, root) for root in roots], weights=blocks))
+
+
+def _reference(blocks: int, state: State) -> dict[str, Any]:
+    """A walk over as many cache lines as blocks and trees take, `LINES` of them an allocation."""
+    known = state.blocks.nodes.itemsize * int(state.counters[FRESH]) * (FIELDS + EACH)
+    lines = (known + state.blocks.roots.itemsize * int(state.blocks.roots[TREES_END])) // CACHE_LINE
+    following = np.zeros((lines, CACHE_LINE // 8), np.int64)
+    order = np.random.default_rng(3).permutation(lines)
+    following[order, 0] = np.roll(order, -1)
+    _walk(following, CHURN)
+    seconds = fastest(lambda: _walk(following, CHURN // 2 * LINES), 5)
+    said = f"{blocks:,} cached blocks: {LINES} lines an allocation, of {lines * CACHE_LINE / 1e6:.1f} MB"
+    return row("pool_replay_growth", said, CHURN, "requests", seconds)
+
+
+@kernel
+def _walk(following: np.ndarray, steps: int) -> int:
+    line = 0
+    for _ in range(steps):
+        line = following[line, 0]
+    return line
 
 
 def _requests(action: np.ndarray, handle: np.ndarray, sizes: np.ndarray) -> PoolRequests:

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import ALL_BITS, NO_BITS, ONE_BIT, kernel, leading_zeros, left, routine, trailing_zeros
+from workbench.compiled import ALL_BITS, NO_BITS, ONE_BIT, apart, kernel, leading_zeros, left, routine, trailing_zeros
 from workbench.structures.wide_trees import HEAD, empty, first_at_least, largest_size, put, take_out, words_needed
 
 NONE, OUTSIDE = -1, -2
+LONE = -2
+"""A class with one block has no tree: `LONE - block` stands for its root."""
 SIZE, ADDRESS, ABOVE, BEFORE, AFTER, ORIGIN = range(6)
 FIELDS = 8
 """Numbers of a block, side by side in one cache line, of which six are used: its size, its address, where the root of
@@ -35,7 +37,7 @@ class SizeIndex(NamedTuple):
     """The arrays of several pools of blocks; a block is a number below the capacity and in one pool at most."""
 
     roots: np.ndarray
-    """int64[]: the trees, first the root of each class of each pool."""
+    """int64[]: the trees, first the root of each class of each pool, or its only block."""
     filled: np.ndarray
     """uint64[pools * 25]: which classes hold a block."""
     nodes: np.ndarray
@@ -88,31 +90,63 @@ def insert(index: SizeIndex, pool: int, block: int) -> None:
     """Enter a block whose size and address are in its node."""
     nodes, at = index.nodes, block * FIELDS
     kind = class_of(nodes[at + SIZE])
-    index.filled[pool * WORDS + (kind >> 6)] |= left(ONE_BIT, kind & 63)
-    nodes[at + ABOVE] = _root_of(pool, kind)
-    put(index.roots, nodes[at + ABOVE], nodes[at + SIZE], nodes[at + ADDRESS], block)
+    place = _root_of(pool, kind)
+    root = index.roots[place]
+    nodes[at + ABOVE] = place
+    if root == NONE:
+        index.roots[place] = LONE - block
+        index.filled[pool * WORDS + (kind >> 6)] |= left(ONE_BIT, kind & 63)
+        return
+    if root < NONE:
+        index.roots[place] = NONE
+        _put(index, place, LONE - root)
+    _put(index, place, block)
+
+
+@apart
+def _put(index: SizeIndex, place: int, block: int) -> None:
+    """Enter a block into the tree whose root is there."""
+    put(index.roots, place, index.nodes[block * FIELDS + SIZE], index.nodes[block * FIELDS + ADDRESS], block)
 
 
 @routine
 def remove(index: SizeIndex, pool: int, block: int) -> None:
     """Take out a block that is in the pool."""
     nodes, at = index.nodes, block * FIELDS
-    root = nodes[at + ABOVE]
+    place = nodes[at + ABOVE]
     nodes[at + ABOVE] = OUTSIDE
-    if take_out(index.roots, root, nodes[at + SIZE], nodes[at + ADDRESS]):
-        kind = root - _root_of(pool, 0)
-        index.filled[pool * WORDS + (kind >> 6)] &= ~left(ONE_BIT, kind & 63)
+    if index.roots[place] < NONE:
+        index.roots[place] = NONE
+    elif not _take_out(index, place, block):
+        return
+    kind = place - _root_of(pool, 0)
+    index.filled[pool * WORDS + (kind >> 6)] &= ~left(ONE_BIT, kind & 63)
+
+
+@apart
+def _take_out(index: SizeIndex, place: int, block: int) -> bool:
+    """Take a block out of the tree whose root is there; whether it was the last."""
+    return take_out(index.roots, place, index.nodes[block * FIELDS + SIZE], index.nodes[block * FIELDS + ADDRESS])
 
 
 @routine
 def smallest_at_least(roots: Any, filled: Any, nodes: Any, pool: int, size: int) -> int:
     """The smallest block of a pool of at least a size, the lowest address of those; -1 = there is none."""
     kind = class_of(size)
-    found = first_at_least(roots, _root_of(pool, kind), size)
+    found = _first_of_class(roots, nodes, _root_of(pool, kind), size)
     if found != NONE:
         return int(found)
     following = _next_class(filled, pool, kind + 1)
-    return NONE if following == NONE else first_at_least(roots, _root_of(pool, following), size)
+    return NONE if following == NONE else _first_of_class(roots, nodes, _root_of(pool, following), size)
+
+
+@kernel
+def _first_of_class(roots: Any, nodes: Any, place: int, size: int) -> int:
+    """The first block of at least a size of the class whose root is there, -1 = there is none."""
+    root = roots[place]
+    if root < NONE:
+        return int(LONE - root) if nodes[(LONE - root) * FIELDS + SIZE] >= size else NONE
+    return first_at_least(roots, place, size)
 
 
 @kernel
@@ -133,6 +167,9 @@ def largest(roots: Any, filled: Any, nodes: Any, pool: int) -> int:
     for word in range(WORDS - 1, -1, -1):
         bits = filled[pool * WORDS + word]
         if bits != NO_BITS:
-            most = largest_size(roots, _root_of(pool, (word << 6) + 63 - leading_zeros(bits)))
-            return smallest_at_least(roots, filled, nodes, pool, most)
+            place = _root_of(pool, (word << 6) + 63 - leading_zeros(bits))
+            root = roots[place]
+            if root < NONE:
+                return int(LONE - root)
+            return int(first_at_least(roots, place, largest_size(roots, place)))
     return NONE

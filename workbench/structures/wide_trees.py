@@ -225,3 +225,13 @@ def largest_size(trees: np.ndarray, root: int) -> int:
     while trees[node + BEHIND] == INNER:
         node = trees[node + NUMBERS + trees[node + COUNT] - 1]
     return int(trees[node + trees[node + COUNT] - 1])
+
+
+@kernel
+def levels(trees: np.ndarray, root: int) -> int:
+    """How many nodes a search passes, 0 = there is no tree: one more for each fourfold of its entries at most."""
+    node, passed = trees[root], 0
+    while node > NONE:
+        passed += 1
+        node = trees[node + NUMBERS] if trees[node + BEHIND] == INNER else NONE
+    return passed
