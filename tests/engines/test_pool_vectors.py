@@ -174,9 +174,26 @@ def test_e17_regions_move_home_when_the_card_has_room_again():
     assert (record.identifier[6], record.taken[6]) == (0, 50), "freed where it lies by then"
     assert record.access_ns[2:4] == pytest.approx([2 / 6 * 50 / 16 + 1 / 24, 25 / 12])
     assert record.move_ns == pytest.approx([13 / 3, 61 / 24])
-    one = Case(said, line(100, 100), {"residency": MigrateBack(order="largest", at_most=1)}).simulate()
-    assert one.moves[:, :4].tolist() == [[4, 2, 1, 0], [5, 3, 1, 0]]
     assert Case(said, line(100, 100)).simulate().card.tolist() == [0, 0, 1, 1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("residency", "moved"),
+    [(MigrateBack(), [1, 2, 3]), (MigrateBack(order="largest"), [2, 1, 3]), (MigrateBack(at_most=2), [1, 2])],
+    ids=lambda value: value.short() if isinstance(value, MigrateBack) else "",
+)
+def test_e17_which_regions_move_home_and_how_many(residency, moved):
+    said = requests((1, 100), (2, 20), (3, 30), (4, 20), (1,))
+    record = Case(said, line(100, 100), {"residency": residency}).simulate()
+    assert record.moves[:, [0, 1]].tolist() == [[4, row] for row in moved]
+
+
+def test_a_guest_that_makes_room_goes_to_a_third_card():
+    """Card 1's first region went to card 0, which has room for as many bytes more, but not for its own newcomer."""
+    rows = [(0, 1, 1, ALLOC, 1, 40), (1, 1, 1, ALLOC, 2, 100), (2, 0, 0, ALLOC, 1, 70)]
+    record = Case(rows, line(100, 100, 100), {"residency": ManagedMemory(to="target")}).simulate()
+    assert record.card.tolist() == [1, 1, 0]
+    assert record.moves[:, :4].tolist() == [[1, 0, 1, 0], [2, 0, 0, 2]]
 
 
 def test_managed_memory_makes_room_by_moving_what_was_placed_longest_ago():
