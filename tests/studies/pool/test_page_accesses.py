@@ -36,6 +36,16 @@ def test_what_a_region_leaves_when_it_moves_is_shot_down():
     assert len(record.moves) > 3 and found.unmap.sum() >= len(record.moves)
 
 
+def test_an_access_at_the_moment_of_a_move_goes_to_the_new_place():
+    size = 60 * KIB
+    rows = [(0, 0, 0, 0, 1, size), (0, 0, 0, 0, 2, size), (10, 0, 0, 1, 1, 0), (20, 0, 0, 1, 2, 0)]
+    record = Case(rows, line(100 * KIB, 100 * KIB), {"residency": MigrateBack()}).simulate()
+    twice = Touches(page_bytes=64 * KIB, accesses_per_mib=34.0, cores_per_card=1)
+    found = pool_accesses(record, twice)
+    rows = zip(found.cycle.tolist(), found.page.tolist(), found.unmap.tolist(), strict=True)
+    assert list(rows) == [(0, 0, False), (0, 1, False), (5, 0, False), (10, 0, False), (10, 1, True)]
+
+
 @pytest.mark.parametrize("idle", [NEVER, LeastRecentlyUsed(limit_bytes_a_card=90 * KIB), AT_ONCE], ids=str)
 @pytest.mark.parametrize("card", [None, "c0"])
 def test_pages_are_those_of_a_plain_replay(idle, card):
