@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, addresses, kernel
+from workbench.compiled import NO_ANSWER, RAISED, addresses, apart, kernel
 from workbench.engines.engine import Setup
 from workbench.engines.pool.state import ANSWER, AT_ROW, RAISED_IN_DRIVER, STATUS, WRONG_PLACE, Driver, State
 from workbench.errors import InputError
@@ -68,9 +68,15 @@ def check_driver(setup: Setup) -> None:
 @kernel
 def has_bytes(state: State, row: int, card: int, size: int) -> bool:
     """Whether the driver has so many bytes of a card, in one run where they must be."""
-    driver = state.driver
-    if driver.granule == 0:
+    if state.driver.granule == 0:
         return bool(state.physical[card] >= size)
+    return _has_run(state, row, card, size)
+
+
+@apart
+def _has_run(state: State, row: int, card: int, size: int) -> bool:
+    """Whether the policy would place so many bytes; it forgets that it was asked."""
+    driver = state.driver
     at, end = driver.first[SLOTS, card], driver.first[SLOTS, card + 1]
     for slot in range(at, end):
         driver.scratch[slot] = driver.memory[slot]
@@ -80,12 +86,18 @@ def has_bytes(state: State, row: int, card: int, size: int) -> bool:
 @kernel
 def take_bytes(state: State, row: int, card: int, size: int, block: int) -> bool:
     """Take so many bytes of a card for a driver allocation that begins with a block; whether they were there."""
+    if state.driver.granule > 0:
+        return _take_run(state, row, card, size, block)
+    if size > state.physical[card]:
+        return False
+    state.physical[card] -= size
+    return True
+
+
+@apart
+def _take_run(state: State, row: int, card: int, size: int, block: int) -> bool:
+    """Take the run that the policy chooses; whether there is one."""
     driver = state.driver
-    if driver.granule == 0:
-        if size > state.physical[card]:
-            return False
-        state.physical[card] -= size
-        return True
     length = _taken(driver, card, size)
     memory = driver.memory[driver.first[SLOTS, card] : driver.first[SLOTS, card + 1]]
     start = _place(state, row, card, length, memory)
@@ -101,10 +113,16 @@ def take_bytes(state: State, row: int, card: int, size: int, block: int) -> bool
 @kernel
 def give_bytes(state: State, card: int, size: int, block: int) -> None:
     """Give back what a driver allocation took that began with a block."""
-    driver = state.driver
-    if driver.granule == 0:
+    if state.driver.granule > 0:
+        _give_run(state, card, size, block)
+    else:
         state.physical[card] += size
-        return
+
+
+@apart
+def _give_run(state: State, card: int, size: int, block: int) -> None:
+    """Give a run back, and tell the policy."""
+    driver = state.driver
     start, length = driver.start[block], _taken(driver, card, size)
     mark_free(driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]], start, length)
     state.physical[card] += length * driver.granule
@@ -118,7 +136,7 @@ def _taken(driver: Driver, card: int, size: int) -> int:
     return int(length if length > driver.granules[card] else driver.footprints[driver.first[LENGTHS, card] + length])
 
 
-@kernel
+@apart
 def _place(state: State, row: int, card: int, length: int, memory: np.ndarray) -> int:
     """The first granule of the run that the policy chooses, -1 = there is none."""
     driver = state.driver

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.compiled import kernel, routine
+from workbench.compiled import apart, kernel
 from workbench.engines.pool.blocks import called, forget_block, is_cached_part, join, new_block, put_behind, to_cache
 from workbench.engines.pool.mapping import note_mappings
 from workbench.engines.pool.state import POOLS, Rules, State
@@ -36,13 +36,13 @@ def page_of(rules: Rules, pool: int) -> int:
     return rules.small_segment if pool % POOLS == 1 else rules.segment_granule
 
 
-@kernel
+@apart
 def bytes_to_map(rules: Rules, state: State, pool: int, need: int) -> int:
     """Bytes that the driver must give for a block of a size."""
     return _lowest_run(rules, state, pool, need)[1]
 
 
-@routine
+@apart
 def grow(rules: Rules, state: State, row: int, pool: int, need: int) -> int:
     """A block of at least a size, not cached, for which pages are mapped; -1 = the driver has too few."""
     before, missing = _lowest_run(rules, state, pool, need)
@@ -53,7 +53,7 @@ def grow(rules: Rules, state: State, row: int, pool: int, need: int) -> int:
     return _fill_behind(rules, state, row, pool, before, need)
 
 
-@kernel
+@apart
 def _lowest_run(rules: Rules, state: State, pool: int, need: int) -> tuple[int, int]:
     """Behind which block the lowest free and unmapped addresses have room, -1 = nowhere; and the bytes to be mapped."""
     nodes, page, before = state.blocks.nodes, page_of(rules, pool), state.first[pool]
@@ -104,7 +104,7 @@ def _new_segment(rules: Rules, state: State, pool: int) -> int:
     return origin
 
 
-@kernel
+@apart
 def _empty_block(state: State, pool: int, before: int, address: int, origin: int) -> int:
     """A block of no bytes behind another; without an origin it is its own."""
     block, nodes = new_block(state), state.blocks.nodes
@@ -142,7 +142,7 @@ def _map(rules: Rules, state: State, row: int, pool: int, address: int, size: in
     note_mappings(rules, state, row, size // page_of(rules, pool) + 1)
 
 
-@routine
+@apart
 def unmap_free(rules: Rules, state: State, row: int, card: int, excess: int) -> bool:
     """Give pages back that are wholly free, the highest address first, until so many bytes went; whether any went."""
     nodes, left = state.blocks.nodes, excess
