@@ -1,27 +1,34 @@
 """The journal: what a service must know to go on after it was killed.
 
 Records of 40 bytes in a file, written before the reply to what they tell of. What is killed is a process, not the
-machine, so what was written is there: nothing waits for a disk. A record that was cut off by the kill was never
-acknowledged and is left out. When the file is much longer than what it tells, it is written anew beside itself and
-takes its own place.
+machine, so what was written is there: nothing waits for a disk. The kind of a record is its last word, so one that was
+cut off by the kill has none, as has the room behind it; it was never acknowledged and is left out. That room is
+reserved before anything is granted: on a disk that is full all can still be given back. When the file is much longer
+than what it tells, it is written anew beside itself and takes its own place.
 """
 
 from __future__ import annotations
 
 import os
 import struct
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from workbench.errors import InputError
+from workbench.errors import InputError, WorkbenchError
 
 _RECORD = struct.Struct("<qqqqq")
 SEGMENT, CLIENT, GONE, HOLD, DROP = range(1, 6)
 """SEGMENT: card, pool, offset, bytes (negative = returned); CLIENT: number, process, start of the process, card;
 GONE: client; HOLD: client, region, bytes of its block, serial of the request; DROP: client, region."""
-_LEAST_BYTES = 1 << 22
+_NOTHING = 0
+_A_REQUEST = 8
+"""Records that one request notes at most, apart from those of what goes back, and those that undo them."""
+_STEP = 1 << 16
+_LEAST_BYTES = 1 << 19
 _MOST_WASTE = 8
+_PAUSE_S = 0.25
 
 
 class ClientRecord(NamedTuple):
@@ -47,65 +54,133 @@ class Told(NamedTuple):
 
 
 class Journal:
-    """The journal in a file."""
+    """The journal in a file, which always has room for the records that let go of what there is.
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as problem:
+            raise InputError(f"{path}: cannot be opened ({problem.strerror}).") from None
         self._pending: list[bytes] = []
-        self._bytes = os.fstat(self._file).st_size
-        self._bytes_of_state = _LEAST_BYTES
+        self._bytes, self._reserved = 0, os.fstat(self._file).st_size
+        self._owed = 0
+        """Records to come that let go of what the journal tells now."""
+        self._not_before = 0.0
 
     def note(self, kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> None:
         """Remember a record until the next `write`."""
-        self._pending.append(_RECORD.pack(kind, one, two, three, four))
+        self._pending.append(_RECORD.pack(one, two, three, four, kind))
+        lets_go = kind in (GONE, DROP) or (kind == SEGMENT and four < 0)
+        self._owed += -1 if lets_go else 1
+
+    def has_room(self) -> bool:
+        """Whether a request that takes something may be served: for its records, and for those that undo it."""
+        needed = self._bytes + (len(self._pending) + self._owed + _A_REQUEST) * _RECORD.size
+        if needed <= self._reserved:
+            return True
+        try:
+            os.posix_fallocate(self._file, self._reserved, needed + _STEP - self._reserved)
+        except OSError:
+            return False
+        self._reserved = needed + _STEP
+        return True
 
     def write(self) -> None:
-        """Write what was noted."""
-        if self._pending:
-            self._bytes += os.write(self._file, b"".join(self._pending))
-            self._pending.clear()
+        """Write what was noted.
+
+        Raises
+        ------
+        WorkbenchError
+            The system does not write, although there is room.
+        """
+        if not self._pending:
+            return
+        text = b"".join(self._pending)
+        if _written(self._file, text, self._bytes) < len(text):
+            raise WorkbenchError(f"{self._path}: cannot be written; start the service again when it can.")
+        self._bytes += len(text)
+        self._pending.clear()
 
     def is_long(self) -> bool:
         """Whether it is worth writing anew."""
-        return self._bytes > _MOST_WASTE * self._bytes_of_state
+        return self._bytes > _MOST_WASTE * max(self._owed * _RECORD.size, _LEAST_BYTES)
+
+    def is_wasteful(self) -> bool:
+        """Whether it would be much shorter if it were written anew."""
+        return self._bytes > 2 * self._owed * _RECORD.size + _STEP
 
     def read(self) -> Told:
-        """What it tells; a record that was cut off is taken out."""
-        size = os.fstat(self._file).st_size
-        whole = size - size % _RECORD.size
-        os.ftruncate(self._file, whole)
-        self._bytes = whole
-        text = b"".join(self._pieces(whole))
-        told = Told({}, {}, {}, {})
+        """What it tells, up to the first record that is not whole."""
+        text = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        told, records = Told({}, {}, {}, {}), 0
         try:
-            for kind, *numbers in _RECORD.iter_unpack(text):
+            for *numbers, kind in _RECORD.iter_unpack(text[: len(text) - len(text) % _RECORD.size]):
+                if kind == _NOTHING:
+                    break
                 _READERS[kind](told, *numbers)
+                records += 1
         except KeyError:
             raise InputError(f"{self._path}: contradicts itself; clear the folder with --clear.") from None
+        self._bytes = records * _RECORD.size
+        _written(self._file, bytes(min(len(text) - self._bytes, _RECORD.size)), self._bytes)
+        self._owed = len(told.segments) + len(told.clients) + sum(map(len, told.holders.values()))
         return told
 
-    def rewrite(self, told: Told) -> None:
-        """Begin anew with what is so now."""
-        beside = self._path.with_name(f"{self._path.name}.new")
-        text = b"".join(_records(told))
-        beside.write_bytes(text)
+    def rewrite(self, told: Told) -> bool:
+        """Begin anew with what is so now, what was noted included.
+
+        Returns
+        -------
+        bool
+            False = there is no room for that, and the journal is as it was; for a moment it is not tried again.
+        """
+        if time.monotonic() < self._not_before:
+            return False
+        beside, text = self._path.with_name(f"{self._path.name}.new"), b"".join(_records(told))
+        file = _new_file(beside, text)
+        if file is None:
+            self._not_before = time.monotonic() + _PAUSE_S
+            return False
         os.replace(beside, self._path)
         os.close(self._file)
-        self._file = os.open(self._path, os.O_RDWR | os.O_APPEND)
-        self._bytes = len(text)
-        self._bytes_of_state = max(len(text), _LEAST_BYTES)
+        self._file, self._bytes, self._reserved = file, len(text), len(text)
+        self._pending.clear()
+        return self.has_room()
 
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
 
-    def _pieces(self, size: int) -> Iterator[bytes]:
-        at = 0
-        while at < size:
-            piece = os.pread(self._file, min(size - at, 1 << 24), at)
-            at += len(piece)
-            yield piece
+
+def _new_file(path: Path, text: bytes) -> int | None:
+    """A file with this text; None = there is no room for it."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
+    if _written(file, text, 0) == len(text):
+        return file
+    os.close(file)
+    path.unlink()
+    return None
+
+
+def _written(file: int, text: bytes, at: int) -> int:
+    """How much of a text was written."""
+    done = 0
+    try:
+        while done < len(text):
+            done += os.pwrite(file, text[done:], at + done)
+    except OSError:
+        return done
+    return done
 
 
 def _segment(told: Told, card: int, pool: int, offset: int, size: int) -> None:
@@ -140,9 +215,9 @@ _READERS: dict[int, Callable[..., None]] = {SEGMENT: _segment, CLIENT: _client, 
 
 def _records(told: Told) -> Iterator[bytes]:
     for (card, offset), (pool, size) in told.segments.items():
-        yield _RECORD.pack(SEGMENT, card, pool, offset, size)
+        yield _RECORD.pack(card, pool, offset, size, SEGMENT)
     for record in told.clients.values():
-        yield _RECORD.pack(CLIENT, *record)
+        yield _RECORD.pack(*record, CLIENT)
     for region, holders in told.holders.items():
         for client, serial in holders.items():
-            yield _RECORD.pack(HOLD, client, region, told.regions[region], serial)
+            yield _RECORD.pack(client, region, told.regions[region], serial, HOLD)

@@ -47,9 +47,9 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
     for row in range(columns.time.size):
         state.counters[DRIVER_NS] = 0
         if columns.names[row] == NONE:
-            _allocate(asked, board, levers, chosen, now, row)
+            allocate(asked, board, levers, chosen, now, row)
         else:
-            _free(asked, levers, chosen, now, row)
+            free(asked, levers, chosen, now, row)
         if state.counters[STATUS] != FINE:
             return
         _serve_time(asked, levers, now, row)
@@ -57,8 +57,8 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
             state.peak[card] = max(state.peak[card], state.cached[card])
 
 
-@kernel
-def _allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
+@routine
+def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
     """The own card first, then another (spec 5, R10, R15)."""
     own = columns.borrower[row]
     card, trying_own = own, rules.own_first != 0 and tables.capacity[own] > 0
@@ -80,8 +80,8 @@ def _allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies
         note_lending(columns, tables, rules, policies, state, row, card)
 
 
-@kernel
-def _free(columns: Columns, rules: Rules, policies: Policies, state: State, row: int) -> None:
+@routine
+def free(columns: Columns, rules: Rules, policies: Policies, state: State, row: int) -> None:
     """Cache what was allocated; a free that names nothing in use changes nothing (spec 5, R28, E19)."""
     named = columns.names[row]
     if named in (UNKNOWN, REPEATED):

@@ -1,0 +1,314 @@
+"""A run without an end: requests one at a time, each when it comes, by the routines of the engine's own loop.
+
+What the program `workbench.pool_service` grants is therefore what the engine grants, whatever the policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import bound, routine
+from workbench.engines.engine import Setup
+from workbench.engines.pool.blocks import from_driver, give, return_to_driver, use
+from workbench.engines.pool.broken import broken
+from workbench.engines.pool.loop import allocate, free
+from workbench.engines.pool.prepare import policies_of, rules_of, tables_of
+from workbench.engines.pool.state import (
+    CALLS,
+    FINE,
+    FRESH,
+    LENDINGS,
+    POOLS,
+    SPARE,
+    STATUS,
+    Columns,
+    Policies,
+    Rules,
+    State,
+    Tables,
+    new_state,
+)
+from workbench.policies.pool.cache.question import APART, in_class
+from workbench.records.pool import CACHED, STITCHED
+from workbench.streams import Streams
+from workbench.structures.size_index import ADDRESS, AFTER, FIELDS, NONE, ORIGIN, SIZE
+
+_FIRST_BLOCKS = 1024
+_MOST_NEW = 64
+"""Blocks that one request may add: halving cuts at most once for each bit of a size."""
+_RELEASE = 0
+"""The row of a release; an allocation has the row above 0 that its region keeps until it is released."""
+
+
+class Run(NamedTuple):
+    """The arrays of a run, as one."""
+
+    columns: Columns
+    tables: Tables
+    rules: Rules
+    policies: Policies
+    state: State
+
+
+class Call(NamedTuple):
+    """A driver allocation that was made or given back."""
+
+    card: int
+    address: int
+    bytes: int
+    """Negative for one that was given back."""
+
+
+class Granted(NamedTuple):
+    """Where a region lies."""
+
+    row: int
+    """What names it until it is released."""
+    card: int
+    address: int
+    origin: int
+    """The address of the driver allocation in which it lies."""
+    taken: int
+    """Bytes of its block."""
+    cached: bool
+    """Whether a cached block served it; if not, the driver did."""
+
+
+@routine
+def _allocate(run: Any, row: int) -> None:
+    state = run.state
+    state.counters[CALLS], state.counters[LENDINGS] = 0, 0
+    state.block[row], state.taken[row] = NONE, 0
+    allocate(run.columns, run.tables, run.rules, run.policies, state, row)
+
+
+@routine
+def _free(run: Any, row: int) -> None:
+    run.state.counters[CALLS] = 0
+    run.columns.names[_RELEASE] = row
+    free(run.columns, run.rules, run.policies, run.state, _RELEASE)
+
+
+@routine
+def _take_back(run: Any, row: int) -> None:
+    """Undo a grant that the driver served."""
+    state = run.state
+    block = int(state.block[row])
+    origin = int(state.blocks.nodes[block * FIELDS + ORIGIN])
+    state.counters[CALLS] = 0
+    give(run.rules, state, int(state.pool[origin]), block)
+    return_to_driver(run.rules, state, row, origin)
+
+
+@routine
+def _from_driver(run: Any, pool: int, size: int) -> int:
+    run.state.counters[CALLS] = 0
+    return from_driver(run.rules, run.state, _RELEASE, pool, size)
+
+
+@routine
+def _use(run: Any, pool: int, block: int, size: int, fresh: int) -> None:
+    use(run.rules, run.state, pool, block, size, fresh != 0)
+
+
+@routine
+def _give(run: Any, pool: int, block: int) -> None:
+    give(run.rules, run.state, pool, block)
+
+
+class Live:
+    """A board whose memory is granted and released while its user waits.
+
+    Parameters
+    ----------
+    setup : Setup
+        The board, the policies and the options; the workload does not matter.
+    seed : int
+        Names the random streams of the policies.
+
+    Examples
+    --------
+    >>> from workbench.engines.pool.options import PoolOptions
+    >>> from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce
+    >>> from workbench.machine import Board
+    >>> policies = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
+    >>> setup = Setup("pool", Board(), None, {**policies, "idle_release": KeepAll()}, PoolOptions())
+    >>> live = Live(setup)
+    >>> region = live.allocate(1, 96)
+    >>> live.free(region.row)
+    >>> again = live.allocate(1, 64)
+    >>> (region.address, region.cached), (again.address, again.cached), live.cached(1)
+    ((0, False), (0, True), 32)
+
+    References
+    ----------
+    spec 5, R1, E21.
+    """
+
+    _run: Run
+
+    def __init__(self, setup: Setup, seed: int = 0) -> None:
+        self._setup = setup
+        options: Any = setup.options
+        paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
+        self._tables, self._rules = tables_of(setup.machine, paths, options), rules_of(setup)
+        cards = self._tables.capacity.size
+        self._policies, *self._memories = policies_of(setup, cards, Streams(seed), not _built_in(setup))
+        cache: Any = setup.policies["cache"]
+        self._granule, self._classes = cache.rules().granule, cache.rules().classes
+        self._blocks = 0
+        self._rows: list[int] = []
+        """The rows that no region has."""
+        self._make_room(_FIRST_BLOCKS)
+
+    def allocate(self, borrower: int, size: int) -> Granted | None:
+        """Serve a request of an application on a card; None = no card can (spec 5, R24).
+
+        Raises
+        ------
+        PolicyError
+            A policy raised, or gave an answer that its question does not allow; nothing was granted.
+        """
+        if self._counters[FRESH] + _MOST_NEW > self._blocks + self._counters[SPARE]:
+            self._make_room(2 * self._blocks)
+        row = self._rows[-1]
+        rounded = -(-size // self._granule) * self._granule
+        self._size[row], self._borrower[row] = size, borrower
+        self._need[row] = in_class(rounded, self._classes) if self._classes else rounded
+        self._ask(row)
+        outcome = self._outcome[row]
+        if self._counters[STATUS] != FINE:
+            self._fail()
+        if outcome > STITCHED:
+            return None
+        self._rows.pop()
+        card, address, taken = self._card[row], self._identifier[row], self._taken[row]
+        return Granted(row, card, address, self._origin(row), taken, outcome == CACHED)
+
+    def free(self, row: int) -> None:
+        """Cache what a row was granted; what is then beyond the idle limit goes back to the driver.
+
+        Raises
+        ------
+        PolicyError
+            The idle policy broke its contract; what was in use is cached all the same.
+        """
+        self._release(row)
+        self._rows.append(row)
+        if self._counters[STATUS] != FINE:
+            self._fail()
+
+    def take_back(self, row: int) -> None:
+        """Undo a grant that the driver served: its driver allocation goes back whole."""
+        self._undo(row)
+        self._rows.append(row)
+
+    def calls(self) -> list[Call]:
+        """The driver calls of the latest request, in their order."""
+        return [Call(*call[1:]) for call in self._state.calls[: self._counters[CALLS]].tolist()]
+
+    def called(self) -> int:
+        """How many driver calls the latest request took."""
+        return self._counters[CALLS]
+
+    def pool_of(self, size: int) -> int:
+        """Which pool of a card serves requests of a size: 1 = that of small ones."""
+        return int(size <= self._rules.small_most)
+
+    def in_use(self, card: int) -> int:
+        """Bytes of a card that are in use."""
+        return int(self._state.held[card])
+
+    def cached(self, card: int) -> int:
+        """Bytes of a card that are cached."""
+        return int(self._state.cached[card])
+
+    def restore(self, card: int, pool: int, pieces: Sequence[tuple[int, bool]]) -> tuple[int, list[int]]:
+        """Take up a driver allocation that was made before this run began.
+
+        Parameters
+        ----------
+        pieces : sequence of (bytes, whether it is in use)
+            What it is cut into, the lowest address first.
+
+        Returns
+        -------
+        address : int
+        rows : list of int
+            The row of each piece that is in use, in their order.
+        """
+        while self._counters[FRESH] + len(pieces) + _MOST_NEW > self._blocks:
+            self._make_room(2 * self._blocks)
+        plain = self._rules._replace(halves=0, joins=APART, least_rest=1, small_least_rest=1, relative_rest=0)
+        run, pool, nodes = self._run._replace(rules=plain), card * POOLS + pool, self._state.blocks.nodes
+        size = sum(bytes_of for bytes_of, _ in pieces)
+        block = first = bound(_from_driver, run)(pool, size)
+        blocks, cut, uncut = [], bound(_use, run), bound(_give, run)
+        for length, _ in pieces:
+            cut(pool, block, length, block == first)
+            blocks.append(block)
+            block = int(nodes[block * FIELDS + AFTER])
+        for block, (_, in_use) in zip(blocks, pieces, strict=True):
+            if not in_use:
+                uncut(pool, block)
+        self._state.grown[card] = 2 * size
+        used = [block for block, (_, in_use) in zip(blocks, pieces, strict=True) if in_use]
+        return int(nodes[first * FIELDS + ADDRESS]), [self._row_of(card, block) for block in used]
+
+    def _row_of(self, card: int, block: int) -> int:
+        row = self._rows.pop()
+        self._state.block[row], self._card[row] = block, card
+        self._taken[row] = self._state.blocks.nodes[block * FIELDS + SIZE]
+        return row
+
+    def _origin(self, row: int) -> int:
+        nodes = self._nodes
+        return nodes[nodes[self._block[row] * FIELDS + ORIGIN] * FIELDS + ADDRESS]
+
+    def _fail(self) -> None:
+        problem = broken(self._setup, self._run.columns, self._state)
+        self._counters[STATUS] = FINE
+        raise problem
+
+    def _make_room(self, blocks: int) -> None:
+        """Arrays for so many blocks, with what they held before."""
+        time, borrower, size, need = np.zeros((4, blocks), np.int64)
+        columns = Columns(time, borrower, size, need, names=np.full(blocks, NONE))
+        state = new_state(self._tables, blocks, blocks, blocks, *self._memories)
+        if self._blocks:
+            _carry(self._run.columns, columns)
+            _carry(self._run.state, state)
+        self._run = Run(columns, self._tables, self._rules, self._policies, state)
+        fresh = range(blocks - 1, max(self._blocks, _RELEASE + 1) - 1, -1)
+        self._rows = [*fresh, *self._rows]
+        self._blocks = blocks
+        self._state = state
+        self._ask, self._release = bound(_allocate, self._run), bound(_free, self._run)
+        self._undo = bound(_take_back, self._run)
+        self._view()
+
+    def _view(self) -> None:
+        """The arrays that each request reads and writes, in a form that plain Python is quick with."""
+        columns, state = self._run.columns, self._state
+        self._size, self._need, self._borrower = columns.size.data, columns.need.data, columns.borrower.data
+        self._counters, self._nodes, self._block = state.counters.data, state.blocks.nodes.data, state.block.data
+        self._outcome, self._card, self._identifier = state.outcome.data, state.card.data, state.identifier.data
+        self._taken = state.taken.data
+
+
+def _built_in(setup: Setup) -> bool:
+    target: Any = setup.policies["target"]
+    asked = [setup.policies["cache_fit"], setup.policies["idle_release"], *(term for term, _ in target.terms())]
+    return all(policy.built_in for policy in asked)
+
+
+def _carry(before: Any, after: Any) -> None:
+    """Copy the arrays of a tuple into the beginnings of larger ones."""
+    for old, new in zip(before, after, strict=True):
+        if isinstance(old, np.ndarray):
+            new[: len(old)] = old
+        else:
+            _carry(old, new)
