@@ -13,9 +13,10 @@ from workbench.machine import preset
 from workbench.pool_service import OutOfMemory, PoolClient, Refused, ServiceSettings
 from workbench.pool_service.__main__ import main
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.journal import CLIENT, HOLD, SEGMENT, Journal
+from workbench.pool_service.journal import Journal
 from workbench.pool_service.processes import started
 from workbench.pool_service.protocol import BAD_REQUEST, REPLY, REQUEST, region_id
+from workbench.pool_service.records import CLIENT, HOLD, SEGMENT
 from workbench.pool_service.service import Service
 from workbench.pool_service.slots import Slots
 from workbench.streams import Streams
@@ -186,6 +187,26 @@ def test_what_a_killed_service_left_is_for_the_same_cards_alone_and_can_be_clear
     assert main([str(folder), "--settings", "[]"]) == 2
     assert main([str(folder), "--settings", "{"]) == 2
     assert "--settings must be JSON (" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "the following arguments are required: FOLDER"),
+        (["F", "--card-bytes", "many"], "argument --card-bytes: invalid int value: 'many'"),
+        (["F", "--card-bytes", "-1"], "settings.card_bytes"),
+        (["F", "--machine", "dgx_9"], "dgx_9"),
+        (["F", "--settings", '{"tarket": 1}'], "tarket"),
+        (["/proc/none"], "/proc/none: is not to be had as a folder (No such file or directory)."),
+    ],
+)
+def test_a_mistake_at_the_command_line_is_one_sentence(words, says, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.startswith("workbench: ")
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import shared_memory
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
@@ -94,11 +94,19 @@ def detach_arena(arena: SharedMemory) -> None:
         arena.close()
 
 
+class _Arena(SharedMemory):
+    """Is let go of in silence by an application that ends while it still looks at a region."""
+
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # it was never opened
+            detach_arena(self)
+
+
 def _untracked(**options: Any) -> SharedMemory:
     if _HAS_PARAMETER:
         options["track"] = False
     with _tracker_hidden():
-        return SharedMemory(**options)
+        return _Arena(**options)
 
 
 class _NoTracker:

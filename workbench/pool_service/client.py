@@ -9,19 +9,16 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterable, Sequence
 from multiprocessing.shared_memory import SharedMemory
-from operator import index
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from workbench.errors import InputError, unknown_name
+from workbench.errors import unknown_name
 from workbench.pool_service import protocol
 from workbench.pool_service.arenas import attach_arena, detach_arena, memory_of
+from workbench.pool_service.asked import ANY, whole_number
 from workbench.pool_service.channel import Channel, Reply
 from workbench.pool_service.folder import ServiceFolder
 from workbench.pool_service.refusals import Refused, refusal
-
-_MOST = 1 << 62
-"""Numbers of a request are below it."""
 
 
 class Region(NamedTuple):
@@ -65,14 +62,11 @@ class PoolClient:
         """The same the other way round."""
         self._held: set[int] = set()
         self._channel = Channel(place, patience_s)
-        said = place.description()
-        if said is None:
-            raise Refused(f"{folder}: no service runs in this folder.")
-        self.cards, self._names = said.cards, said.arenas
-        own = card or next((name for name in self.cards if name.startswith("gpu")), self.cards[0])
-        if own not in self.cards:
-            raise unknown_name(str(folder), "card", own, self.cards)
-        self._channel.greet(self.cards.index(own))
+        try:
+            self._greet(place, card)
+        except BaseException:
+            self._channel.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -100,7 +94,7 @@ class PoolClient:
 
         The requests are sent together and served in their order.
         """
-        wanted = [_whole("alloc: a size", size, 1) for size in sizes]
+        wanted = [whole_number("alloc: a size", size, 1) for size in sizes]
         start = self._number_of(card) if card else -1
         replies = self._channel.ask([(protocol.ALLOC, start, size, self._next()) for size in wanted])
         refused = next((place for place, reply in enumerate(replies) if reply[0] != protocol.FINE), None)
@@ -151,7 +145,7 @@ class PoolClient:
         Refused
             Nobody holds a region of this identifier.
         """
-        number = _whole("a region", region, -_MOST)
+        number = whole_number("a region", region, ANY)
         (reply,) = self._channel.ask([(protocol.OPEN, 0, number, 0)])
         if reply[0] != protocol.FINE:
             raise refusal(reply, number)
@@ -174,6 +168,16 @@ class PoolClient:
         for arena in self._arenas.values():
             detach_arena(arena)
         self._arenas.clear()
+
+    def _greet(self, place: ServiceFolder, card: str) -> None:
+        said = place.description()
+        if said is None:
+            raise Refused(f"{place.path}: no service runs in this folder.")
+        self.cards, self._names = said.cards, said.arenas
+        own = card or next((name for name in self.cards if name.startswith("gpu")), self.cards[0])
+        if own not in self.cards:
+            raise unknown_name(str(place.path), "card", own, self.cards)
+        self._channel.greet(self.cards.index(own))
 
     def _number_of(self, card: str) -> int:
         if card not in self.cards:
@@ -199,7 +203,7 @@ class PoolClient:
         """The identifier of what an application calls a region."""
         if isinstance(region, Region):
             return region.id
-        number = _whole("a region", region, -_MOST)
+        number = whole_number("a region", region, ANY)
         return self._pointers.get(number, number)
 
     def _let_go_of(self, names: Iterable[int]) -> None:
@@ -207,16 +211,3 @@ class PoolClient:
         for name in names:
             self._held.discard(name)
             self._pointers.pop(self._addresses.pop(name, 0), None)
-
-
-def _whole(what: str, value: int, least: int) -> int:
-    """A number as an application gives it, of any kind that is whole."""
-    try:
-        found = index(value)
-    except TypeError:
-        raise InputError(f"{what} must be a whole number. Got {value!r}.") from None
-    if found < least:
-        raise InputError(f"{what} must be at least {least}. Got {found}.")
-    if found >= _MOST:
-        raise InputError(f"{what} must be below {_MOST}. Got {found}.")
-    return found

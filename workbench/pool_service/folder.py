@@ -38,9 +38,10 @@ class ServiceFolder:
 
     def __init__(self, folder: Path | str) -> None:
         self.path = Path(folder)
-        self.socket, self.journal = self.path / "socket", self.path / "journal"
-        self._description, self._lock = self.path / "service.json", self.path / "lock"
-        if len(os.fsencode(self.socket.absolute())) > _MOST_PATH:
+        place = self.path.absolute()  # a process may go elsewhere
+        self.socket, self.journal = place / "socket", place / "journal"
+        self._description, self._lock = place / "service.json", place / "lock"
+        if len(os.fsencode(self.socket)) > _MOST_PATH:
             raise InputError(f"{self.path}: is too long for a socket; take a folder with a shorter path.")
 
     def make(self) -> None:

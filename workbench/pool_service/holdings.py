@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from itertools import islice
 
-from workbench.pool_service.journal import CLIENT, DROP, GONE, HOLD, SEGMENT, ClientRecord, Journal, Told
+from workbench.pool_service.journal import Journal
 from workbench.pool_service.ledger import Grant, Ledger, Segment
 from workbench.pool_service.protocol import NO_JOURNAL, NOT_HELD, UNKNOWN_REGION, Refusal
+from workbench.pool_service.records import CLIENT, DROP, GONE, HOLD, SEGMENT, ClientRecord, Told
 
 AT_ONCE = 64
 """Regions of a client that has gone that are taken back before others are served."""

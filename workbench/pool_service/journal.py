@@ -10,47 +10,18 @@ than what it tells, it is written anew beside itself and takes its own place.
 from __future__ import annotations
 
 import os
-import struct
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from workbench.errors import InputError, WorkbenchError
+from workbench.pool_service.records import RECORD, Told, lets_go, packed, read, records
 
-_RECORD = struct.Struct("<qqqqq")
-SEGMENT, CLIENT, GONE, HOLD, DROP = range(1, 6)
-"""SEGMENT: card, pool, offset, bytes (negative = returned); CLIENT: number, process, start of the process, card;
-GONE: client; HOLD: client, region, bytes of its block, serial of the request; DROP: client, region."""
-_NOTHING = 0
 _A_REQUEST = 8
 """Records that one request notes at most, apart from those of what goes back, and those that undo them."""
 _STEP = 1 << 16
 _LEAST_BYTES = 1 << 19
 _MOST_WASTE = 8
 _PAUSE_S = 0.25
-
-
-class ClientRecord(NamedTuple):
-    """A client as the journal knows it."""
-
-    number: int
-    process: int
-    started: int
-    """When the process started, in clock ticks since boot: tells a process from a later one of the same number."""
-    card: int
-
-
-class Told(NamedTuple):
-    """What a journal tells."""
-
-    segments: dict[tuple[int, int], tuple[int, int]]
-    """(card, offset) -> (pool, bytes) of each driver allocation."""
-    clients: dict[int, ClientRecord]
-    regions: dict[int, int]
-    """Bytes of the block of each region."""
-    holders: dict[int, dict[int, int]]
-    """The clients that hold each region, each with the serial of the request by which it got it."""
 
 
 class Journal:
@@ -76,13 +47,12 @@ class Journal:
 
     def note(self, kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> None:
         """Remember a record until the next `write`."""
-        self._pending.append(_RECORD.pack(one, two, three, four, kind))
-        lets_go = kind in (GONE, DROP) or (kind == SEGMENT and four < 0)
-        self._owed += -1 if lets_go else 1
+        self._pending.append(packed(kind, one, two, three, four))
+        self._owed += -1 if lets_go(kind, four) else 1
 
     def has_room(self) -> bool:
         """Whether a request that takes something may be served: for its records, and for those that undo it."""
-        needed = self._bytes + (len(self._pending) + self._owed + _A_REQUEST) * _RECORD.size
+        needed = self._bytes + (len(self._pending) + self._owed + _A_REQUEST) * RECORD.size
         if needed <= self._reserved:
             return True
         try:
@@ -110,26 +80,21 @@ class Journal:
 
     def is_long(self) -> bool:
         """Whether it is worth writing anew."""
-        return self._bytes > _MOST_WASTE * max(self._owed * _RECORD.size, _LEAST_BYTES)
+        return self._bytes > _MOST_WASTE * max(self._owed * RECORD.size, _LEAST_BYTES)
 
     def is_wasteful(self) -> bool:
         """Whether it would be much shorter if it were written anew."""
-        return self._bytes > 2 * self._owed * _RECORD.size + _STEP
+        return self._bytes > 2 * self._owed * RECORD.size + _STEP
 
     def read(self) -> Told:
         """What it tells, up to the first record that is not whole."""
         text = os.pread(self._file, os.fstat(self._file).st_size, 0)
-        told, records = Told({}, {}, {}, {}), 0
+        told = Told({}, {}, {}, {})
         try:
-            for *numbers, kind in _RECORD.iter_unpack(text[: len(text) - len(text) % _RECORD.size]):
-                if kind == _NOTHING:
-                    break
-                _READERS[kind](told, *numbers)
-                records += 1
+            self._bytes = read(text, told)
         except KeyError:
             raise InputError(f"{self._path}: contradicts itself; clear the folder with --clear.") from None
-        self._bytes = records * _RECORD.size
-        _written(self._file, bytes(min(len(text) - self._bytes, _RECORD.size)), self._bytes)
+        _written(self._file, bytes(min(len(text) - self._bytes, RECORD.size)), self._bytes)  # what a kill cut off
         self._owed = len(told.segments) + len(told.clients) + sum(map(len, told.holders.values()))
         return told
 
@@ -143,7 +108,8 @@ class Journal:
         """
         if time.monotonic() < self._not_before:
             return False
-        beside, text = self._path.with_name(f"{self._path.name}.new"), b"".join(_records(told))
+        self._give_up_surplus()
+        beside, text = self._path.with_name(f"{self._path.name}.new"), b"".join(records(told))
         file = _new_file(beside, text)
         if file is None:
             self._not_before = time.monotonic() + _PAUSE_S
@@ -153,6 +119,11 @@ class Journal:
         self._file, self._bytes, self._reserved = file, len(text), len(text)
         self._pending.clear()
         return self.has_room()
+
+    def _give_up_surplus(self) -> None:
+        """Keep room for what lets go alone: the new file may need the rest."""
+        self._reserved = self._bytes + (len(self._pending) + self._owed) * RECORD.size
+        os.ftruncate(self._file, self._reserved)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -181,43 +152,3 @@ def _written(file: int, text: bytes, at: int) -> int:
     except OSError:
         return done
     return done
-
-
-def _segment(told: Told, card: int, pool: int, offset: int, size: int) -> None:
-    if size > 0:
-        told.segments[card, offset] = (pool, size)
-    else:
-        del told.segments[card, offset]
-
-
-def _client(told: Told, *numbers: int) -> None:
-    told.clients[numbers[0]] = ClientRecord(*numbers)
-
-
-def _gone(told: Told, client: int, *_: int) -> None:
-    del told.clients[client]
-
-
-def _hold(told: Told, client: int, region: int, size: int, serial: int) -> None:
-    told.regions[region] = size
-    told.holders.setdefault(region, {})[client] = serial
-
-
-def _drop(told: Told, client: int, region: int, *_: int) -> None:
-    holders = told.holders[region]
-    del holders[client]
-    if not holders:
-        del told.holders[region], told.regions[region]
-
-
-_READERS: dict[int, Callable[..., None]] = {SEGMENT: _segment, CLIENT: _client, GONE: _gone, HOLD: _hold, DROP: _drop}
-
-
-def _records(told: Told) -> Iterator[bytes]:
-    for (card, offset), (pool, size) in told.segments.items():
-        yield _RECORD.pack(card, pool, offset, size, SEGMENT)
-    for record in told.clients.values():
-        yield _RECORD.pack(*record, CLIENT)
-    for region, holders in told.holders.items():
-        for client, serial in holders.items():
-            yield _RECORD.pack(client, region, told.regions[region], serial, HOLD)

@@ -17,7 +17,7 @@ def addresses_for(size: int) -> int:
     A slot of the class 2^k serves more than 2^(k-1) bytes, so fewer than `size` / 2^(k-1) are in use: at most twice the
     card's bytes a class.
 
-    >>> addresses_for(PAGE) == 2 * PAGE * (PAGE.bit_length() + 1), addresses_for(0)
+    >>> addresses_for(PAGE) == 2 * PAGE * PAGE.bit_length(), addresses_for(0)
     (True, 0)
     """
     return _area(size) * (_class_of(size) + 1) if size else 0

@@ -10,47 +10,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import bound, routine
+from workbench.compiled import bound
 from workbench.engines.engine import Setup
-from workbench.engines.pool.blocks import from_driver, give, return_to_driver, use
 from workbench.engines.pool.broken import broken
-from workbench.engines.pool.loop import allocate, free
 from workbench.engines.pool.prepare import policies_of, rules_of, tables_of
-from workbench.engines.pool.state import (
-    CALLS,
-    FINE,
-    FRESH,
-    LENDINGS,
-    POOLS,
-    SPARE,
-    STATUS,
-    Columns,
-    Policies,
-    Rules,
-    State,
-    Tables,
-    new_state,
+from workbench.engines.pool.single import (
+    RELEASE,
+    Run,
+    allocate_one,
+    free_one,
+    lay_out,
+    take_back_one,
 )
-from workbench.policies.pool.cache.question import APART, in_class
+from workbench.engines.pool.state import CALLS, FINE, FRESH, POOLS, SPARE, STATUS, Columns, new_state
+from workbench.policies.pool.cache.question import in_class
 from workbench.records.pool import CACHED, STITCHED
 from workbench.streams import Streams
-from workbench.structures.size_index import ADDRESS, AFTER, FIELDS, NONE, ORIGIN, SIZE
+from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE
 
 _FIRST_BLOCKS = 1024
 _MOST_NEW = 64
 """Blocks that one request may add: halving cuts at most once for each bit of a size."""
-_RELEASE = 0
-"""The row of a release; an allocation has the row above 0 that its region keeps until it is released."""
-
-
-class Run(NamedTuple):
-    """The arrays of a run, as one."""
-
-    columns: Columns
-    tables: Tables
-    rules: Rules
-    policies: Policies
-    state: State
 
 
 class Call(NamedTuple):
@@ -75,48 +55,6 @@ class Granted(NamedTuple):
     """Bytes of its block."""
     cached: bool
     """Whether a cached block served it; if not, the driver did."""
-
-
-@routine
-def _allocate(run: Any, row: int) -> None:
-    state = run.state
-    state.counters[CALLS], state.counters[LENDINGS] = 0, 0
-    state.block[row], state.taken[row] = NONE, 0
-    allocate(run.columns, run.tables, run.rules, run.policies, state, row)
-
-
-@routine
-def _free(run: Any, row: int) -> None:
-    run.state.counters[CALLS] = 0
-    run.columns.names[_RELEASE] = row
-    free(run.columns, run.rules, run.policies, run.state, _RELEASE)
-
-
-@routine
-def _take_back(run: Any, row: int) -> None:
-    """Undo a grant that the driver served."""
-    state = run.state
-    block = int(state.block[row])
-    origin = int(state.blocks.nodes[block * FIELDS + ORIGIN])
-    state.counters[CALLS] = 0
-    give(run.rules, state, int(state.pool[origin]), block)
-    return_to_driver(run.rules, state, row, origin)
-
-
-@routine
-def _from_driver(run: Any, pool: int, size: int) -> int:
-    run.state.counters[CALLS] = 0
-    return from_driver(run.rules, run.state, _RELEASE, pool, size)
-
-
-@routine
-def _use(run: Any, pool: int, block: int, size: int, fresh: int) -> None:
-    use(run.rules, run.state, pool, block, size, fresh != 0)
-
-
-@routine
-def _give(run: Any, pool: int, block: int) -> None:
-    give(run.rules, run.state, pool, block)
 
 
 class Live:
@@ -242,21 +180,9 @@ class Live:
         """
         while self._counters[FRESH] + len(pieces) + _MOST_NEW > self._blocks:
             self._make_room(2 * self._blocks)
-        plain = self._rules._replace(halves=0, joins=APART, least_rest=1, small_least_rest=1, relative_rest=0)
-        run, pool, nodes = self._run._replace(rules=plain), card * POOLS + pool, self._state.blocks.nodes
-        size = sum(bytes_of for bytes_of, _ in pieces)
-        block = first = bound(_from_driver, run)(pool, size)
-        blocks, cut, uncut = [], bound(_use, run), bound(_give, run)
-        for length, _ in pieces:
-            cut(pool, block, length, block == first)
-            blocks.append(block)
-            block = int(nodes[block * FIELDS + AFTER])
-        for block, (_, in_use) in zip(blocks, pieces, strict=True):
-            if not in_use:
-                uncut(pool, block)
-        self._state.grown[card] = 2 * size
-        used = [block for block, (_, in_use) in zip(blocks, pieces, strict=True) if in_use]
-        return int(nodes[first * FIELDS + ADDRESS]), [self._row_of(card, block) for block in used]
+        address, blocks = lay_out(self._run, card * POOLS + pool, pieces)
+        self._state.grown[card] = 2 * sum(size for size, _ in pieces)
+        return address, [self._row_of(card, block) for block in blocks]
 
     def _row_of(self, card: int, block: int) -> int:
         row = self._rows.pop()
@@ -282,12 +208,12 @@ class Live:
             _carry(self._run.columns, columns)
             _carry(self._run.state, state)
         self._run = Run(columns, self._tables, self._rules, self._policies, state)
-        fresh = range(blocks - 1, max(self._blocks, _RELEASE + 1) - 1, -1)
+        fresh = range(blocks - 1, max(self._blocks, RELEASE + 1) - 1, -1)
         self._rows = [*fresh, *self._rows]
         self._blocks = blocks
         self._state = state
-        self._ask, self._release = bound(_allocate, self._run), bound(_free, self._run)
-        self._undo = bound(_take_back, self._run)
+        self._ask, self._release = bound(allocate_one, self._run), bound(free_one, self._run)
+        self._undo = bound(take_back_one, self._run)
         self._view()
 
     def _view(self) -> None:
