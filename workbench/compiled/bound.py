@@ -47,17 +47,12 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
 
     Examples
     --------
-    >>> from typing import NamedTuple
-    >>> from workbench.compiled import routine
-    >>> class Line(NamedTuple):
-    ...     step: int
-    ...     places: np.ndarray
-    >>> @routine
-    ... def put(line, place):
-    ...     line.places[place] = place * line.step
-    >>> line = Line(7, np.zeros(3, np.int64))
-    >>> bound(put, line)(2), line.places.tolist()
-    (None, [0, 0, 14])
+    >>> from workbench.structures.size_index import SIZE, insert, new_size_index, smallest_at_least
+    >>> index = new_size_index(1, 8)
+    >>> index.nodes[SIZE] = 40
+    >>> bound(insert, index)(0, 0)
+    >>> smallest_at_least(*index, 0, 30)
+    0
     """
     if INTERPRETED:
         return partial(function, whole)

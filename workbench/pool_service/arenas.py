@@ -43,11 +43,19 @@ def make_arena(name: str, size: int) -> SharedMemory:
 
 
 def attach_arena(name: str) -> SharedMemory | None:
-    """An arena that is there; None = there is none of this name."""
+    """An arena that is there; None = there is none of this name.
+
+    Raises
+    ------
+    InputError
+        This process has no addresses left for it.
+    """
     try:
         return _untracked(name=name)
     except (FileNotFoundError, ValueError):
         return None
+    except OSError as problem:
+        raise InputError(f"the arena {name} cannot be mapped ({problem.strerror}); take a smaller card.") from None
 
 
 def memory_of(arena: SharedMemory) -> memoryview:

@@ -50,6 +50,21 @@ class PoolClient:
         The card is not one of the service's.
     Refused
         There is no service, or it does not serve this user.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from workbench.pool_service import running_service
+    >>> with tempfile.TemporaryDirectory() as folder, running_service(folder, {"card_bytes": 4096}):
+    ...     with PoolClient(folder) as client, PoolClient(folder, card="gpu1") as other:
+    ...         region = client.alloc(100)
+    ...         region.memory[:5] = b"hello"
+    ...         region.card, bytes(other.open(region.id).memory[:5]), other.state("gpu0")
+    ('gpu0', b'hello', (100, 0))
+
+    References
+    ----------
+    spec 5, R2, R4, R5, R25-R27.
     """
 
     def __init__(self, folder: Path | str, card: str = "", patience_s: float = 5.0) -> None:

@@ -20,6 +20,17 @@ class Driver:
         Bytes of the card; who asks never has more of them at a time.
     arena : SharedMemory or None
         None = a card without memory, or addresses alone.
+
+    Examples
+    --------
+    >>> driver = Driver(1 << 20)
+    >>> one, other = driver.take(5000), driver.take(5000)
+    >>> other - one, driver.give_back(one, 5000), driver.take(6000) == one
+    (8192, None, True)
+
+    References
+    ----------
+    spec 5, R7, R13, R29, E20.
     """
 
     def __init__(self, size: int, arena: SharedMemory | None = None) -> None:

@@ -53,6 +53,21 @@ class Ledger:
         Whether cached memory is filled with zeros before it is granted again (spec 5, E20).
     noted : callable
         Is told of every driver allocation that is made or given back.
+
+    Examples
+    --------
+    >>> from workbench.pool_service.settings import ServiceSettings
+    >>> settings = ServiceSettings(card_bytes=100)
+    >>> ledger = Ledger(settings.setup(), [Driver(100)] * 3, False, lambda segment: print(segment.card, segment.bytes))
+    >>> one, other = ledger.alloc(1, 80), ledger.alloc(1, 50)    # the second does not fit gpu0: gpu1 is next by NVLink
+    1 80
+    2 50
+    >>> ledger.give_back(one.region), ledger.state(1), ledger.alloc(1, 80) == one._replace(cached=True)
+    (None, (0, 80), True)
+
+    References
+    ----------
+    spec 5, R6-R8, R10-R15, R23, R24, R28, R29.
     """
 
     def __init__(self, setup: Setup, drivers: Sequence[Driver], zeroes: bool, noted: Callable[[Segment], None]) -> None:
