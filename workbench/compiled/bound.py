@@ -35,8 +35,8 @@ def _words_of(value: Any) -> list[int]:
         return [word for field in value for word in _words_of(field)]
     if isinstance(value, float):
         return [int(np.float64(value).view(np.int64))]
-    if type(value) is int:
-        return [value]
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return [int(value)]
     raise TypeError(f"a bound tuple holds arrays, whole numbers and floats; got {value!r}")
 
 

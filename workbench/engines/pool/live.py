@@ -236,5 +236,5 @@ def _carry(before: Any, after: Any) -> None:
     for old, new in zip(before, after, strict=True):
         if isinstance(old, np.ndarray):
             new[: len(old)] = old
-        else:
+        elif isinstance(old, tuple):
             _carry(old, new)

@@ -80,7 +80,7 @@ def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
         note_lending(columns, tables, rules, policies, state, row, card)
 
 
-@routine
+@kernel
 def free(columns: Columns, rules: Rules, policies: Policies, state: State, row: int) -> None:
     """Cache what was allocated; a free that names nothing in use changes nothing (spec 5, R28, E19)."""
     named = columns.names[row]
