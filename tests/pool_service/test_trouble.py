@@ -3,6 +3,7 @@
 import os
 import socket
 import threading
+import time
 
 import pytest
 
@@ -14,6 +15,8 @@ from workbench.pool_service.protocol import ALLOC, FINE, FREE, HELLO, REPLY, REQ
 from workbench.pool_service.service import Service
 
 SAID = {"card_bytes": 1 << 20}
+MUCH = 2 << 20
+"""Bytes, far more than two sockets hold."""
 GREETING = REQUEST.pack(HELLO, 1, 0, 0)
 
 
@@ -119,12 +122,15 @@ def test_no_shared_memory_left_is_said_and_takes_nothing_from_anybody(folder, mo
 
 
 def as_much_as_it_takes(connection, text):
-    sent = 0
-    while True:
+    """Bytes that are sent until for a while nothing more is taken."""
+    sent, until = 0, time.monotonic() + 0.5
+    while time.monotonic() < until and sent < MUCH:
         try:
             sent += connection.send(text)
+            until = time.monotonic() + 0.5
         except BlockingIOError:
-            return sent
+            time.sleep(0.01)
+    return sent
 
 
 def test_who_floods_or_never_reads_waits_alone(folder):
@@ -132,6 +138,7 @@ def test_who_floods_or_never_reads_waits_alone(folder):
     with in_thread(folder) as service, PoolClient(folder) as client, raw(folder, GREETING) as flood:
         flood.setblocking(False)
         sent = as_much_as_it_takes(flood, state * 1000)
+        assert sent < MUCH, "nothing is read from who does not read"
         region = client.alloc(100)
         waiting = max(len(it._unsent) for it in service._connections.values())
         assert waiting <= 2 * 128 * REPLY.size, "what waits for it is bounded"

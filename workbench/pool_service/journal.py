@@ -94,7 +94,6 @@ class Journal:
             self._bytes = read(text, told)
         except KeyError:
             raise InputError(f"{self._path}: contradicts itself; clear the folder with --clear.") from None
-        _written(self._file, bytes(min(len(text) - self._bytes, RECORD.size)), self._bytes)  # what a kill cut off
         self._owed = len(told.segments) + len(told.clients) + sum(map(len, told.holders.values()))
         return told
 
