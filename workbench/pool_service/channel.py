@@ -26,6 +26,10 @@ _FREED_BEFORE = (protocol.UNKNOWN_REGION, protocol.NOT_HELD)
 """What a release that is asked again may be told: the service was killed after it had written the release down."""
 
 
+class _Dropped(Refused):
+    """The service closed the connection instead of answering the first request."""
+
+
 class Channel:
     """A connection to the service of a folder; one thread uses it at a time.
 
@@ -153,10 +157,18 @@ class Channel:
         return found
 
     def _connect_again(self) -> None:
+        """Come back to a service that was started again; one that is just ending may take a connection and drop it."""
         self._half_sent = False
-        self._socket.close()
-        self._socket = self._opened()
-        self._hello()
+        until = time.monotonic() + self._patience_s
+        while True:
+            self._socket.close()
+            self._socket = self._opened()
+            try:
+                return self._hello()
+            except _Dropped:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE_S)
 
     def _opened(self) -> socket.socket:
         """A connection, waited for as long as patience lasts."""
@@ -187,7 +199,7 @@ class Channel:
                 self._socket.sendall(REQUEST.pack(protocol.HELLO, self._card, self._client, 0))
             status, _, client, _ = found = self._reply()
         except OSError:
-            raise Refused(f"{self._folder.path}: the service does not serve this user.") from None
+            raise _Dropped(f"{self._folder.path}: the service does not serve this user.") from None
         if status == protocol.BAD_REQUEST:
             raise Refused(f"{self._folder.path}: the service does not know this client any more; what it held is gone.")
         if status != protocol.FINE:

@@ -168,11 +168,11 @@ class Service:
         return _made(self._folder.describe(cards, sizes))
 
     def _let_go(self) -> None:
-        """Close what is open."""
+        """Close what is open, the listener first: who sees the end of its connection finds no service, not this one."""
+        self._listener.socket.close()
         for connection in self._connections.values():
             connection.socket.close()
         self._poll.close()
-        self._listener.socket.close()
         self._holdings.close()
 
     def _clear(self) -> None:
