@@ -24,7 +24,7 @@ from workbench.streams import Streams
 from workbench.workloads.synthetic.laws import LogUniform
 
 NAME = "pool_service"
-CLIENTS = (1, 2, 4, 8)
+CLIENTS = (1, 2, 4, 8, 16)
 TOGETHER = (1, 4)
 KEPT = 128
 ALLOCATIONS = 24_000

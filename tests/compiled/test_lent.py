@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import kernel, lend, routine
+from workbench.compiled import bound, kernel, lend, routine
 
 
 class Inner(NamedTuple):
@@ -71,3 +71,21 @@ def test_tuples_of_one_name_and_other_fields_are_not_taken_for_each_other() -> N
     for fields in (("size_of_each", "begin"), ("begin", "size_of_each")):
         rows = _of_fields(*fields)(size_of_each=np.array([7]), begin=np.array([1]))
         assert first_size(rows) == 7
+
+
+@routine
+def _scale(outer: Outer, place: int, times: int) -> int:
+    outer.row[place] *= outer.step * times
+    outer.inner.flags[place] = not outer.inner.flags[place]
+    return outer.table[place, 1]
+
+
+def test_a_bound_tuple_is_the_tuple_at_every_call() -> None:
+    outer = Outer(3, np.array([1, 2, 5]), np.arange(6).reshape(3, 2), Inner(np.zeros(3, np.bool_)))
+    scale = bound(_scale, outer)
+    assert (scale(1, 10), scale(2, -1), scale(2, 2)) == (3, 5, 5)
+    assert outer.row.tolist() == [1, 60, -90]
+    assert outer.inner.flags.tolist() == [False, True, False]
+    outer.row[1] = 7
+    scale(1, 1)
+    assert outer.row[1] == 21

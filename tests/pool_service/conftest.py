@@ -2,6 +2,7 @@
 
 import tempfile
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,3 +32,11 @@ def folder():
     """A folder whose path is short enough for a socket."""
     with tempfile.TemporaryDirectory(prefix="wb") as name:
         yield Path(name, "pool")
+
+
+def soon(what):
+    """Whether something becomes true within some seconds."""
+    until = time.monotonic() + 10
+    while not what() and time.monotonic() < until:
+        time.sleep(0.02)
+    return what()

@@ -4,12 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.pool_service.conftest import SMALL
+from tests.pool_service.conftest import SMALL, soon
 from workbench.errors import WorkbenchError
 from workbench.pool_service import PoolClient, Refused
 from workbench.pool_service.arenas import attach_arena
@@ -44,14 +43,6 @@ class App:
         self.process.wait(20)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             pipe.close()
-
-
-def soon(what):
-    """Whether something becomes true within some seconds."""
-    until = time.monotonic() + 10
-    while not what() and time.monotonic() < until:
-        time.sleep(0.02)
-    return what()
 
 
 def test_two_processes_share_a_region_and_a_killed_one_gives_back_what_it_held(folder):
@@ -123,6 +114,9 @@ unlink_arena(arena)
 detach_arena(arena)
 detach_arena(again)
 print(attach_arena("pool_test_of_tracker"), resource_tracker._resource_tracker._fd)
+kept = make_arena("pool_test_of_tracker", 4096)
+unlink_arena(kept)
+view = kept.buf[:10]
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("None None\n", "")

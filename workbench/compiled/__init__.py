@@ -1,6 +1,7 @@
 """The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
+from workbench.compiled.bound import bound
 from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, kernel, routine
 from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
@@ -19,6 +20,7 @@ __all__ = [
     "addresses",
     "allocating",
     "apart",
+    "bound",
     "creates_arrays",
     "kernel",
     "leading_zeros",

@@ -12,7 +12,8 @@ questions. An application connects, asks, and writes; another opens what it got 
 
 from typing import TYPE_CHECKING, Any
 
-from workbench.pool_service.client import OutOfMemory, PoolClient, Refused, Region
+from workbench.pool_service.client import PoolClient, Region
+from workbench.pool_service.refusals import OutOfMemory, Refused
 from workbench.pool_service.running import running_service
 
 if TYPE_CHECKING:

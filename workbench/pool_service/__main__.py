@@ -7,7 +7,7 @@ import gc
 import json
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from workbench.errors import InputError, WorkbenchError
 from workbench.pool_service.folder import ServiceFolder
@@ -16,16 +16,21 @@ from workbench.pool_service.service import Service
 from workbench.pool_service.settings import ServiceSettings
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{self.prog}: {message}. See: {self.prog} --help")
+
+
 def main(words: list[str] | None = None) -> int:
-    """Run a service, or clear what a killed one has left; the exit status is 0, or 2 for wrong input."""
-    parser = argparse.ArgumentParser(prog="python -m workbench.pool_service", description=__doc__)
+    """Run the storage service of spec 5 until it is stopped; the exit status is 0, or 2 for wrong input."""
+    parser = _Parser(prog="python -m workbench.pool_service", description=main.__doc__)
     parser.add_argument("folder", metavar="FOLDER", help="where its socket and its journal are")
     parser.add_argument("--machine", metavar="PRESET", help="the board whose cards the arenas stand for")
     parser.add_argument("--card-bytes", metavar="N", type=int, help="bytes of every card's arena")
     parser.add_argument("--settings", metavar="JSON", default="{}", help="further settings, such as policies")
     parser.add_argument("--clear", action="store_true", help="take away what a service that was killed has left")
-    given = parser.parse_args(words)
     try:
+        given = parser.parse_args(words)
         return _clear(given.folder) if given.clear else _run(given)
     except WorkbenchError as problem:
         print(f"workbench: {problem}", file=sys.stderr)

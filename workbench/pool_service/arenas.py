@@ -9,10 +9,12 @@ take back what another had told.)
 
 from __future__ import annotations
 
+import mmap
+import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import shared_memory
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
@@ -21,36 +23,68 @@ from workbench.errors import InputError
 
 _HAS_PARAMETER = sys.version_info >= (3, 13)
 _hiding = threading.Lock()
+_SHARED = "/dev/shm"
 
 
 def make_arena(name: str, size: int) -> SharedMemory:
-    """A new arena of zeros, readable by this user alone.
+    """A new arena of so many addresses, readable by this user alone; no pages are behind them yet.
 
     Raises
     ------
     InputError
-        There is one of this name, or the system has no room for it.
+        There is one of this name, or the system cannot make it.
     """
     try:
         return _untracked(name=name, create=True, size=size)
     except FileExistsError:
         raise InputError(f"the arena {name} exists already; another service has it.") from None
     except OSError as problem:
-        raise InputError(f"an arena of {size} bytes cannot be made ({problem.strerror}).") from None
+        raise InputError(f"an arena of {size} addresses cannot be made ({problem.strerror}).") from None
 
 
 def attach_arena(name: str) -> SharedMemory | None:
-    """An arena that is there; None = there is none of this name."""
+    """An arena that is there; None = there is none of this name.
+
+    Raises
+    ------
+    InputError
+        This process has no addresses left for it.
+    """
     try:
         return _untracked(name=name)
     except (FileNotFoundError, ValueError):
         return None
+    except OSError as problem:
+        raise InputError(f"the arena {name} cannot be mapped ({problem.strerror}); take a smaller card.") from None
 
 
 def memory_of(arena: SharedMemory) -> memoryview:
     """The bytes of an arena."""
     assert arena.buf is not None
     return arena.buf
+
+
+def reserve_pages(arena: SharedMemory, start: int, size: int) -> None:
+    """Put pages behind a part of an arena, so that nobody who writes there is killed because the system has none left.
+
+    Raises
+    ------
+    OSError
+        The system has none left.
+    """
+    os.posix_fallocate(arena._fd, start, size)  # type: ignore[attr-defined]
+
+
+def discard_pages(arena: SharedMemory, start: int, size: int) -> None:
+    """Give the pages back that begin with a part of an arena; what is read there afterwards is zeros."""
+    whole = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+    arena._mmap.madvise(mmap.MADV_REMOVE, start, whole)  # type: ignore[attr-defined]
+
+
+def free_pages() -> int:
+    """Bytes that the system can put behind arenas."""
+    room = os.statvfs(_SHARED)
+    return room.f_bavail * room.f_frsize
 
 
 def unlink_arena(arena: SharedMemory) -> None:
@@ -68,11 +102,19 @@ def detach_arena(arena: SharedMemory) -> None:
         arena.close()
 
 
+class _Arena(SharedMemory):
+    """Is let go of in silence by an application that ends while it still looks at a region."""
+
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # it was never opened
+            detach_arena(self)
+
+
 def _untracked(**options: Any) -> SharedMemory:
     if _HAS_PARAMETER:
         options["track"] = False
     with _tracker_hidden():
-        return SharedMemory(**options)
+        return _Arena(**options)
 
 
 class _NoTracker:

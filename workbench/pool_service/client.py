@@ -7,30 +7,18 @@ again for what was not answered.
 from __future__ import annotations
 
 import ctypes
-import socket
-import time
 from collections.abc import Iterable, Sequence
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from workbench.errors import InputError, WorkbenchError, unknown_name
+from workbench.errors import unknown_name
 from workbench.pool_service import protocol
 from workbench.pool_service.arenas import attach_arena, detach_arena, memory_of
+from workbench.pool_service.asked import ANY, whole_number
+from workbench.pool_service.channel import Channel, Reply
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.protocol import REPLY, REQUEST
-
-_PAUSE_S = 0.02
-_FREED_BEFORE = (protocol.UNKNOWN_REGION, protocol.NOT_HELD)
-"""What a release that is asked again may be told: the service was killed after it had written the release down."""
-
-
-class Refused(WorkbenchError):
-    """The service refused a request; nothing has changed."""
-
-
-class OutOfMemory(Refused, MemoryError):
-    """No card has room (spec 5, R24)."""
+from workbench.pool_service.refusals import Refused, refusal
 
 
 class Region(NamedTuple):
@@ -62,27 +50,38 @@ class PoolClient:
         The card is not one of the service's.
     Refused
         There is no service, or it does not serve this user.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from workbench.pool_service import running_service
+    >>> with tempfile.TemporaryDirectory() as folder, running_service(folder, {"card_bytes": 4096}):
+    ...     with PoolClient(folder) as client, PoolClient(folder, card="gpu1") as other:
+    ...         region = client.alloc(100)
+    ...         region.memory[:5] = b"hello"
+    ...         region.card, bytes(other.open(region.id).memory[:5]), other.state("gpu0")
+    ('gpu0', b'hello', (100, 0))
+
+    References
+    ----------
+    spec 5, R2, R4, R5, R25-R27.
     """
 
     def __init__(self, folder: Path | str, card: str = "", patience_s: float = 5.0) -> None:
-        self._folder, self._patience_s = ServiceFolder(folder), patience_s
-        self._client = self._serial = 0
+        place = ServiceFolder(folder)
+        self._serial = 0
         self._arenas: dict[int, SharedMemory] = {}
         self._pointers: dict[int, int] = {}
-        """The identifier of each region of which the application asked for the address."""
+        """The identifier of each region of which the application asked for the address (spec 5, R26)."""
+        self._addresses: dict[int, int] = {}
+        """The same the other way round."""
         self._held: set[int] = set()
-        self._later: list[tuple[int, int, int, int]] = []
-        """Releases that go with the next request."""
-        self._socket = self._opened()
-        said = self._folder.description()
-        if said is None:
-            raise Refused(f"{folder}: no service runs in this folder.")
-        self.cards, self._names = said.cards, said.arenas
-        own = card or next((name for name in self.cards if name.startswith("gpu")), self.cards[0])
-        if own not in self.cards:
-            raise unknown_name(str(folder), "card", own, self.cards)
-        self._card = self.cards.index(own)
-        self._greet()
+        self._channel = Channel(place, patience_s)
+        try:
+            self._greet(place, card)
+        except BaseException:
+            self._channel.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -110,17 +109,15 @@ class PoolClient:
 
         The requests are sent together and served in their order.
         """
-        wrong = next((size for size in sizes if size < 1), None)
-        if wrong is not None:
-            raise InputError(f"alloc: a size must be at least 1 byte. Got {wrong}.")
-        start = self.cards.index(card) if card else -1
-        replies = self._ask([(protocol.ALLOC, start, size, self._next()) for size in sizes])
-        granted = [reply for reply in replies if reply[0] == protocol.FINE]
-        for place, (status, *_) in enumerate(replies):
-            if status != protocol.FINE:
-                self._ask([(protocol.FREE, 0, reply[2], 0) for reply in granted])
-                raise _refusal(replies[place], sizes[place])
-        return [self._region(reply, size) for reply, size in zip(replies, sizes, strict=True)]
+        wanted = [whole_number("alloc: a size", size, 1) for size in sizes]
+        start = self._number_of(card) if card else -1
+        replies = self._channel.ask([(protocol.ALLOC, start, size, self._next()) for size in wanted])
+        refused = next((place for place, reply in enumerate(replies) if reply[0] != protocol.FINE), None)
+        if refused is not None:
+            granted = [reply[2] for reply in replies if reply[0] == protocol.FINE]
+            self._channel.ask([(protocol.FREE, 0, region, 0) for region in granted])
+            raise refusal(replies[refused], wanted[refused])
+        return [self._region(reply, size) for reply, size in zip(replies, wanted, strict=True)]
 
     def free(self, region: Region | int) -> None:
         """Let go of a region, by what `alloc` gave, its identifier, or the address of its memory (`pointer`).
@@ -134,11 +131,12 @@ class PoolClient:
 
     def free_many(self, regions: Iterable[Region | int]) -> None:
         """Let go of several regions at once; the first that is refused is told, after all of them were asked for."""
-        names = [region.id if isinstance(region, Region) else self._pointers.pop(region, region) for region in regions]
-        self._held.difference_update(names)
-        for reply, name in zip(self._ask([(protocol.FREE, 0, name, 0) for name in names]), names, strict=True):
+        names = [self._named(region) for region in regions]
+        self._let_go_of(names)
+        replies = self._channel.ask([(protocol.FREE, 0, name, 0) for name in names])
+        for reply, name in zip(replies, names, strict=True):
             if reply[0] != protocol.FINE:
-                raise _refusal(reply, name)
+                raise refusal(reply, name)
 
     def free_later(self, region: Region | int) -> None:
         """Let go of a region with the next request, whatever that is: nobody waits for the reply.
@@ -148,11 +146,11 @@ class PoolClient:
         Refused
             This client does not hold it (any more).
         """
-        name = self._pointers.pop(region, region) if isinstance(region, int) else region.id
+        name = self._named(region)
         if name not in self._held:
-            raise _refusal((protocol.UNKNOWN_REGION, 0, name, 0), name)
-        self._held.discard(name)
-        self._later.append((protocol.FREE, 0, name, 0))
+            raise refusal((protocol.UNKNOWN_REGION, 0, name, 0), name)
+        self._let_go_of([name])
+        self._channel.later((protocol.FREE, 0, name, 0))
 
     def open(self, region: int) -> Region:
         """A region that another process holds, by its identifier; it stays until the last one lets go of it.
@@ -162,36 +160,50 @@ class PoolClient:
         Refused
             Nobody holds a region of this identifier.
         """
-        (reply,) = self._ask([(protocol.OPEN, 0, region, 0)])
+        number = whole_number("a region", region, ANY)
+        (reply,) = self._channel.ask([(protocol.OPEN, 0, number, 0)])
         if reply[0] != protocol.FINE:
-            raise _refusal(reply, region)
+            raise refusal(reply, number)
         return self._region(reply, reply[3])
 
     def pointer(self, region: Region) -> int:
         """The address of a region's memory in this process; another process has another (spec 5, R9, R26)."""
         address = ctypes.addressof(ctypes.c_char.from_buffer(region.memory))
-        self._pointers[address] = region.id
+        self._pointers[address], self._addresses[region.id] = region.id, address
         return address
 
     def state(self, card: str) -> tuple[int, int]:
         """Bytes of a card that are in use, and bytes that are cached."""
-        if card not in self.cards:
-            raise unknown_name("", "card", card, self.cards)
-        (reply,) = self._ask([(protocol.STATE, self.cards.index(card), 0, 0)])
+        (reply,) = self._channel.ask([(protocol.STATE, self._number_of(card), 0, 0)])
         return reply[2], reply[3]
 
     def close(self) -> None:
         """End the connection; the service takes back what is still held."""
-        self._socket.close()
+        self._channel.close()
         for arena in self._arenas.values():
             detach_arena(arena)
         self._arenas.clear()
+
+    def _greet(self, place: ServiceFolder, card: str) -> None:
+        said = place.description()
+        if said is None:
+            raise Refused(f"{place.path}: no service runs in this folder.")
+        self.cards, self._names = said.cards, said.arenas
+        own = card or next((name for name in self.cards if name.startswith("gpu")), self.cards[0])
+        if own not in self.cards:
+            raise unknown_name(str(place.path), "card", own, self.cards)
+        self._channel.greet(self.cards.index(own))
+
+    def _number_of(self, card: str) -> int:
+        if card not in self.cards:
+            raise unknown_name("", "card", card, self.cards)
+        return self.cards.index(card)
 
     def _next(self) -> int:
         self._serial += 1
         return self._serial
 
-    def _region(self, reply: tuple[int, int, int, int], size: int) -> Region:
+    def _region(self, reply: Reply, size: int) -> Region:
         _, card, region, _ = reply
         if card not in self._arenas:
             arena = attach_arena(self._names[card])
@@ -202,83 +214,15 @@ class PoolClient:
         self._held.add(region)
         return Region(region, self.cards[card], memory_of(self._arenas[card])[offset : offset + size])
 
-    def _ask(self, requests: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
-        """The replies to some requests; releases that waited go first."""
-        before, self._later = self._later, []
-        return self._exchanged(before + requests)[len(before) :]
+    def _named(self, region: Region | int) -> int:
+        """The identifier of what an application calls a region."""
+        if isinstance(region, Region):
+            return region.id
+        number = whole_number("a region", region, ANY)
+        return self._pointers.get(number, number)
 
-    def _exchanged(self, requests: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
-        """The replies to some requests, asked again where the service was killed before it answered."""
-        replies: list[tuple[int, int, int, int]] = []
-        again = False
-        while len(replies) < len(requests):
-            rest = requests[len(replies) :]
-            if again:
-                rest = [(protocol.ALLOC_AGAIN if it[0] == protocol.ALLOC else it[0], *it[1:]) for it in rest]
-            try:
-                self._send(rest)
-                for wanted, *_ in rest:
-                    found = self._receive()
-                    gone = again and wanted == protocol.FREE and found[0] in _FREED_BEFORE
-                    replies.append((protocol.FINE, *found[1:]) if gone else found)
-            except ConnectionError:
-                self._socket.close()
-                self._socket = self._opened()
-                self._greet()
-                again = True
-        return replies
-
-    def _send(self, requests: list[tuple[int, int, int, int]]) -> None:
-        self._received = b""
-        self._socket.sendall(b"".join(REQUEST.pack(*request) for request in requests))
-
-    def _receive(self) -> tuple[int, int, int, int]:
-        while len(self._received) < REPLY.size:
-            piece = self._socket.recv(1 << 16)
-            if not piece:
-                raise ConnectionResetError
-            self._received += piece
-        found = REPLY.unpack_from(self._received)
-        self._received = self._received[REPLY.size :]
-        return found
-
-    def _opened(self) -> socket.socket:
-        """A connection, waited for as long as patience lasts."""
-        until = time.monotonic() + self._patience_s
-        while True:
-            opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                opened.connect(str(self._folder.socket))
-                return opened
-            except (FileNotFoundError, ConnectionRefusedError):
-                opened.close()
-                if time.monotonic() > until:
-                    raise Refused(f"{self._folder.path}: no service runs in this folder.") from None
-                time.sleep(_PAUSE_S)
-            except PermissionError:
-                opened.close()
-                raise Refused(f"{self._folder.path}: the service belongs to another user.") from None
-
-    def _greet(self) -> None:
-        """Say who is there; a service that closes the connection serves another user."""
-        try:
-            self._send([(protocol.HELLO, self._card, self._client, 0)])
-            status, _, client, _ = self._receive()
-        except ConnectionError:
-            raise Refused(f"{self._folder.path}: the service does not serve this user.") from None
-        if status != protocol.FINE:
-            raise Refused(f"{self._folder.path}: the service does not know this client any more; what it held is gone.")
-        self._client = client
-
-
-def _refusal(reply: tuple[int, int, int, int], asked: int) -> Refused:
-    status, _, number, _ = reply
-    if status == protocol.OUT_OF_MEMORY:
-        return OutOfMemory(f"no card has room for {asked} bytes now.")
-    if status == protocol.TOO_LARGE:
-        return Refused(f"{asked} bytes are more than any card has. Nearest: {number}.")
-    if status == protocol.NOT_HELD:
-        return Refused(f"the region {asked} is held by another client, not by this one.")
-    if status == protocol.UNKNOWN_REGION:
-        return Refused(f"there is no region {asked}; it was freed already, or never given.")
-    return Refused("the service did not understand the request.")
+    def _let_go_of(self, names: Iterable[int]) -> None:
+        """This client no longer holds these."""
+        for name in names:
+            self._held.discard(name)
+            self._pointers.pop(self._addresses.pop(name, 0), None)

@@ -38,15 +38,19 @@ class ServiceFolder:
 
     def __init__(self, folder: Path | str) -> None:
         self.path = Path(folder)
-        self.socket, self.journal = self.path / "socket", self.path / "journal"
-        self._description, self._lock = self.path / "service.json", self.path / "lock"
-        if len(os.fsencode(self.socket.absolute())) > _MOST_PATH:
+        place = self.path.absolute()  # a process may go elsewhere
+        self.socket, self.journal = place / "socket", place / "journal"
+        self._description, self._lock = place / "service.json", place / "lock"
+        if len(os.fsencode(self.socket)) > _MOST_PATH:
             raise InputError(f"{self.path}: is too long for a socket; take a folder with a shorter path.")
 
     def make(self) -> None:
         """Make the folder, or check that it is this user's alone."""
-        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = self.path.stat()
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = self.path.stat()
+        except OSError as problem:
+            raise InputError(f"{self.path}: is not to be had as a folder ({problem.strerror}).") from None
         if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
             raise InputError(f"{self.path}: must belong to you, and nobody else may write to it.")
 
@@ -58,7 +62,10 @@ class ServiceFolder:
         InputError
             A service runs in it.
         """
-        held = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            held = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as problem:
+            raise InputError(f"{self._lock}: cannot be opened ({problem.strerror}).") from None
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -72,8 +79,11 @@ class ServiceFolder:
         names = [f"pool_{token}_{number}" if size else "" for number, size in enumerate(sizes)]
         said = Description(cards, sizes, names)
         beside = self._description.with_suffix(".new")
-        beside.write_text(json.dumps(said._asdict()), encoding="utf-8")
-        os.replace(beside, self._description)
+        try:
+            beside.write_text(json.dumps(said._asdict()), encoding="utf-8")
+            os.replace(beside, self._description)
+        except OSError as problem:
+            raise InputError(f"{self._description}: cannot be written ({problem.strerror}).") from None
         return said
 
     def description(self) -> Description | None:
@@ -87,13 +97,20 @@ class ServiceFolder:
             raise InputError(f"{self._description}: is damaged; clear the folder with --clear.") from None
 
     def clear(self) -> None:
-        """Take away all that a service left behind: arenas, journal, socket."""
-        said = self.description()
+        """Take away all that a service left behind: arenas, journal, socket.
+
+        Of a description that is damaged nothing can be learnt; then the arenas stay until the system starts anew.
+        """
+        try:
+            said = self.description()
+        except InputError:
+            said = None
         for name in filter(None, said.arenas if said else []):
             arena = attach_arena(name)
             if arena is not None:
                 unlink_arena(arena)
                 detach_arena(arena)
-        for path in (self.socket, self.journal, self._description):
+        beside = (self._description.with_suffix(".new"), self.journal.with_name("journal.new"))
+        for path in (self.socket, self.journal, *beside, self._description):
             with suppress(FileNotFoundError):
                 path.unlink()

@@ -1,26 +1,41 @@
-"""Where does a request go? The own card, cache first; else the card that the policy chooses (spec 5, R10-R15, R22-R24).
+"""Which memory does a request get? What the engine `pool` grants it, in the arenas (spec 5, R6-R24).
 
-The same questions as in the engine `pool`, put to the same policies in plain Python, over the real state of the arenas.
+The engine counts addresses of each card on and on, as drivers of GPUs do with virtual ones; a driver allocation lies in
+an arena as long as it exists.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-import numpy as np
+from workbench.engines.engine import Setup
+from workbench.engines.pool.live import Granted, Live
+from workbench.errors import PolicyError
+from workbench.pool_service.driver import Driver
+from workbench.pool_service.layout import halves, pieces
+from workbench.pool_service.protocol import OUT_OF_MEMORY, POLICY_FAILED, Refusal, place_of, region_id
 
-from workbench.machine import Board
-from workbench.policies.pool import Cache, CacheFit, IdleRelease, Target
-from workbench.policies.pool.cache.question import in_class
-from workbench.policies.pool.target.plain import summed
-from workbench.pool_service.card_cache import CardCache, DriverCall, check_rules
+
+class Segment(NamedTuple):
+    """A driver allocation that was made, or given back."""
+
+    card: int
+    pool: int
+    offset: int
+    bytes: int
+    """Negative for one that was given back."""
 
 
 class Grant(NamedTuple):
     """A region that was given."""
 
-    card: int
-    offset: int
+    region: int
+    """Its identifier: card and offset in the card's arena (spec 5, R8)."""
+    bytes: int
+    """Of its block."""
     cached: bool
     """Whether a cached block served it."""
 
@@ -28,88 +43,119 @@ class Grant(NamedTuple):
 class Ledger:
     """The records of all cards.
 
-    >>> from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce
-    >>> board = Board(cards=tuple(card.but(memory_bytes=100) for card in Board().cards))
-    >>> ledger = Ledger(board, BestFit(), SplitAndCoalesce(), MaxBandwidth(), KeepAll())
-    >>> ledger.alloc(1, 80), ledger.alloc(1, 50)           # the second does not fit gpu0: gpu1 is next by NVLink
-    (Grant(card=1, offset=0, cached=False), Grant(card=2, offset=0, cached=False))
+    Parameters
+    ----------
+    setup : Setup
+        The board and the policies, as an engine has them.
+    drivers : sequence of Driver
+        One a card.
+    zeroes : bool
+        Whether cached memory is filled with zeros before it is granted again (spec 5, E20).
+    noted : callable
+        Is told of every driver allocation that is made or given back.
+
+    Examples
+    --------
+    >>> from workbench.pool_service.settings import ServiceSettings
+    >>> settings = ServiceSettings(card_bytes=100)
+    >>> ledger = Ledger(settings.setup(), [Driver(100)] * 3, False, lambda segment: print(segment.card, segment.bytes))
+    >>> one, other = ledger.alloc(1, 80), ledger.alloc(1, 50)    # the second does not fit gpu0: gpu1 is next by NVLink
+    1 80
+    2 50
+    >>> ledger.give_back(one.region), ledger.state(1), ledger.alloc(1, 80) == one._replace(cached=True)
+    (None, (0, 80), True)
+
+    References
+    ----------
+    spec 5, R6-R8, R10-R15, R23, R24, R28, R29.
     """
 
-    def __init__(self, board: Board, fit: CacheFit, cache: Cache, target: Target, idle: IdleRelease) -> None:
-        rules, paths = check_rules(cache), board.paths()
-        self.calls: list[DriverCall] = []
-        """The driver calls since the list was last emptied."""
-        self.cards = [
-            CardCache(number, card.free_bytes, rules, fit, idle, self.calls) for number, card in enumerate(board.cards)
-        ]
-        self._granule, self._classes = rules.granule, rules.classes
-        self._gbps, self._hops = paths.gbps, paths.hops
-        self._totals = np.array([card.free_bytes for card in board.cards], np.int64)
-        self._hosts = np.array([card.kind == "cpu" for card in board.cards], np.int64)
-        self._lent = np.zeros((len(self.cards), len(self.cards)))
-        count = len(self.cards)
-        self._target = target
-        self._terms = [
-            (term, weight, term.parameters_on(board.ids), term.start_memory(count, 0))
-            for term, weight in target.terms()
-        ]
+    def __init__(self, setup: Setup, drivers: Sequence[Driver], zeroes: bool, noted: Callable[[Segment], None]) -> None:
+        self._live, self._drivers, self._zeroes, self._noted = Live(setup), drivers, zeroes, noted
+        cache: Any = setup.policies["cache"]
+        self._pieces = halves if cache.rules().halves else pieces
+        self._offset: dict[tuple[int, int], int] = {}
+        """Where each driver allocation lies in its arena, by card and the engine's address."""
+        self._row: dict[int, int] = {}
+        """What the engine calls each region."""
+        self._said = False
 
-    def alloc(self, borrower: int, size: int) -> Grant | None:
-        """Serve a request; None = no card can (spec 5, R24)."""
-        need = self._need(size)
-        if self._target.own_first():
-            found = self.cards[borrower].take(size, need)
-            if found is not None:
-                return Grant(borrower, *found)
-        card = self._lender(borrower, size, need)
-        if card < 0:
-            return None
-        found = self.cards[card].take(size, need)
+    def alloc(self, borrower: int, size: int) -> Grant:
+        """Serve a request of an application on a card.
+
+        Raises
+        ------
+        Refusal
+            No card has room (spec 5, R24), the system has no pages for the one that has, or a policy failed.
+        """
+        found, status = None, OUT_OF_MEMORY
+        try:
+            found = self._live.allocate(borrower, size)
+        except PolicyError as problem:
+            status = self._say(problem)
+        if self._live.called():
+            self._follow(self._live.pool_of(size), found)
         if found is None:
-            return None
-        self._told(card)
-        if card != borrower:
-            self._lent[borrower, card] += 1
-        return Grant(card, *found)
+            raise Refusal(status)
+        offset = self._offset[found.card, found.origin] + found.address - found.origin
+        region = region_id(found.card, offset)
+        self._row[region] = found.row
+        if self._zeroes and found.cached:
+            self._drivers[found.card].zero(offset, found.taken)
+        return Grant(region, found.taken, found.cached)
 
-    def _need(self, size: int) -> int:
-        """The bytes of the block that serves a size, as `Cache.block_bytes` has them."""
-        rounded = -(-size // self._granule) * self._granule
-        return in_class(rounded, self._classes) if self._classes else rounded
+    def give_back(self, region: int) -> None:
+        """A region in use is cached; what is beyond the idle limit goes back to the driver (spec 5, R28, R29)."""
+        try:
+            self._live.free(self._row.pop(region))
+        except PolicyError as problem:
+            self._say(problem)
+        if self._live.called():
+            self._follow(0, None)
 
-    def size_at(self, card: int, offset: int) -> int:
-        """Bytes of the region in use there; 0 = there is none."""
-        return self.cards[card].size_at(offset)
+    def state(self, card: int) -> tuple[int, int]:
+        """Bytes of a card that are in use, and bytes that are cached."""
+        return self._live.in_use(card), self._live.cached(card)
 
-    def give_back(self, card: int, offset: int) -> None:
-        """A region in use is no longer."""
-        self.cards[card].give_back(offset)
+    def restore(self, segments: Sequence[Segment], regions: dict[int, int]) -> None:
+        """Take up driver allocations, in the order in which they were made, and regions in use with their bytes."""
+        places = [place_of(region) for region in regions]
+        for card, driver in enumerate(self._drivers):
+            used = sorted(at for its, at in places if its == card)
+            own = [segment for segment in segments if segment.card == card]
+            driver.take_all([(segment.offset, segment.bytes) for segment in own])
+            for segment in own:
+                first, end = (bisect_left(used, at) for at in (segment.offset, segment.offset + segment.bytes))
+                self._restore(segment, {at: regions[region_id(card, at)] for at in used[first:end]})
 
-    def _lender(self, borrower: int, size: int, need: int) -> int:
-        """The card with the highest score of those that can hold the request, the lowest of equal ones; -1 = none."""
-        own = () if not self._target.own_first() else (borrower,)
-        others = [card for card in range(len(self.cards)) if card not in own and self._totals[card]]
-        if self._target.filters():
-            others = [card for card in others if self.cards[card].serves(size, need)]
-        if not others:
-            return -1
-        scores = self._scores(borrower, np.array(others, np.int64), size)
-        best = int(np.argmax(scores))
-        return others[best] if scores[best] > -np.inf else -1
+    def _restore(self, segment: Segment, inside: dict[int, int]) -> None:
+        card, pool, start, size = segment
+        address, rows = self._live.restore(card, pool, self._pieces(start, size, inside))
+        self._offset[card, address] = start
+        self._row.update(zip((region_id(card, at) for at in inside), rows, strict=True))
 
-    def _scores(self, borrower: int, candidates: np.ndarray, size: int) -> np.ndarray:
-        free = np.array([card.cached + card.ranges.free_bytes for card in self.cards], np.int64)
-        held = np.array([card.in_use for card in self.cards], np.int64)
-        seen = (free, self._gbps[:, borrower], self._hops[:, borrower], self._lent[borrower], held)
-        each = []
-        for term, weight, params, memory in self._terms:
-            scores = np.zeros(len(candidates))
-            asked = (borrower, len(candidates), candidates, size, *seen, self._totals, self._hosts)
-            term.function()(*asked, scores, params, memory)
-            each.append((scores, weight))
-        return summed(each, self._target.normalises())
+    def _say(self, problem: PolicyError) -> int:
+        """Tell, once, what a policy did wrong; the service goes on without its answer."""
+        if not self._said:
+            print(f"workbench: {problem}", file=sys.stderr, flush=True)
+        self._said = True
+        return POLICY_FAILED
 
-    def _told(self, card: int) -> None:
-        for term, _, params, memory in self._terms:
-            if chosen := type(term).chosen:
-                chosen(card, len(self.cards), params, memory)
+    def _follow(self, pool: int, found: Granted | None) -> None:
+        """Do in the arenas what the engine's driver did; undo the grant that finds no pages."""
+        for card, address, size in self._live.calls():
+            if size < 0:
+                offset = self._offset.pop((card, address))
+                self._drivers[card].give_back(offset, -size)
+            else:
+                offset = self._pages(card, size, found)
+                self._offset[card, address] = offset
+            self._noted(Segment(card, pool, offset, size))
+
+    def _pages(self, card: int, size: int, found: Granted | None) -> int:
+        try:
+            return self._drivers[card].take(size)
+        except Refusal:
+            assert found is not None
+            self._live.take_back(found.row)
+            raise

@@ -18,9 +18,22 @@ HELLO, ALLOC, ALLOC_AGAIN, FREE, OPEN, STATE = range(1, 7)
 serial -> region, bytes of its block; ALLOC_AGAIN: the same, perhaps granted before. FREE: region. OPEN: region ->
 region, bytes. STATE: card -> bytes in use, bytes cached."""
 
-FINE, OUT_OF_MEMORY, UNKNOWN_REGION, TOO_LARGE, BAD_REQUEST, NOT_HELD = range(6)
+FINE, OUT_OF_MEMORY, UNKNOWN_REGION, TOO_LARGE, BAD_REQUEST = range(5)
+NOT_HELD, NO_PAGES, NO_JOURNAL, POLICY_FAILED, BUSY = range(5, 10)
+"""NO_PAGES: the system has no shared memory left. NO_JOURNAL: what would change cannot be written down. BUSY: there are
+as many clients as the second number says, and there can be no more."""
 
 _OFFSET_BITS = 48
+MOST_OFFSET = 1 << _OFFSET_BITS
+
+
+class Refusal(Exception):
+    """A request is refused; nothing has changed for anybody."""
+
+    def __init__(self, status: int, number: int = 0) -> None:
+        super().__init__(status, number)
+        self.status, self.number = status, number
+        """The status and the second number of the reply."""
 
 
 def region_id(card: int, offset: int) -> int:

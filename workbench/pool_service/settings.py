@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from workbench.engines.engine import Setup
+from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.prepare import check_named_cards
 from workbench.errors import InputError
 from workbench.levers import Spec, lever
 from workbench.machine import Board
+from workbench.policies.placement import ByteCounter
 from workbench.policies.pool import (
     BestFit,
     Cache,
@@ -13,12 +17,13 @@ from workbench.policies.pool import (
     KeepAll,
     MaxBandwidth,
     SplitAndCoalesce,
+    Stay,
     Target,
 )
-from workbench.pool_service.card_cache import check_rules
+from workbench.pool_service.protocol import MOST_OFFSET
+from workbench.pool_service.slots import addresses_for
 
 MIB = 1 << 20
-_OFFSETS = 1 << 48
 
 
 class ServiceSettings(Spec):
@@ -41,10 +46,22 @@ class ServiceSettings(Spec):
     zero_on_reuse: bool = lever(False, says="whether cached memory is filled with zeros before another gets it")
 
     def check(self) -> None:
-        check_rules(self.cache)
-        largest = max(card.memory_bytes for card in self.arenas().cards)
-        if largest >= _OFFSETS:
-            raise InputError(f"{self.name}: a card must have less than {_OFFSETS} bytes. Got {largest}.")
+        rules = self.cache.rules()
+        if rules.stitches or rules.pages:
+            raise InputError(
+                f"the service does not serve with the cache {self.cache.name}: a region is one range of its arena, and "
+                "nothing is mapped there page by page. Take any cache but stitching and expandable_segments."
+            )
+        check_named_cards(self.setup())
+        largest = max(card.free_bytes for card in self.arenas().cards)
+        if addresses_for(largest) >= MOST_OFFSET:
+            raise InputError(f"{self.name}: a card of {largest} bytes is larger than an arena can be. Use card_bytes.")
+
+    def setup(self) -> Setup:
+        """What the engine `pool` runs by."""
+        policies = {slot: getattr(self, slot) for slot in ("cache", "cache_fit", "target", "idle_release")}
+        policies |= {"driver": ByteCounter(), "residency": Stay()}
+        return Setup("pool", self.arenas(), None, policies, PoolOptions.read({}))
 
     def arenas(self) -> Board:
         """The board with cards as large as the arenas are."""

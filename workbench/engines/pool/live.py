@@ -1,0 +1,245 @@
+"""A run without an end: requests one at a time, each when it comes, by the routines of the engine's own loop.
+
+What the program `workbench.pool_service` grants is therefore what the engine grants, whatever the policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import bound
+from workbench.engines.engine import Setup
+from workbench.engines.pool.broken import broken
+from workbench.engines.pool.driver import new_driver
+from workbench.engines.pool.prepare import policies_of, rules_of, tables_of
+from workbench.engines.pool.single import (
+    RELEASE,
+    Run,
+    allocate_one,
+    free_one,
+    lay_out,
+    take_back_one,
+)
+from workbench.engines.pool.state import CALLS, FINE, FRESH, POOLS, SPARE, STATUS, Columns, new_state
+from workbench.policies.pool.cache.question import in_class
+from workbench.records.pool import CACHED, STITCHED
+from workbench.streams import Streams
+from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE
+
+_FIRST_BLOCKS = 1024
+_MOST_NEW = 64
+"""Blocks that one request may add: halving cuts at most once for each bit of a size."""
+
+
+class Call(NamedTuple):
+    """A driver allocation that was made or given back."""
+
+    card: int
+    address: int
+    bytes: int
+    """Negative for one that was given back."""
+
+
+class Granted(NamedTuple):
+    """Where a region lies."""
+
+    row: int
+    """What names it until it is released."""
+    card: int
+    address: int
+    origin: int
+    """The address of the driver allocation in which it lies."""
+    taken: int
+    """Bytes of its block."""
+    cached: bool
+    """Whether a cached block served it; if not, the driver did."""
+
+
+class Live:
+    """A board whose memory is granted and released while its user waits.
+
+    Parameters
+    ----------
+    setup : Setup
+        The board, the policies and the options; the workload does not matter.
+    seed : int
+        Names the random streams of the policies.
+
+    Examples
+    --------
+    >>> from workbench.engines.pool.options import PoolOptions
+    >>> from workbench.machine import Board
+    >>> from workbench.policies.placement import ByteCounter
+    >>> from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, SplitAndCoalesce, Stay
+    >>> policies = {"cache": SplitAndCoalesce(), "cache_fit": BestFit(), "target": MaxBandwidth()}
+    >>> policies |= {"idle_release": KeepAll(), "driver": ByteCounter(), "residency": Stay()}
+    >>> setup = Setup("pool", Board(), None, policies, PoolOptions())
+    >>> live = Live(setup)
+    >>> region = live.allocate(1, 96)
+    >>> live.free(region.row)
+    >>> again = live.allocate(1, 64)
+    >>> (region.address, region.cached), (again.address, again.cached), live.cached(1)
+    ((0, False), (0, True), 32)
+
+    References
+    ----------
+    spec 5, R1, E21.
+    """
+
+    _run: Run
+
+    def __init__(self, setup: Setup, seed: int = 0) -> None:
+        self._setup = setup
+        options: Any = setup.options
+        paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
+        self._tables, self._rules = tables_of(setup.machine, paths, options), rules_of(setup)
+        streams, self._checked = Streams(seed), not _built_in(setup)
+        self._policies, self._fit, self._target = policies_of(setup, streams, self._checked)
+        cache: Any = setup.policies["cache"]
+        self._granule, self._classes = cache.rules().granule, cache.rules().classes
+        self._streams, self._blocks = streams, 0
+        self._rows: list[int] = []
+        """The rows that no region has."""
+        self._make_room(_FIRST_BLOCKS)
+
+    def allocate(self, borrower: int, size: int) -> Granted | None:
+        """Serve a request of an application on a card; None = no card can (spec 5, R24).
+
+        Raises
+        ------
+        PolicyError
+            A policy raised, or gave an answer that its question does not allow; nothing was granted.
+        """
+        if self._counters[FRESH] + _MOST_NEW > self._blocks + self._counters[SPARE]:
+            self._make_room(2 * self._blocks)
+        row = self._rows[-1]
+        rounded = -(-size // self._granule) * self._granule
+        self._size[row], self._borrower[row] = size, borrower
+        self._need[row] = in_class(rounded, self._classes) if self._classes else rounded
+        self._ask(row)
+        outcome = self._outcome[row]
+        if self._counters[STATUS] != FINE:
+            self._fail()
+        if outcome > STITCHED:
+            return None
+        self._rows.pop()
+        card, address, taken = self._card[row], self._identifier[row], self._taken[row]
+        return Granted(row, card, address, self._origin(row), taken, outcome == CACHED)
+
+    def free(self, row: int) -> None:
+        """Cache what a row was granted; what is then beyond the idle limit goes back to the driver.
+
+        Raises
+        ------
+        PolicyError
+            The idle policy broke its contract; what was in use is cached all the same.
+        """
+        self._release(row)
+        self._rows.append(row)
+        if self._counters[STATUS] != FINE:
+            self._fail()
+
+    def take_back(self, row: int) -> None:
+        """Undo a grant that the driver served: its driver allocation goes back whole."""
+        self._undo(row)
+        self._rows.append(row)
+
+    def calls(self) -> list[Call]:
+        """The driver calls of the latest request, in their order."""
+        return [Call(*call[1:]) for call in self._state.calls[: self._counters[CALLS]].tolist()]
+
+    def called(self) -> int:
+        """How many driver calls the latest request took."""
+        return self._counters[CALLS]
+
+    def pool_of(self, size: int) -> int:
+        """Which pool of a card serves requests of a size: 1 = that of small ones."""
+        return int(size <= self._rules.small_most)
+
+    def in_use(self, card: int) -> int:
+        """Bytes of a card that are in use."""
+        return int(self._state.held[card])
+
+    def cached(self, card: int) -> int:
+        """Bytes of a card that are cached."""
+        return int(self._state.cached[card])
+
+    def restore(self, card: int, pool: int, pieces: Sequence[tuple[int, bool]]) -> tuple[int, list[int]]:
+        """Take up a driver allocation that was made before this run began.
+
+        Parameters
+        ----------
+        pieces : sequence of (bytes, whether it is in use)
+            What it is cut into, the lowest address first.
+
+        Returns
+        -------
+        address : int
+        rows : list of int
+            The row of each piece that is in use, in their order.
+        """
+        while self._counters[FRESH] + len(pieces) + _MOST_NEW > self._blocks:
+            self._make_room(2 * self._blocks)
+        address, blocks = lay_out(self._run, card * POOLS + pool, pieces)
+        self._state.grown[card] = 2 * sum(size for size, _ in pieces)
+        return address, [self._row_of(card, block) for block in blocks]
+
+    def _row_of(self, card: int, block: int) -> int:
+        row = self._rows.pop()
+        self._state.block[row], self._card[row] = block, card
+        self._taken[row] = self._state.blocks.nodes[block * FIELDS + SIZE]
+        return row
+
+    def _origin(self, row: int) -> int:
+        nodes = self._nodes
+        return nodes[nodes[self._block[row] * FIELDS + ORIGIN] * FIELDS + ADDRESS]
+
+    def _fail(self) -> None:
+        problem = broken(self._setup, self._run.columns, self._state)
+        self._counters[STATUS] = FINE
+        raise problem
+
+    def _make_room(self, blocks: int) -> None:
+        """Arrays for so many blocks, with what they held before."""
+        time, borrower, size, need = np.zeros((4, blocks), np.int64)
+        columns = Columns(time, borrower, size, need, names=np.full(blocks, NONE))
+        driver = new_driver(self._setup, self._tables.capacity, blocks, self._streams, self._checked)
+        state = new_state(self._tables, blocks, blocks, blocks, 2 * blocks, driver, self._fit, self._target)
+        if self._blocks:
+            _carry(self._run.columns, columns)
+            _carry(self._run.state, state)
+        self._run = Run(columns, self._tables, self._rules, self._policies, state)
+        fresh = range(blocks - 1, max(self._blocks, RELEASE + 1) - 1, -1)
+        self._rows = [*fresh, *self._rows]
+        self._blocks = blocks
+        self._state = state
+        self._ask, self._release = bound(allocate_one, self._run), bound(free_one, self._run)
+        self._undo = bound(take_back_one, self._run)
+        self._view()
+
+    def _view(self) -> None:
+        """The arrays that each request reads and writes, in a form that plain Python is quick with."""
+        columns, state = self._run.columns, self._state
+        self._size, self._need, self._borrower = columns.size.data, columns.need.data, columns.borrower.data
+        self._counters, self._nodes, self._block = state.counters.data, state.blocks.nodes.data, state.block.data
+        self._outcome, self._card, self._identifier = state.outcome.data, state.card.data, state.identifier.data
+        self._taken = state.taken.data
+
+
+def _built_in(setup: Setup) -> bool:
+    target: Any = setup.policies["target"]
+    alone = [setup.policies[slot] for slot in ("cache_fit", "idle_release", "driver")]
+    asked = [*alone, *(term for term, _ in target.terms())]
+    return all(policy.built_in for policy in asked)
+
+
+def _carry(before: Any, after: Any) -> None:
+    """Copy the arrays of a tuple into the beginnings of larger ones."""
+    for old, new in zip(before, after, strict=True):
+        if isinstance(old, np.ndarray):
+            new[: len(old)] = old
+        elif isinstance(old, tuple):
+            _carry(old, new)
