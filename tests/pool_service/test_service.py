@@ -214,6 +214,8 @@ def test_a_mistake_at_the_command_line_is_one_sentence(words, says, capsys, tmp_
     [
         ({"card_bytes": 1 << 36, "board": "dgx_1v"}, "bytes of shared memory"),
         ({"cache": "stitching"}, "does not serve with the cache stitching: a region is one range of its arena"),
+        ({"cache": "expandable_segments"}, "does not serve with the cache expandable_segments"),
+        ({"target": {"bind": {"cards": ["gpu99"]}}}, "gpu99"),
     ],
 )
 def test_a_service_that_cannot_serve_says_why(folder, said, says):
