@@ -16,7 +16,7 @@ from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
-from workbench.machine import Board
+from workbench.machine.board import board_note
 from workbench.metrics.pool_series import in_use
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted
 
@@ -98,18 +98,6 @@ def latency_note(record: PoolRecord) -> np.ndarray:
 def _cards(record: PoolRecord) -> list[int]:
     found: list[int] = np.flatnonzero(record.capacity).tolist()
     return found
-
-
-def board_note(board: Board) -> str:
-    """What a board is, in a line.
-
-    >>> board_note(Board())
-    '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'
-    """
-    row = board.row()
-    kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
-    speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
-    return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"
 
 
 OPENING = Opening(

@@ -140,3 +140,15 @@ class Board(Described):
             "fastest_gbps": float(linked.max(initial=0.0)),
             "slowest_gbps": float(linked.min(initial=np.inf)) if linked.size else 0.0,
         }
+
+
+def board_note(board: Board) -> str:
+    """What a board is, in a line.
+
+    >>> board_note(Board())
+    '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'
+    """
+    row = board.row()
+    kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
+    speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
+    return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"

@@ -28,8 +28,8 @@ class MemoryReplay(NamedTuple):
     """Most bytes that were asked for and live at a time, what is asked for at the beginning included."""
     reserved_peak_bytes: int
     recorded_peak_bytes: int | None
-    """What the recorded allocator had got from its driver at most; None where the trace does not tell, or tells it of
-    several cards."""
+    """What the recorded allocator had got from its driver at most, all cards together; None where the trace does not
+    tell."""
     mean_apart: float
     """How far reserved bytes are from the recorded ones after an event, averaged, as a share of the recorded peak."""
     driver_calls: int
@@ -81,8 +81,6 @@ def replayed_memory(
 
 
 def _replay(cache: str, record: PoolRecord, told: np.ndarray | None) -> MemoryReplay:
-    if np.unique(record.borrower).size > 1:
-        told = None  # each event tells of its own card
     taken = np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0)
     found = measure(record)
     peak = None if told is None else int(told.max(initial=0))
