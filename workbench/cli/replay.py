@@ -10,6 +10,7 @@ from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import levers_of
+from workbench.errors import InputError
 from workbench.strict_yaml import parse_value
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     from workbench.api import run as run_sweep
-    from workbench.studies.pool import replay_sweep, replayed
+    from workbench.studies.pool.replay import FIGURES, replay_sweep, replayed
     from workbench.units import parse_bytes
 
     size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
@@ -64,6 +65,8 @@ def run(given: argparse.Namespace) -> int:
         device=given.device,
         **machine,
     )
+    if given.figure and not sweep["figures"]:
+        raise InputError(f"--figure draws {max(FIGURES.values())} policies at most; name some by --cache and --target.")
     progress = Bar(quiet=given.json)
     results = run_sweep(sweep, given.out, set=levers_of(given.set), workers=given.workers, progress=progress)
     rows = replayed(results)
@@ -121,13 +124,12 @@ def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], f
 def _facts(given: argparse.Namespace, results: Results) -> dict[str, Any]:
     """What was replayed, and where."""
     from workbench.machine.board import board_note
-    from workbench.studies.pool import cached_before
 
     setup: Any = results.points[0].setup
     return {
         "trace": given.file,
         **setup.workload.facts(setup.machine),
-        "cached_before_bytes": cached_before(setup.workload),
+        "cached_before_bytes": setup.workload.recorded().cached_before,
         "board": board_note(setup.machine),
     }
 

@@ -19,8 +19,10 @@ class LiveBefore(NamedTuple):
 
 
 class DriverCalls(NamedTuple):
-    """What the recorded allocator got from its driver and gave back to it; one row a call, card by card."""
+    """What the recorded allocator got from its driver and gave back to it; one row a call, in the order of time."""
 
+    time_ns: np.ndarray
+    """int64[calls], on the clock of the allocations; a call that an allocation needed is not later than it."""
     bytes: np.ndarray
     """int64[calls], below zero where it was given back."""
     device: np.ndarray
@@ -68,6 +70,21 @@ class AllocationTable(NamedTuple):
             calls=None if calls is None else _rows_of(calls, calls.device == device),
             refusals=None if refusals is None else _rows_of(refusals, refusals.device == device),
         )
+
+    def cached_before(self, device: int) -> int:
+        """Bytes that a card's allocator held cached when the trace began; 0 where the trace does not tell.
+
+        A format without the calls of the driver tells it after the card's first row at the earliest.
+        """
+        rows = np.flatnonzero(self.device == device)
+        if self.reserved_after is None or self.allocated_after is None or not len(rows):
+            return 0
+        first = rows[0]
+        reserved, live = int(self.reserved_after[first]), int(self.allocated_after[first])
+        if self.calls is not None:
+            within = (self.calls.device == device) & (self.calls.time_ns <= self.time_ns[first])
+            reserved, live = reserved - int(self.calls.bytes[within].sum()), live - int(self.bytes[first])
+        return max(reserved - live, 0)
 
     def without_empty(self) -> AllocationTable:
         """The rows that move a byte: profilers record allocations of nothing, which no service is asked for."""

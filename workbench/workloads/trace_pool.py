@@ -94,6 +94,7 @@ class TracePool(Recorded):
             reserved=_together(rows.reserved_after, rows.device),
             driver_calls=None if rows.calls is None else len(rows.calls.bytes),
             refused=None if rows.refusals is None else len(rows.refusals.bytes),
+            cached_before=sum(rows.cached_before(card) for card in _cards(rows).tolist()),
         )
 
     def facts(self, machine: Any) -> dict[str, int]:
@@ -138,6 +139,8 @@ class Recording(NamedTuple):
     """How often the allocator called its driver within the trace; None = not recorded."""
     refused: int | None
     """How many requests it could not serve; None = not recorded."""
+    cached_before: int
+    """Bytes that it held cached when the trace began, as far as the trace tells."""
 
 
 @lru_cache(maxsize=8)
@@ -167,11 +170,9 @@ def _with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
     """The requests with those for what the recorded allocator held cached before the first event, card by card."""
     if rows.reserved_after is None or rows.allocated_after is None:
         raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
-    cards = np.unique(rows.device)
-    first = np.array([np.argmax(rows.device == card) for card in cards], np.int64)
-    cached = np.maximum(rows.reserved_after[first] - rows.allocated_after[first], 0)
+    cached = np.array([rows.cached_before(card) for card in _cards(rows).tolist()], np.int64)
     some = np.flatnonzero(cached)
-    place = np.repeat(np.searchsorted(_cards(rows), cards[some]), 2)
+    place = np.repeat(some, 2)
     number = int(asked.handle.max(initial=-1)) + 1
     extra = PoolRequests(
         time=np.zeros(len(place), np.int64),

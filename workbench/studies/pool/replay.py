@@ -33,7 +33,8 @@ MEASURES = (
     "borrowed_peak_bytes",
     "completed_rate",
 )
-FIGURES = ("reserved_over_requests", "memory_by_card")
+FIGURES = {"reserved_over_requests": 12, "memory_by_card": 8}
+"""What is drawn of a replay, and of how many policies at most."""
 RECORDED = "recorded"
 
 
@@ -104,7 +105,7 @@ def replay_sweep(
         "policy": {slot: {"vary": list(chosen)} for slot, chosen in slots.items() if chosen},
         "seeds": 1,
         "measures": list(MEASURES),
-        "figures": list(FIGURES),
+        "figures": [name for name, most in FIGURES.items() if len(slots["cache"]) * max(len(targets), 1) <= most],
     }
 
 
@@ -152,14 +153,6 @@ def recorded_allocator(workload: Any) -> Replayed | None:
         borrowed_peak_bytes=0.0,
         refused=math.nan if told.refused is None else told.refused,
     )
-
-
-def cached_before(workload: Any) -> int:
-    """Bytes that the recorded allocator held cached at the trace's first event; 0 where the trace does not tell."""
-    told = workload.recorded()
-    if told.reserved is None or told.allocated is None or not len(told.reserved):
-        return 0
-    return max(int(told.reserved[0] - told.allocated[0]), 0)
 
 
 def _most(over_time: np.ndarray | None) -> float:

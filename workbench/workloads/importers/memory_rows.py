@@ -31,7 +31,7 @@ class MemoryRows:
     def __init__(self) -> None:
         self._columns = {name: array("q") for name in ("time_ns", "bytes", "device", "address", "reserved")}
         self._refused = {name: array("q") for name in ("time_ns", "bytes", "device")}
-        self._calls = {name: array("q") for name in ("bytes", "device")}
+        self._calls = {name: array("q") for name in ("time_ns", "bytes", "device")}
         self._live: dict[tuple[int, int], int] = {}
         self._before: list[Block] = []
 
@@ -51,9 +51,9 @@ class MemoryRows:
         """Add a request that the recorded allocator could not serve."""
         _append(self._refused, time_ns, size, device)
 
-    def driver_call(self, device: int, size: int) -> None:
+    def driver_call(self, time_ns: int, device: int, size: int) -> None:
         """Add a call of the driver, of a size below zero where it got memory back."""
-        _append(self._calls, size, device)
+        _append(self._calls, time_ns, size, device)
 
     def also_before(self, blocks: Iterable[Block]) -> None:
         """Blocks that are live at the end and that no event allocated: they were live all the time."""
@@ -71,7 +71,7 @@ class MemoryRows:
         calls_told : bool
             Whether the format tells the calls of the driver, also where there was none.
         """
-        held = _columns(self._columns, by_time=True)
+        held = _by_time(self._columns)
         reserved = held.pop("reserved")
         blocks = [block for block in self._before if block.bytes]  # a log may free a null pointer, of no bytes
         sizes, devices, addresses = (np.array([b[k] for b in blocks], np.int64) for k in range(3))
@@ -81,8 +81,8 @@ class MemoryRows:
             allocated_after=live_after(held["bytes"], held["device"], before),
             reserved_after=None if (reserved == UNKNOWN).any() or not len(reserved) else reserved,
             before=before,
-            calls=DriverCalls(**_columns(self._calls)) if calls_told else None,
-            refusals=Refusals(**_columns(self._refused, by_time=True)),
+            calls=DriverCalls(**_by_time(self._calls)) if calls_told else None,
+            refusals=Refusals(**_by_time(self._refused)),
         )
 
 
@@ -91,11 +91,9 @@ def _append(columns: Mapping[str, array[int]], *row: int) -> None:
         column.append(value)
 
 
-def _columns(columns: Mapping[str, array[int]], by_time: bool = False) -> dict[str, np.ndarray]:
-    """The columns as int64[rows]; by time, rows of equal time stay in their order."""
+def _by_time(columns: Mapping[str, array[int]]) -> dict[str, np.ndarray]:
+    """The columns as int64[rows]; rows of equal time stay in their order."""
     found = {name: np.array(column, np.int64) for name, column in columns.items()}
-    if not by_time:
-        return found
     order = np.argsort(found["time_ns"], kind="stable")
     return {name: column[order] for name, column in found.items()}
 

@@ -7,9 +7,10 @@ file that asks for one is refused before anything of it is called. What is left 
 events that a ring of the card kept, oldest first (PyTorch 2.1 to 2.6, torch/csrc/cuda/memory_snapshot.cpp and
 c10/cuda/CUDACachingAllocator.cpp; sizes of events are those that were asked for). The rings of several cards begin at
 different times. What was live before the first event is told by both: blocks that are released but were not allocated,
-and blocks that are live at the end without an event. A block is back when `free_completed` says so. An `oom` is a
-request that failed after all cached memory had been given back. With expandable segments memory is got and given back
-by `segment_map` and `segment_unmap`. Other actions and keys say nothing of memory and are passed over.
+and blocks that are live at the end without an event. A block is back when `free_completed` says so, not when
+`free_requested` does. An `oom` is a request that failed after all cached memory had been given back. With expandable
+segments memory is got and given back by `segment_map` and `segment_unmap`. Other actions and keys say nothing of memory
+and are passed over.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
-_ALLOC, _FREE_REQUESTED, _FREE, _OOM = "alloc", "free_requested", "free_completed", "oom"
+_ALLOC, _FREE, _OOM = "alloc", "free_completed", "oom"
 _GROW, _SHRINK = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
 _CURE = "call torch.cuda.memory._record_memory_history() first and write it with torch.cuda.memory._dump_snapshot"
 _LIVE = re.compile(r"active_")
@@ -184,15 +185,14 @@ def _grown(event: _Event) -> int:
 def _add(rows: MemoryRows, device: int, events: list[_Event], reserved: int) -> None:
     """The events of one card; without time stamps they are a microsecond apart."""
     last = 0
-    freeing = _FREE if any(event.action == _FREE for event in events) else _FREE_REQUESTED
     for place, event in enumerate(events):
         last = max(last, 1000 * (place if event.time_us < 0 else event.time_us))
         reserved += 0 if reserved == UNKNOWN else _grown(event)
         if event.action in _GROW + _SHRINK:
-            rows.driver_call(device, _grown(event))
+            rows.driver_call(last, device, _grown(event))
         elif event.action == _OOM:
             rows.refuse(last, device, event.size)
         elif event.action == _ALLOC:
             rows.allocate(last, device, event.addr, event.size, reserved)
-        elif event.action == freeing:
+        elif event.action == _FREE:
             rows.release(last, device, event.addr, event.size, reserved)
