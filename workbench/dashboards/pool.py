@@ -17,8 +17,11 @@ from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
 from workbench.machine.board import board_note
+from workbench.machine.topologies.in_sweep import TopologyFile
+from workbench.machine.topologies.regular import RegularBoard
 from workbench.metrics.pool_series import in_use
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted
+from workbench.workloads.trace_pool import TracePool
 
 
 def pool_dashboard() -> PairedDashboard:
@@ -114,6 +117,8 @@ OPENING = Opening(
     seeds=8,
     measure="completed_rate",
     view=NothingToChoose,
-    folded=("Workload", "Engine"),
+    folded=("Engine",),
+    machine_rules={"a board by a rule": RegularBoard, "a topology file of your own": TopologyFile},
+    dropped=TracePool,
 )
 """GPU 0 asks for twice its memory; nobody lends to it on one side, the fastest links decide on the other."""

@@ -48,7 +48,8 @@ class Board(Described):
 
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
-        """The board that a sweep file describes: a preset, cards and links, or a topology file (`TopologyFile`)."""
+        """The board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
+        arrangement (`RegularBoard`)."""
         from workbench.machine.topologies.in_sweep import levers_of_topology
 
         return super().read(levers_of_topology(given, path, where), path, where)
@@ -57,9 +58,10 @@ class Board(Described):
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of what `read` takes."""
         from workbench.machine.topologies.in_sweep import TopologyFile
+        from workbench.machine.topologies.regular import RegularBoard
 
         usual = super().schema()
-        return {"anyOf": [*usual["anyOf"], TopologyFile.schema()]}
+        return {"anyOf": [*usual["anyOf"], TopologyFile.schema(), RegularBoard.schema()]}
 
     def check(self) -> None:
         ids = self.ids
