@@ -91,6 +91,7 @@ def _drawn(results: Results, folder: Path) -> list[Path]:
     return draw_all(results, folder)
 
 
+_LUMPED = "The trace does not tell which blocks were live before it: one block a card stands for them, {size} in all."
 _COLD = (
     "The recorded allocator began with {size} cached and the pools here with none: --before with_cache lets them begin "
     "as full."
@@ -110,6 +111,8 @@ def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], f
         f"{facts['trace']}: {facts['requests']} requests, {facts['allocations']} of them allocations; {facts['board']}"
     )
     say_table(_said(rows))
+    if facts["lumped_before_bytes"] and given.before != "leave_out":
+        print(_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"])))
     if facts["cached_before_bytes"] and given.before != "with_cache":
         print(_COLD.format(size=bytes_said(facts["cached_before_bytes"])))
     for one in failed:
@@ -126,10 +129,12 @@ def _facts(given: argparse.Namespace, results: Results) -> dict[str, Any]:
     from workbench.machine.board import board_note
 
     setup: Any = results.points[0].setup
+    told = setup.workload.recorded()
     return {
         "trace": given.file,
         **setup.workload.facts(setup.machine),
-        "cached_before_bytes": setup.workload.recorded().cached_before,
+        "cached_before_bytes": told.cached_before,
+        "lumped_before_bytes": told.lumped_before,
         "board": board_note(setup.machine),
     }
 

@@ -95,6 +95,7 @@ class TracePool(Recorded):
             driver_calls=None if rows.calls is None else len(rows.calls.bytes),
             refused=None if rows.refusals is None else len(rows.refusals.bytes),
             cached_before=sum(rows.cached_before(card) for card in _cards(rows).tolist()),
+            lumped_before=int(_before(rows).bytes.sum()) if rows.before is None else 0,
         )
 
     def facts(self, machine: Any) -> dict[str, int]:
@@ -141,6 +142,8 @@ class Recording(NamedTuple):
     """How many requests it could not serve; None = not recorded."""
     cached_before: int
     """Bytes that it held cached when the trace began, as far as the trace tells."""
+    lumped_before: int
+    """Bytes that were live before without the trace telling which blocks: one block a card stands for them."""
 
 
 @lru_cache(maxsize=8)
