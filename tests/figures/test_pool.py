@@ -11,6 +11,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.figures import figure
 from workbench.metrics.pool_regions import regions_of
+from workbench.records.pool import REFUSED
 
 MIB, GIB = 1 << 20, 1 << 30
 LARGE = {"log_uniform": [256 * MIB, 2 * GIB]}
@@ -78,6 +79,19 @@ def test_reserved_over_requests_is_what_a_replay_says(stitched):
         assert (line.mib * MIB).tolist() == [sum(got[row]) for row in line.request]
     asked = slow.used(record(stitched, 0), "asked")
     assert (data.lines[0].mib * MIB).tolist() == [sum(asked[row]) for row in data.lines[0].request]
+
+
+def test_what_is_asked_for_is_the_same_whoever_refuses_it(found):
+    asked, live = figure("reserved_over_requests").data(found).lines[0], {}
+    kept, total = record(found, 1), []
+    assert (kept.outcome == REFUSED).any()
+    for row, (action, handle) in enumerate(zip(kept.action, zip(kept.app, kept.handle, strict=True), strict=True)):
+        if action == 0:
+            live[handle] = int(kept.asked[row])
+        else:
+            del live[handle]
+        total.append(sum(live.values()))
+    assert (asked.mib * MIB).tolist() == [total[row] for row in asked.request]
 
 
 def test_reserved_over_requests_ink_and_columns(stitched):
