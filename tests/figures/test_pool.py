@@ -11,7 +11,6 @@ from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.figures import figure
 from workbench.metrics.pool_regions import regions_of
-from workbench.records.pool import REFUSED
 
 MIB, GIB = 1 << 20, 1 << 30
 LARGE = {"log_uniform": [256 * MIB, 2 * GIB]}
@@ -81,17 +80,15 @@ def test_reserved_over_requests_is_what_a_replay_says(stitched):
     assert (data.lines[0].mib * MIB).tolist() == [sum(asked[row]) for row in data.lines[0].request]
 
 
-def test_what_is_asked_for_is_the_same_whoever_refuses_it(found):
-    asked, live = figure("reserved_over_requests").data(found).lines[0], {}
-    kept, total = record(found, 1), []
-    assert (kept.outcome == REFUSED).any()
-    for row, (action, handle) in enumerate(zip(kept.action, zip(kept.app, kept.handle, strict=True), strict=True)):
-        if action == 0:
-            live[handle] = int(kept.asked[row])
-        else:
-            del live[handle]
-        total.append(sum(live.values()))
-    assert (asked.mib * MIB).tolist() == [total[row] for row in asked.request]
+def test_what_is_asked_for_is_the_same_whoever_refuses_it(tmp_path):
+    steps = ["alloc,0,80", "alloc,1,60", "free,1,0", "free,1,0", "alloc,2,10", "free,0,0"]
+    rows = [f"{time},0,gpu0,{step}" for time, step in enumerate(steps)]
+    (tmp_path / "jobs.csv").write_text("\n".join(["time,app,card,action,handle,bytes", *rows]))
+    board = {"cards": [{"id": "gpu0", "memory_bytes": 100}], "links": []}
+    workload = {"file": str(tmp_path / "jobs.csv")}
+    runs = wb.run({**SWEEP, "machine": board, "workload": workload, "seeds": 1}, workers=0)
+    asked = figure("reserved_over_requests").data(runs).lines[0]
+    assert (asked.mib * MIB).tolist() == [80, 140, 80, 80, 90, 10]
 
 
 def test_reserved_over_requests_ink_and_columns(stitched):

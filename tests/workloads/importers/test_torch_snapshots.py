@@ -59,6 +59,7 @@ def test_what_was_live_and_reserved_is_told_however_early_the_rings_were_cut(
         assert rows.reserved_after.tolist() == [after.reserved for after in seen]
         assert [rows.cached_before(device) for device in (0, 1)] == [begun_with(seen, snapshot, k) for k in (0, 1)]
     driver = [event for events in snapshot["device_traces"] for event in events if event["action"].startswith("segm")]
+    driver.sort(key=lambda event: event["time_us"])
     assert np.abs(rows.calls.bytes).tolist() == [event["size"] for event in driver]
 
 
