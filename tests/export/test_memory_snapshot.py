@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 import workbench as wb
@@ -9,6 +10,7 @@ from tests.oracles import pool_memory as slow
 from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.export.memory_snapshot import write_snapshot
+from workbench.records.pool import STITCHED
 from workbench.studies.pool import recorded_allocator, replay_sweep, replayed
 from workbench.workloads.importers import read_trace
 from workbench.workloads.trace_pool import TracePool
@@ -89,6 +91,17 @@ def test_every_block_lies_where_the_segment_is(tmp_path):
         assert segment["active_size"] == live
     _, place = written(tmp_path, requests(40))
     assert place.read_bytes() == content
+
+
+def test_regions_of_several_pieces_are_refused(tmp_path):
+    record, _ = written(tmp_path, requests(10))
+    stitched = record._replace(outcome=np.where(record.outcome == 0, STITCHED, record.outcome))
+    in_halves = record._replace(calls=record.calls // [1, 1, 1, 2])
+    never_got = record._replace(calls=record.calls * [1, 1, 1, -1])
+    for wrong, says in ((stitched, "stitched regions"), (in_halves, "maps pieces"), (never_got, "maps pieces")):
+        with pytest.raises(InputError, match=says):
+            write_snapshot(wrong, tmp_path / "none.pickle")
+    assert not (tmp_path / "none.pickle").exists()
 
 
 def test_a_record_without_a_pool_is_refused(tmp_path):

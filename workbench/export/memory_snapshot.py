@@ -23,6 +23,7 @@ from workbench.records.pool import BYTES, CARD, IDENTIFIER, RELEASED, STITCHED, 
 BASE = 0x7F00_0000_0000
 """Where every device's memory begins: no block lies at the null pointer."""
 _SMALL_SEGMENT = 2 << 20
+_IN_PIECES = "a memory snapshot needs every region to lie within one allocation of a driver; this cache maps pieces."
 _PROTOCOL = 4
 
 Event = dict[str, Any]
@@ -97,7 +98,7 @@ def _segments(record: PoolRecord, number: dict[int, int]) -> Iterator[dict[str, 
         place = bisect_right(starts[card], address) - 1
         first = starts[card][place] if place >= 0 else -1
         if place < 0 or address + int(record.taken[row]) > first + held[card, first]:
-            raise InputError("a memory snapshot needs every region to lie within one allocation of a driver.")
+            raise InputError(_IN_PIECES)
         inside[card, first].append(row)
     for (card, address), size in sorted(held.items()):
         yield _segment(record, number[card], address, size, inside[card, address])
@@ -107,10 +108,11 @@ def _held(calls: np.ndarray) -> dict[tuple[int, int], int]:
     """Card and address of what the drivers have given and not got back -> its bytes."""
     held: dict[tuple[int, int], int] = {}
     for call in calls.tolist():
+        place = call[CARD], call[IDENTIFIER]
         if call[BYTES] > 0:
-            held[call[CARD], call[IDENTIFIER]] = call[BYTES]
-        else:
-            del held[call[CARD], call[IDENTIFIER]]
+            held[place] = call[BYTES]
+        elif held.pop(place, 0) != -call[BYTES]:
+            raise InputError(_IN_PIECES)
     return held
 
 
