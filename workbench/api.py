@@ -73,6 +73,18 @@ class Results(RunSet):
 
         return write_timeline(self.record(run_id, events=True), Path(to), cycles)
 
+    def snapshot(self, run_id: str, to: str | Path) -> Path:
+        """Write a run of a memory pool as a memory snapshot of PyTorch, which pytorch.org/memory_viz opens.
+
+        Parameters
+        ----------
+        run_id : str
+            Which run, as `table` names it.
+        """
+        from workbench.export.memory_snapshot import write_snapshot
+
+        return write_snapshot(self.record(run_id), Path(to))
+
 
 def run(
     sweep: str | Path | Mapping[str, Any],

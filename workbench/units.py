@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 import numpy as np
+
+from workbench.errors import InputError, shown
 
 Count = TypeVar("Count", int, np.ndarray)
 """A whole number, or an array of them: the conversions of counts take either and give the same back."""
@@ -113,3 +116,44 @@ def seconds(cycles: float, clock_mhz: float) -> float:
     1e-06
     """
     return cycles / (clock_mhz * 1e6)
+
+
+_BYTES_PER = {
+    "": 1,
+    "B": 1,
+    **{f"{letter}iB": 1024 ** (place + 1) for place, letter in enumerate("KMGTP")},
+    **{f"{letter}B": 1000 ** (place + 1) for place, letter in enumerate("KMGTP")},
+}
+
+
+def parse_bytes(text: str, where: str) -> int:
+    """Bytes as people write them: `40GiB`, `16 GB`, `1048576`.
+
+    >>> parse_bytes("40GiB", "--card-bytes"), parse_bytes("1.5 GB", "--card-bytes")
+    (42949672960, 1500000000)
+    >>> parse_bytes("40 gigs", "--card-bytes")
+    Traceback (most recent call last):
+    workbench.errors.InputError: --card-bytes must be bytes such as 40GiB, 16GB or 1048576. Got '40 gigs'.
+
+    Raises
+    ------
+    InputError
+        It is no number of bytes above zero.
+    """
+    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)\s*", text)
+    size = round(float(found[1]) * _BYTES_PER[found[2]]) if found and found[2] in _BYTES_PER else 0
+    if size < 1:
+        raise InputError(f"{where} must be bytes such as 40GiB, 16GB or 1048576. Got {shown(text)}.")
+    return size
+
+
+def bytes_said(size: float) -> str:
+    """Bytes in the largest binary unit that leaves at least one, to four digits.
+
+    >>> bytes_said(1536), bytes_said(42949672960), bytes_said(12)
+    ('1.5 KiB', '40 GiB', '12 B')
+    """
+    for unit in ("PiB", "TiB", "GiB", "MiB", "KiB"):
+        if size >= _BYTES_PER[unit]:
+            return f"{size / _BYTES_PER[unit]:.4g} {unit}"
+    return f"{size:.0f} B"

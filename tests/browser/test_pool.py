@@ -1,8 +1,10 @@
-"""The dashboard `pool` as a page of its own, served as `workbench dashboard pool` serves it."""
+"""The dashboard `pool` as a page of its own: policies, a board by levers, and a snapshot dropped into it."""
 
 from __future__ import annotations
 
+import pickle
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -10,6 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.board import MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import free_port, running
+from tests.recorded_snapshots import Recorder
 
 CANVASES = 6
 """Histogram, memory by card, use, lending, where memory comes from, latency."""
@@ -42,4 +45,35 @@ def test_a_policy_moves_every_panel_and_the_pointer_finds_a_card(
                 break
         expect(says).to_contain_text(re.compile(r"Request [\d,]+: in use \(GiB\) .* gpu0: \d+ % own"))
         expect(board.mistake).to_have_count(0, timeout=1000 * MOVE_SECONDS)
+        on_a_ring_of_its_own(board)
+        with_a_snapshot_of_its_own(board, tmp_path_factory.mktemp("own") / "own.pickle")
+        expect(board.mistake).to_have_count(0)
         assert visit.outside == []
+
+
+def on_a_ring_of_its_own(board: Board) -> None:
+    """Another board, by levers alone: other cards in every panel."""
+    before = [board.picture(place) for place in range(1, CANVASES)]
+    board.pick("preset", "a board by a rule")
+    board.pick("arrangement", "ring")
+    board.type("gpus", "3")
+    note = board.page.locator(".wb-note:has-text('GPUs')").first
+    expect(note).to_have_text("3 GPUs and 1 CPU, 112 GiB in all; direct links of 16 to 150 GB/s")
+    for place in (1, 2, 3):
+        board.wait_for_another(place, before[place - 1])
+
+
+def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
+    """A file dropped into the page is one run on either side; what is too large is refused without being sent."""
+    made = Recorder()
+    for _ in range(30):
+        made.alloc(0, 1 << 30)
+    place.write_bytes(pickle.dumps(made.snapshot()) + bytes(3 << 20))  # in several pieces; a pickle may have a tail
+    board.page.locator(".wb-drop input").set_input_files(place)
+    expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle: 3.0", timeout=1000 * MOVE_SECONDS)
+    expect(board.status).to_have_text("1 paired runs.", timeout=1000 * MOVE_SECONDS)
+    expect(board.page.locator(".wb-result").first).to_contain_text("round_robin against local_only: mean 0.")
+    with place.open("r+b") as file:
+        file.truncate((256 << 20) + 1)
+    board.page.locator(".wb-drop input").set_input_files(place)
+    expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle must have at most 256 MiB. Got 256 MiB.")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pytest
 import workbench as wb
 from tests.engines.pool_cases import Case, crowd, line
 from tests.oracles import pool_memory as slow
+from tests.recorded_snapshots import Recorder
 from workbench.dashboards.panels.card_memory import PLACES, memory_scene
 from workbench.dashboards.pool import OPENING, latency_note, lent_note, source_note, used_note
 from workbench.dashboards.sidebar import Sidebar
@@ -143,6 +146,65 @@ def test_another_board_has_other_cards(shown):
     shown.sidebar.machine.names.value = "table_300"
     assert "GiB in all" in shown.sidebar.machine.holds.value
     assert shown.panels.memory.scene["cards"] == ["cpu0", "gpu0", "gpu1"]
+
+
+def test_a_board_by_a_rule_has_the_cards_that_its_levers_say(shown):
+    machine = shown.sidebar.machine
+    machine.names.value = "regular_board"
+    rule = machine.rules["regular_board"]
+    rule.controls["gpus"].box.value = 3
+    rule.controls["arrangement"].shown.value = "ring"
+    assert machine.holds.value == "3 GPUs and 1 CPU, 112 GiB in all; direct links of 16 to 150 GB/s"
+    assert shown.panels.memory.scene["cards"] == ["cpu0", "gpu0", "gpu1", "gpu2"]
+    rule.controls["hosts"].box.value = 0
+    rule.controls["arrangement"].shown.value = "pcie_only"
+    assert status(shown).endswith("hosts must be at least 1. Got 0. Nearest: 1.") and machine.holds.value == ""
+    machine.names.value = "topology_file"
+    assert "topology" in status(shown) and machine.inside.children == (machine.rules["topology_file"].widget,)
+    machine.names.value = "dgx_1v"
+    assert status(shown) == "8 paired runs."
+
+
+def dropped(zone, name, content, pieces=2, says=None):
+    """What the browser sends of a file."""
+    zone._handle_custom_msg({"what": "begin", "name": name, "bytes": len(content) if says is None else says}, [])
+    for part in np.array_split(np.frombuffer(content, np.uint8), pieces):
+        zone._handle_custom_msg({"what": "piece"}, [memoryview(part.tobytes())])
+    zone._handle_custom_msg({"what": "end"}, [])
+
+
+def test_a_dropped_snapshot_runs_on_both_sides_and_is_gone_with_the_dashboard(shown):
+    made = Recorder()
+    for _ in range(40):
+        made.alloc(0, 1 << 30)
+    zone, workload = shown.sidebar.workload.drop, shown.sidebar.workload
+    dropped(zone, "../own.pickle", pickle.dumps(made.snapshot()))
+    path = Path(workload.plain()["trace_pool"]["trace"])
+    assert path.name == "own.pickle" and zone.words.startswith("own.pickle: ") and zone.words.endswith(" KiB")
+    assert status(shown) == "1 paired runs."
+    alone, lent = (line["mean"] for line in shown.panels.lent.scene["lines"])
+    assert sum(alone) == 0 and sum(lent) == pytest.approx(8), "32 GiB are the card's own"
+    dropped(zone, "other.pickle", pickle.dumps({"segments": []}))
+    assert "holds the segments of a moment and no history" in status(shown)
+    assert not path.exists()
+    folder = path.parent
+    shown.close()
+    assert not folder.exists()
+
+
+def test_what_is_too_large_or_does_not_arrive_whole_is_a_sentence(shown):
+    zone = shown.sidebar.workload.drop
+    before = shown.sidebar.workload.plain()
+    zone._handle_custom_msg({"what": "too_large", "name": "big.pickle", "bytes": 3 << 30}, [])
+    says = "big.pickle must have at most 256 MiB. Got 3 GiB. Write its path into trace_pool.trace instead."
+    assert zone.words == says
+    dropped(zone, "big.pickle", b"1234", says=3 << 30)
+    assert zone.words == says
+    dropped(zone, "own.pickle", b"1234", says=5)
+    assert zone.words == "own.pickle did not arrive whole; drop it again."
+    dropped(zone, "own.pickle", b"1234", says=3)
+    assert zone.words == "own.pickle did not arrive whole; drop it again."
+    assert shown.sidebar.workload.plain() == before
 
 
 def test_weights_of_the_wrong_number_are_a_sentence_and_the_panels_stay(shown):

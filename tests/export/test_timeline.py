@@ -145,7 +145,10 @@ def test_from_python_and_from_the_command_line(tmp_path, capsys):
         assert ours.read_bytes() == (tmp_path / "theirs.json").read_bytes()
         capsys.readouterr()
         assert main(["results", str(tmp_path / "out"), "--timeline", run]) == 2
-        assert capsys.readouterr().err == "workbench: --timeline RUN_ID and --to FILE go together.\n"
+        assert (
+            capsys.readouterr().err
+            == "workbench: --timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.\n"
+        )
         assert main(["results", str(tmp_path / "out"), "--timeline", "x", "--to", str(tmp_path / "no.json")]) == 2
         assert "no run 'x' in this sweep" in capsys.readouterr().err
     assert not (tmp_path / "no.json").exists()

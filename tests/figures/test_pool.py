@@ -81,6 +81,17 @@ def test_reserved_over_requests_is_what_a_replay_says(stitched):
     assert (data.lines[0].mib * MIB).tolist() == [sum(asked[row]) for row in data.lines[0].request]
 
 
+def test_what_is_asked_for_is_the_same_whoever_refuses_it(tmp_path):
+    steps = ["alloc,0,80", "alloc,1,60", "free,1,0", "free,1,0", "alloc,2,10", "free,0,0"]
+    rows = [f"{time},0,gpu0,{step}" for time, step in enumerate(steps)]
+    (tmp_path / "jobs.csv").write_text("\n".join(["time,app,card,action,handle,bytes", *rows]))
+    board = {"cards": [{"id": "gpu0", "memory_bytes": 100}], "links": []}
+    workload = {"file": str(tmp_path / "jobs.csv")}
+    runs = wb.run({**SWEEP, "machine": board, "workload": workload, "seeds": 1}, workers=0)
+    asked = figure("reserved_over_requests").data(runs).lines[0]
+    assert (asked.mib * MIB).tolist() == [80, 140, 80, 80, 90, 10]
+
+
 def test_reserved_over_requests_ink_and_columns(stitched):
     recipe = figure("reserved_over_requests")
     data = recipe.data(stitched)

@@ -110,15 +110,16 @@ def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
 def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memory():
     notebook = executed("05_pool.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
-    assert len(images) == 8
+    assert len(images) == 9
     chosen = dict(line.rsplit(": ", 1) for line in printed(notebook, "choose").splitlines())
     assert [*chosen.values()] == ["gpu3", "gpu6", "gpu6", "gpu5", "gpu5"]  # spec 5, section 4
     assert printed(notebook, "join").splitlines() == [
         "left apart: at addresses [0, 0, 64, 96], 192 bytes got from the driver",
         "joined: at addresses [0, 0, 64, 0], 96 bytes got from the driver",
     ]
-    for cell in ("run", "caches-run", "cold-run", "own-run"):
+    for cell in ("run", "caches-run", "replay", "own-run"):
         assert "0 failed" in printed(notebook, cell)
+    assert printed(notebook, "cold-run").startswith("pytorch_caching: ")
     lines = printed(notebook, "said").splitlines()
     assert any(line.startswith("in_proportion: remote_access_mean_ns ") for line in lines)
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "presets": "presets",
     "schema": "schema",
     "import": "import_trace",
+    "replay": "replay",
     "new-policy": "new_policy",
     "dashboard": "dashboard",
     "lab": "lab",

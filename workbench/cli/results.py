@@ -1,4 +1,4 @@
-"""`workbench results DIR`: what a results folder holds, and the timeline of one of its runs."""
+"""`workbench results DIR`: what a results folder holds, and one of its runs as a file for another program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeline", metavar="RUN_ID", help="write a run of a dispatcher as a trace for Perfetto, --to"
     )
-    parser.add_argument("--to", metavar="FILE", help="the file of --timeline")
+    parser.add_argument("--snapshot", metavar="RUN_ID", help="write a run of a pool for pytorch.org/memory_viz, --to")
+    parser.add_argument("--to", metavar="FILE", help="the file of --timeline or --snapshot")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -24,11 +25,13 @@ def run(given: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.folder import write_whole
 
-    if (given.timeline is None) != (given.to is None):
-        raise InputError("--timeline RUN_ID and --to FILE go together.")
+    if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None):
+        raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")
     results = open_results(given.folder)
     if given.timeline:
         results.timeline(given.timeline, given.to)
+    if given.snapshot:
+        results.snapshot(given.snapshot, given.to)
     if given.csv:
         write_whole(Path(given.csv), results.table.to_csv(index=False))
     if given.json:

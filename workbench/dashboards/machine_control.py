@@ -1,4 +1,4 @@
-"""The machine: a preset by name, and some of its levers, which may be set apart from the preset's."""
+"""The machine: a preset by name with some of its levers apart from the preset's, or a rule with levers of its own."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from workbench.dashboards.controls.control import row
 from workbench.dashboards.opening import Opening
 from workbench.errors import InputError
 from workbench.experiments.mechanism import mechanism
-from workbench.levers import Lever
+from workbench.levers import Lever, Spec
 from workbench.machine import preset, presets
 
 _PRESET = Lever("preset", "text", says="a machine with a source for each of its figures")
 
 
 class MachineControl(Control):
-    """A drop-down of presets and levers below it; its plain value is what a sweep says of its machine."""
+    """A drop-down of presets and rules, and levers below it; its plain value is what a sweep says of its machine."""
 
     def __init__(self, opening: Opening) -> None:
         self._of = mechanism(opening.engine).engine.machine
@@ -26,22 +26,36 @@ class MachineControl(Control):
         super().__init__(Lever("machine", "spec", start, spec=self._of))
         self._note = opening.machine_note
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
+        names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
         self.names = widgets.Dropdown(options=names, value=opening.machine["preset"], tooltip=_PRESET.says)
         self.names.add_class("wb-pick")
         self.levers = LeversControl(self.lever, only=opening.machine_levers)
         self.levers.show(start)
+        self.rules = {spec.name: self._rule(spec) for spec in opening.machine_rules.values()}
+        self.inside = widgets.VBox([self.levers.widget])
         self.holds = widgets.Label()
         self.holds.add_class("wb-note")
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
-        self.widget = widgets.VBox([row(_PRESET, self.names), self.levers.widget, self.holds])
+        self.widget = widgets.VBox([row(_PRESET, self.names), self.inside, self.holds])
         self._turned()
 
     def plain(self) -> dict[str, Any]:
+        if self.names.value in self.rules:
+            return self.rules[self.names.value].plain()
         return {"preset": self.names.value, **self.levers.plain()}
 
+    def _rule(self, spec: type[Spec]) -> LeversControl:
+        """The levers of a rule, at their defaults."""
+        made = LeversControl(Lever("machine", "spec", spec=spec))
+        made.on_change(self._turned)
+        return made
+
     def _chosen(self, _change: object) -> None:
-        self.levers.show(preset(self.names.value).machine())
+        rule = self.rules.get(self.names.value)
+        self.inside.children = [(rule or self.levers).widget]
+        if rule is None:
+            self.levers.show(preset(self.names.value).machine())
         self._turned()
 
     def _turned(self) -> None:

@@ -10,6 +10,7 @@ from ipywidgets import Widget
 from workbench.dashboards.paired_runs import PairedRuns
 from workbench.experiments.run_set import RunSet
 from workbench.levers import Spec
+from workbench.workloads.workload import Workload
 
 
 class Opening(NamedTuple):
@@ -41,6 +42,10 @@ class Opening(NamedTuple):
     """What the panels let one choose to look at."""
     folded: Sequence[str] = ()
     """Sections of the sidebar that are folded away."""
+    machine_rules: Mapping[str, type[Spec]] = {}
+    """What else may say the machine, beside the presets: the words of the drop-down, and the levers below it."""
+    dropped: type[Workload] | None = None
+    """The workload that a file dropped into the page becomes, by its lever `trace`; None = none can be dropped."""
 
 
 class Panels(Protocol):

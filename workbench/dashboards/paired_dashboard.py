@@ -76,6 +76,7 @@ class PairedDashboard(widgets.HBox):
         """Stop listening to the notebook, then close as every widget does."""
         self._rest.cancel()
         self._watch.stop()
+        self.sidebar.workload.close()
         super().close()
 
     def _warm_up(self, runs: PairedRuns) -> None:

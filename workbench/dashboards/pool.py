@@ -16,10 +16,13 @@ from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.pool import Pool
 from workbench.experiments.run_set import RunSet
 from workbench.figures.means import mean_curve, rests_on
-from workbench.machine import Board
+from workbench.machine.board import board_note
+from workbench.machine.topologies.in_sweep import TopologyFile
+from workbench.machine.topologies.regular import RegularBoard
 from workbench.metrics.pool_series import in_use
 from workbench.records.pool import OUTCOMES, PoolRecord, borrowed, granted, was_asked
 from workbench.records.pool_stays import ever_away, remote, stays_of
+from workbench.workloads.trace_pool import TracePool
 
 
 def pool_dashboard() -> PairedDashboard:
@@ -103,18 +106,6 @@ def _cards(record: PoolRecord) -> list[int]:
     return found
 
 
-def board_note(board: Board) -> str:
-    """What a board is, in a line.
-
-    >>> board_note(Board())
-    '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'
-    """
-    row = board.row()
-    kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
-    speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
-    return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"
-
-
 OPENING = Opening(
     engine="pool",
     machine={"preset": "dgx_1v"},
@@ -129,6 +120,8 @@ OPENING = Opening(
     seeds=8,
     measure="completed_rate",
     view=NothingToChoose,
-    folded=("Workload", "Engine"),
+    folded=("Engine",),
+    machine_rules={"a board by a rule": RegularBoard, "a topology file of your own": TopologyFile},
+    dropped=TracePool,
 )
 """GPU 0 asks for twice its memory; nobody lends to it on one side, the fastest links decide on the other."""

@@ -27,10 +27,11 @@ class Sidebar:
         self._engine, self._view = engine.name, opening.view
         self.policies = PoliciesControl(engine, opening)
         self.machine = MachineControl(opening)
-        self.workload = WorkloadControl(engine.wants, opening.regime, opening.length)
+        self.workload = WorkloadControl(engine.wants, opening.regime, opening.length, opening.dropped)
         started = engine.options(**opening.options)
         self.options = control_for(Lever("options", "spec", started, spec=engine.options))
         self.seeds = control_for(_seeds(opening.seeds))
+        self.workload.on_drop(lambda: self.seeds.show(1))  # what was recorded happened once
         self.drawn = control_for(_DRAWN)
         self.measure = control_for(_measure(mechanism, opening.measure))
         self.view = LeversControl(Lever("view", "spec", opening.view(), spec=opening.view))

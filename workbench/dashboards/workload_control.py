@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
 from workbench.dashboards.controls import ChoiceControl, Control, workloads
 from workbench.dashboards.controls.control import row
+from workbench.dashboards.drop_zone import DropZone
 from workbench.errors import WorkbenchError
 from workbench.levers import Lever
 from workbench.workloads.read import read_workload
@@ -17,15 +19,20 @@ from workbench.workloads.synthetic.regimes import regimes
 from workbench.workloads.workload import Workload
 
 OWN = "(own)"
+_ASKS = "Drop a memory snapshot, profile or RMM log of your own here, or choose one"
 _REGIME = Lever("regime", "text", says="a workload with a source; it sets the levers below")
 
 
 class WorkloadControl(Control):
     """A drop-down of regimes and every lever of the workload; the drop-down says `(own)` once a lever was turned."""
 
-    def __init__(self, wants: str, start: str, length: int | Mapping[str, Any]) -> None:
-        """`wants` is what the engine serves, `start` a regime, `length` that of every regime, see `Opening`."""
+    def __init__(
+        self, wants: str, start: str, length: int | Mapping[str, Any], dropped: type[Workload] | None = None
+    ) -> None:
+        """`wants` is what the engine serves, `start` a regime, `length` that of every regime and `dropped` what a file
+        becomes, see `Opening`."""
         self._wants = wants
+        self._dropped: list[Callable[[], None]] = []
         self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
         self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
@@ -36,13 +43,33 @@ class WorkloadControl(Control):
         self._name()
         self.names.observe(self._chosen, "value")
         self.levers.on_change(self._turned)
-        self.widget = widgets.VBox([row(_REGIME, self.names), self.levers.widget])
+        self.drop = None if dropped is None else DropZone(_ASKS, self._take(dropped))
+        above = [] if self.drop is None else [self.drop]
+        self.widget = widgets.VBox([*above, row(_REGIME, self.names), self.levers.widget])
+
+    def close(self) -> None:
+        """Delete what was dropped."""
+        if self.drop is not None:
+            self.drop.close()
 
     def plain(self) -> Any:
         return self.levers.plain()
 
     def refresh(self) -> None:
         self.levers.refresh()
+
+    def on_drop(self, listener: Callable[[], None]) -> None:
+        """Call someone when a file was dropped, before anyone hears that the workload has changed."""
+        self._dropped.append(listener)
+
+    def _take(self, becomes: type[Workload]) -> Callable[[Path], None]:
+        def taken(path: Path) -> None:
+            self.show(becomes(trace=str(path)))
+            for listener in self._dropped:
+                listener()
+            self._changed()
+
+        return taken
 
     def _show(self, value: Workload) -> None:
         self.levers.show(value)

@@ -11,8 +11,8 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
 from workbench.figures.panels import check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
-from workbench.metrics.pool_series import in_use, reserved
-from workbench.records.pool import PoolRecord
+from workbench.metrics.pool_series import reserved
+from workbench.records.pool import FREE_OF_REFUSED, NEVER_ASKED, RELEASED, PoolRecord
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,7 +80,10 @@ def reserved_over_requests_data(runs: RunSet, seed: int | None = None) -> Reserv
 
 
 def _asked(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
-    return _looked_at(in_use(record, None, "asked"))
+    """What applications would have if nothing was ever refused: it is the same under every policy."""
+    given_back = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
+    size = record.asked[np.maximum(record.allocation, 0)]
+    return _looked_at(np.where(record.action == 0, size, -size * given_back).cumsum())
 
 
 def _reserved(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:

@@ -48,7 +48,8 @@ class Board(Described):
 
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
-        """The board that a sweep file describes: a preset, cards and links, or a topology file (`TopologyFile`)."""
+        """The board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
+        arrangement (`RegularBoard`)."""
         from workbench.machine.topologies.in_sweep import levers_of_topology
 
         return super().read(levers_of_topology(given, path, where), path, where)
@@ -57,9 +58,10 @@ class Board(Described):
     def schema(cls) -> dict[str, Any]:
         """The JSON schema of what `read` takes."""
         from workbench.machine.topologies.in_sweep import TopologyFile
+        from workbench.machine.topologies.regular import RegularBoard
 
         usual = super().schema()
-        return {"anyOf": [*usual["anyOf"], TopologyFile.schema()]}
+        return {"anyOf": [*usual["anyOf"], TopologyFile.schema(), RegularBoard.schema()]}
 
     def check(self) -> None:
         ids = self.ids
@@ -140,3 +142,15 @@ class Board(Described):
             "fastest_gbps": float(linked.max(initial=0.0)),
             "slowest_gbps": float(linked.min(initial=np.inf)) if linked.size else 0.0,
         }
+
+
+def board_note(board: Board) -> str:
+    """What a board is, in a line.
+
+    >>> board_note(Board())
+    '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'
+    """
+    row = board.row()
+    kinds = " and ".join(f"{row[kind]} {kind[:-1].upper()}{'s' * (row[kind] != 1)}" for kind in ("gpus", "cpus"))
+    speeds = dict.fromkeys(f"{row[speed]:g}" for speed in ("slowest_gbps", "fastest_gbps"))
+    return f"{kinds}, {row['memory_gib']:g} GiB in all; direct links of {' to '.join(speeds)} GB/s"

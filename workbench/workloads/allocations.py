@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,28 @@ class LiveBefore(NamedTuple):
     """int64[blocks], the number of the card."""
     address: np.ndarray | None
     """int64[blocks], where; None when the trace holds no addresses."""
+
+
+class DriverCalls(NamedTuple):
+    """What the recorded allocator got from its driver and gave back to it; one row a call, in the order of time."""
+
+    time_ns: np.ndarray
+    """int64[calls], on the clock of the allocations; a call that an allocation needed is not later than it."""
+    bytes: np.ndarray
+    """int64[calls], below zero where it was given back."""
+    device: np.ndarray
+    """int64[calls], the number of the card."""
+
+
+class Refusals(NamedTuple):
+    """What the recorded allocator could not serve; one row a request, in the order of time."""
+
+    time_ns: np.ndarray
+    """int64[requests], on the clock of the allocations."""
+    bytes: np.ndarray
+    """int64[requests], how many were asked for."""
+    device: np.ndarray
+    """int64[requests], the number of the card."""
 
 
 class AllocationTable(NamedTuple):
@@ -35,6 +57,39 @@ class AllocationTable(NamedTuple):
     """int64[rows], bytes got from the driver so far; None = not held."""
     before: LiveBefore | None = None
     """The blocks from before the trace; None = the trace does not tell which they were."""
+    calls: DriverCalls | None = None
+    """The calls of the driver within the trace; None = the format does not tell them."""
+    refusals: Refusals | None = None
+    """The requests that failed; None = the format does not tell them."""
+
+    def of_device(self, device: int) -> AllocationTable:
+        """The rows of one card, and what is told of it beside them."""
+        calls, refusals = self.calls, self.refusals
+        return _rows_of(self, self.device == device)._replace(
+            before=None if self.before is None else _rows_of(self.before, self.before.device == device),
+            calls=None if calls is None else _rows_of(calls, calls.device == device),
+            refusals=None if refusals is None else _rows_of(refusals, refusals.device == device),
+        )
+
+    def cached_before(self, device: int) -> int:
+        """Bytes that a card's allocator held cached when the trace began; 0 where the trace does not tell.
+
+        A format without the calls of the driver tells it after the card's first row at the earliest.
+        """
+        rows = np.flatnonzero(self.device == device)
+        if self.reserved_after is None or self.allocated_after is None or not len(rows):
+            return 0
+        first = rows[0]
+        reserved, live = int(self.reserved_after[first]), int(self.allocated_after[first])
+        if self.calls is not None:
+            within = (self.calls.device == device) & (self.calls.time_ns <= self.time_ns[first])
+            reserved, live = reserved - int(self.calls.bytes[within].sum()), live - int(self.bytes[first])
+        return max(reserved - live, 0)
+
+    def without_empty(self) -> AllocationTable:
+        """The rows that move a byte: profilers record allocations of nothing, which no service is asked for."""
+        moving = self.bytes != 0
+        return self if moving.all() else _rows_of(self, moving)
 
     def facts(self) -> dict[str, int]:
         """Counts and sums; the peak of live bytes only where the trace holds it.
@@ -61,3 +116,13 @@ class AllocationTable(NamedTuple):
         if self.address is not None:
             found["addresses"] = len(np.unique(self.address))
         return found
+
+
+Rows = TypeVar("Rows", bound=Any)
+"""A table of columns of equal length, some of which may be missing."""
+
+
+def _rows_of(table: Rows, kept: np.ndarray) -> Rows:
+    """The same table with the rows that are kept: bool[rows]."""
+    columns = {name: value[kept] for name, value in table._asdict().items() if isinstance(value, np.ndarray)}
+    return table._replace(**columns)

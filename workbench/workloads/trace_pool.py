@@ -9,6 +9,8 @@ allocator held cached at that moment, and gives it back at once: a policy that c
 - Without addresses (PyTorch's timelines, Kineto files of 2021) a release is taken for that of the latest live block of
   its size, which leaves every live size as it was.
 - Card k of the trace, in the order of their numbers, runs on GPU k of the board; more cards than GPUs are refused.
+- What the recorded allocator refused, the program went on without. `refused: ask` asks for it all the same and gives it
+  back at once, to see who would have served it.
 - `ranks` puts the same trace on so many GPUs, one application each, as data-parallel ranks would do it; `rank_shift_us`
   lets each begin later than the one before.
 """
@@ -45,6 +47,9 @@ class TracePool(Recorded):
     device: int = lever(-1, least=-1, most=1 << 31, says="the card whose memory is taken; -1 = every card")
     before: Literal["ask", "leave_out", "with_cache"] = lever(
         "ask", says="whether what was live before the trace is asked for at its beginning, and what was cached then"
+    )
+    refused: Literal["leave_out", "ask"] = lever(
+        "leave_out", says="whether what the recorded allocator refused is asked for, and given back at once"
     )
     ranks: int = lever(1, least=1, most=64, unit="GPUs", says="how many GPUs the same trace runs on")
     rank_shift_us: float = lever(
@@ -83,13 +88,23 @@ class TracePool(Recorded):
         """
         rows = self._rows()
         start = rows.time_ns[0] if len(rows.time_ns) else 0
-        return Recording(rows.time_ns - start, rows.allocated_after, rows.reserved_after)
+        return Recording(
+            time_ns=rows.time_ns - start,
+            allocated=_together(rows.allocated_after, rows.device),
+            reserved=_together(rows.reserved_after, rows.device),
+            driver_calls=None if rows.calls is None else len(rows.calls.bytes),
+            refused=None if rows.refusals is None else len(rows.refusals.bytes),
+            cached_before=sum(rows.cached_before(card) for card in _cards(rows).tolist()),
+            lumped_before=int(_before(rows).bytes.sum()) if rows.before is None else 0,
+        )
 
     def facts(self, machine: Any) -> dict[str, int]:
         """How many requests a trace gives on a board, and how many of them are for what was live before it."""
         asked = self.pool_requests(machine, Streams(0))
         allocations = int(np.count_nonzero(asked.action == ALLOC))
-        recorded = int(np.count_nonzero(self._rows().bytes > 0)) * self.ranks
+        rows = self._rows()
+        refused = 0 if self.refused == "leave_out" or rows.refusals is None else len(rows.refusals.bytes)
+        recorded = (int(np.count_nonzero(rows.bytes > 0)) + refused) * self.ranks
         return {
             "requests": len(asked.time),
             "allocations": allocations,
@@ -101,7 +116,9 @@ class TracePool(Recorded):
         try:
             path = trace_file(self.trace)
             found = _requests(path, digest(path), self.device, self.before != "leave_out", self.count)
-            return _with_cache(found, self._rows()) if self.before == "with_cache" else found
+            if self.before == "with_cache":
+                found = _with_cache(found, self._rows())
+            return _with_refused(found, self._rows()) if self.refused == "ask" else found
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
 
@@ -111,14 +128,22 @@ class TracePool(Recorded):
 
 
 class Recording(NamedTuple):
-    """Memory over time as a trace tells it, of one card or of all cards in the order of their events."""
+    """Memory over time as a trace tells it, of one card or of all cards together."""
 
     time_ns: np.ndarray
     """int64[rows], since the first event."""
     allocated: np.ndarray | None
-    """int64[rows], bytes live on the row's card; None = not recorded."""
+    """int64[rows], bytes live after each event; None = not recorded."""
     reserved: np.ndarray | None
     """int64[rows], bytes that the allocator had got from the driver; None = not recorded."""
+    driver_calls: int | None
+    """How often the allocator called its driver within the trace; None = not recorded."""
+    refused: int | None
+    """How many requests it could not serve; None = not recorded."""
+    cached_before: int
+    """Bytes that it held cached when the trace began, as far as the trace tells."""
+    lumped_before: int
+    """Bytes that were live before without the trace telling which blocks: one block a card stands for them."""
 
 
 @lru_cache(maxsize=8)
@@ -130,7 +155,7 @@ def _requests(path: Path, sha256: str, device: int, ask_before: bool, count: int
     held = before.bytes if ask_before else before.bytes[:0]
     kept = np.ones(len(block), bool) if ask_before else (block >= len(before.bytes))
     start = int(rows.time_ns[0]) if len(rows.time_ns) else 0
-    numbers = np.unique(np.concatenate([rows.device, before.device]))
+    numbers = _cards(rows)
     requests = PoolRequests(
         time=np.concatenate([np.zeros(len(held), np.int64), rows.time_ns[kept] - start]),
         app=np.searchsorted(numbers, np.concatenate([before.device[: len(held)], rows.device[kept]])),
@@ -148,9 +173,7 @@ def _with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
     """The requests with those for what the recorded allocator held cached before the first event, card by card."""
     if rows.reserved_after is None or rows.allocated_after is None:
         raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
-    cards = np.unique(rows.device)
-    first = np.array([np.argmax(rows.device == card) for card in cards], np.int64)
-    cached = np.maximum(rows.reserved_after[first] - rows.allocated_after[first], 0)
+    cached = np.array([rows.cached_before(card) for card in _cards(rows).tolist()], np.int64)
     some = np.flatnonzero(cached)
     place = np.repeat(some, 2)
     number = int(asked.handle.max(initial=-1)) + 1
@@ -160,11 +183,52 @@ def _with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
         card=place,
         action=np.tile(np.array([ALLOC, FREE], np.int8), len(some)),
         handle=number + place,
-        bytes=cached[place],
+        bytes=np.repeat(cached[some], 2),
     )
     held = int(np.searchsorted(asked.time, 0, side="right"))
     parts = ((column[:held], more, column[held:]) for column, more in zip(asked, extra, strict=True))
     return PoolRequests(*(np.concatenate(part) for part in parts))
+
+
+def _cards(rows: AllocationTable) -> np.ndarray:
+    """The numbers of the cards that a trace tells of, the lowest first: int64[cards]."""
+    refused = [] if rows.refusals is None else [rows.refusals.device]
+    return np.unique(np.concatenate([rows.device, _before(rows).device, *refused]))
+
+
+def _with_refused(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
+    """The requests with those that failed, each given back at once; after what the trace tells of the same time."""
+    failed = rows.refusals
+    if failed is None or not len(failed.bytes):
+        return asked
+    start = int(rows.time_ns[0]) if len(rows.time_ns) else 0
+    place = np.repeat(np.searchsorted(_cards(rows), failed.device), 2)
+    extra = PoolRequests(
+        time=np.repeat(np.maximum(failed.time_ns - start, 0), 2),
+        app=place,
+        card=place,
+        action=np.tile(np.array([ALLOC, FREE], np.int8), len(failed.bytes)),
+        handle=int(asked.handle.max(initial=-1)) + 1 + np.repeat(np.arange(len(failed.bytes)), 2),
+        bytes=np.repeat(failed.bytes, 2),
+    )
+    whole = PoolRequests(*(np.concatenate(both) for both in zip(asked, extra, strict=True)))
+    order = np.argsort(whole.time, kind="stable")
+    return PoolRequests(*(column[order] for column in whole))
+
+
+def _together(of_card: np.ndarray | None, device: np.ndarray) -> np.ndarray | None:
+    """What all cards hold after each event, from what the event's card holds then: int64[rows].
+
+    A card holds before its first event what it holds after it.
+    """
+    if of_card is None:
+        return None
+    total = np.zeros(len(of_card), np.int64)
+    for card in np.unique(device):
+        rows = np.flatnonzero(device == card)
+        latest = np.searchsorted(rows, np.arange(len(of_card)), side="right") - 1
+        total += of_card[rows[np.maximum(latest, 0)]]
+    return total
 
 
 def _of_device(path: Path, sha256: str, device: int) -> AllocationTable:
@@ -172,29 +236,13 @@ def _of_device(path: Path, sha256: str, device: int) -> AllocationTable:
     rows = trace_in(path, sha256).allocations
     if rows is None:
         raise InputError(f"{path}: holds no memory events (record with profile_memory, or take a memory snapshot).")
-    rows = _without_empty(rows)
+    rows = rows.without_empty()
     if device < 0:
         return rows
-    own = rows.device == device
-    if not own.any():
+    if not (rows.device == device).any():
         there = ", ".join(map(str, np.unique(rows.device)))
         raise InputError(f"{path}: has memory events of device {there} only. Got trace_pool.device {device}.")
-    kept = rows._replace(**{k: v[own] for k, v in rows._asdict().items() if isinstance(v, np.ndarray)})
-    if rows.before is None:
-        return kept
-    was = rows.before
-    here = was.device == device
-    return kept._replace(
-        before=LiveBefore(was.bytes[here], was.device[here], None if was.address is None else was.address[here])
-    )
-
-
-def _without_empty(rows: AllocationTable) -> AllocationTable:
-    """The rows that move a byte: profilers record allocations of nothing, which no service is asked for."""
-    moving = rows.bytes != 0
-    if moving.all():
-        return rows
-    return rows._replace(**{k: v[moving] for k, v in rows._asdict().items() if isinstance(v, np.ndarray)})
+    return rows.of_device(device)
 
 
 def _before(rows: AllocationTable) -> LiveBefore:

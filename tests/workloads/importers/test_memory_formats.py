@@ -122,7 +122,7 @@ def test_a_pickle_that_asks_for_anything_is_refused_and_nothing_is_called(tmp_pa
     [
         (pickle.dumps(snapshot())[:-40], "is no whole pickle ("),
         (pickle.dumps([1, 2]), "is no memory snapshot of PyTorch (Expected `object`, got `array`"),
-        (pickle.dumps({"segments": []}), "is no memory snapshot of PyTorch (Object missing required field"),
+        (pickle.dumps({"device_traces": []}), "is no memory snapshot of PyTorch (Object missing required field"),
         (b"\x80\x04\x82\x01.", "is no whole pickle ("),
         (RMM.replace("free,0x7f00", "drop,0x7f00").encode(), "line 5: Action must be allocate, free or"),
         (RMM.replace(",512,", ",-5,").encode(), "line 3: Size must be a whole number of bytes. Got '-5'."),

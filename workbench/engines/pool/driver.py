@@ -14,7 +14,6 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, RAISED, addresses, apart, kernel
 from workbench.engines.engine import Setup
 from workbench.engines.pool.state import ANSWER, AT_ROW, RAISED_IN_DRIVER, STATUS, WRONG_PLACE, Driver, State
-from workbench.errors import InputError
 from workbench.policies.placement.question import PLACE, TOLD
 from workbench.streams import Streams
 from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken
@@ -50,19 +49,6 @@ def new_driver(setup: Setup, capacity: np.ndarray, blocks: int, streams: Streams
         scratch=memory.copy(),
         start=np.full(0 if counted else blocks, NOWHERE),
     )
-
-
-def check_driver(setup: Setup) -> None:
-    """Refuse a driver that would move what is allocated, and one run for what is mapped page by page."""
-    policy: Any = setup.policies["driver"]
-    cache: Any = setup.policies["cache"]
-    if policy.layout == "compacting":
-        raise InputError(f"driver: {policy.name} moves what is allocated, which a driver cannot; use its base.")
-    if policy.layout == "contiguous" and cache.rules().pages:
-        raise InputError(
-            f"driver: {policy.name} places each allocation in one run, but {cache.name} maps pages wherever they lie; "
-            "use byte_counter."
-        )
 
 
 @kernel

@@ -8,43 +8,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.engines.engine import Setup
+from workbench.engines.first_runs import FirstRuns
 from workbench.engines.pool.access import with_access_times
-from workbench.engines.pool.broken import broken
+from workbench.engines.pool.checks import check_policies, check_requests
 from workbench.engines.pool.deaths import reclaimed
-from workbench.engines.pool.driver import check_driver, new_driver
-from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.play import Played, play
 from workbench.engines.pool.pointers import answered
-from workbench.engines.pool.prepare import (
-    blocks_needed,
-    calls_needed,
-    check_named_cards,
-    check_requests,
-    check_waiting,
-    columns_of,
-    moves_expected,
-    policies_of,
-    rules_of,
-    tables_of,
-)
-from workbench.engines.pool.queue import new_waiting
-from workbench.engines.pool.state import CALLS, FINE, MOVES, NO_MORE_MOVES, STATUS, Columns, State, new_state
-from workbench.engines.pool.waiting import simulate_waiting
+from workbench.engines.pool.prepare import answering
+from workbench.engines.pool.state import CALLS, MOVES
 from workbench.levers import Spec
-from workbench.machine import Board, Described, Paths
+from workbench.machine import Board, Described
 from workbench.records.pool import PoolRecord
 from workbench.streams import Streams
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
 
-_proved: set[Any] = set()
-"""The answers that have done a run without a fault."""
+_first_runs = FirstRuns()
 
 
 class Pool:
     """A service that treats the memories of all cards of a board as one pool."""
 
     name: ClassVar[str] = "pool"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     slots: ClassVar[Mapping[str, str]] = {
         "cache": "split_and_coalesce",
         "cache_fit": "best_fit",
@@ -81,45 +67,16 @@ class Pool:
         PolicyError
             A policy raised, or gave an answer that its question does not allow.
         """
+        check_policies(setup)
         streams = Streams(seed)
         requests = self._requests(setup, streams)
-        cache: Any = setup.policies["cache"]
-        columns, rules = columns_of(requests, cache), rules_of(setup)
-        check_driver(setup)
-        check_waiting(setup)
-        options: Any = setup.options
-        paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
-        tables = tables_of(setup.machine, paths, options)
-        checked = checked or not _proved.issuperset(_answers(setup))
-        policies, *memories = policies_of(setup, streams, checked)
-        allocations = int((requests.action == ALLOC).sum())
-        moves = moves_expected(allocations, rules)
-        while True:
-            blocks, calls = blocks_needed(columns, rules, moves), calls_needed(allocations + moves, rules)
-            driver = new_driver(setup, tables.capacity, blocks, streams, checked)
-            fit, target = (memory.copy() for memory in memories)
-            state = new_state(tables, columns.time.size, allocations, blocks, calls, driver, fit, target, moves)
-            waiting = new_waiting(requests.app, columns) if options.when_full == "wait" else None
-            if waiting is None:
-                simulate(columns, tables, rules, policies, state)
-            else:
-                simulate_waiting(columns, tables, rules, policies, state, waiting)
-            if state.counters[STATUS] != NO_MORE_MOVES:
-                break
-            moves *= 2
-        if state.counters[STATUS] != FINE:
-            raise broken(setup, columns, state)
-        _proved.update(_answers(setup))
-        if waiting is None:
-            return _record(setup, requests, paths, columns, state, np.zeros(columns.time.size, np.int64))
-        served = PoolRequests(*(np.asarray(column)[waiting.row_of] for column in requests))
-        return _record(setup, served, paths, waiting.asked, state, waiting.waited)
+        with _first_runs.watched(answering(setup), checked) as checked:
+            played = play(setup, requests, streams, checked)
+        return _record(setup, played)
 
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse a setup with a request that makes no sense or is larger than every card, or with an unknown card."""
-        check_named_cards(setup)
-        check_driver(setup)
-        check_waiting(setup)
+        check_policies(setup)
         self._requests(setup, Streams(seed))
 
     @staticmethod
@@ -129,17 +86,8 @@ class Pool:
         return reclaimed(requests)
 
 
-def _answers(setup: Setup) -> list[Any]:
-    """The answers of policies that are not part of this package."""
-    target: Any = setup.policies["target"]
-    alone = [setup.policies[slot] for slot in ("cache_fit", "idle_release", "driver")]
-    asked = [*alone, *(term for term, _ in target.terms())]
-    return [policy.function() for policy in asked if not policy.built_in]
-
-
-def _record(
-    setup: Setup, requests: PoolRequests, paths: Paths, columns: Columns, state: State, waited: np.ndarray
-) -> PoolRecord:
+def _record(setup: Setup, played: Played) -> PoolRecord:
+    requests, columns, waited, paths, state = played
     board: Any = setup.machine
     options: Any = setup.options
     idle: Any = setup.policies["idle_release"]

@@ -14,7 +14,7 @@ from workbench.compiled import bound
 from workbench.engines.engine import Setup
 from workbench.engines.pool.broken import broken
 from workbench.engines.pool.driver import new_driver
-from workbench.engines.pool.prepare import policies_of, rules_of, tables_of
+from workbench.engines.pool.prepare import answering, policies_of, rules_of, tables_of
 from workbench.engines.pool.single import (
     RELEASE,
     Run,
@@ -96,7 +96,7 @@ class Live:
         options: Any = setup.options
         paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
         self._tables, self._rules = tables_of(setup.machine, paths, options), rules_of(setup)
-        streams, self._checked = Streams(seed), not _built_in(setup)
+        streams, self._checked = Streams(seed), not all(policy.built_in for policy in answering(setup))
         self._policies, self._fit, self._target = policies_of(setup, streams, self._checked)
         cache: Any = setup.policies["cache"]
         self._granule, self._classes = cache.rules().granule, cache.rules().classes
@@ -227,13 +227,6 @@ class Live:
         self._counters, self._nodes, self._block = state.counters.data, state.blocks.nodes.data, state.block.data
         self._outcome, self._card, self._identifier = state.outcome.data, state.card.data, state.identifier.data
         self._taken = state.taken.data
-
-
-def _built_in(setup: Setup) -> bool:
-    target: Any = setup.policies["target"]
-    alone = [setup.policies[slot] for slot in ("cache_fit", "idle_release", "driver")]
-    asked = [*alone, *(term for term, _ in target.terms())]
-    return all(policy.built_in for policy in asked)
 
 
 def _carry(before: Any, after: Any) -> None:

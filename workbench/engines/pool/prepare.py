@@ -10,9 +10,9 @@ from workbench.compiled import addresses, kernel
 from workbench.engines.engine import Setup
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
-from workbench.errors import InputError
 from workbench.machine.board import Board
 from workbench.machine.paths import Paths
+from workbench.policies.policy import Policy
 from workbench.policies.pool.cache.question import NEVER, Cache, in_class
 from workbench.streams import Streams
 from workbench.structures.size_index import NONE
@@ -102,44 +102,6 @@ def _name(key: np.ndarray, alloc: np.ndarray, latest: np.ndarray, names: np.ndar
                 latest[key[row]] = REPEATED
 
 
-def check_requests(requests: PoolRequests, board: Board) -> None:
-    """Refuse what no board could serve: sizes, cards and times that make no sense, regions larger than every card."""
-    alloc = requests.action == ALLOC
-    largest = max(card.free_bytes for card in board.cards)
-    card = np.clip(requests.card, 0, len(board.cards) - 1)
-    runs = np.array([it.kind != "switch" for it in board.cards])[card]
-    wrong = (
-        (alloc & (requests.bytes < 1), "asks for {bytes} bytes; a region has at least 1"),
-        (alloc & (requests.bytes > largest), f"asks for {{bytes}} bytes; the largest card has {largest}"),
-        (card != requests.card, f"comes from card {{card}}; the board's cards are 0 to {len(board.cards) - 1}"),
-        (~runs, "comes from card {card}, which is a switch; applications run on processors"),
-        (np.diff(requests.time, prepend=0) < 0, "comes before the one in front of it, or before time 0"),
-    )
-    for rows, says in wrong:
-        if rows.any():
-            row = int(np.argmax(rows))
-            raise InputError(f"request {row} {says.format(bytes=requests.bytes[row], card=requests.card[row])}.")
-
-
-def check_named_cards(setup: Setup) -> None:
-    """Refuse a choice of a card that names one which the board does not have."""
-    target: Any = setup.policies["target"]
-    board: Any = setup.machine
-    for term, _ in target.terms():
-        term.parameters_on(board.ids)
-
-
-def check_waiting(setup: Setup) -> None:
-    """Refuse a newcomer that would move others away and yet wait: what it moved would belong to no request."""
-    options: Any = setup.options
-    residency: Any = setup.policies["residency"]
-    if options.when_full == "wait" and residency.rules().evicts:
-        raise InputError(
-            f"when_full: {residency.name} moves others away for a newcomer, which therefore does not wait; use refuse, "
-            "or migrate_back."
-        )
-
-
 def rules_of(setup: Setup) -> Rules:
     """The levers as whole numbers."""
     options: Any = setup.options
@@ -203,6 +165,13 @@ def calls_needed(allocations: int, rules: Rules) -> int:
     block that it takes in, one of those two or what such a call left above it: six calls.
     """
     return (9 if rules.pages else 2) * allocations
+
+
+def answering(setup: Setup) -> list[Policy]:
+    """The policies that answer by a function; the others are rules."""
+    found: Any = setup.policies
+    alone = [found[slot] for slot in ("cache_fit", "idle_release", "driver")]
+    return [*alone, *(term for term, _ in found["target"].terms())]
 
 
 def policies_of(setup: Setup, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:

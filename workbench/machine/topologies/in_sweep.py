@@ -1,4 +1,4 @@
-"""`machine: {topology: FILE, card_bytes: ...}`: what a sweep says of a board whose links a file describes."""
+"""What a sweep says of a board whose links a file (`topology: FILE`) or a rule (`arrangement: ring`) describes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from workbench.errors import InputError, at
 from workbench.levers import Spec, lever
 from workbench.machine.topologies.read import read_topology
+from workbench.machine.topologies.regular import RegularBoard
 from workbench.machine.topologies.topology import Node, Wire
 
 GIB = 1 << 30
@@ -59,14 +60,19 @@ class TopologyFile(Spec):
 
 
 def levers_of_topology(given: object, path: str, where: str) -> object:
-    """What was given with the topology file that it names written out as cards and links; else as it is.
+    """What was given with the topology file or the arrangement that it names written out as cards and links; else as
+    it is.
 
     Raises
     ------
     InputError
-        The file cannot be used, or a key stands beside it that `TopologyFile` does not have.
+        The file cannot be used, or a key stands beside it that `TopologyFile` or `RegularBoard` does not have.
     """
-    if not isinstance(given, Mapping) or "topology" not in given:
+    if not isinstance(given, Mapping):
+        return given
+    if "arrangement" in given:
+        return RegularBoard.read(given, path, where).board()
+    if "topology" not in given:
         return given
     said = TopologyFile.read(given, path, where)
     try:

@@ -9,6 +9,7 @@ from workbench.studies.pool.over_bound import OverBound, over_bound
 from workbench.studies.pool.page_accesses import Touches, pool_accesses, write_pool_accesses
 from workbench.studies.pool.recorded_memory import MemoryReplay, replayed_memory
 from workbench.studies.pool.remote_bound import fixed_bound, moving_bound
+from workbench.studies.pool.replay import Replayed, recorded_allocator, replay_sweep, replayed
 
 __all__ = [
     "Demand",
@@ -17,6 +18,7 @@ __all__ = [
     "LimitAndPages",
     "MemoryReplay",
     "OverBound",
+    "Replayed",
     "Touches",
     "WarpsAndCards",
     "demand_of",
@@ -29,6 +31,9 @@ __all__ = [
     "over_bound",
     "pieces_on_cards",
     "pool_accesses",
+    "recorded_allocator",
+    "replay_sweep",
+    "replayed",
     "replayed_memory",
     "segment_requests",
     "write_pool_accesses",

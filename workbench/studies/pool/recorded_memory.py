@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,19 +14,8 @@ from workbench.experiments.sweep import read_sweep
 from workbench.metrics.pool import measure
 from workbench.metrics.pool_series import reserved
 from workbench.records.pool import PoolRecord
+from workbench.studies.pool.replay import Before, known_caches
 from workbench.workloads.read import read_workload
-
-CACHES = (
-    "pytorch_caching",
-    "expandable_segments",
-    "split_and_coalesce",
-    "bfc",
-    "rmm_pool",
-    "binary_buddies",
-    "stitching",
-    "no_cache",
-)
-Before = Literal["ask", "leave_out", "with_cache"]
 
 
 class MemoryReplay(NamedTuple):
@@ -37,8 +26,8 @@ class MemoryReplay(NamedTuple):
     """Most bytes that were asked for and live at a time, what is asked for at the beginning included."""
     reserved_peak_bytes: int
     recorded_peak_bytes: int | None
-    """What the recorded allocator had got from its driver at most; None where the trace does not tell, or tells it of
-    several cards."""
+    """What the recorded allocator had got from its driver at most, all cards together; None where the trace does not
+    tell."""
     mean_apart: float
     """How far reserved bytes are from the recorded ones after an event, averaged, as a share of the recorded peak."""
     driver_calls: int
@@ -50,7 +39,7 @@ class MemoryReplay(NamedTuple):
 
 
 def replayed_memory(
-    trace: str, caches: Sequence[Any] = CACHES, before: Before = "with_cache", machine: Any = "dgx_h100"
+    trace: str, caches: Sequence[Any] | None = None, before: Before = "with_cache", machine: Any = "dgx_h100"
 ) -> list[MemoryReplay]:
     """The memory events of a trace under several caches, each beside what the trace says of its own allocator.
 
@@ -58,8 +47,8 @@ def replayed_memory(
     ----------
     trace : str
         A public trace by name, or a file with memory events: a profiler's, a memory snapshot, an RMM log.
-    caches : sequence
-        As a sweep says them. Equal names keep their order.
+    caches : sequence, optional
+        As a sweep says them; every cache of the catalogue if None.
     before : {"ask", "leave_out", "with_cache"}
         What is asked for at the beginning: what was live before the trace, nothing, or also what was cached then, which
         makes the pool as full as the recorded one; see `TracePool`. A trace that does not tell what was cached is
@@ -76,6 +65,7 @@ def replayed_memory(
     ----------
     spec 5, section 7 (PyTorch-style caching allocator); field.md 1.8.
     """
+    caches = known_caches() if caches is None else caches
     if not caches:
         raise InputError("replayed_memory needs at least one cache. Got none.")
     memory: Any = read_workload({"trace_pool": {"trace": trace}}, wants="pool_requests")
@@ -90,8 +80,6 @@ def replayed_memory(
 
 
 def _replay(cache: str, record: PoolRecord, told: np.ndarray | None) -> MemoryReplay:
-    if np.unique(record.borrower).size > 1:
-        told = None  # each event tells of its own card
     taken = np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0)
     found = measure(record)
     peak = None if told is None else int(told.max(initial=0))

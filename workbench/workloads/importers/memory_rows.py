@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.workloads.allocations import AllocationTable, LiveBefore
+from workbench.workloads.allocations import AllocationTable, DriverCalls, LiveBefore, Refusals
 from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import KernelRows
 
@@ -25,16 +25,19 @@ class Block(NamedTuple):
 
 
 class MemoryRows:
-    """Rows in the order of time; blocks that are released without having been allocated were live before."""
+    """Rows card by card, each card's in the order of time; blocks that are released without having been allocated were
+    live before."""
 
     def __init__(self) -> None:
         self._columns = {name: array("q") for name in ("time_ns", "bytes", "device", "address", "reserved")}
+        self._refused = {name: array("q") for name in ("time_ns", "bytes", "device")}
+        self._calls = {name: array("q") for name in ("time_ns", "bytes", "device")}
         self._live: dict[tuple[int, int], int] = {}
         self._before: list[Block] = []
 
     def allocate(self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN) -> None:
         """Add an allocation."""
-        self._add(time_ns, size, device, address, reserved)
+        _append(self._columns, time_ns, size, device, address, reserved)
         self._live[device, address] = size
 
     def release(self, time_ns: int, device: int, address: int, size: int, reserved: int = UNKNOWN) -> None:
@@ -42,7 +45,15 @@ class MemoryRows:
         was = self._live.pop((device, address), None)
         if was is None:
             self._before.append(Block(size, device, address))
-        self._add(time_ns, -(size if was is None else was), device, address, reserved)
+        _append(self._columns, time_ns, -(size if was is None else was), device, address, reserved)
+
+    def refuse(self, time_ns: int, device: int, size: int) -> None:
+        """Add a request that the recorded allocator could not serve."""
+        _append(self._refused, time_ns, size, device)
+
+    def driver_call(self, time_ns: int, device: int, size: int) -> None:
+        """Add a call of the driver, of a size below zero where it got memory back."""
+        _append(self._calls, time_ns, size, device)
 
     def also_before(self, blocks: Iterable[Block]) -> None:
         """Blocks that are live at the end and that no event allocated: they were live all the time."""
@@ -52,22 +63,39 @@ class MemoryRows:
             if place not in self._live and place not in known:
                 self._before.append(block)
 
-    def table(self) -> AllocationTable:
-        """The columns; bytes live after each row count what was live before."""
-        held = {name: np.array(column, np.int64) for name, column in self._columns.items()}
+    def table(self, calls_told: bool = False) -> AllocationTable:
+        """The columns, all cards in one order of time; bytes live after each row count what was live before.
+
+        Parameters
+        ----------
+        calls_told : bool
+            Whether the format tells the calls of the driver, also where there was none.
+        """
+        held = _by_time(self._columns)
         reserved = held.pop("reserved")
-        sizes, devices, addresses = (np.array([b[k] for b in self._before], np.int64) for k in range(3))
+        blocks = [block for block in self._before if block.bytes]  # a log may free a null pointer, of no bytes
+        sizes, devices, addresses = (np.array([b[k] for b in blocks], np.int64) for k in range(3))
         before = LiveBefore(sizes, devices, addresses)
         return AllocationTable(
             **held,
             allocated_after=live_after(held["bytes"], held["device"], before),
             reserved_after=None if (reserved == UNKNOWN).any() or not len(reserved) else reserved,
             before=before,
+            calls=DriverCalls(**_by_time(self._calls)) if calls_told else None,
+            refusals=Refusals(**_by_time(self._refused)),
         )
 
-    def _add(self, *row: int) -> None:
-        for column, value in zip(self._columns.values(), row, strict=True):
-            column.append(value)
+
+def _append(columns: Mapping[str, array[int]], *row: int) -> None:
+    for column, value in zip(columns.values(), row, strict=True):
+        column.append(value)
+
+
+def _by_time(columns: Mapping[str, array[int]]) -> dict[str, np.ndarray]:
+    """The columns as int64[rows]; rows of equal time stay in their order."""
+    found = {name: np.array(column, np.int64) for name, column in columns.items()}
+    order = np.argsort(found["time_ns"], kind="stable")
+    return {name: column[order] for name, column in found.items()}
 
 
 def live_after(changes: np.ndarray, device: np.ndarray, before: LiveBefore) -> np.ndarray:

@@ -1,7 +1,9 @@
 """The log of RMM's logging adaptor: CSV with the columns Thread,Time,Action,Pointer,Size,Stream.
 
-Times are those of a day, with microseconds; a log that runs past midnight goes on with the next day. What is allocated
-and fails is counted and asks for nothing, as the program that was recorded went on without it.
+Times are those of a day, with microseconds; a log that runs past midnight goes on with the next day. A request that
+failed is a refusal: the program that was recorded went on without it. Releases of RMM's own logs are called `free`,
+its manual says `deallocate`; addresses come with or without `0x` (RMM 0.15 to 25, logging_resource_adaptor), and the
+null pointer, which stands for no bytes, also as `(nil)` and `nullptr`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from workbench.workloads.importers.trace import Trace
 
 _COLUMNS = ("Thread", "Time", "Action", "Pointer", "Size", "Stream")
 _ALLOCATE, _FREES, _FAILED = "allocate", ("free", "deallocate"), "allocate failure"
+_NULL = ("(nil)", "nullptr")
 _OF_DAY = re.compile(r"(\d{1,2}):(\d\d):(\d\d)[.:](\d{1,9})$")
 _OF_EPOCH = re.compile(r"(\d{1,12})(?:\.(\d{1,9}))?$")
 _SECONDS_OF_DAY, _NS = 86_400, 10**9
@@ -49,7 +52,9 @@ class RmmLog(Importer):
                 rows.allocate(now, 0, _address(pointer, where), _size(size, where))
             elif action in _FREES:
                 rows.release(now, 0, _address(pointer, where), _size(size, where))
-            elif action != _FAILED:
+            elif action == _FAILED:
+                rows.refuse(now, 0, _size(size, where))
+            else:
                 raise InputError(f"{where}: Action must be allocate, free or allocate failure. Got {shown(action)}.")
         noted = {"records": sum(counts.values()), "failed_allocations": counts[_FAILED]}
         return memory_trace(
@@ -99,7 +104,7 @@ def _time(text: str, where: str) -> int:
 
 def _address(text: str, where: str) -> int:
     try:
-        return int(text, 16)
+        return 0 if text in _NULL else int(text, 16)
     except ValueError:
         raise InputError(f"{where}: Pointer must be a hexadecimal address. Got {shown(text)}.") from None
 

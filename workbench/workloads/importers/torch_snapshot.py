@@ -3,9 +3,14 @@
 A pickle can ask for any class or function and have it called. This one is read by an unpickler that gives out none: a
 file that asks for one is refused before anything of it is called. What is left are dictionaries, lists and numbers.
 
-`segments` is what was got from the driver, as it was after the last event; `device_traces` the events that a ring kept,
-oldest first. What was live before the first event is told by both: blocks that are released but were not allocated, and
-blocks that are live at the end without an event. A block is back when `free_completed` says so.
+`segments` is what was got from the driver, as it was after the last event; `device_traces` holds a list a card of the
+events that a ring of the card kept, oldest first (PyTorch 2.1 to 2.6, torch/csrc/cuda/memory_snapshot.cpp and
+c10/cuda/CUDACachingAllocator.cpp; sizes of events are those that were asked for). The rings of several cards begin at
+different times. What was live before the first event is told by both: blocks that are released but were not allocated,
+and blocks that are live at the end without an event. A block is back when `free_completed` says so, not when
+`free_requested` does. An `oom` is a request that failed after all cached memory had been given back. With expandable
+segments memory is got and given back by `segment_map` and `segment_unmap`. Other actions and keys say nothing of memory
+and are passed over.
 """
 
 from __future__ import annotations
@@ -20,15 +25,22 @@ import msgspec
 
 from workbench.errors import InputError, shown
 from workbench.workloads.importers.importer import Importer
-from workbench.workloads.importers.memory_rows import Block, MemoryRows, memory_trace
+from workbench.workloads.importers.memory_rows import UNKNOWN, Block, MemoryRows, memory_trace
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
 
 _PICKLE = re.compile(rb"\x80[\x02-\x05]")
-_ALLOC, _FREE_REQUESTED, _FREE = "alloc", "free_requested", "free_completed"
+_ALLOC, _FREE, _OOM = "alloc", "free_completed", "oom"
 _GROW, _SHRINK = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
+_CURE = "call torch.cuda.memory._record_memory_history() first and write it with torch.cuda.memory._dump_snapshot"
 _LIVE = re.compile(r"active_")
 """A block's state: active_allocated, active_pending_free (old), active_awaiting_free, or inactive."""
+
+
+class _Once(msgspec.Struct):
+    """A use of a block, in snapshots before PyTorch 2.1."""
+
+    real_size: int
 
 
 class _BlockOfSegment(msgspec.Struct):
@@ -36,10 +48,13 @@ class _BlockOfSegment(msgspec.Struct):
     state: str
     address: int = -1
     requested_size: int = -1
+    history: list[_Once] = []
 
     @property
     def asked(self) -> int:
-        return self.size if self.requested_size < 0 else self.requested_size
+        if self.requested_size >= 0:
+            return self.requested_size
+        return self.history[0].real_size if self.history else self.size
 
 
 class _Segment(msgspec.Struct):
@@ -47,6 +62,7 @@ class _Segment(msgspec.Struct):
     total_size: int
     blocks: list[_BlockOfSegment] = []
     device: int = 0
+    segment_type: str = ""
 
     def live(self) -> list[Block]:
         """The blocks in use; old snapshots leave addresses out, for blocks lie one after the other."""
@@ -69,6 +85,11 @@ class _Snapshot(msgspec.Struct):
     segments: list[_Segment]
     device_traces: list[list[_Event]]
 
+    @property
+    def of_allocator(self) -> bool:
+        """Whether the segments are what an allocator got from its driver; they are all small or large then."""
+        return all(segment.segment_type for segment in self.segments)
+
 
 class TorchSnapshot(Importer):
     """Read as a whole."""
@@ -86,7 +107,7 @@ class TorchSnapshot(Importer):
         for device, events in enumerate(snapshot.device_traces):
             _add(rows, device, events, _reserved_before(snapshot, device, events))
         rows.also_before(block for segment in snapshot.segments for block in segment.live())
-        table = rows.table()
+        table = rows.table(calls_told=snapshot.of_allocator)
         noted = {
             "segments": len(snapshot.segments),
             "segment_bytes": sum(segment.total_size for segment in snapshot.segments),
@@ -131,14 +152,28 @@ def _plain(content: bytes, where: str) -> Any:
 
 
 def _snapshot(found: Any, where: str) -> _Snapshot:
+    if _are_segments(found):
+        raise InputError(f"{where}: holds the segments of a moment and no history; {_CURE}.")
     try:
         return msgspec.convert(found, _Snapshot)
     except (msgspec.ValidationError, RecursionError) as problem:
         raise InputError(f"{where}: is no memory snapshot of PyTorch ({problem}).") from None
 
 
+def _are_segments(found: Any) -> bool:
+    """Whether these are segments alone, as `torch.cuda.memory_snapshot()` gives them."""
+    if isinstance(found, dict):
+        return "segments" in found and "device_traces" not in found
+    return isinstance(found, list) and bool(found) and all(isinstance(it, dict) and "blocks" in it for it in found)
+
+
 def _reserved_before(snapshot: _Snapshot, device: int, events: list[_Event]) -> int:
-    """What the driver had given before the first event: what it has given in the end, less what events added."""
+    """What the driver had given before the first event: what it has given in the end, less what events added.
+
+    Unknown in a snapshot that was made of a profile: its one segment a card spans all addresses that were seen.
+    """
+    if not snapshot.of_allocator:
+        return UNKNOWN
     at_end = sum(segment.total_size for segment in snapshot.segments if segment.device == device)
     return at_end - sum(_grown(event) for event in events)
 
@@ -150,11 +185,14 @@ def _grown(event: _Event) -> int:
 def _add(rows: MemoryRows, device: int, events: list[_Event], reserved: int) -> None:
     """The events of one card; without time stamps they are a microsecond apart."""
     last = 0
-    freeing = _FREE if any(event.action == _FREE for event in events) else _FREE_REQUESTED
     for place, event in enumerate(events):
         last = max(last, 1000 * (place if event.time_us < 0 else event.time_us))
-        reserved += _grown(event)
-        if event.action == _ALLOC:
+        reserved += 0 if reserved == UNKNOWN else _grown(event)
+        if event.action in _GROW + _SHRINK:
+            rows.driver_call(last, device, _grown(event))
+        elif event.action == _OOM:
+            rows.refuse(last, device, event.size)
+        elif event.action == _ALLOC:
             rows.allocate(last, device, event.addr, event.size, reserved)
-        elif event.action == freeing:
+        elif event.action == _FREE:
             rows.release(last, device, event.addr, event.size, reserved)

@@ -1,0 +1,45 @@
+"""The dashboard `malloc` as a page of its own, served as `workbench dashboard malloc` serves it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.board import MOVE_SECONDS, Board
+from tests.browser.conftest import Visit
+from tests.browser.server import free_port, running
+
+CANVASES = 4
+"""Histogram, who waits, what is held, latency."""
+
+
+def test_a_lock_and_a_policy_move_the_panels_and_nothing_leaves_the_host(
+    tmp_path_factory: pytest.TempPathFactory, visit: Visit
+):
+    port = free_port()
+    command = ["workbench", "dashboard", "malloc", f"--port={port}", "--no-browser"]
+    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as address:
+        visit.page.goto(address, timeout=240_000)
+        board = Board(visit.page, CANVASES)
+        board.wait()
+        result = board.page.locator(".wb-result").first
+        expect(result).to_contain_text("warp_aggregated against per_thread: mean ")
+        expect(board.mistake).to_have_count(0)
+        makespan, pictures = board.cell("makespan"), [board.picture(place) for place in range(CANVASES)]
+        slow = number(makespan.inner_text())
+        board.type("hold cycles (cycles)", "200")
+        for place in (0, 1, 2, 3):
+            board.wait_for_another(place, pictures[place])
+        expect(makespan).not_to_have_text(f"{slow:,.0f}", timeout=1000 * MOVE_SECONDS)
+        assert number(makespan.inner_text()) == pytest.approx(slow / 2, rel=0.05), "the lock is all that one waits for"
+        section = board.page.locator('.wb-levers:has(> .wb-section:has-text("Policies of the other"))')
+        section.locator('.wb-row:has(.wb-label:text-is("serve")) select').first.select_option(label="per thread")
+        section.locator('.wb-row:has(.wb-label:text-is("heap")) select').first.select_option(label="size classes")
+        expect(result).to_contain_text(re.compile(r"size_classes.* against bitmap_arena"), timeout=1000 * MOVE_SECONDS)
+        assert visit.outside == []
+
+
+def number(text: str) -> float:
+    return float(text.replace(",", ""))

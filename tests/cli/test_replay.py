@@ -1,0 +1,107 @@
+"""`workbench replay`: a trace under every cache as one table, kept as a results folder; mistakes in a sentence."""
+
+import json
+import pickle
+
+import pytest
+
+from tests.recorded_snapshots import Recorder
+from workbench.cli import main
+from workbench.policies.policy import policies
+from workbench.studies.pool.replay import known_caches
+
+ON = ["--machine", "dgx_1v", "--workers", "0"]
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    """Forty blocks of some MB on a card, every other one released; what is reserved is in segments of 2 MiB."""
+    made = Recorder()
+    blocks = [made.alloc(0, 100_000 * (k % 50 + 1)) for k in range(40)]
+    for block in blocks[::2]:
+        made.free(0, block)
+    made.fail(0, 1 << 40)
+    place = tmp_path / "own.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot()))
+    return place
+
+
+def said(words, capsys):
+    assert main(["replay", *map(str, words), *ON, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_every_cache_is_a_row_after_the_recorded_one(snapshot, capsys):
+    found = said([snapshot], capsys)
+    rows = {row["policy"]: row for row in found["policies"]}
+    assert list(rows) == ["recorded", *known_caches()]
+    assert set(known_caches()) == set(policies("cache"))
+    assert (found["requests"], found["allocations"], found["failed"]) == (60, 40, [])
+    assert rows["recorded"]["refused"] == 1 and rows["recorded"]["driver_calls"] > 1
+    assert rows["no_cache"]["fragmentation"] == 0 and rows["no_cache"]["driver_calls"] == 60
+    assert {row["active_peak_bytes"] for row in rows.values()} == {sum(100_000 * (k + 1) for k in range(40))}
+
+
+def test_on_smaller_cards_it_says_what_is_refused_or_borrowed_and_keeps_a_results_folder(snapshot, tmp_path, capsys):
+    folder, table = tmp_path / "kept", tmp_path / "rows.csv"
+    words = [snapshot, "--cache", "pytorch_caching", "--card-bytes", "40MiB", "--out", folder, "--csv", table]
+    recorded, alone, lent = said(words, capsys)["policies"]
+    assert (alone["policy"], lent["policy"]) == ("pytorch_caching, local_only", "pytorch_caching, max_bandwidth")
+    assert alone["refused"] > 0 == alone["borrowed_peak_bytes"]
+    assert lent["refused"] == 0 < lent["borrowed_peak_bytes"] < lent["reserved_peak_bytes"]
+    assert alone["reserved_peak_bytes"] <= 40 << 20
+    lines = table.read_text().splitlines()
+    assert lines[0].startswith("policy,reserved_peak_bytes,") and len(lines) == 4
+    assert main(["results", str(folder), "--json"]) == 0
+    kept = json.loads(capsys.readouterr().out)["table"]
+    assert [row["reserved_peak_bytes"] for row in kept] == [alone["reserved_peak_bytes"], lent["reserved_peak_bytes"]]
+    assert recorded["policy"] == "recorded"
+
+
+def test_what_the_recorded_allocator_refused_can_be_asked_for(snapshot, capsys):
+    words = [snapshot, "--cache", "no_cache", "--set", "policy.target=host_offload"]
+    assert said(words, capsys)["allocations"] == 40
+    assert main(["replay", *map(str, words), *ON, "--ask-refused"]) == 2
+    assert "the largest block of the trace must be at most" in capsys.readouterr().err
+
+
+def test_for_a_person_bytes_have_units(snapshot, capsys):
+    assert main(["replay", str(snapshot), "--cache", "no_cache", *ON]) == 0
+    out = capsys.readouterr().out
+    assert "60 requests, 40 of them allocations; 8 GPUs and 2 CPUs" in out
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1:]}
+    assert rows["no_cache"] == ["78.2", "MiB", "78.2", "MiB", "0.0%", "60", "0.0%", "0", "B", "0"]
+    assert rows["recorded"][-4:] == ["-", "0", "B", "1"]
+    assert len(out.splitlines()) == 4
+
+
+class Asks:
+    def __reduce__(self):
+        return print, ("executed",)
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "says"),
+    [
+        (pickle.dumps(Asks()), [], "it was refused and nothing in it was executed."),
+        (b"", [], "own: is empty."),
+        (b"no trace", [], "own: is no trace that is read here; there are "),
+        (pickle.dumps(Recorder().snapshot()), [], "tells of no allocation and no release; record the history"),
+        (None, ["--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB, 16GB or 1048576. Got 'many'."),
+        (None, ["--cache", "pytorch"], "unknown cache policy 'pytorch'; there are "),
+        (None, ["--machine", "{cards: [{id: gpu0, memory_bytes: 1000}], links: []}"], "which the largest card has."),
+        (None, ["--device", "3"], "has memory events of device 0 only. Got trace_pool.device 3."),
+        (
+            None,
+            [*(["--target", "local_only"] * 2), "--figure", "here"],
+            "--figure draws 12 policies at most; name some",
+        ),
+    ],
+)
+def test_a_mistake_is_one_sentence(snapshot, tmp_path, capsys, content, words, says):
+    place = tmp_path / "own"
+    place.write_bytes(snapshot.read_bytes() if content is None else content)
+    assert main(["replay", str(place), *words]) == 2
+    out, err = capsys.readouterr()
+    assert says in err and err.count("\n") == 1 and "executed" not in out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["own", "own.pickle"]

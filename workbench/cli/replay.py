@@ -1,0 +1,158 @@
+"""`workbench replay FILE`: what each policy would have done with the memory that a trace recorded."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench.cli.command import DONE, SOME_FAILED, Command
+from workbench.cli.output import say_json, say_table
+from workbench.cli.progress import Bar
+from workbench.cli.sweep_arguments import levers_of
+from workbench.errors import InputError
+from workbench.strict_yaml import parse_value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbench.api import Results
+    from workbench.studies.pool import Replayed
+
+WITH_LENDING = ("local_only", "max_bandwidth")
+"""Who lends on cards of another size, unless --target says it: nobody, and the document's first rule."""
+_BYTES = ("reserved_peak_bytes", "active_peak_bytes", "borrowed_peak_bytes")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a memory snapshot, profile or RMM log, or a public trace's name")
+    parser.add_argument("--cache", action="append", default=[], metavar="POLICY", help="only this cache; repeatable")
+    parser.add_argument("--target", action="append", default=[], metavar="POLICY", help="who lends; repeatable")
+    parser.add_argument("--machine", "--board", metavar="BOARD", help="a preset, or a machine as a sweep says it")
+    parser.add_argument(
+        "--card-bytes", metavar="BYTES", help="memory of every GPU, such as 40GiB: would it have fitted?"
+    )
+    parser.add_argument("--device", type=int, default=-1, metavar="N", help="one card of the trace (default: all)")
+    parser.add_argument(
+        "--before",
+        choices=("ask", "leave_out", "with_cache"),
+        default="ask",
+        help="what was live before the trace; with_cache: the pool starts as full as the recorded one",
+    )
+    parser.add_argument("--ask-refused", action="store_true", help="ask also for what the recorded allocator refused")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="override of the sweep")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: as many as pay off)")
+    parser.add_argument("--out", metavar="DIR", help="keep the runs: a results folder for results, figures and export")
+    parser.add_argument("--figure", metavar="DIR", help="draw memory over the requests, as PDF, PNG and CSV")
+    parser.add_argument("--csv", metavar="FILE", help="write the rows as CSV")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def run(given: argparse.Namespace) -> int:
+    from workbench.api import run as run_sweep
+    from workbench.studies.pool.replay import FIGURES, replay_sweep, replayed
+    from workbench.units import parse_bytes
+
+    size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
+    machine = {"machine": parse_value(given.machine, "--machine")} if given.machine is not None else {}
+    sweep = replay_sweep(
+        given.file,
+        caches=[parse_value(text, "--cache") for text in given.cache],
+        targets=[parse_value(text, "--target") for text in given.target] or (WITH_LENDING if size else ()),
+        card_bytes=size,
+        before=given.before,
+        refused="ask" if given.ask_refused else "leave_out",
+        device=given.device,
+        **machine,
+    )
+    if given.figure and not sweep["figures"]:
+        raise InputError(f"--figure draws {max(FIGURES.values())} policies at most; name some by --cache and --target.")
+    progress = Bar(quiet=given.json)
+    results = run_sweep(sweep, given.out, set=levers_of(given.set), workers=given.workers, progress=progress)
+    rows = replayed(results)
+    figures = _drawn(results, Path(given.figure)) if given.figure else []
+    if given.csv:
+        from workbench.experiments.folder import write_whole
+
+        write_whole(Path(given.csv), _table(rows).to_csv(index=False))
+    _report(given, results, rows, figures)
+    return SOME_FAILED if results.failures else DONE
+
+
+def _table(rows: list[Replayed]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([row._asdict() for row in rows])
+
+
+def _drawn(results: Results, folder: Path) -> list[Path]:
+    from workbench.figures import draw_all
+
+    return draw_all(results, folder)
+
+
+_LUMPED = "The trace does not tell which blocks were live before it: one block a card stands for them, {size} in all."
+_COLD = (
+    "The recorded allocator began with {size} cached and the pools here with none: --before with_cache lets them begin "
+    "as full."
+)
+
+
+def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], figures: list[Path]) -> None:
+    from workbench.units import bytes_said
+
+    facts = _facts(given, results)
+    failed = [{"run_id": row.id, "error": row.error} for row in results.failures]
+    if given.json:
+        policies = {"policies": [row._asdict() for row in rows], "failed": failed}
+        say_json({**facts, **policies, "folder": given.out, "figures": [str(path) for path in figures]})
+        return
+    print(
+        f"{facts['trace']}: {facts['requests']} requests, {facts['allocations']} of them allocations; {facts['board']}"
+    )
+    say_table(_said(rows))
+    if facts["lumped_before_bytes"] and given.before != "leave_out":
+        print(_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"])))
+    if facts["cached_before_bytes"] and given.before != "with_cache":
+        print(_COLD.format(size=bytes_said(facts["cached_before_bytes"])))
+    for one in failed:
+        print(f"failed: {one['error']}")
+    if given.out:
+        print(f"kept in {given.out}: workbench results {given.out}, workbench export {given.out} --to PAPER")
+    for path in figures:
+        if path.suffix == ".png":
+            print(f"figure: {path}")
+
+
+def _facts(given: argparse.Namespace, results: Results) -> dict[str, Any]:
+    """What was replayed, and where."""
+    from workbench.machine.board import board_note
+
+    setup: Any = results.points[0].setup
+    told = setup.workload.recorded()
+    return {
+        "trace": given.file,
+        **setup.workload.facts(setup.machine),
+        "cached_before_bytes": told.cached_before,
+        "lumped_before_bytes": told.lumped_before,
+        "board": board_note(setup.machine),
+    }
+
+
+def _said(rows: list[Replayed]) -> pd.DataFrame:
+    """The rows for a person: bytes in units, shares in per cent, what is not known left open."""
+    from workbench.units import bytes_said
+
+    table = _table(rows)
+    for name in _BYTES:
+        table[name] = [bytes_said(size) if size == size else "-" for size in table[name]]
+    for name in ("fragmentation", "cache_hit_rate"):
+        table[name] = [f"{share:.1%}" if share == share else "-" for share in table[name]]
+    for name in ("driver_calls", "refused"):
+        table[name] = [f"{count:.0f}" if count == count else "-" for count in table[name]]
+    return table.rename(columns=lambda name: name.removesuffix("_bytes").replace("_", " "))
+
+
+COMMAND = Command(
+    "replay", "What each policy would have done with the memory that a trace recorded.", add_arguments, run
+)

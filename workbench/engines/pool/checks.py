@@ -1,0 +1,70 @@
+"""What the engine `pool` refuses before a run: requests that make no sense, policies that cannot go together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.engines.engine import Setup
+from workbench.errors import InputError
+from workbench.machine.board import Board
+from workbench.workloads.pool_requests import ALLOC, PoolRequests
+
+
+def check_policies(setup: Setup) -> None:
+    """Refuse cards that the board does not have, and policies that cannot go together."""
+    check_named_cards(setup)
+    _check_driver(setup)
+    _check_waiting(setup)
+
+
+def check_named_cards(setup: Setup) -> None:
+    """Refuse a choice of a card that names one which the board does not have."""
+    target: Any = setup.policies["target"]
+    board: Any = setup.machine
+    for term, _ in target.terms():
+        term.parameters_on(board.ids)
+
+
+def _check_driver(setup: Setup) -> None:
+    """Refuse a driver that would move what is allocated, and one run for what is mapped page by page."""
+    policy: Any = setup.policies["driver"]
+    cache: Any = setup.policies["cache"]
+    if policy.layout == "compacting":
+        raise InputError(f"driver: {policy.name} moves what is allocated, which a driver cannot; use its base.")
+    if policy.layout == "contiguous" and cache.rules().pages:
+        raise InputError(
+            f"driver: {policy.name} places each allocation in one run, but {cache.name} maps pages wherever they lie; "
+            "use byte_counter."
+        )
+
+
+def _check_waiting(setup: Setup) -> None:
+    """Refuse a newcomer that would move others away and yet wait: what it moved would belong to no request."""
+    options: Any = setup.options
+    residency: Any = setup.policies["residency"]
+    if options.when_full == "wait" and residency.rules().evicts:
+        raise InputError(
+            f"when_full: {residency.name} moves others away for a newcomer, which therefore does not wait; use refuse, "
+            "or migrate_back."
+        )
+
+
+def check_requests(requests: PoolRequests, board: Board) -> None:
+    """Refuse what no board could serve: sizes, cards and times that make no sense, regions larger than every card."""
+    alloc = requests.action == ALLOC
+    largest = max(card.free_bytes for card in board.cards)
+    card = np.clip(requests.card, 0, len(board.cards) - 1)
+    runs = np.array([it.kind != "switch" for it in board.cards])[card]
+    wrong = (
+        (alloc & (requests.bytes < 1), "asks for {bytes} bytes; a region has at least 1"),
+        (alloc & (requests.bytes > largest), f"asks for {{bytes}} bytes; the largest card has {largest}"),
+        (card != requests.card, f"comes from card {{card}}; the board's cards are 0 to {len(board.cards) - 1}"),
+        (~runs, "comes from card {card}, which is a switch; applications run on processors"),
+        (np.diff(requests.time, prepend=0) < 0, "comes before the one in front of it, or before time 0"),
+    )
+    for rows, says in wrong:
+        if rows.any():
+            row = int(np.argmax(rows))
+            raise InputError(f"request {row} {says.format(bytes=requests.bytes[row], card=requests.card[row])}.")

@@ -1,0 +1,172 @@
+"""What would each policy have done with the memory that was recorded? A trace as a sweep, and its runs as rows.
+
+The recorded program is replayed as it asked: what it would have asked for on another machine, or after memory that it
+was refused had been granted, no trace tells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.machine import Board
+from workbench.policies.catalogue import load_all
+from workbench.policies.policy import policies
+from workbench.workloads.read import read_workload
+
+Before = Literal["ask", "leave_out", "with_cache"]
+USUAL_BOARD = "dgx_h100"
+"""Where a trace is replayed unless another machine is named: eight cards of 80 GiB."""
+MEASURES = (
+    "reserved_peak_bytes",
+    "active_peak_bytes",
+    "fragmentation",
+    "driver_calls_per_request",
+    "cache_hit_rate",
+    "borrowed_rate",
+    "borrowed_peak_bytes",
+    "completed_rate",
+)
+FIGURES = {"reserved_over_requests": 12, "memory_by_card": 8}
+"""What is drawn of a replay, and of how many policies at most."""
+RECORDED = "recorded"
+
+
+class Replayed(NamedTuple):
+    """A trace under one policy, or under the allocator that it was recorded with; what is not known is NaN."""
+
+    policy: str
+    reserved_peak_bytes: float
+    """Most bytes got from the drivers at a time, all cards together."""
+    active_peak_bytes: float
+    """Most bytes asked for and live at a time."""
+    fragmentation: float
+    """1 - peak active / peak reserved."""
+    driver_calls: float
+    cache_hit_rate: float
+    """Granted allocations that needed no driver call, as a share of the granted."""
+    borrowed_peak_bytes: float
+    """Most bytes that lay on another card than their application's at a time."""
+    refused: float
+    """Allocations that were not granted."""
+
+
+def replay_sweep(
+    trace: str,
+    caches: Sequence[Any] = (),
+    targets: Sequence[Any] = (),
+    machine: Any = USUAL_BOARD,
+    card_bytes: int | None = None,
+    before: Before = "ask",
+    refused: Literal["leave_out", "ask"] = "leave_out",
+    device: int = -1,
+) -> dict[str, Any]:
+    """The sweep that replays a trace under several caches, and under several choices of who lends.
+
+    Parameters
+    ----------
+    trace : str
+        A public trace by name, or a file with memory events: a profiler's, a memory snapshot, an RMM log.
+    caches, targets : sequence
+        Policies as a sweep says them; no cache means every one that there is, no target the engine's own.
+    machine : str or mapping
+        A board with as many GPUs as the trace has cards.
+    card_bytes : int, optional
+        Memory of every GPU instead of the board's.
+    before, refused, device
+        See `TracePool`.
+
+    Raises
+    ------
+    InputError
+        The trace tells of no allocation and no release, or the board makes no sense.
+
+    References
+    ----------
+    spec 5, section 6; field.md 1.8: no other tool replays a snapshot under another policy.
+    """
+    said = {"trace": trace, "before": before, "refused": refused, "device": device}
+    memory: Any = read_workload({"trace_pool": said}, wants="pool_requests")
+    if not len(memory.recorded().time_ns):
+        raise InputError(f"{trace}: tells of no allocation and no release; record the history of memory in it.")
+    slots = {"cache": caches or known_caches(), "target": targets}
+    asked = {name: value for name, value in said.items() if value != memory.levers[name].default}
+    return {
+        "question": "What would each policy have done with the memory that was recorded?",
+        "engine": "pool",
+        "machine": machine if card_bytes is None else _board_of(machine, card_bytes),
+        "workload": {"trace_pool": asked},
+        "policy": {slot: {"vary": list(chosen)} for slot, chosen in slots.items() if chosen},
+        "seeds": 1,
+        "measures": list(MEASURES),
+        "figures": [name for name, most in FIGURES.items() if len(slots["cache"]) * max(len(targets), 1) <= most],
+    }
+
+
+def known_caches() -> list[str]:
+    """Every cache of the catalogue, those defined in a notebook included."""
+    load_all()
+    return list(policies("cache"))
+
+
+def _board_of(machine: Any, card_bytes: int) -> dict[str, Any]:
+    """The board with other memory on its GPUs."""
+    board = Board.read(machine)
+    cards = [card.but(memory_bytes=card_bytes, used_bytes=0) if card.kind == "gpu" else card for card in board.cards]
+    return board.but(cards=tuple(cards)).plain()
+
+
+def replayed(runs: RunSet) -> list[Replayed]:
+    """One row a finished run of such a sweep, in its order, after the recorded allocator's own where the trace tells.
+
+    Parameters
+    ----------
+    runs : RunSet
+        What `workbench.run` gave for the sweep, or `workbench.open_results` for its folder.
+    """
+    setup: Any = runs.points[0].setup
+    facts = setup.workload.facts(setup.machine)
+    own = recorded_allocator(setup.workload)
+    rows = [_row(runs, point, facts) for point in runs.points]
+    return [*([own] if own is not None else []), *(row for row in rows if row is not None)]
+
+
+def recorded_allocator(workload: Any) -> Replayed | None:
+    """What the trace says of its own allocator; None where it does not tell what that had got from its driver."""
+    told = workload.recorded()
+    if told.reserved is None:
+        return None
+    reserved, active = float(told.reserved.max(initial=0)), _most(told.allocated)
+    return Replayed(
+        policy=RECORDED,
+        reserved_peak_bytes=reserved,
+        active_peak_bytes=active,
+        fragmentation=1 - active / reserved if reserved else math.nan,
+        driver_calls=math.nan if told.driver_calls is None else told.driver_calls,
+        cache_hit_rate=math.nan,
+        borrowed_peak_bytes=0.0,
+        refused=math.nan if told.refused is None else told.refused,
+    )
+
+
+def _most(over_time: np.ndarray | None) -> float:
+    return math.nan if over_time is None else float(over_time.max(initial=0))
+
+
+def _row(runs: RunSet, point: Any, facts: dict[str, int]) -> Replayed | None:
+    row = runs.rows.get(run_id(point.id, runs.seeds[0]))
+    if row is None or row.status != "done":
+        return None
+    found = row.measures
+    return Replayed(
+        policy=runs.label(point),
+        driver_calls=round(found["driver_calls_per_request"] * facts["requests"]),
+        refused=round((1 - found["completed_rate"]) * facts["allocations"]),
+        **{name: found[name] for name in Replayed._fields if name in found},
+    )
