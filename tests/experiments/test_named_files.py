@@ -1,11 +1,14 @@
 """Files named in a sweep are found wherever they stand, and nothing else is taken for one."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from workbench.experiments.named_files import with_files
+from workbench.policies.from_file import policy_in_file
 
 POLICY = '''
 from workbench.policies.placement import Placement
@@ -64,3 +67,14 @@ def test_results_open_from_anywhere(folder, tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     assert wb.open_results(tmp_path / "out").table.equals(table)
     assert Path("/") == Path.cwd()
+
+
+def test_a_policy_file_is_read_as_it_is_now_and_nothing_is_left_beside_it(folder, monkeypatch):
+    """An edit that changes neither the size nor the second of the file would be missed by kept bytecode."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = folder / "lowest.py"
+    for k, title in enumerate((b"The lowest start", b"The LOWEST start")):
+        file.write_bytes(file.read_bytes().replace(b"The lowest start", title))
+        os.utime(file, ns=(10**18 + k, 10**18 + k))
+        assert policy_in_file("lowest.py:Lowest", folder, "").__doc__.startswith(title.decode())
+    assert sorted(it.name for it in folder.iterdir()) == ["jobs.csv", "lowest.py", "other.csv"]

@@ -1,6 +1,7 @@
 """Verify: a bundle is true to the last bit, or the first thing that is not is named."""
 
 import json
+import shutil
 
 import pytest
 
@@ -114,8 +115,7 @@ def test_the_bundle_alone_is_enough(tmp_path):
         "measures: [drain_cycles]\n"
     )
     bundle = wb.run(work / "sweep.yaml").export(tmp_path / "paper")
-    for path in work.iterdir():
-        path.unlink()
+    shutil.rmtree(work)
     moved = tmp_path / "elsewhere" / "paper"
     moved.parent.mkdir()
     bundle.rename(moved)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.policies.policy import Policy
@@ -41,12 +42,19 @@ def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
     return found[cls]
 
 
+class _AsWritten(SourceFileLoader):
+    """Reads the source every time: bytecode would be left in a user's folder, and outlive an edit of the same second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _module(path: Path, where: str) -> ModuleType:
     name = f"policy_file_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
     known = sys.modules.get(name)
     if known is not None and known.__dict__.get("_stamp") == path.stat().st_mtime_ns:
         return known
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_AsWritten(name, str(path)))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

@@ -31,12 +31,18 @@ def test_mean_agrees_with_scipy_and_with_its_interval(sample, band):
 def test_ratio_agrees_with_scipy(values):
     upper, lower = np.array(values, dtype=float).T
     got = equivalent_ratio(upper, lower, (0.955, 1.045))
-    if (upper - 0.955 * lower).std() and (1.045 * lower - upper).std():
+    if min(np.ptp(upper - 0.955 * lower), np.ptp(1.045 * lower - upper)) > 1e-9:  # else the spread is rounding
         p_low = scipy.stats.ttest_1samp(upper - 0.955 * lower, 0, alternative="greater").pvalue
         p_high = scipy.stats.ttest_1samp(1.045 * lower - upper, 0, alternative="greater").pvalue
         assert (got.p_low, got.p_high) == pytest.approx((p_low, p_high))
         assert got.p_value == max(got.p_low, got.p_high)
         assert (got.place == "inside") == (got.p_value < 0.05 and not math.isnan(got.interval.low))
+
+
+def test_ratio_of_equal_pairs_is_told_by_signs_and_not_by_rounding():
+    """40 - 0.955 * 99 is no binary number, so that its three equal values have a spread of their own."""
+    got = equivalent_ratio(np.full(3, 40.0), np.full(3, 99.0), (0.955, 1.045))
+    assert (got.p_low, got.p_high, got.place) == (1.0, 0.125, "across")
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
