@@ -43,7 +43,7 @@ def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
 
 
 class _AsWritten(SourceFileLoader):
-    """Reads the source every time: bytecode would be left in a user's folder, and outlive an edit of the same second."""
+    """Reads the source every time: bytecode would lie in a user's folder, and outlive an edit of the same second."""
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)
