@@ -50,7 +50,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     from workbench.api import run as run_sweep
-    from workbench.studies.pool.replay import FIGURES, replay_sweep, replayed
+    from workbench.studies.pool.replay import replayed
+
+    sweep, progress = _sweep(given), Bar(quiet=given.json)
+    results = run_sweep(sweep, given.out, set=levers_of(given.set), workers=given.workers, progress=progress)
+    rows = replayed(results)
+    figures = _drawn(results, Path(given.figure)) if given.figure else []
+    if given.csv:
+        _write_csv(rows, Path(given.csv))
+    _report(given, results, rows, figures)
+    return SOME_FAILED if results.failures else DONE
+
+
+def _sweep(given: argparse.Namespace) -> dict[str, Any]:
+    """What the arguments ask for, as a sweep."""
+    from workbench.studies.pool.replay import FIGURES, replay_sweep
     from workbench.units import parse_bytes
 
     size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
@@ -67,22 +81,13 @@ def run(given: argparse.Namespace) -> int:
     )
     if given.figure and not sweep["figures"]:
         raise InputError(f"--figure draws {max(FIGURES.values())} policies at most; name some by --cache and --target.")
-    progress = Bar(quiet=given.json)
-    results = run_sweep(sweep, given.out, set=levers_of(given.set), workers=given.workers, progress=progress)
-    rows = replayed(results)
-    figures = _drawn(results, Path(given.figure)) if given.figure else []
-    if given.csv:
-        from workbench.experiments.folder import write_whole
-
-        write_whole(Path(given.csv), _table(rows).to_csv(index=False))
-    _report(given, results, rows, figures)
-    return SOME_FAILED if results.failures else DONE
+    return sweep
 
 
-def _table(rows: list[Replayed]) -> pd.DataFrame:
-    import pandas as pd
+def _write_csv(rows: list[Replayed], place: Path) -> None:
+    from workbench.experiments.folder import write_whole
 
-    return pd.DataFrame([row._asdict() for row in rows])
+    write_whole(place, _table(rows).to_csv(index=False))
 
 
 def _drawn(results: Results, folder: Path) -> list[Path]:
@@ -99,8 +104,6 @@ _COLD = (
 
 
 def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], figures: list[Path]) -> None:
-    from workbench.units import bytes_said
-
     facts = _facts(given, results)
     failed = [{"run_id": row.id, "error": row.error} for row in results.failures]
     if given.json:
@@ -111,10 +114,7 @@ def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], f
         f"{facts['trace']}: {facts['requests']} requests, {facts['allocations']} of them allocations; {facts['board']}"
     )
     say_table(_said(rows))
-    if facts["lumped_before_bytes"] and given.before != "leave_out":
-        print(_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"])))
-    if facts["cached_before_bytes"] and given.before != "with_cache":
-        print(_COLD.format(size=bytes_said(facts["cached_before_bytes"])))
+    _note_what_was_before(given, facts)
     for one in failed:
         print(f"failed: {one['error']}")
     if given.out:
@@ -122,6 +122,16 @@ def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], f
     for path in figures:
         if path.suffix == ".png":
             print(f"figure: {path}")
+
+
+def _note_what_was_before(given: argparse.Namespace, facts: dict[str, Any]) -> None:
+    """Say in which way the pools here did not begin as the recorded allocator did."""
+    from workbench.units import bytes_said
+
+    if facts["lumped_before_bytes"] and given.before != "leave_out":
+        print(_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"])))
+    if facts["cached_before_bytes"] and given.before != "with_cache":
+        print(_COLD.format(size=bytes_said(facts["cached_before_bytes"])))
 
 
 def _facts(given: argparse.Namespace, results: Results) -> dict[str, Any]:
@@ -137,6 +147,12 @@ def _facts(given: argparse.Namespace, results: Results) -> dict[str, Any]:
         "lumped_before_bytes": told.lumped_before,
         "board": board_note(setup.machine),
     }
+
+
+def _table(rows: list[Replayed]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame([row._asdict() for row in rows])
 
 
 def _said(rows: list[Replayed]) -> pd.DataFrame:

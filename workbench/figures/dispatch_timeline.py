@@ -11,7 +11,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import chosen_span, common_seed
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.dispatch_lanes import lanes, within
 from workbench.metrics.dispatch_rows import makespan, releases
@@ -120,8 +120,7 @@ def dispatch_timeline_data(
     """
     if by not in KINDS:
         raise unknown_name("", f"colouring of {FIGURE.name}", by, KINDS)
-    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
-    check_room(len(lines), 1, FIGURE.name)
+    lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
     shown = (0, MODULES) if modules is None else chosen_span(modules, FIGURE.name, "modules")

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.records.translation import TranslationRecord
 
@@ -58,8 +58,7 @@ def latency_distribution_data(runs: RunSet) -> LatencyDistribution:
     InputError
         There are more panels or lines than can be drawn, or a point has no finished run or no accesses.
     """
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), FIGURE.name)
+    shown = drawn_panels(runs, FIGURE.name)
     lines = []
     for place, panel in enumerate(shown):
         for line in panel.lines:

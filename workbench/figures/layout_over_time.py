@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import chosen_span, common_seed
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.figures.shades import shades
 from workbench.metrics.shared_memory_pieces import Pieces, pieces
@@ -88,8 +88,7 @@ def layout_over_time_data(
     InputError
         No seed was finished by all points, the cycles are no span, or too much lies within them.
     """
-    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
-    check_room(len(lines), 1, FIGURE.name)
+    lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
     first, last = _span(records, cycles)

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.records.pool import PoolRecord
 from workbench.records.pool_stays import ever_away, remote, stays_of
@@ -64,8 +64,7 @@ def lending_graph_data(runs: RunSet) -> LendingGraph:
     InputError
         There are more points than panels on a page, or a point has no finished run.
     """
-    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
-    check_room(len(lines), 1, FIGURE.name)
+    lines = lines_apart(runs, FIGURE.name)
     found = []
     for setting, line in lines:
         kept = records(runs, line.point, FIGURE.name)

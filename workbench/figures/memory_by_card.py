@@ -9,7 +9,7 @@ import numpy as np
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.pool_series import cached, in_use
 from workbench.records.pool import PoolRecord
@@ -67,8 +67,7 @@ def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
     InputError
         No seed was finished by all points, or there are more points than panels on a page.
     """
-    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
-    check_room(len(lines), 1, FIGURE.name)
+    lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     found = []
     for setting, line in lines:

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.means import Means, mean_curve, rests_on
-from workbench.figures.panels import Line, check_room, panels
+from workbench.figures.panels import Line, drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.translation_series import counted_over_time
 from workbench.records.translation import TranslationRecord
@@ -66,8 +66,7 @@ def network_load_data(runs: RunSet) -> NetworkLoad:
     InputError
         There are more panels or lines than can be drawn, or a point has no finished run.
     """
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), FIGURE.name)
+    shown = drawn_panels(runs, FIGURE.name)
     lines = [line for place, panel in enumerate(shown) for line in _lines(runs, place, panel.lines)]
     return NetworkLoad(tuple(panel.title for panel in shown), tuple(lines))
 

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.means import Means, level_of, mean_curve, rests_on
-from workbench.figures.panels import Line, check_room, panels
+from workbench.figures.panels import Line, drawn_panels
 from workbench.figures.recipe import Column, on_paper
 from workbench.metrics.steps import Steps
 from workbench.records.shared_memory import drain_cycle
@@ -79,8 +79,7 @@ def over_time(
     InputError
         There are more panels than a page holds, or a point has no finished run.
     """
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), figure)
+    shown = drawn_panels(runs, figure)
     curves: list[Curve] = []
     for place, panel in enumerate(shown):
         curves.extend(_curves(runs, figure, place, panel.lines, steps_of, end_of))

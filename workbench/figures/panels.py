@@ -54,6 +54,32 @@ def panels(runs: RunSet, apart: str | None = None) -> list[Panel]:
     return [Panel(title, lines) for title, lines in found.items()]
 
 
+def drawn_panels(runs: RunSet, figure: str) -> list[Panel]:
+    """The panels of a sweep for a figure that draws every point as a line of its own.
+
+    Raises
+    ------
+    InputError
+        There are too many panels, or too many lines in one; the sentence says what to do.
+    """
+    shown = panels(runs)
+    check_room(len(shown), max(len(panel.lines) for panel in shown), figure)
+    return shown
+
+
+def lines_apart(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
+    """Every point of a sweep with the title of its setting, for a figure that gives each a panel of its own.
+
+    Raises
+    ------
+    InputError
+        There are too many; the sentence says what to do.
+    """
+    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
+    check_room(len(lines), 1, figure)
+    return lines
+
+
 def check_room(panels: int, lines: int, figure: str) -> None:
     """Refuse more panels than a page holds, and more lines than a panel can tell apart.
 

@@ -10,7 +10,7 @@ from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import chosen_span, common_seed
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import lines_apart
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.pool_regions import Regions, regions_of
 from workbench.records.pool import PoolRecord, granted
@@ -81,8 +81,7 @@ def region_layout_data(
     InputError
         No seed was finished by all points, there is no such card, the requests are no span, or too much lies in them.
     """
-    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
-    check_room(len(lines), 1, FIGURE.name)
+    lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     found = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
     name = _busiest(found[0]) if card is None else card

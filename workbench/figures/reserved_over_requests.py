@@ -9,7 +9,7 @@ import numpy as np
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.pool_series import reserved
 from workbench.records.pool import FREE_OF_REFUSED, NEVER_ASKED, RELEASED, PoolRecord
@@ -68,8 +68,7 @@ def reserved_over_requests_data(runs: RunSet, seed: int | None = None) -> Reserv
     InputError
         No seed was finished by all points, or there are more panels or lines than can be drawn.
     """
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), FIGURE.name)
+    shown = drawn_panels(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     lines = []
     for place, panel in enumerate(shown):

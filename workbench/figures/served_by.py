@@ -10,7 +10,7 @@ import numpy as np
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.means import Means, mean_curve, rests_on
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
@@ -62,8 +62,7 @@ def served_by_data(runs: RunSet) -> ServedBy:
     InputError
         There are more panels or bars than can be drawn, or a point has no finished run.
     """
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), FIGURE.name)
+    shown = drawn_panels(runs, FIGURE.name)
     bars = []
     for place, panel in enumerate(shown):
         for line in panel.lines:

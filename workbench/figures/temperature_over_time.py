@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.figures.one_run import common_seed
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import lines_apart
 from workbench.figures.power_over_modules import without_power
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.dispatch_power import has_heat, has_power, temperatures
@@ -70,8 +70,7 @@ def temperature_over_time_data(runs: RunSet, seed: int | None = None) -> Tempera
     InputError
         No seed was finished by all points, there are too many points, or heat was not simulated.
     """
-    lines = [(panel.title, line) for panel in panels(runs) for line in panel.lines]
-    check_room(len(lines), 1, FIGURE.name)
+    lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     found = [_warmth(s, line.name, runs.record(run_id(line.point.id, chosen))) for s, line in lines]
     return TemperatureOverTime(chosen, tuple(found))

@@ -10,7 +10,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.figures.finished import records
 from workbench.figures.means import Means, level_of, mean_curve, rests_on
-from workbench.figures.panels import check_room, panels
+from workbench.figures.panels import drawn_panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.metrics.dispatch_balance import spread_after
 
@@ -67,8 +67,7 @@ def unit_spread_over_rounds_data(runs: RunSet) -> UnitSpread:
     InputError
         There are more panels or lines than can be drawn, a point has no finished run, or a module no dispatch.
     """
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), FIGURE.name)
+    shown = drawn_panels(runs, FIGURE.name)
     lines = []
     for place, panel in enumerate(shown):
         for line in panel.lines:

@@ -20,7 +20,7 @@ from workbench.figures.fragmentation_by_size import (
     trend,
 )
 from workbench.figures.means import level_of, means_of, rests_on
-from workbench.figures.panels import Line, check_room, panels
+from workbench.figures.panels import Line, check_room, drawn_panels, panels
 from workbench.figures.recipe import Recipe, on_paper
 from workbench.studies.statistics import mean_interval
 
@@ -78,8 +78,7 @@ def _priorities(runs: RunSet, panel: int, path: str, measure: str, lines: list[L
 
 
 def _over_priorities(runs: RunSet, measure: str) -> MeasureByLever:
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), FIGURE.name)
+    shown = drawn_panels(runs, FIGURE.name)
     lines = [_policy(runs, place, line, measure) for place, panel in enumerate(shown) for line in panel.lines]
     return _whole(runs, "priority", measure, "priority", [panel.title for panel in shown], lines)
 

@@ -56,11 +56,9 @@ def demand_of(record: PoolRecord, lends: np.ndarray | None = None, granted_only:
 
     Examples
     --------
-    >>> from workbench.experiments.plan import make_plan
-    >>> from workbench.experiments.sweep import read_sweep
-    >>> small = {"engine": "pool", "workload": {"synthetic": "full_card", "footprint": 1.5}, "seeds": 1}
-    >>> plan = make_plan(read_sweep(small))
-    >>> asked = demand_of(plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 0))
+    >>> from workbench.studies.simulated import simulated
+    >>> full = {"synthetic": "full_card", "footprint": 1.5}
+    >>> asked = demand_of(simulated({"engine": "pool", "workload": full}))
     >>> int(loads(asked).max()) / int(asked.capacity[1])
     1.5
     """

@@ -19,6 +19,9 @@ from workbench.records.pool import PoolRecord, granted
 from workbench.studies.pool.spread import spread
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
 
+NOWHERE = -1
+"""Instead of the card of a segment that the pool refused."""
+
 
 class HeapGrowth(Spec):
     """How heaps grow."""
@@ -68,11 +71,9 @@ def segment_requests(heaps: Mapping[int, MallocRecord], growth: HeapGrowth | Non
 
     Examples
     --------
-    >>> from workbench.experiments.plan import make_plan
-    >>> from workbench.experiments.sweep import read_sweep
+    >>> from workbench.studies.simulated import simulated
     >>> few = {"synthetic": "random_mallocs", "threads": 64, "size": 100}
-    >>> plan = make_plan(read_sweep({"engine": "malloc", "machine": "h100", "workload": few, "seeds": 1}))
-    >>> heap = plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 0)
+    >>> heap = simulated({"engine": "malloc", "machine": "h100", "workload": few})
     >>> segment_requests({0: heap}, HeapGrowth(segment_bytes=2048)).handle.tolist()
     [0, 1, 2, 3]
     """
@@ -131,44 +132,78 @@ def pieces_on_cards(
     asked = segment_requests(heaps, how)
     if not np.array_equal(asked.time, record.time) or not np.array_equal(asked.card, record.borrower):
         raise InputError("pieces_on_cards needs the record of what segment_requests asks. Got one of other requests.")
-    card = np.where(granted(record), record.card, -1)
-    return [_heap(place, heap, asked, card, how, len(record.cards)) for place, heap in sorted(heaps.items())]
+    card = np.where(granted(record), record.card, NOWHERE)
+    found = []
+    for place, heap in sorted(heaps.items()):
+        mine = asked.card == place
+        found.append(_heap(place, _parts(heap, how), _Segments(asked.handle[mine], card[mine])))
+    return found
 
 
-def _heap(
-    card: int, heap: MallocRecord, asked: PoolRequests, lies_on: np.ndarray, how: HeapGrowth, cards: int
-) -> HeapOnCards:
-    mine = asked.card == card
-    lies, known = lies_on[mine], asked.handle[mine]
+class _Segments(NamedTuple):
+    """What the pool made of one heap's requests."""
+
+    number: np.ndarray
+    """int64[segments]."""
+    lies_on: np.ndarray
+    """int64[segments], the card of each; `NOWHERE` if it was refused."""
+
+    def card_of(self, number: np.ndarray) -> np.ndarray:
+        """The card of each segment that is named: `NOWHERE` also for one that was never asked for."""
+        cards = np.full(max(int(self.number.max(initial=-1)), int(number.max(initial=-1))) + 1, NOWHERE)
+        cards[self.number] = self.lies_on
+        return np.asarray(cards[number])
+
+
+class _Parts(NamedTuple):
+    """The pieces of a heap, cut at the ends of its segments."""
+
+    segment: np.ndarray
+    """int64[parts]."""
+    bytes: np.ndarray
+    """int64[parts]."""
+    call: np.ndarray
+    """int64[parts], the number of the call that got the piece."""
+    calls: int
+
+
+def _parts(heap: MallocRecord, how: HeapGrowth) -> _Parts:
     rows = np.flatnonzero((heap.block >= 0) & (heap.size > 0))
-    begin, size = address(heap)[rows] - heap.base_address, heap.size[rows]
-    first, last = begin // how.segment_bytes, (begin + size - 1) // how.segment_bytes
+    begin = address(heap)[rows] - heap.base_address
+    end = begin + heap.size[rows]
+    first, last = begin // how.segment_bytes, (end - 1) // how.segment_bytes
     piece, further = spread(last - first + 1)
     segment = first[piece] + further
-    of_segment = np.full(max(int(known.max(initial=-1)), int(segment.max(initial=-1))) + 1, -1)
-    of_segment[known] = lies
-    where, inside = of_segment[segment], _inside(begin[piece], size[piece], segment, how.segment_bytes)
-    calls, call = np.unique(
-        np.stack([heap.thread[rows] // how.warp_size, heap.arrival[rows]]), axis=1, return_inverse=True
-    )
-    on = np.zeros((calls.shape[1], cards + 1), np.int64)
-    np.add.at(on, (call.reshape(-1)[piece], where), inside)
+    upper = np.minimum(end[piece], (segment + 1) * how.segment_bytes)
+    lower = np.maximum(begin[piece], segment * how.segment_bytes)
+    asked_together = np.stack([heap.thread[rows] // how.warp_size, heap.arrival[rows]])
+    calls, call = np.unique(asked_together, axis=1, return_inverse=True)
+    return _Parts(segment, upper - lower, call.reshape(-1)[piece], calls.shape[1])
+
+
+def _heap(card: int, parts: _Parts, segments: _Segments) -> HeapOnCards:
+    where = segments.card_of(parts.segment)
+    whole = int(parts.bytes.sum())
     return HeapOnCards(
         card=card,
-        segments=known.size,
-        remote_segments=int(((lies >= 0) & (lies != card)).sum()),
-        calls=calls.shape[1],
-        straddling_percent=_percent(int(((on[:, :-1] > 0).sum(axis=1) > 1).sum()), calls.shape[1]),
-        remote_percent=_percent(int(inside[(where >= 0) & (where != card)].sum()), int(inside.sum())),
-        refused_percent=_percent(int(inside[where < 0].sum()), int(inside.sum())),
+        segments=segments.number.size,
+        remote_segments=int(_remote(segments.lies_on, card).sum()),
+        calls=parts.calls,
+        straddling_percent=_percent(_straddling(parts.call, where), parts.calls),
+        remote_percent=_percent(int(parts.bytes[_remote(where, card)].sum()), whole),
+        refused_percent=_percent(int(parts.bytes[where == NOWHERE].sum()), whole),
     )
 
 
-def _inside(begin: np.ndarray, size: np.ndarray, segment: np.ndarray, segment_bytes: int) -> np.ndarray:
-    """Bytes of pieces within segments."""
-    ends = np.minimum(begin + size, (segment + 1) * segment_bytes)
-    inside: np.ndarray = ends - np.maximum(begin, segment * segment_bytes)
-    return inside
+def _remote(lies_on: np.ndarray, card: int) -> np.ndarray:
+    return np.asarray((lies_on != NOWHERE) & (lies_on != card))
+
+
+def _straddling(call: np.ndarray, lies_on: np.ndarray) -> int:
+    """How many calls have parts on more than one card."""
+    granted_parts = lies_on != NOWHERE
+    pairs = np.unique(np.stack([call[granted_parts], lies_on[granted_parts]]), axis=1)
+    return int((np.bincount(pairs[0]) > 1).sum())
 
 
 def _percent(part: int, whole: int) -> float:

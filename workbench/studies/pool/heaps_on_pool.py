@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError
-from workbench.experiments.plan import make_plan
-from workbench.experiments.sweep import read_sweep
 from workbench.machine import Board
 from workbench.records.malloc import MallocRecord
 from workbench.studies.pool.heap_segments import HeapGrowth, HeapOnCards, pieces_on_cards, segment_requests
+from workbench.studies.simulated import simulated
 from workbench.workloads.pool_file import pool_columns
 from workbench.workloads.write_file import write_file
 
@@ -101,12 +100,9 @@ def _short_of_memory(board: Board, left_bytes: int) -> Board:
 
 
 def _malloc_run(serve: Any, workload: Any, seed: int) -> MallocRecord:
-    return _simulated({"engine": "malloc", "machine": "h100", "workload": workload, "policy": {"serve": serve}}, seed)
-
-
-def _simulated(said: dict[str, Any], seed: int) -> Any:
-    plan = make_plan(read_sweep({**said, "seeds": 1}))
-    return plan.sweep.mechanism.engine.simulate(plan.points[0].setup, seed)
+    said = {"engine": "malloc", "machine": "h100", "workload": workload, "policy": {"serve": serve}}
+    record: MallocRecord = simulated(said, seed)
+    return record
 
 
 def _on_cards(
@@ -117,4 +113,4 @@ def _on_cards(
         write_file([pool_columns(segment_requests(heaps, growth), board.ids)], place)
         workload = {"file": str(place)}
         said = {"engine": "pool", "machine": board, "workload": workload, "policy": {"target": target}}
-        return pieces_on_cards(heaps, _simulated(said, seed), growth)
+        return pieces_on_cards(heaps, simulated(said, seed), growth)

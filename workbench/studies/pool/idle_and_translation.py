@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError
-from workbench.experiments.plan import PlannedPoint, make_plan
-from workbench.experiments.sweep import read_sweep
 from workbench.metrics.pool import measure as measure_pool
 from workbench.metrics.translation import measure as measure_translation
 from workbench.records.pool import PoolRecord
 from workbench.studies.pool.page_accesses import Touches, pool_accesses, write_pool_accesses
+from workbench.studies.simulated import simulated
+from workbench.workloads.accesses import Accesses
 
 LIMITS = (0, 1 << 26, 1 << 27, 1 << 28, 1 << 29, None)
 """Cached bytes that a card may keep; None = all of them."""
@@ -87,35 +87,32 @@ def idle_limit_and_translation(
         raise InputError("idle_limit_and_translation needs at least one limit. Got none.")
     how = touches or Touches.read({})
     with tempfile.TemporaryDirectory() as folder:
-        kept = [_pool_run(limit, workload, machine, seed) for limit in limits]
-        places = [Path(folder) / f"{k}.csv" for k in range(len(kept))]
-        return [
-            _row(limit, record, pool_accesses(record, how, card), place, how, policy)
-            for limit, record, place in zip(limits, kept, places, strict=True)
-        ]
+        rows = []
+        for k, limit in enumerate(limits):
+            record = _pool_run(limit, workload, machine, seed)
+            accesses = pool_accesses(record, how, card)
+            pages = _translated(accesses, how, policy, Path(folder) / f"{k}.csv")
+            rows.append(_row(limit, measure_pool(record), accesses, pages))
+        return rows
 
 
 def _pool_run(limit: int | None, workload: Any, machine: Any, seed: int) -> PoolRecord:
     idle: Any = "keep_all" if limit is None else {"least_recently_used": {"limit_bytes_a_card": limit}}
-    said = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"idle_release": idle}, "seeds": 1}
-    return _simulated(said, seed)
+    said = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"idle_release": idle}}
+    record: PoolRecord = simulated(said, seed)
+    return record
 
 
-def _simulated(said: dict[str, Any], seed: int) -> Any:
-    plan = make_plan(read_sweep(said))
-    point: PlannedPoint = plan.points[0]
-    return plan.sweep.mechanism.engine.simulate(point.setup, seed)
-
-
-def _row(
-    limit: int | None, record: PoolRecord, accesses: Any, place: Path, how: Touches, policy: dict[str, Any]
-) -> LimitAndPages:
+def _translated(accesses: Accesses, how: Touches, policy: dict[str, Any], place: Path) -> dict[str, float]:
+    """The measures of the TLBs that serve accesses, by way of a file."""
     write_pool_accesses(accesses, place)
     machine = {"cores": how.cores_per_card, "page_bytes": how.page_bytes, "clock_mhz": how.clock_mhz}
-    workload = {"file": str(place)}
-    said = {"engine": "translation", "machine": machine, "workload": workload, "policy": policy, "seeds": 1}
-    pool, pages = measure_pool(record), measure_translation(_simulated(said, 0))
-    unmapped = int(accesses.unmap.sum())
+    said = {"engine": "translation", "machine": machine, "workload": {"file": str(place)}, "policy": policy}
+    return measure_translation(simulated(said))
+
+
+def _row(limit: int | None, pool: dict[str, float], accesses: Accesses, pages: dict[str, float]) -> LimitAndPages:
+    unmapped = 0 if accesses.unmap is None else int(accesses.unmap.sum())
     return LimitAndPages(
         limit_bytes=limit,
         driver_calls_per_request=pool["driver_calls_per_request"],

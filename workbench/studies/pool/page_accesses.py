@@ -64,11 +64,9 @@ def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str 
 
     Examples
     --------
-    >>> from workbench.experiments.plan import make_plan
-    >>> from workbench.experiments.sweep import read_sweep
+    >>> from workbench.studies.simulated import simulated
     >>> few = {"synthetic": "full_card", "footprint": 0.01, "others": 0.0}
-    >>> plan = make_plan(read_sweep({"engine": "pool", "workload": few, "seeds": 1}))
-    >>> found = pool_accesses(plan.sweep.mechanism.engine.simulate(plan.points[0].setup, 0), card="gpu0")
+    >>> found = pool_accesses(simulated({"engine": "pool", "workload": few}), card="gpu0")
     >>> found.cycle.size > 100, bool(found.unmap.any())                     # nothing goes back to the driver
     (True, False)
     """
