@@ -17,21 +17,20 @@ allocator held cached at that moment, and gives it back at once: a policy that c
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from workbench.errors import InputError, at
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.allocations import AllocationTable, LiveBefore
+from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.catalogue import digest, trace_file
+from workbench.workloads.memory_recording import Recording, recording_of
+from workbench.workloads.memory_requests import memory_events, requests_of_rank, with_cache, with_refused
 from workbench.workloads.pool_cards import check_size, gpus_of
-from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
-from workbench.workloads.recorded import Recorded, trace_in
-from workbench.workloads.regions import matched_by_size
+from workbench.workloads.pool_requests import ALLOC, PoolRequests
+from workbench.workloads.recorded import Recorded
 
 
 class TracePool(Recorded):
@@ -86,17 +85,7 @@ class TracePool(Recorded):
         InputError
             The trace holds no memory events.
         """
-        rows = self._rows()
-        start = rows.time_ns[0] if len(rows.time_ns) else 0
-        return Recording(
-            time_ns=rows.time_ns - start,
-            allocated=_together(rows.allocated_after, rows.device),
-            reserved=_together(rows.reserved_after, rows.device),
-            driver_calls=None if rows.calls is None else len(rows.calls.bytes),
-            refused=None if rows.refusals is None else len(rows.refusals.bytes),
-            cached_before=sum(rows.cached_before(card) for card in _cards(rows).tolist()),
-            lumped_before=int(_before(rows).bytes.sum()) if rows.before is None else 0,
-        )
+        return recording_of(self._rows())
 
     def facts(self, machine: Any) -> dict[str, int]:
         """How many requests a trace gives on a board, and how many of them are for what was live before it."""
@@ -115,179 +104,16 @@ class TracePool(Recorded):
     def _requests(self, where: str = "") -> PoolRequests:
         try:
             path = trace_file(self.trace)
-            found = _requests(path, digest(path), self.device, self.before != "leave_out", self.count)
+            found = requests_of_rank(path, digest(path), self.device, self.before != "leave_out", self.count)
             if self.before == "with_cache":
-                found = _with_cache(found, self._rows())
-            return _with_refused(found, self._rows()) if self.refused == "ask" else found
+                found = with_cache(found, self._rows())
+            return with_refused(found, self._rows()) if self.refused == "ask" else found
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
 
     def _rows(self) -> AllocationTable:
         path = trace_file(self.trace)
-        return _of_device(path, digest(path), self.device)
-
-
-class Recording(NamedTuple):
-    """Memory over time as a trace tells it, of one card or of all cards together."""
-
-    time_ns: np.ndarray
-    """int64[rows], since the first event."""
-    allocated: np.ndarray | None
-    """int64[rows], bytes live after each event; None = not recorded."""
-    reserved: np.ndarray | None
-    """int64[rows], bytes that the allocator had got from the driver; None = not recorded."""
-    driver_calls: int | None
-    """How often the allocator called its driver within the trace; None = not recorded."""
-    refused: int | None
-    """How many requests it could not serve; None = not recorded."""
-    cached_before: int
-    """Bytes that it held cached when the trace began, as far as the trace tells."""
-    lumped_before: int
-    """Bytes that were live before without the trace telling which blocks: one block a card stands for them."""
-
-
-@lru_cache(maxsize=8)
-def _requests(path: Path, sha256: str, device: int, ask_before: bool, count: int) -> PoolRequests:
-    """The requests of one rank, its cards counted from 0."""
-    rows = _of_device(path, sha256, device)
-    before = _before(rows)
-    block = _blocks(rows, before)
-    held = before.bytes if ask_before else before.bytes[:0]
-    kept = np.ones(len(block), bool) if ask_before else (block >= len(before.bytes))
-    start = int(rows.time_ns[0]) if len(rows.time_ns) else 0
-    numbers = _cards(rows)
-    requests = PoolRequests(
-        time=np.concatenate([np.zeros(len(held), np.int64), rows.time_ns[kept] - start]),
-        app=np.searchsorted(numbers, np.concatenate([before.device[: len(held)], rows.device[kept]])),
-        card=np.searchsorted(numbers, np.concatenate([before.device[: len(held)], rows.device[kept]])),
-        action=np.concatenate(
-            [np.full(len(held), ALLOC, np.int8), np.where(rows.bytes[kept] > 0, ALLOC, FREE).astype(np.int8)]
-        ),
-        handle=np.concatenate([np.arange(len(held)), block[kept]]),
-        bytes=np.concatenate([held, np.abs(rows.bytes[kept])]),
-    )
-    return PoolRequests(*(column[: count or None] for column in requests))
-
-
-def _with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
-    """The requests with those for what the recorded allocator held cached before the first event, card by card."""
-    if rows.reserved_after is None or rows.allocated_after is None:
-        raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
-    cached = np.array([rows.cached_before(card) for card in _cards(rows).tolist()], np.int64)
-    some = np.flatnonzero(cached)
-    place = np.repeat(some, 2)
-    number = int(asked.handle.max(initial=-1)) + 1
-    extra = PoolRequests(
-        time=np.zeros(len(place), np.int64),
-        app=place,
-        card=place,
-        action=np.tile(np.array([ALLOC, FREE], np.int8), len(some)),
-        handle=number + place,
-        bytes=np.repeat(cached[some], 2),
-    )
-    held = int(np.searchsorted(asked.time, 0, side="right"))
-    parts = ((column[:held], more, column[held:]) for column, more in zip(asked, extra, strict=True))
-    return PoolRequests(*(np.concatenate(part) for part in parts))
-
-
-def _cards(rows: AllocationTable) -> np.ndarray:
-    """The numbers of the cards that a trace tells of, the lowest first: int64[cards]."""
-    refused = [] if rows.refusals is None else [rows.refusals.device]
-    return np.unique(np.concatenate([rows.device, _before(rows).device, *refused]))
-
-
-def _with_refused(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
-    """The requests with those that failed, each given back at once; after what the trace tells of the same time."""
-    failed = rows.refusals
-    if failed is None or not len(failed.bytes):
-        return asked
-    start = int(rows.time_ns[0]) if len(rows.time_ns) else 0
-    place = np.repeat(np.searchsorted(_cards(rows), failed.device), 2)
-    extra = PoolRequests(
-        time=np.repeat(np.maximum(failed.time_ns - start, 0), 2),
-        app=place,
-        card=place,
-        action=np.tile(np.array([ALLOC, FREE], np.int8), len(failed.bytes)),
-        handle=int(asked.handle.max(initial=-1)) + 1 + np.repeat(np.arange(len(failed.bytes)), 2),
-        bytes=np.repeat(failed.bytes, 2),
-    )
-    whole = PoolRequests(*(np.concatenate(both) for both in zip(asked, extra, strict=True)))
-    order = np.argsort(whole.time, kind="stable")
-    return PoolRequests(*(column[order] for column in whole))
-
-
-def _together(of_card: np.ndarray | None, device: np.ndarray) -> np.ndarray | None:
-    """What all cards hold after each event, from what the event's card holds then: int64[rows].
-
-    A card holds before its first event what it holds after it.
-    """
-    if of_card is None:
-        return None
-    total = np.zeros(len(of_card), np.int64)
-    for card in np.unique(device):
-        rows = np.flatnonzero(device == card)
-        latest = np.searchsorted(rows, np.arange(len(of_card)), side="right") - 1
-        total += of_card[rows[np.maximum(latest, 0)]]
-    return total
-
-
-def _of_device(path: Path, sha256: str, device: int) -> AllocationTable:
-    """The memory events of one card, or of all."""
-    rows = trace_in(path, sha256).allocations
-    if rows is None:
-        raise InputError(f"{path}: holds no memory events (record with profile_memory, or take a memory snapshot).")
-    rows = rows.without_empty()
-    if device < 0:
-        return rows
-    if not (rows.device == device).any():
-        there = ", ".join(map(str, np.unique(rows.device)))
-        raise InputError(f"{path}: has memory events of device {there} only. Got trace_pool.device {device}.")
-    return rows.of_device(device)
-
-
-def _before(rows: AllocationTable) -> LiveBefore:
-    """What was live before: the blocks that the trace tells of, else one a card with all that it says was live."""
-    if rows.before is not None:
-        return rows.before
-    cards = np.unique(rows.device)
-    if rows.allocated_after is None:
-        return LiveBefore(np.zeros(0, np.int64), np.zeros(0, np.int64), None)
-    first = np.array([np.argmax(rows.device == card) for card in cards], np.int64)
-    held = rows.allocated_after[first] - rows.bytes[first]
-    return LiveBefore(held[held > 0], cards[held > 0], None)
-
-
-def _blocks(rows: AllocationTable, before: LiveBefore) -> np.ndarray:
-    """The number of each row's block, those from before being the first: int64[rows]."""
-    if rows.address is None:
-        return _by_size(rows, before)
-    live: dict[tuple[int, int], int] = {}
-    if before.address is not None:
-        places = zip(before.device.tolist(), before.address.tolist(), strict=True)
-        live = {place: number for number, place in enumerate(places)}
-    found, number = [], len(before.bytes)
-    for size, card, address in zip(rows.bytes.tolist(), rows.device.tolist(), rows.address.tolist(), strict=True):
-        known = live.pop((card, address), None) if size < 0 else None
-        if known is None:
-            known, number = number, number + 1
-            if size > 0:
-                live[card, address] = known
-        found.append(known)
-    return np.array(found, np.int64)
-
-
-def _by_size(rows: AllocationTable, before: LiveBefore) -> np.ndarray:
-    """The same where there are no addresses, card by card."""
-    found = np.empty(len(rows.bytes), np.int64)
-    number = len(before.bytes)
-    for card in np.unique(rows.device).tolist():
-        own, held = rows.device == card, np.flatnonzero(before.device == card)
-        known = before.bytes[held].tolist() if rows.before is not None else []
-        local = np.array(matched_by_size(rows.bytes[own].tolist(), known), np.int64)
-        fresh = local >= len(known)
-        found[own] = np.where(fresh, number + local - len(known), np.append(held, 0)[np.where(fresh, -1, local)])
-        number += int(local.max(initial=-1)) + 1
-    return found
+        return memory_events(path, digest(path), self.device)
 
 
 def _on_ranks(asked: PoolRequests, ranks: int, shift_ns: int, gpus: np.ndarray) -> PoolRequests:
