@@ -10,10 +10,10 @@ from benchmarks.row import fastest, row
 from workbench.compiled import kernel
 from workbench.engines.engine import Setup
 from workbench.engines.pool import Pool
-from workbench.engines.pool.driver import new_driver
+from workbench.engines.pool.beginning import Beginning, Room
 from workbench.engines.pool.loop import simulate
-from workbench.engines.pool.prepare import columns_of, policies_of, rules_of, tables_of
-from workbench.engines.pool.state import CALLS, FRESH, State, new_state
+from workbench.engines.pool.prepare import columns_of
+from workbench.engines.pool.state import CALLS, FRESH, Columns, State
 from workbench.machine import Board, Card, preset
 from workbench.policies.placement import ByteCounter
 from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, PytorchCaching, SplitAndCoalesce, Stay
@@ -106,17 +106,18 @@ def _churned(blocks: int) -> list[dict[str, Any]]:
     churn = _requests(np.tile([ALLOC, FREE], pairs), np.repeat(np.arange(pairs), 2), tensor_sizes(draw, pairs) // 2 + 1)
     board = Board(cards=(Card(id="gpu0", memory_bytes=1 << 50),), links=())
     asked = setup(board, fill, SplitAndCoalesce())
-    rules, tables = rules_of(asked), tables_of(board, board.paths(), Pool.options())
-    policies, *memories = policies_of(asked, Streams(1), False)
-    rows = max(2 * blocks, CHURN)
-    driver = new_driver(asked, tables.capacity, 2 * rows, Streams(1), False)
-    state = new_state(tables, rows, rows, 2 * rows, 2 * rows, driver, *memories)
-    columns = [columns_of(it, SplitAndCoalesce()) for it in (fill, churn)]
-    simulate(columns[0], tables, rules, policies, state)
-    simulate(columns[1], tables, rules, policies, state)
+    begun, rows = Beginning(asked, Streams(1), checked=False), max(2 * blocks, CHURN)
+    state = begun.state(Room(requests=rows, allocations=rows, blocks=2 * rows, calls=2 * rows))
+
+    def serve(requests: Columns) -> None:
+        simulate(requests, begun.tables, begun.rules, begun.policies, state)
+
+    filled, churned = (columns_of(it, SplitAndCoalesce()) for it in (fill, churn))
+    serve(filled)
+    serve(churned)
     assert (state.outcome[:CHURN:2] == CACHED).all()
     assert state.counters[CALLS] == blocks
-    seconds = fastest(lambda: simulate(columns[1], tables, rules, policies, state), 5)
+    seconds = fastest(lambda: serve(churned), 5)
     said = f"{blocks:,} cached blocks, {_nodes_passed(state.blocks):.1f} tree nodes a search"
     return [row("pool_replay_growth", said, CHURN, "requests", seconds), _reference(blocks, state)]
 

@@ -16,7 +16,6 @@ Amount = TypeVar("Amount", float, np.ndarray)
 """A number, or an array of them."""
 
 BYTES_PER_KIB = 1024
-BITS_PER_WORD = 64
 
 
 def kib(count: float) -> int:

@@ -12,11 +12,8 @@ from contextlib import suppress
 
 from workbench.pool_service import protocol
 from workbench.pool_service.folder import ServiceFolder
-from workbench.pool_service.protocol import REPLY, REQUEST
+from workbench.pool_service.protocol import REPLY, REQUEST, Reply, Request
 from workbench.pool_service.refusals import Refused, refusal
-
-Request = tuple[int, int, int, int]
-Reply = tuple[int, int, int, int]
 
 _PAUSE_S = 0.02
 _AT_ONCE = 512

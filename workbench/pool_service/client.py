@@ -16,8 +16,9 @@ from workbench.errors import unknown_name
 from workbench.pool_service import protocol
 from workbench.pool_service.arenas import attach_arena, detach_arena, memory_of
 from workbench.pool_service.asked import ANY, whole_number
-from workbench.pool_service.channel import Channel, Reply
+from workbench.pool_service.channel import Channel
 from workbench.pool_service.folder import ServiceFolder
+from workbench.pool_service.protocol import Reply
 from workbench.pool_service.refusals import Refused, refusal
 
 

@@ -12,6 +12,8 @@ import struct
 
 REQUEST = struct.Struct("<iiqq")
 REPLY = struct.Struct("<iiqq")
+Request = tuple[int, int, int, int]
+Reply = tuple[int, int, int, int]
 
 HELLO, ALLOC, ALLOC_AGAIN, FREE, OPEN, STATE = range(1, 7)
 """HELLO: own card, client's number (0 = a new one) -> number. ALLOC: the card to start from (-1 = its own), bytes,

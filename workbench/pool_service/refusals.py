@@ -14,7 +14,7 @@ class OutOfMemory(Refused, MemoryError):
     """No card has room (spec 5, R24)."""
 
 
-def refusal(reply: tuple[int, int, int, int], asked: int) -> Refused:
+def refusal(reply: protocol.Reply, asked: int) -> Refused:
     """The exception for a reply to a request for so many bytes, or about that region.
 
     >>> refusal((protocol.TOO_LARGE, 0, 1024, 0), 4096)

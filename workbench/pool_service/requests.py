@@ -7,9 +7,7 @@ from workbench.pool_service.connection import Connection
 from workbench.pool_service.holdings import Holdings
 from workbench.pool_service.ledger import Ledger
 from workbench.pool_service.processes import started
-from workbench.pool_service.protocol import BAD_REQUEST, FINE, Refusal, place_of
-
-Reply = tuple[int, int, int, int]
+from workbench.pool_service.protocol import BAD_REQUEST, FINE, Refusal, Reply, place_of
 
 
 class Requests:

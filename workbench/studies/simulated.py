@@ -32,7 +32,7 @@ def simulated(said: Mapping[str, Any], seed: int = 0) -> Any:
     --------
     >>> record = simulated({"engine": "pool", "workload": {"synthetic": "full_card", "footprint": 1.5}})
     >>> len(record.cards), int(record.asked.max()) <= int(record.capacity.max())
-    (10, True)
+    (3, True)
     """
     plan = make_plan(read_sweep({**said, "seeds": 1}))
     return plan.sweep.mechanism.engine.simulate(plan.points[0].setup, seed)

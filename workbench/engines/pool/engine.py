@@ -1,4 +1,4 @@
-"""The engine `pool`: requests of applications to the memory of several cards, under five policies (spec 5)."""
+"""The engine `pool`: requests of applications to the memory of several cards, under six policies (spec 5)."""
 
 from __future__ import annotations
 

@@ -12,18 +12,11 @@ import numpy as np
 
 from workbench.compiled import bound
 from workbench.engines.engine import Setup
+from workbench.engines.pool.beginning import Beginning, Room
 from workbench.engines.pool.broken import broken
-from workbench.engines.pool.driver import new_driver
-from workbench.engines.pool.prepare import answering, policies_of, rules_of, tables_of
-from workbench.engines.pool.single import (
-    RELEASE,
-    Run,
-    allocate_one,
-    free_one,
-    lay_out,
-    take_back_one,
-)
-from workbench.engines.pool.state import CALLS, FINE, FRESH, POOLS, SPARE, STATUS, Columns, new_state
+from workbench.engines.pool.prepare import answering
+from workbench.engines.pool.single import RELEASE, Run, allocate_one, free_one, lay_out, take_back_one
+from workbench.engines.pool.state import CALLS, FINE, FRESH, POOLS, SPARE, STATUS, Columns
 from workbench.policies.pool.cache.question import in_class
 from workbench.records.pool import CACHED, STITCHED
 from workbench.streams import Streams
@@ -92,15 +85,11 @@ class Live:
     _run: Run
 
     def __init__(self, setup: Setup, seed: int = 0) -> None:
-        self._setup = setup
-        options: Any = setup.options
-        paths = setup.machine.paths(options.path_metric, options.max_hops, options.hop_factor)
-        self._tables, self._rules = tables_of(setup.machine, paths, options), rules_of(setup)
-        streams, self._checked = Streams(seed), not all(policy.built_in for policy in answering(setup))
-        self._policies, self._fit, self._target = policies_of(setup, streams, self._checked)
+        self._setup, self._blocks = setup, 0
+        checked = not all(policy.built_in for policy in answering(setup))
+        self._begun = Beginning(setup, Streams(seed), checked)
         cache: Any = setup.policies["cache"]
         self._granule, self._classes = cache.rules().granule, cache.rules().classes
-        self._streams, self._blocks = streams, 0
         self._rows: list[int] = []
         """The rows that no region has."""
         self._make_room(_FIRST_BLOCKS)
@@ -157,7 +146,7 @@ class Live:
 
     def pool_of(self, size: int) -> int:
         """Which pool of a card serves requests of a size: 1 = that of small ones."""
-        return int(size <= self._rules.small_most)
+        return int(size <= self._begun.rules.small_most)
 
     def in_use(self, card: int) -> int:
         """Bytes of a card that are in use."""
@@ -206,12 +195,12 @@ class Live:
         """Arrays for so many blocks, with what they held before."""
         time, borrower, size, need = np.zeros((4, blocks), np.int64)
         columns = Columns(time, borrower, size, need, names=np.full(blocks, NONE))
-        driver = new_driver(self._setup, self._tables.capacity, blocks, self._streams, self._checked)
-        state = new_state(self._tables, blocks, blocks, blocks, 2 * blocks, driver, self._fit, self._target)
+        begun = self._begun
+        state = begun.state(Room(requests=blocks, allocations=blocks, blocks=blocks, calls=2 * blocks))
         if self._blocks:
             _carry(self._run.columns, columns)
             _carry(self._run.state, state)
-        self._run = Run(columns, self._tables, self._rules, self._policies, state)
+        self._run = Run(columns, begun.tables, begun.rules, begun.policies, state)
         fresh = range(blocks - 1, max(self._blocks, RELEASE + 1) - 1, -1)
         self._rows = [*fresh, *self._rows]
         self._blocks = blocks

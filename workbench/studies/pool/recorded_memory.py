@@ -64,6 +64,21 @@ def replayed_memory(
     References
     ----------
     spec 5, section 7 (PyTorch-style caching allocator); field.md 1.8.
+
+    Examples
+    --------
+    An RMM log does not tell what was got from the driver; the caches are still compared with each other.
+
+    >>> from pathlib import Path
+    >>> import tempfile
+    >>> log = Path(tempfile.mkdtemp(), "rmm.csv")
+    >>> rows = [f"1,9:00:0{k}.0,{it},0x1,2097152,0" for k, it in enumerate(["allocate", "free", "allocate"])]
+    >>> log.write_text("\\n".join(["Thread,Time,Action,Pointer,Size,Stream", *rows]))
+    139
+    >>> for one in replayed_memory(str(log), ["no_cache", "pytorch_caching"]):
+    ...     print(one.cache, one.driver_calls, one.reserved_peak_bytes >> 20, one.recorded_peak_bytes)
+    no_cache 3 2 None
+    pytorch_caching 1 20 None
     """
     caches = known_caches() if caches is None else caches
     if not caches:

@@ -90,6 +90,18 @@ def replay_sweep(
     References
     ----------
     spec 5, section 6; field.md 1.8: no other tool replays a snapshot under another policy.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import tempfile
+    >>> log = Path(tempfile.mkdtemp(), "rmm.csv")
+    >>> rows = [f"1,9:00:0{k}.0,{it},0x1,2097152,0" for k, it in enumerate(["allocate", "free", "allocate"])]
+    >>> log.write_text("\\n".join(["Thread,Time,Action,Pointer,Size,Stream", *rows]))
+    139
+    >>> found = replay_sweep(str(log), ["no_cache", "rmm_pool"], card_bytes=1 << 30)
+    >>> found["policy"], found["figures"]
+    ({'cache': {'vary': ['no_cache', 'rmm_pool']}}, ['reserved_over_requests', 'memory_by_card'])
     """
     said = {"trace": trace, "before": before, "refused": refused, "device": device}
     memory: Any = read_workload({"trace_pool": said}, wants="pool_requests")
@@ -110,7 +122,11 @@ def replay_sweep(
 
 
 def known_caches() -> list[str]:
-    """Every cache of the catalogue, those defined in a notebook included."""
+    """Every cache of the catalogue by its name, those defined in a notebook included.
+
+    >>> {"no_cache", "split_and_coalesce", "stitching"} <= set(known_caches())
+    True
+    """
     load_all()
     return list(policies("cache"))
 
@@ -129,6 +145,25 @@ def replayed(runs: RunSet) -> list[Replayed]:
     ----------
     runs : RunSet
         What `workbench.run` gave for the sweep, or `workbench.open_results` for its folder.
+
+    References
+    ----------
+    spec 5, section 6.
+
+    Examples
+    --------
+    What no cache keeps is asked of the driver anew.
+
+    >>> from pathlib import Path
+    >>> import tempfile
+    >>> log = Path(tempfile.mkdtemp(), "rmm.csv")
+    >>> rows = [f"1,9:00:0{k}.0,{it},0x1,2097152,0" for k, it in enumerate(["allocate", "free", "allocate"])]
+    >>> log.write_text("\\n".join(["Thread,Time,Action,Pointer,Size,Stream", *rows]))
+    139
+    >>> import workbench as wb
+    >>> runs = wb.run(replay_sweep(str(log), ["no_cache", "pytorch_caching"]), workers=0)
+    >>> [(one.policy, one.driver_calls) for one in replayed(runs)]
+    [('no_cache', 3), ('pytorch_caching', 1)]
     """
     setup: Any = runs.points[0].setup
     facts = setup.workload.facts(setup.machine)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from workbench.policies.pool.cache.question import Cache, CacheRules
 
-KIB, MIB = 1 << 10, 1 << 20
+MIB = 1 << 20
 
 
 class PytorchCaching(Cache):
