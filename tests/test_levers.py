@@ -93,6 +93,7 @@ CARS = st.builds(
         ({"plate": ""}, "car.plate must be a text of one line. Got ''."),
         ({"plate": "a\nb"}, r"car.plate must be a text of one line. Got 'a\nb'."),
         ({"plate": 5}, "car.plate must be a text of one line. Got 5."),
+        ({"plate": ["a"]}, "car.plate must be a text of one line (number plate). Got ['a']."),
         ({"gears": 3}, "car.gears must be a list of numbers. Got 3."),
         ({"gears": "123"}, "car.gears must be a list of numbers. Got '123'."),
         ({"gears": {1: 2}}, "car.gears must be a list of numbers. Got {1: 2}."),

@@ -80,6 +80,10 @@ class Asks:
         return print, ("executed",)
 
 
+def one_event(action, size):
+    return pickle.dumps({"segments": [], "device_traces": [[{"action": action, "addr": 1 << 20, "size": size}]]})
+
+
 @pytest.mark.parametrize(
     ("content", "words", "says"),
     [
@@ -87,6 +91,12 @@ class Asks:
         (b"", [], "own: is empty."),
         (b"no trace", [], "own: is no trace that is read here; there are "),
         (pickle.dumps(Recorder().snapshot()), [], "tells of no allocation and no release; record the history"),
+        (
+            one_event("free_completed", 512),
+            ["--before", "leave_out"],
+            "own: tells of releases alone; record the history",
+        ),
+        (one_event("alloc", -512), [], "Expected `int` >= 0 - at `$.device_traces[0][0].size`"),
         (None, ["--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB, 16GB or 1048576. Got 'many'."),
         (None, ["--cache", "pytorch"], "unknown cache policy 'pytorch'; there are "),
         (None, ["--machine", "{cards: [{id: gpu0, memory_bytes: 1000}], links: []}"], "which the largest card has."),

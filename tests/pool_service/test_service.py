@@ -193,8 +193,9 @@ def test_what_a_killed_service_left_is_for_the_same_cards_alone_and_can_be_clear
     ("words", "says"),
     [
         ([], "the following arguments are required: FOLDER"),
-        (["F", "--card-bytes", "many"], "argument --card-bytes: invalid int value: 'many'"),
-        (["F", "--card-bytes", "-1"], "settings.card_bytes"),
+        (["F", "--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB, 16GB or 1048576. Got 'many'."),
+        (["F", "--card-bytes", "-1"], "--card-bytes must be bytes such as"),
+        (["F", "--card-bytes", "2048TiB"], "settings.card_bytes"),
         (["F", "--machine", "dgx_9"], "dgx_9"),
         (["F", "--settings", '{"tarket": 1}'], "tarket"),
         (["/proc/none"], "/proc/none: is not to be had as a folder (No such file or directory)."),

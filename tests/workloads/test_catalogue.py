@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from tests.public_traces import CHECKOUT, FACTS, FOLDER, needs_public_traces, path
 from workbench.errors import InputError, WorkbenchError
 from workbench.workloads import catalogue as room
-from workbench.workloads.catalogue import available, catalogue, fetch, locate, trace_file
+from workbench.workloads.catalogue import available, catalogue, digest, fetch, locate, trace_file
 from workbench.workloads.importers import importers, read_trace
 
 WHOLE, PACKED, CUT = "hta_a100_alexnet", "omniperf_mi300x_vcopy_pmc_perf", "rocprofv3_mi355x_part1"
@@ -186,3 +187,19 @@ def test_the_wheel_carries_the_catalogue_and_the_presets(tmp_path):
     )
     packaged = tmp_path / "installed" / "workbench" / "workloads" / "catalogue.yaml"
     assert done.stdout.split() == [str(packaged), "36", "128"]
+
+
+def test_a_folder_a_pipe_or_an_unreadable_file_is_refused_in_a_sentence(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="is a folder; name one file in it"):
+        trace_file(str(tmp_path))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a pipe or a device, and files are read twice"):
+        trace_file(str(tmp_path / "pipe"))
+    (tmp_path / "secret").write_text("{}")
+
+    def forbidden(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", forbidden)  # the administrator may read what chmod forbids
+    with pytest.raises(InputError, match=r"secret: cannot be read \(Permission denied\)"):
+        digest(tmp_path / "secret")

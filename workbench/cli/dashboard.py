@@ -5,10 +5,17 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.command import Command
+from workbench.dashboards import DASHBOARDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", default="shared_memory", help="which one (shared_memory)")
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        default="shared_memory",
+        help=f"which one: {', '.join(DASHBOARDS)} (default: shared_memory)",
+    )
     parser.add_argument("--port", type=int, default=8866, metavar="PORT", help="where it listens; 0 = any free port")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
 

@@ -116,7 +116,7 @@ def _list(as_json: bool) -> int:
         say_json({"traces": rows})
     else:
         for row in rows:
-            print(f"{row['name']:<40} {row['format']:<24} {row['licence']:<14} {'here' if row['here'] else '-'}")
+            print(f"{row['name']:<28} {'here' if row['here'] else '-':<5} {row['format']:<27} {row['licence']}")
     return DONE
 
 

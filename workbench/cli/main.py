@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"workbench: {problem}", file=sys.stderr)
         return problem.exit_status
     except KeyboardInterrupt:
-        print("workbench: stopped; what was finished is kept.", file=sys.stderr)
+        print("workbench: stopped; finished runs of a results folder are kept.", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

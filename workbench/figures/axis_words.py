@@ -29,8 +29,10 @@ def measure_words(measure: Measure) -> str:
     'wait mean time'
     >>> measure_words(Measure("wait_p99_cycles[4]", "cycles", "lower", "", "priority 4"))
     'wait p99 time, priority 4'
+    >>> measure_words(Measure("remote_access_mean_ns", "ns", "lower", ""))
+    'remote access mean time'
     """
-    stem = measure.stem.removesuffix("_cycles")
+    stem = measure.stem.removesuffix("_cycles").removesuffix("_ns")
     return measure.told(stem.replace("_", " ") + (" time" if stem != measure.stem else ""))
 
 

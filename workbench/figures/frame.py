@@ -47,7 +47,7 @@ def name_sides(axes: Sequence[Axes], below: str, beside: str = "", note: str = "
     below = _in_short_numbers([one.xaxis for one in axes], below)
     beside = _in_short_numbers([one.yaxis for one in axes], beside)
     for one in axes:
-        one.set_ylabel(textwrap.fill(beside, 20 if len(axes) > 1 else 34))
+        one.set_ylabel(textwrap.fill(beside, 20 if len(axes) > 1 else 28))
     ticks = max((len(label.get_text()) for one in axes for label in one.get_yticklabels()), default=0)
     long = len(below) + ticks > _LINE  # then the name may reach below the names of the rows
     axes[-1].set_xlabel(textwrap.fill(words(below), _LINE), loc="right" if long else "center")

@@ -45,7 +45,8 @@ def _choice(lv: Lever, value: Any, path: str, where: str) -> str:
 def _text(lv: Lever, value: Any, path: str, where: str) -> str:
     text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str) or not text.isprintable() or not (text or lv.default == ""):
-        raise wrong_value(where, path, "must be a text of one line", value)
+        form = f" ({lv.says})" if lv.says and isinstance(value, (Mapping, list, tuple)) else ""
+        raise wrong_value(where, path, f"must be a text of one line{form}", value)
     return text
 
 

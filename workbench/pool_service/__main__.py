@@ -14,6 +14,7 @@ from workbench.pool_service.folder import ServiceFolder
 from workbench.pool_service.running import SERVING
 from workbench.pool_service.service import Service
 from workbench.pool_service.settings import ServiceSettings
+from workbench.units import parse_bytes
 
 
 class _Parser(argparse.ArgumentParser):
@@ -26,7 +27,7 @@ def main(words: list[str] | None = None) -> int:
     parser = _Parser(prog="python -m workbench.pool_service", description=main.__doc__)
     parser.add_argument("folder", metavar="FOLDER", help="where its socket and its journal are")
     parser.add_argument("--machine", metavar="PRESET", help="the board whose cards the arenas stand for")
-    parser.add_argument("--card-bytes", metavar="N", type=int, help="bytes of every card's arena")
+    parser.add_argument("--card-bytes", metavar="BYTES", help="every card's arena, such as 16MiB; 0: as the card")
     parser.add_argument("--settings", metavar="JSON", default="{}", help="further settings, such as policies")
     parser.add_argument("--clear", action="store_true", help="take away what a service that was killed has left")
     try:
@@ -54,8 +55,12 @@ def _said(given: argparse.Namespace) -> dict[str, Any]:
         raise InputError(f"--settings must be JSON ({problem}).") from None
     if not isinstance(said, dict):
         raise InputError('--settings must be a JSON object, such as {"target": "most_free"}.')
-    named = {"board": given.machine, "card_bytes": given.card_bytes}
+    named = {"board": given.machine, "card_bytes": _arena_bytes(given.card_bytes)}
     return {**said, **{key: value for key, value in named.items() if value is not None}}
+
+
+def _arena_bytes(text: str | None) -> int | None:
+    return 0 if text == "0" else None if text is None else parse_bytes(text, "--card-bytes")
 
 
 def _clear(folder: str) -> int:

@@ -117,12 +117,16 @@ def trace_file(named: str) -> Path:
     Raises
     ------
     InputError
-        It is neither.
+        It is neither, or it is a folder or a device.
     """
     if named in catalogue():
         return locate(named)
-    if os.path.exists(named):
+    if os.path.isfile(named):
         return Path(named)
+    if os.path.isdir(named):
+        raise InputError(f"{named}: is a folder; name one file in it.")
+    if os.path.exists(named):
+        raise InputError(f"{named}: is a pipe or a device, and files are read twice; copy what it gives into a file.")
     near = nearest_name(named, catalogue())
     cure = f" Did you mean {near}?" if near else ""
     raise InputError(f"{named}: there is no such file, and no public trace of this name.{cure}")
@@ -136,8 +140,11 @@ def digest(path: Path) -> str:
 
 @lru_cache(maxsize=256)
 def _digest(path: Path, size: int, modified: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read ({problem.strerror or problem}).") from None
 
 
 def _entry(name: str) -> Entry:

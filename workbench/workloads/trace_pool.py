@@ -77,6 +77,16 @@ class TracePool(Recorded):
         self.check_machine(machine)
         return _on_ranks(self._requests(), self.ranks, round(self.rank_shift_us * 1000), gpus_of(machine))
 
+    def asks(self) -> bool:
+        """Whether there is an allocation among the requests.
+
+        Raises
+        ------
+        InputError
+            The trace cannot be read or holds no memory events.
+        """
+        return bool((self._requests().action == ALLOC).any())
+
     def recorded(self) -> Recording:
         """What the trace says of the memory that its own allocator held, to compare a policy with.
 

@@ -88,6 +88,7 @@ def event(**changes):
         (b'{"hello": [1, 2]}', "is no trace that is read here; there are accelsim_trace_grouped ("),
         (b"arrival,length,duration\n0,1,2\n", "is no trace that is read here; there are accelsim_trace_grouped ("),
         (b"null", "is no trace that is read here; there are accelsim_trace_grouped ("),
+        (b"\n", "is no trace that is read here; there are accelsim_trace_grouped ("),
     ],
 )
 def test_a_bad_file_is_refused_in_one_sentence(tmp_path, contents, says):
@@ -97,6 +98,7 @@ def test_a_bad_file_is_refused_in_one_sentence(tmp_path, contents, says):
 def test_a_path_that_is_no_file_is_refused(tmp_path):
     assert refusal(tmp_path / "absent.json") == "there is no such file."
     assert refusal(tmp_path) == "is a folder; name one trace file in it."
+    assert refusal(Path("/dev/zero")) == "is a pipe or a device; copy what it gives into a file."
 
 
 def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):

@@ -85,7 +85,7 @@ def replay_sweep(
     Raises
     ------
     InputError
-        The trace tells of no allocation and no release, or the board makes no sense.
+        The trace tells of no allocation that can be asked for, or the board makes no sense.
 
     References
     ----------
@@ -107,6 +107,9 @@ def replay_sweep(
     memory: Any = read_workload({"trace_pool": said}, wants="pool_requests")
     if not len(memory.recorded().time_ns):
         raise InputError(f"{trace}: tells of no allocation and no release; record the history of memory in it.")
+    if not memory.asks():
+        cure = " or take `ask` for before" if before == "leave_out" else ""
+        raise InputError(f"{trace}: tells of releases alone; record the history of memory from its beginning{cure}.")
     slots = {"cache": caches or known_caches(), "target": targets}
     asked = {name: value for name, value in said.items() if value != memory.levers[name].default}
     return {

@@ -35,7 +35,7 @@ class KernelsList(Importer):
 
     def recognises(self, head: bytes) -> bool:
         lines = [line for line in head.split(b"\n")[:64] if line.strip()]
-        return all(line.startswith((b"MemcpyHtoD,", b"kernel-")) for line in lines)
+        return bool(lines) and all(line.startswith((b"MemcpyHtoD,", b"kernel-")) for line in lines)
 
     def read(self, source: Source) -> AddressTrace:
         listing = read_listing(source)

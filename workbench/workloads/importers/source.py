@@ -25,7 +25,7 @@ class Source:
     Raises
     ------
     InputError
-        There is no such file, it is a folder, it cannot be read, or it is empty.
+        There is no such file, it is a folder or a device, it cannot be read, or it is empty.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -33,6 +33,8 @@ class Source:
         self.where = str(path)
         if os.path.isdir(path):  # says no to a name that is too long, where Path's raises
             raise InputError(f"{self.where}: is a folder; name one trace file in it.")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise InputError(f"{self.where}: is a pipe or a device; copy what it gives into a file.")
         with self._refusing(), self.path.open("rb") as file:
             start = file.read(8)
         if not start:

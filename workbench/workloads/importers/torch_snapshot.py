@@ -19,7 +19,7 @@ import io
 import pickle
 import re
 from collections import Counter
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import msgspec
 
@@ -37,14 +37,17 @@ _LIVE = re.compile(r"active_")
 """A block's state: active_allocated, active_pending_free (old), active_awaiting_free, or inactive."""
 
 
+_Bytes = Annotated[int, msgspec.Meta(ge=0)]
+
+
 class _Once(msgspec.Struct):
     """A use of a block, in snapshots before PyTorch 2.1."""
 
-    real_size: int
+    real_size: _Bytes
 
 
 class _BlockOfSegment(msgspec.Struct):
-    size: int
+    size: _Bytes
     state: str
     address: int = -1
     requested_size: int = -1
@@ -59,7 +62,7 @@ class _BlockOfSegment(msgspec.Struct):
 
 class _Segment(msgspec.Struct):
     address: int
-    total_size: int
+    total_size: _Bytes
     blocks: list[_BlockOfSegment] = []
     device: int = 0
     segment_type: str = ""
@@ -77,7 +80,7 @@ class _Segment(msgspec.Struct):
 class _Event(msgspec.Struct):
     action: str
     addr: int = 0
-    size: int = 0
+    size: _Bytes = 0
     time_us: int = -1
 
 

@@ -15,9 +15,12 @@ def check_named(policy: str, text: str) -> None:
     >>> check_named("bind", "gpu0 gpu0")
     Traceback (most recent call last):
     workbench.errors.InputError: bind.cards must name different cards with a space between them. Got 'gpu0 gpu0'.
+    >>> check_named("bind", "gpu0,gpu1")
+    Traceback (most recent call last):
+    workbench.errors.InputError: bind.cards must name different cards with a space between them. Got 'gpu0,gpu1'.
     """
     ids = text.split(" ")
-    if "" in ids or len(set(ids)) != len(ids):
+    if "" in ids or "," in text or len(set(ids)) != len(ids):
         raise InputError(f"{policy}.cards must name different cards with a space between them. Got {text!r}.")
 
 
