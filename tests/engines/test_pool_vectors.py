@@ -71,6 +71,26 @@ def test_v6_without_coalescing():
     assert cached(record, 0)[-1] == 96
 
 
+@pytest.mark.parametrize(
+    ("cached_sizes", "identifier", "source", "left"),
+    [
+        ((32, 64, 96, 128), 32, "cached", [32, 96, 128]),
+        ((32, 96, 128), 32, "cached", [32, 32, 128]),
+        ((32, 48), 80, "physical", [32, 48]),
+        ((128, 96, 96), 128, "cached", [32, 96, 128]),
+    ],
+    ids=["v2", "v3", "v4", "v5"],
+)
+def test_a_request_of_64_finds_these_cached(cached_sizes, identifier, source, left):
+    """What is left is asked for afterwards, each block by its size; the next byte comes from the driver."""
+    made = [(k, size) for k, size in enumerate(cached_sizes)]
+    again = [(20 + k, size) for k, size in enumerate(left)]
+    record = one_card(1000, *made, *((k,) for k, _ in made), (10, 64), *again, (30, 1))
+    granted_at = 2 * len(made)
+    assert (record.identifier[granted_at], came_of(record)[granted_at]) == (identifier, source)
+    assert came_of(record)[granted_at + 1 :] == ["cached"] * len(left) + ["physical"]
+
+
 V7 = ((1, 20), (2, 20), (3, 30), (1,), (2,), (4, 35))
 
 
