@@ -116,7 +116,9 @@ def assert_access_times(case: Case, record: PoolRecord) -> None:
 
 def _reads(record: PoolRecord) -> Iterator[tuple[float, float, int, int, int]]:
     """Start, bytes, from where, to where, of which region: of every stay on another card that lasts."""
-    stays = pool_memory.stays(record)
+    stays = [
+        [*it[:-2], *(max(when, int(record.answered[it[0]])) for when in it[-2:])] for it in pool_memory.stays(record)
+    ]
     for stay in stays:
         region, card, *_, begin, end = stay
         mine = [it for it in stays if it[0] == region]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engines.pool_cases import Case, Row, line
+from tests.engines.pool_cases import Case, Row, assert_access_times, assert_same, line
 from tests.junk import refusal
 from workbench.engines.pool import Pool
 from workbench.errors import PolicyError
@@ -69,6 +69,26 @@ def test_v6_without_coalescing():
     assert record.identifier[[0, 2, 3, 6]].tolist() == [0, 0, 64, 96]
     assert 1000 - reserved(record, 0)[-1] == 808
     assert cached(record, 0)[-1] == 96
+
+
+@pytest.mark.parametrize(
+    ("cached_sizes", "identifier", "source", "left"),
+    [
+        ((32, 64, 96, 128), 32, "cached", [32, 96, 128]),
+        ((32, 96, 128), 32, "cached", [32, 32, 128]),
+        ((32, 48), 80, "physical", [32, 48]),
+        ((128, 96, 96), 128, "cached", [32, 96, 128]),
+    ],
+    ids=["v2", "v3", "v4", "v5"],
+)
+def test_a_request_of_64_finds_these_cached(cached_sizes, identifier, source, left):
+    """What is left is asked for afterwards, each block by its size; the next byte comes from the driver."""
+    made = [(k, size) for k, size in enumerate(cached_sizes)]
+    again = [(20 + k, size) for k, size in enumerate(left)]
+    record = one_card(1000, *made, *((k,) for k, _ in made), (10, 64), *again, (30, 1))
+    granted_at = 2 * len(made)
+    assert (record.identifier[granted_at], came_of(record)[granted_at]) == (identifier, source)
+    assert came_of(record)[granted_at + 1 :] == ["cached"] * len(left) + ["physical"]
 
 
 V7 = ((1, 20), (2, 20), (3, 30), (1,), (2,), (4, 35))
@@ -188,6 +208,36 @@ def test_e17_which_regions_move_home_and_how_many(residency, moved):
     assert record.moves[:, [0, 1]].tolist() == [[4, row] for row in moved]
 
 
+def test_e17_what_finds_no_one_block_at_home_lets_another_go_before():
+    """At home 6 and 10 MiB are cached apart: room for 15 if they are stitched, which no move does, and for 8."""
+    mib = 1 << 20
+    said = ((1, 6 * mib), (2, 8 * mib), (3, 10 * mib), (4, 15 * mib), (5, 8 * mib), (1,), (3,))
+    policies = {"cache": Stitching(), "residency": MigrateBack()}
+    record = assert_same(Case(requests(*said), line(24 * mib, 40 * mib), policies))
+    assert record.card.tolist() == [0, 0, 0, 1, 1, 0, 0]
+    assert record.moves[:, :5].tolist() == [[6, 4, 1, 0, 14 * mib]]
+
+
+def test_e17_nobody_reads_before_the_pointer_is_there():
+    """Sent away at 1 and brought home at 11, freed at 21; its client has mapped it at 5, so 6 of 16 are away."""
+    rows = requests((1, 60), (2, 60), (2,), (1,))
+    rows = [(at, *row[1:]) for at, row in zip((0, 1, 11, 21), rows, strict=True)]
+    options = {"pointer_mode": "mapped_pointer", "map_ns": 5}
+    case = Case(rows, line(100, 100, cpus=(1,)), {"residency": ManagedMemory(back=True)}, options)
+    record = case.simulate()
+    assert (record.answered[0], record.moves[:, 7].tolist()) == (5, [1, 11])
+    assert record.access_ns.tolist() == pytest.approx([6 / 16 * 60 / 16, 0, 0, 0])
+    assert_access_times(case, record)
+
+
+def test_a_newcomer_that_no_run_of_the_card_holds_moves_nobody():
+    """Of 100 bytes the driver deals in one granule of 64."""
+    policies = {"residency": ManagedMemory(), "driver": placement.FirstFit()}
+    rows, board = requests((1, 60), (2, 90)), line(100, 300, cpus=(1,))
+    record = Case(rows, board, policies, {"driver_granule": 64}).simulate()
+    assert (record.card.tolist(), len(record.moves)) == ([0, 1], 0)
+
+
 def test_a_guest_that_makes_room_goes_to_a_third_card():
     """Card 1's first region went to card 0, which has room for as many bytes more, but not for its own newcomer."""
     rows = [(0, 1, 1, ALLOC, 1, 40), (1, 1, 1, ALLOC, 2, 100), (2, 0, 0, ALLOC, 1, 70)]
@@ -238,6 +288,15 @@ def test_e20_e21_what_a_request_costs():
     record = Case(rows, line(1 << 23, 1), options=options).simulate()
     assert record.done.tolist() == [15 + 100 + 21, 151, 500 + 15 + 2000]
     assert measure(record)["latency_p99_ns"] == 2015
+
+
+def test_e20_what_was_cached_is_zeroed_where_pages_are_added_to_it():
+    """Pages of 10 MiB: 4 of the first are cached, so that 8 more take another page, of which 4 are new."""
+    mib = 1 << 20
+    rows, options = requests((1, 6 * mib), (2, 8 * mib), (3, 6 * mib)), {"zero_gbps": 1.0}
+    record = Case(rows, line(60 * mib, 1), {"cache": ExpandableSegments(large_page=10 * mib)}, options).simulate()
+    assert came_of(record) == ["physical", "physical", "cached"]
+    assert record.done.tolist() == [0, 1 + 4 * mib, 1 + 4 * mib + 6 * mib]
 
 
 def test_r25_r27_a_client_maps_what_it_gets_and_unmaps_what_it_gives():

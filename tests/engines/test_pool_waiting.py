@@ -17,7 +17,7 @@ from workbench.engines.pool import Pool
 from workbench.errors import InputError, PolicyError
 from workbench.machine import Board, Card
 from workbench.metrics.pool import measure
-from workbench.policies.pool import ManagedMemory, NoCache, WeightedCards
+from workbench.policies.pool import ManagedMemory, NoCache, SplitAndCoalesce, WeightedCards
 from workbench.records.pool import OUTCOMES, PoolRecord
 from workbench.records.pool_events import events
 
@@ -140,6 +140,16 @@ def test_e16_what_the_chosen_card_misjudged_does_not_wait(order):
     literal = {"target": WeightedCards(filtered=False)}
     rows = [(0, 0, 0, ALLOC, 1, 60), (1, 0, 0, ALLOC, 2, 60), (2, 0, 0, ALLOC, 3, 60), (3, 0, 0, FREE, 1, 0)]
     assert served(assert_same(Case(rows, line(70, 70), literal, {**WAIT, "wait_order": order})))[2][3] == "misjudged"
+
+
+def test_e16_who_waits_is_tried_when_a_card_gives_back_what_it_had_cached():
+    """Card 1 has 30, 30 and 30 cached and 10 at its driver: nothing for a guest, until its own newcomer flushes it."""
+    rows = [(0, 0, 0, ALLOC, 1, 100), *((1, 1, 1, ALLOC, k, 30) for k in range(3))]
+    rows += [*((2, 1, 1, FREE, k, 0) for k in range(3)), (3, 2, 0, ALLOC, 1, 60), (9, 1, 1, ALLOC, 4, 40)]
+    flushes = {"cache": SplitAndCoalesce(flush_before_remote=True)}
+    record = assert_same(Case(rows, line(100, 100), flushes, {**WAIT, "wait_order": "any_that_fits"}))
+    assert served(record)[7:] == [(1, 4, 9, "physical", 9, 0), (2, 1, 3, "physical", 9, 6)]
+    assert record.card[7:].tolist() == [1, 1]
 
 
 def test_a_policy_that_breaks_its_contract_is_named_with_the_request_of_the_trace():

@@ -98,9 +98,10 @@ def test_regions_of_several_pieces_are_refused(tmp_path):
     stitched = record._replace(outcome=np.where(record.outcome == 0, STITCHED, record.outcome))
     in_halves = record._replace(calls=record.calls // [1, 1, 1, 2])
     never_got = record._replace(calls=record.calls * [1, 1, 1, -1])
+    mapped = record._replace(mappings=record.mappings + 2)
     moved = record._replace(moves=np.zeros((1, 8), np.int64))
     found = {"stitched regions": stitched, "maps pieces": in_halves, "regions moved": moved}
-    for says, wrong in [*found.items(), ("maps pieces", never_got)]:
+    for says, wrong in [*found.items(), ("maps pieces", never_got), ("maps pieces", mapped)]:
         with pytest.raises(InputError, match=says):
             write_snapshot(wrong, tmp_path / "none.pickle")
     assert not (tmp_path / "none.pickle").exists()

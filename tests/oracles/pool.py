@@ -130,9 +130,18 @@ class Service:
         _, app, card, action, handle, size = request
         self.driver_ns = 0
         row = self.allocate(app, card, handle, size) if action == 0 else self.free(app, handle)
-        zeroed = self.options.zero_gbps and row["outcome"] in ("cached", "stitched")
-        work = self.driver_ns + (int(row["taken"] / self.options.zero_gbps) if zeroed else 0)
+        zeroed = self.options.zero_gbps and row["outcome"] in ("cached", "physical", "stitched")
+        work = self.driver_ns + (int(self.reused(row) / self.options.zero_gbps) if zeroed else 0)
         return {"app": app, "handle": handle, "allocation": self.row, **row, "work": work}
+
+    def reused(self, row):
+        """Bytes of a grant that somebody may have had before: all but what the driver gave for it."""
+        if row["outcome"] != "physical":
+            return row["taken"]
+        got = [range(at, at + size) for of, card, at, size in self.calls if (of, card) == (self.row, row["card"])]
+        mine = range(row["identifier"], row["identifier"] + row["taken"])
+        fresh = (min(mine.stop, it.stop) - max(mine.start, it.start) for it in got)
+        return row["taken"] - sum(bytes_ for bytes_ in fresh if bytes_ > 0)
 
     @staticmethod
     def without_deaths(requests):

@@ -49,11 +49,11 @@ class Places:
             home = self.service.cards[min(with_room)]
             away = [it for it in self.live if it["own"] == home.number and it["card"] is not home]
             away = [it for it in away if self.service.room(home, it["size"])]
-            first = min(away, key=self.rank, default=None)
-            left = first and first["card"].number
-            if first and self.move(first, home):
+            before = {id(it): it["card"].number for it in away}
+            moved = next((it for it in sorted(away, key=self.rank) if self.move(it, home)), None)
+            if moved:
                 budget -= 1
-                with_room.add(left)
+                with_room.add(before[id(moved)])
             else:
                 with_room.remove(home.number)
 
@@ -69,13 +69,19 @@ class Places:
         """Grant a newcomer on its own card by giving back what is cached there, then by moving regions away."""
         service = self.service
         _, least = service.cutting.segment(size, card.last, card.capacity - card.physical, card.physical)
-        if not self.evicts or not service.policies["target"].own_first() or least > card.capacity:
+        if not self.evicts or not service.policies["target"].own_first() or least > self.whole(card):
             return None
         while True:
             if not service.flush(card) and not any(self.evict(it) for it in list(self.live) if it["card"] is card):
                 return None
             if found := service.serve(card, size, True):
                 return found
+
+    @staticmethod
+    def whole(card):
+        """What the driver can give at once of a card of which nothing is taken."""
+        granules = getattr(card, "granules", None)
+        return len(granules.free) * granules.granule if granules else card.capacity
 
     def evict(self, region):
         here, own, size = region["card"].number, region["own"], region["size"]

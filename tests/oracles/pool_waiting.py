@@ -44,17 +44,30 @@ class WaitingService(Service):
         self.row, request = len(self.rows), app.left[0][1]
         blocked = request[3] == 0 and self.queue and self.options.wait_order == "first_come"
         self.begin = max(self.free_at, app.asked_at()) + self.options.ipc_ns + self.options.service_ns
+        since = len(self.calls)
         row = self.refusal(app) if blocked else self.answer(request)
         self.free_at = self.begin + row.pop("work")
         if row["outcome"] == "refused":
             app.waits_since = self.free_at
             self.queue.append(app)
-            return
-        self.note(app, row, 0)
-        if row["outcome"] == "released":
+        else:
+            self.note(app, row, 0)
+        if row["outcome"] == "released" or self.gave_back(since):
             self.try_queue()
 
+    def gave_back(self, since):
+        """Whether a card has given anything back to its driver."""
+        return any(call[3] < 0 for call in self.calls[since:])
+
     def try_queue(self):
+        """As long as that brings memory back to a driver."""
+        while True:
+            since = len(self.calls)
+            self.try_each()
+            if self.options.wait_order == "first_come" or not self.gave_back(since):
+                return
+
+    def try_each(self):
         limit = self.options.wait_limit_ns or math.inf
         for app in list(self.queue):
             self.row = len(self.rows)

@@ -51,6 +51,8 @@ def snapshot(record: PoolRecord) -> dict[str, Any]:
         raise InputError("a memory snapshot shows blocks of one piece; this run stitched regions of several.")
     if len(record.moves):
         raise InputError("a memory snapshot shows blocks that stay where they are; in this run regions moved.")
+    if record.mappings.any():
+        raise InputError(_IN_PIECES)
     number = _devices(record)
     traces: list[list[Event]] = [[] for _ in number]
     for device, event in _events(record, number):

@@ -12,7 +12,14 @@ from workbench.errors import InputError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.metrics.translation import measure
-from workbench.policies.pool import KeepAll, LeastRecentlyUsed, MigrateBack, MostFree, PytorchCaching
+from workbench.policies.pool import (
+    ExpandableSegments,
+    KeepAll,
+    LeastRecentlyUsed,
+    MigrateBack,
+    MostFree,
+    PytorchCaching,
+)
 from workbench.studies.pool import Touches, idle_limit_and_translation, pool_accesses, write_pool_accesses
 from workbench.studies.pool.idle_and_translation import CHURN
 
@@ -76,6 +83,24 @@ def test_pieces_of_a_segment_share_its_pages():
     rows = [(0, 0, 0, 0, 1, 512), (10, 0, 0, 0, 2, 512), (20, 0, 0, 1, 1, 0)]
     record = Case(rows, line(1 << 24, 1 << 24), {"cache": PytorchCaching()}).simulate()
     assert pool_accesses(record, FEW).page.tolist() == [0, 0]
+
+
+def test_regions_that_join_what_several_calls_mapped():
+    """Pages of 8 MiB, seen as pages of 4. In MiB: 0 to 5, on another card 0 to 5, then 5 to 15, 15 to 20, 0 to 8."""
+    mib = 1 << 20
+    said = [(0, 1, 5), (1, 1, 5), (0, 2, 10), (0, 3, 5), (0, 2, 0), (0, 1, 0), (0, 4, 8), (0, 4, 0)]
+    asked = [(at, app, app, int(size == 0), handle, size * mib) for at, (app, handle, size) in enumerate(said)]
+    policies = {"cache": ExpandableSegments(large_page=8 * mib), "idle_release": AT_ONCE}
+    record = Case(asked, line(30 * mib, 30 * mib), policies).simulate()
+    mapped = [[0, 0, 8], [1, 0, 8], [0, 8, 8], [0, 16, 8], [0, 0, -8], [0, 0, 8], [0, 0, -8]]
+    assert (record.calls[:, 1:] // [1, mib, mib]).tolist() == mapped
+    found = pool_accesses(record, Touches(page_bytes=4 * mib, accesses_per_mib=1.0, cores_per_card=1))
+    first, other = found.page[(found.core == 0) & ~found.unmap], found.page[found.core == 1]
+    assert (set(first.tolist()), set(other.tolist())) == ({0, 1, 2, 3, 4}, {6, 7})
+    assert found.page[found.unmap].tolist() == [0, 1, 0, 1]
+    expected = slow.rows(record, 4 * mib, 1.0, 1, 1000.0, [0, 1])
+    rows = zip(found.cycle.tolist(), found.unmap.tolist(), found.core.tolist(), found.page.tolist(), strict=True)
+    assert sorted(rows) == sorted(expected)
 
 
 def test_the_engine_reads_the_file_and_counts_the_shoot_downs(tmp_path):

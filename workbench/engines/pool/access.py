@@ -16,11 +16,12 @@ from workbench.structures.fair_flows import Flows, finishing_times
 def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: float) -> PoolRecord:
     """The record with the times under way: of each region's data, of each move's, with and without contention.
 
-    A region's application reads `touches` bytes for each of its bytes, evenly over the region's life: the part of it
-    that the region spends on another card moves from there, from when it comes there on. A move takes its bytes to the
-    new card when it begins. All take the widest path, and share links, channels and ports max-min fairly.
+    A region's application reads `touches` bytes for each of its bytes, evenly over the region's life from its answer
+    on: the part of it that the region spends on another card moves from there, from when it comes there on. A move
+    takes its bytes to the new card when it begins. All take the widest path, and share links, channels and ports
+    max-min fairly.
     """
-    stays = stays_of(record, ever_away(record))
+    stays = _read(record, stays_of(record, ever_away(record)))
     away = np.flatnonzero(remote(record, stays))
     region, moves = stays.region[away], record.moves
     start = np.r_[stays.begin[away], moves[:, BEGIN]]
@@ -36,6 +37,12 @@ def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: f
         move_ns=together[away.size :],
         move_alone_ns=alone[away.size :],
     )
+
+
+def _read(record: PoolRecord, stays: Stays) -> Stays:
+    """The stays without what lies before the answer: a region may move while its client still maps it (R25)."""
+    answered = record.answered[stays.region]
+    return stays._replace(begin=np.maximum(stays.begin, answered), end=np.maximum(stays.end, answered))
 
 
 def _share(stays: Stays) -> np.ndarray:

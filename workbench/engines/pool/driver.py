@@ -59,6 +59,14 @@ def has_bytes(state: State, row: int, card: int, size: int) -> bool:
     return _has_run(state, row, card, size)
 
 
+@kernel
+def could_have(state: State, card: int, size: int, capacity: int) -> bool:
+    """Whether the driver has so many bytes of a card when nothing of it is taken."""
+    if state.driver.granule == 0:
+        return size <= capacity
+    return bool(_taken(state.driver, card, size) <= state.driver.granules[card])
+
+
 @apart
 def _has_run(state: State, row: int, card: int, size: int) -> bool:
     """Whether the policy would place so many bytes; it forgets that it was asked."""

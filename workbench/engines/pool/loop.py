@@ -17,6 +17,7 @@ from workbench.engines.pool.state import (
     FINE,
     FREE_AT,
     REPEATED,
+    REUSED,
     STATUS,
     UNKNOWN,
     Columns,
@@ -27,7 +28,6 @@ from workbench.engines.pool.state import (
 )
 from workbench.engines.pool.trimming import trim
 from workbench.records.pool import (
-    CACHED,
     FREE_OF_REFUSED,
     MISJUDGED,
     REFUSED,
@@ -114,8 +114,8 @@ def serve_time(rules: Rules, state: State, row: int) -> None:
     """A request is served once the driver is done, moves are, and what is used again is zeroed (spec 5, E20)."""
     counters, outcome = state.counters, state.outcome[row]
     work = counters[DRIVER_NS]
-    if rules.zero_gbps > 0.0 and outcome in (CACHED, STITCHED):
-        work += int(state.taken[row] / rules.zero_gbps)
+    if rules.zero_gbps > 0.0 and outcome <= STITCHED:
+        work += int(counters[REUSED] / rules.zero_gbps)
     counters[FREE_AT] = counters[BEGINS] + work
     state.done[row] = counters[FREE_AT]
 

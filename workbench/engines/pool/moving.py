@@ -6,6 +6,7 @@ from typing import Any
 
 from workbench.compiled import apart, kernel
 from workbench.engines.pool.blocks import card_of, give_region, use
+from workbench.engines.pool.driver import could_have
 from workbench.engines.pool.lending import choose_card, note_lending
 from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.places import AWAY, HERE, enter, leave
@@ -104,9 +105,8 @@ def bring_home(
         home = _first_with_room(with_room)
         if home == NONE:
             return
-        found = _next_home(columns, tables, rules, policies, state, home)
-        lender = home if found == NONE else state.places.card[found]
-        if found != NONE and move(columns, tables, rules, policies, state, row, found, home):
+        lender = _bring_one(columns, tables, rules, policies, state, row, home)
+        if lender != NONE:
             with_room[lender] = 1
             left -= 1
         else:
@@ -122,11 +122,33 @@ def _first_with_room(with_room: Any) -> int:
 
 
 @kernel
-def _next_home(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, home: int) -> int:
-    """Of the regions that lie elsewhere and that their own card has room for, the one that moves first; -1 = none."""
+def _bring_one(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, home: int
+) -> int:
+    """Move the first region home that has room there, passing over those that find no one block; the card it left."""
+    found = _next_home(columns, tables, rules, policies, state, home, NONE)
+    while found != NONE:
+        lender = int(state.places.card[found])
+        if move(columns, tables, rules, policies, state, row, found, home):
+            return lender
+        if state.counters[STATUS] != FINE:
+            return NONE
+        found = _next_home(columns, tables, rules, policies, state, home, found)
+    return NONE
+
+
+@kernel
+def _next_home(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, home: int, behind: int
+) -> int:
+    """Of the regions that lie elsewhere and that their own card has room for, the one that moves first; -1 = none.
+
+    Only what goes `behind` another counts, -1 = everything.
+    """
     found, of = NONE, state.places.first[AWAY * tables.capacity.size + home]
     while of != NONE:
         earlier = found == NONE or _goes_before(columns, tables, rules, state, of, found)
+        earlier = earlier and (behind == NONE or _goes_before(columns, tables, rules, state, behind, of))
         if earlier and has_room(columns, rules, policies, state, of, home):
             found = of
         of = state.places.after[AWAY * columns.time.size + of]
@@ -155,7 +177,9 @@ def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies
     The region is the one placed there longest ago of those that another card has room for. Whether there was a step.
     """
     own, cards = columns.borrower[row], tables.capacity.size
-    if rules.evicts == NOTHING or rules.own_first == 0 or least_segment(columns, rules, row) > tables.capacity[own]:
+    if rules.evicts == NOTHING or rules.own_first == 0:
+        return False
+    if not could_have(state, own, least_segment(columns, rules, row), tables.capacity[own]):
         return False
     if flush(rules, state, row, own):
         return True

@@ -10,9 +10,11 @@ from workbench.engines.pool.segments import bytes_to_map, grow, unmap_free
 from workbench.engines.pool.state import (
     ANSWER,
     AT_ROW,
+    CALLS,
     FINE,
     POOLS,
     RAISED_IN_FIT,
+    REUSED,
     STATUS,
     WRONG_BLOCK,
     Columns,
@@ -140,6 +142,7 @@ def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, r
 def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
     """Grant a request on a card, if that has one region of the size; on the own card also by flushing."""
     pool, own = pool_of(columns, rules, row, card), card == columns.borrower[row]
+    since = state.counters[CALLS]
     block, source = cached_block(columns, policies, state, row, pool), CACHED
     if block == NONE and state.counters[STATUS] != FINE:
         return False
@@ -157,7 +160,18 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
         state.taken[row] = state.blocks.nodes[block * FIELDS + SIZE]
     state.block[row], state.outcome[row], state.card[row] = block, source, card
     state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
+    state.counters[REUSED] = state.taken[row] - _given_since(state, since, state.identifier[row], state.taken[row])
     return True
+
+
+@kernel
+def _given_since(state: State, since: int, address: int, size: int) -> int:
+    """How many bytes of a region the driver has given by its latest calls; none of one that is stitched."""
+    found = 0
+    for call in range(since, state.counters[CALLS]):
+        begin, got = state.calls[call, 2], state.calls[call, 3]
+        found += max(min(begin + got, address + size) - max(begin, address), 0)
+    return found
 
 
 @kernel

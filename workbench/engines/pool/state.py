@@ -9,10 +9,12 @@ import numpy as np
 from workbench.policies.pool.idle.question import EACH
 from workbench.structures.size_index import NONE, SizeIndex, new_size_index
 
-STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS, FORGOTTEN, MOVES, BEGINS = range(13)
+STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS, FORGOTTEN = range(11)
+MOVES, BEGINS, REUSED = range(11, 14)
 """Counters: what stopped the run, at which request, with which answer of which term; when the service is free again;
 the time of the driver and of moves in this request; how many blocks wait to be used again, how many were ever used;
-driver calls; lendings, and how many of them are too old to count; moves; when the work on this request begins."""
+driver calls; lendings, and how many of them are too old to count; moves; when the work on this request begins; how many
+bytes of the latest grant were cached before it."""
 (
     FINE,
     RAISED_IN_FIT,
@@ -240,7 +242,7 @@ def new_state(
     zeros = [np.zeros(cards, np.int64) for _ in range(7)]
     nowhere = [np.full(count, NONE) for count in (POOLS * cards, POOLS * cards, cards, cards)]
     return State(
-        counters=np.zeros(13, np.int64),
+        counters=np.zeros(14, np.int64),
         blocks=new_size_index(POOLS * cards, capacity),
         origins=np.zeros(capacity * EACH, np.int64),
         pool=np.zeros(capacity, np.int32),

@@ -2,7 +2,8 @@
 
 Who is due first asks first; of those due at the same time, who stands first in the trace. An application whose request
 waits asks nothing meanwhile, and its clock stands still: what it asks later comes later by as long as it waited, its
-death too. The queue is tried again after each release, in the order in which its requests joined.
+death too. The queue is tried again after each release, and when a card's cached memory went back to its driver, in the
+order in which its requests joined.
 
 A request waits when no card qualifies, and for whatever reason that is: also where no release will ever help. With
 `first_come` it also waits when somebody else does, so that nobody is overtaken. One that the chosen card misjudged is
@@ -19,6 +20,7 @@ from workbench.engines.pool.loop import allocate, begin, free, note_peaks, serve
 from workbench.engines.pool.queue import HEAD, LINE, TAIL, Waiting
 from workbench.engines.pool.state import (
     AT_ROW,
+    CALLS,
     FINE,
     FREE_AT,
     STATUS,
@@ -28,7 +30,7 @@ from workbench.engines.pool.state import (
     State,
     Tables,
 )
-from workbench.records.pool import NEVER_ASKED, REFUSED, RELEASED
+from workbench.records.pool import BYTES, NEVER_ASKED, REFUSED, RELEASED
 from workbench.structures.size_index import NONE
 from workbench.structures.tournament import NEVER
 from workbench.structures.turns import set_turn
@@ -75,7 +77,7 @@ def _take(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, waiting: Waiting, row: int
 ) -> bool:
     """Serve a request, or let it wait; with `first_come` nobody overtakes a queue. Whether memory came back."""
-    line = _write_down(columns, waiting, row)
+    line, since = _write_down(columns, waiting, row), state.counters[CALLS]
     begin(waiting.asked, state, line, rules.request_ns)
     if waiting.asked.names[line] != NONE:
         free(waiting.asked, tables, rules, policies, state, line)
@@ -91,7 +93,7 @@ def _take(
         _join(state, waiting, row)
     else:
         _answer(columns, state, waiting, row, 0)
-    return bool(state.outcome[line] == RELEASED)
+    return bool(state.outcome[line] == RELEASED or _gave_back(state, since))
 
 
 @kernel
@@ -152,7 +154,28 @@ def _answer(columns: Columns, state: State, waiting: Waiting, row: int, waited: 
 def _try_queue(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, waiting: Waiting
 ) -> None:
-    """Grant what has room now, in the order of arrival; with `first_come` up to the first that has none."""
+    """Grant what has room now; once more where that made a card give back what somebody passed over may need."""
+    while True:
+        since = state.counters[CALLS]
+        _try_each(columns, tables, rules, policies, state, waiting)
+        if rules.first_come or state.counters[STATUS] != FINE or not _gave_back(state, since):
+            return
+
+
+@kernel
+def _gave_back(state: State, since: int) -> bool:
+    """Whether any of the driver's latest calls was a release."""
+    found = False
+    for call in range(since, state.counters[CALLS]):
+        found = found or state.calls[call, BYTES] < 0
+    return found
+
+
+@kernel
+def _try_each(
+    columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, waiting: Waiting
+) -> None:
+    """Try who waits in the order of arrival; with `first_come` up to the first that has no room."""
     before, app = NONE, waiting.counters[HEAD]
     while app != NONE:
         row, behind = waiting.row[app], waiting.behind[app]

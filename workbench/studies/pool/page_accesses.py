@@ -3,7 +3,8 @@
 A region is physical pages and its pointer a virtual address, so each driver allocation has virtual pages of its own
 from when it is made until it goes back to the driver. A logical release keeps the mapping, and whoever is granted the
 cached block next finds its translations still there; a physical release unmaps every page of the allocation, and a move
-to another card every page that the region leaves, which takes them out of all TLBs and directories.
+to another card every page that the region leaves, which takes them out of all TLBs and directories. Where a cache maps
+pages of its own, calls whose addresses a region joins, or that come again, lie in one range of virtual pages.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.levers import Spec, lever
-from workbench.records.pool import BYTES, CARD, IDENTIFIER, ROW, STITCHED, PoolRecord
+from workbench.records.pool import BYTES, CARD, IDENTIFIER, ROW, STITCHED, PoolRecord, granted
 from workbench.records.pool_stays import Stays, freed_at, stays_of
 from workbench.studies.pool.spread import spread
 from workbench.workloads.accesses import Accesses
@@ -73,7 +74,7 @@ def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str 
     how, chosen = touches or Touches.read({}), _cards(record, card)
     first_core = np.full(len(record.cards), -1, np.int64)
     first_core[chosen] = np.arange(len(chosen)) * how.cores_per_card
-    places = _places(record, _mapped(record, how.page_bytes), first_core)
+    places = _places(record, how.page_bytes, first_core)
     parts = (
         _sweeps(record, places, first_core, how),
         _left_by_moves(record, places, first_core),
@@ -117,35 +118,44 @@ def _cards(record: PoolRecord, card: str | None) -> np.ndarray:
 
 
 class _Mapped(NamedTuple):
-    """The driver allocations of a run in the order of their cards and addresses, which are given out once."""
+    """The ranges of addresses that drivers mapped in a run, in the order of their cards and addresses.
+
+    A range is one driver allocation; or several that one region joins, or that got the same addresses again.
+    """
 
     key: np.ndarray
-    address: np.ndarray
     first_page: np.ndarray
-    pages: np.ndarray
     span: int
     page_bytes: int
 
     def of(self, card: np.ndarray, address: np.ndarray) -> np.ndarray:
-        """The allocation in which each address lies."""
+        """The range in which each address lies."""
         place: np.ndarray = np.searchsorted(self.key, card * self.span + address, side="right") - 1
         return place
 
-    def page(self, allocation: np.ndarray, address: np.ndarray) -> np.ndarray:
-        """The virtual page of each address."""
-        inside: np.ndarray = (address - self.address[allocation]) // self.page_bytes
-        return self.first_page[allocation] + inside
+    def pages(self, card: np.ndarray, address: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The first virtual page of what lies at an address, and how many pages that has a part of."""
+        found = self.of(card, address)
+        inside = card * self.span + address - self.key[found]
+        first = inside // self.page_bytes
+        return self.first_page[found] + first, (inside + size - 1) // self.page_bytes - first + 1
 
 
-def _mapped(record: PoolRecord, page_bytes: int) -> _Mapped:
-    """Whole virtual pages for every driver allocation, in the order in which they are made."""
+def _mapped(record: PoolRecord, stays: Stays, page_bytes: int) -> _Mapped:
+    """Whole virtual pages for every range, in the order in which the first of each was mapped."""
     made = record.calls[record.calls[:, BYTES] > 0]
-    pages = -(-made[:, BYTES] // page_bytes)
-    span = int((made[:, IDENTIFIER] + made[:, BYTES]).max(initial=0)) + 1
-    key = made[:, CARD] * span + made[:, IDENTIFIER]
-    order = np.argsort(key)
-    first = np.cumsum(pages) - pages
-    return _Mapped(key[order], made[order, IDENTIFIER], first[order], pages[order], span, page_bytes)
+    card, address = np.r_[made[:, CARD], stays.card], np.r_[made[:, IDENTIFIER], stays.identifier]
+    size = np.r_[made[:, BYTES], record.asked[stays.region]]
+    span = int((address + size).max(initial=0)) + 1
+    order = np.lexsort((np.arange(card.size), address, card))
+    begin = (card * span + address)[order]
+    until = np.maximum.accumulate(begin + size[order])
+    starts = np.flatnonzero(np.r_[True, begin[1:] >= until[:-1]][: begin.size])
+    pages = -(-(np.maximum.reduceat(until, starts) - begin[starts]) // page_bytes) if starts.size else starts
+    made_first = np.argsort(np.minimum.reduceat(order, starts)) if starts.size else starts
+    first = np.empty_like(pages)
+    first[made_first] = np.cumsum(pages[made_first]) - pages[made_first]
+    return _Mapped(begin[starts], first, span, page_bytes)
 
 
 _Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -157,20 +167,20 @@ class _Places(NamedTuple):
 
     stays: Stays
     mapped: _Mapped
-    allocation: np.ndarray
+    range: np.ndarray
+    """int64[stays], the range of addresses in which each lies."""
     first_page: np.ndarray
     pages: np.ndarray
     moves: np.ndarray
     """bool[stays], whether a stay ends because the region moves; the next one is its own."""
 
 
-def _places(record: PoolRecord, mapped: _Mapped, first_core: np.ndarray) -> _Places:
-    every = stays_of(record)
-    counts = (first_core[record.borrower] >= 0) & (record.outcome != STITCHED)
+def _places(record: PoolRecord, page_bytes: int, first_core: np.ndarray) -> _Places:
+    every = stays_of(record, granted(record) & (record.outcome != STITCHED))
+    mapped, counts = _mapped(record, every, page_bytes), first_core[record.borrower] >= 0
     stays = Stays(*(column[counts[every.region]] for column in every))
     found, size = mapped.of(stays.card, stays.identifier), record.asked[stays.region]
-    first = mapped.page(found, stays.identifier)
-    pages = mapped.page(found, stays.identifier + size - 1) - first + 1
+    first, pages = mapped.pages(stays.card, stays.identifier, size)
     goes_on = np.append(stays.region[1:] == stays.region[:-1], False)[: stays.region.size]
     return _Places(stays, mapped, found, first, pages, goes_on)
 
@@ -205,13 +215,12 @@ def _left_by_moves(record: PoolRecord, places: _Places, first_core: np.ndarray) 
 def _given_back(record: PoolRecord, places: _Places, first_core: np.ndarray) -> _Rows:
     back = record.calls[record.calls[:, BYTES] < 0]
     gone = places.mapped.of(back[:, CARD], back[:, IDENTIFIER])
-    known = np.isin(gone, places.allocation)
-    back, gone = back[known], gone[known]
-    pages = places.mapped.pages[gone]
+    back = back[np.isin(gone, places.range)]
+    first, pages = places.mapped.pages(back[:, CARD], back[:, IDENTIFIER], -back[:, BYTES])
     _check_rows(int(pages.sum()))
     release, page = spread(pages)
     core = np.maximum(first_core[record.borrower[back[:, ROW]]], 0)
-    return record.done[back[:, ROW]][release], core[release], places.mapped.first_page[gone][release] + page
+    return record.done[back[:, ROW]][release], core[release], first[release] + page
 
 
 def _check_rows(count: int) -> None:

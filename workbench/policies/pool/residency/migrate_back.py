@@ -13,9 +13,9 @@ _ORDERS = {"oldest": OLDEST, "largest": LARGEST, "slowest_link": SLOWEST_LINK}
 class MigrateBack(Residency):
     """Move borrowed regions home, one after another, when a release has brought bytes back on their owner's card.
 
-    Of those that the card has room for the first by `order` moves; ties go to the region that was granted first. What
-    it leaves on the lender is room for the lender's own regions in turn; of several cards with new room the lowest id
-    is served first.
+    Of those that the card has room for the first by `order` moves; ties go to the region that was granted first. One
+    that finds no single block there, because it would have to be stitched, is passed over. What it leaves on the lender
+    is room for the lender's own regions in turn; of several cards with new room the lowest id is served first.
 
     References
     ----------
