@@ -80,8 +80,8 @@ class Asks:
         return print, ("executed",)
 
 
-def one_event(action, size):
-    return pickle.dumps({"segments": [], "device_traces": [[{"action": action, "addr": 1 << 20, "size": size}]]})
+def one_event(action, size, **place):
+    return pickle.dumps({"segments": [], "device_traces": [[{"action": action, "size": size, **place}]]})
 
 
 @pytest.mark.parametrize(
@@ -92,14 +92,16 @@ def one_event(action, size):
         (b"no trace", [], "own: is no trace that is read here; there are "),
         (pickle.dumps(Recorder().snapshot()), [], "tells of no allocation and no release; record the history"),
         (
-            one_event("free_completed", 512),
+            one_event("free_completed", 512, addr=1 << 20),
             ["--before", "leave_out"],
             "own: tells of releases alone; record the history",
         ),
-        (one_event("alloc", -512), [], "Expected `int` >= 0 - at `$.device_traces[0][0].size`"),
+        (one_event("alloc", 512), [], "own: an event alloc of device 0 has no address; the file is damaged."),
+        (one_event("alloc", -512, addr=1 << 20), [], "Expected `int` >= 0 - at `$.device_traces[0][0].size`"),
         (None, ["--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB, 16GB or 1048576. Got 'many'."),
         (None, ["--cache", "pytorch"], "unknown cache policy 'pytorch'; there are "),
         (None, ["--machine", "{cards: [{id: gpu0, memory_bytes: 1000}], links: []}"], "which the largest card has."),
+        (None, ["--csv", "/no/such/rows.csv"], "--csv: the folder of /no/such/rows.csv does not exist; make it"),
         (None, ["--device", "3"], "has memory events of device 0 only. Got trace_pool.device 3."),
         (
             None,

@@ -223,6 +223,7 @@ def test_a_service_that_cannot_serve_says_why(folder, said, says):
     with pytest.raises(InputError) as refused:
         Service(folder, ServiceSettings.read(said))
     assert says in str(refused.value)
+    assert not folder.exists()
 
 
 def test_a_folder_that_others_may_write_to_is_refused(folder):

@@ -53,6 +53,8 @@ def run(given: argparse.Namespace) -> int:
     from workbench.studies.pool.replay import replayed
 
     sweep, progress = _sweep(given), Bar(quiet=given.json)
+    if given.csv and not Path(given.csv).absolute().parent.is_dir():
+        raise InputError(f"--csv: the folder of {given.csv} does not exist; make it, or name another file.")
     results = run_sweep(sweep, given.out, set=levers_of(given.set), workers=given.workers, progress=progress)
     rows = replayed(results)
     figures = _drawn(results, Path(given.figure)) if given.figure else []

@@ -37,7 +37,7 @@ class ServiceFolder:
     """
 
     def __init__(self, folder: Path | str) -> None:
-        self.path = Path(folder)
+        self.path, self._new = Path(folder), False
         place = self.path.absolute()  # a process may go elsewhere
         self.socket, self.journal = place / "socket", place / "journal"
         self._description, self._lock = place / "service.json", place / "lock"
@@ -47,12 +47,21 @@ class ServiceFolder:
     def make(self) -> None:
         """Make the folder, or check that it is this user's alone."""
         try:
+            self._new = not self.path.exists()
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             found = self.path.stat()
         except OSError as problem:
             raise InputError(f"{self.path}: is not to be had as a folder ({problem.strerror}).") from None
         if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
             raise InputError(f"{self.path}: must belong to you, and nobody else may write to it.")
+
+    def unmake(self) -> None:
+        """Nothing came of it: take away the folder that `make` made, with its lock; another's stays."""
+        if self._new:
+            self.clear()
+            self._lock.unlink(missing_ok=True)
+            with suppress(OSError):  # somebody has put something there
+                self.path.rmdir()
 
     def lock(self) -> int:
         """Take the folder for a service; what is returned holds it until it is closed.

@@ -57,6 +57,7 @@ class Service:
         try:
             self._start(settings, os.geteuid() if owner is None else owner)
         except BaseException:
+            self._folder.unmake()
             os.close(self._held)
             raise
 

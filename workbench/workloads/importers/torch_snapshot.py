@@ -79,7 +79,7 @@ class _Segment(msgspec.Struct):
 
 class _Event(msgspec.Struct):
     action: str
-    addr: int = 0
+    addr: int = -1
     size: _Bytes = 0
     time_us: int = -1
 
@@ -108,7 +108,7 @@ class TorchSnapshot(Importer):
         rows = MemoryRows()
         counts = Counter(event.action for events in snapshot.device_traces for event in events)
         for device, events in enumerate(snapshot.device_traces):
-            _add(rows, device, events, _reserved_before(snapshot, device, events))
+            _add(rows, device, events, _reserved_before(snapshot, device, events), source.where)
         rows.also_before(block for segment in snapshot.segments for block in segment.live())
         table = rows.table(calls_told=snapshot.of_allocator)
         noted = {
@@ -185,12 +185,16 @@ def _grown(event: _Event) -> int:
     return event.size * ((event.action in _GROW) - (event.action in _SHRINK))
 
 
-def _add(rows: MemoryRows, device: int, events: list[_Event], reserved: int) -> None:
+def _add(rows: MemoryRows, device: int, events: list[_Event], reserved: int, where: str) -> None:
     """The events of one card; without time stamps they are a microsecond apart."""
     last = 0
     for place, event in enumerate(events):
         last = max(last, 1000 * (place if event.time_us < 0 else event.time_us))
         reserved += 0 if reserved == UNKNOWN else _grown(event)
+        if event.addr < 0 and event.action in (_ALLOC, _FREE):
+            raise InputError(
+                f"{where}: an event {event.action} of device {device} has no address; the file is damaged."
+            )
         if event.action in _GROW + _SHRINK:
             rows.driver_call(last, device, _grown(event))
         elif event.action == _OOM:
