@@ -79,33 +79,46 @@ CALLER = "from workbench.structures.windows import first_start\nimport numpy as 
 ASKS = CALLER + "print(first_start(np.zeros(1, np.uint64), 1, 0))"
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
-def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
-    """The trap: Numba looks at the file of the function that it loads, not at those that this one calls."""
+def copy_of_the_package(folder: Path) -> Path:
+    """What `ASKS` imports, in a folder of its own."""
     package = Path(workbench.__file__).parent
-    copied = tmp_path / "workbench"
+    copied = folder / "workbench"
     for source in [package / "__init__.py", package / "folders.py", package / "errors.py"]:
-        copied.mkdir(exist_ok=True)
+        copied.mkdir(parents=True, exist_ok=True)
         (copied / source.name).write_text("" if source.name == "__init__.py" else source.read_text())
     for room in ("compiled", "structures"):
         (copied / room).mkdir()
         for source in (package / room).glob("*.py"):
             (copied / room / source.name).write_text(source.read_text())
+    return copied
 
-    def run() -> str:
-        environment = {**os.environ, "WORKBENCH_CACHE": str(tmp_path / "kept"), "PYTHONPATH": str(tmp_path)}
-        child = subprocess.run(
-            [sys.executable, "-P", "-c", ASKS],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert child.returncode == 0, child.stderr
-        return child.stdout.strip()
 
-    assert run() == run() == "-1"
+def asked_in(clone: Path, kept: Path) -> str:
+    """What `ASKS` prints where the package is the clone's, with compiled code kept in a folder."""
+    environment = {**os.environ, "WORKBENCH_CACHE": str(kept), "PYTHONPATH": str(clone)}
+    command = [sys.executable, "-P", "-c", ASKS]
+    child = subprocess.run(command, env=environment, cwd=clone, capture_output=True, text=True, check=False)
+    assert child.returncode == 0, child.stderr
+    return child.stdout.strip()
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
+def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
+    """The trap: Numba looks at the file of the function that it loads, not at those that this one calls."""
+    copied, kept = copy_of_the_package(tmp_path), tmp_path / "kept"
+    assert asked_in(tmp_path, kept) == asked_in(tmp_path, kept) == "-1"
     called = copied / "structures" / "free_map.py"
     called.write_text(called.read_text().replace("NOWHERE = -1", "NOWHERE = -7"))
-    assert run() == "-7"
+    assert asked_in(tmp_path, kept) == "-7"
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
+def test_a_second_clone_with_equal_sources_compiles_nothing_again(tmp_path):
+    one, other, kept = tmp_path / "one", tmp_path / "other", tmp_path / "kept"
+    copy_of_the_package(one)
+    copy_of_the_package(other)
+    asked_in(one, kept)
+    files = {path: path.stat().st_mtime_ns for path in kept.rglob("*") if path.is_file()}
+    asked_in(other, kept)
+    assert files
+    assert files == {path: path.stat().st_mtime_ns for path in kept.rglob("*") if path.is_file()}

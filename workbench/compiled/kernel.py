@@ -13,6 +13,7 @@ import numba
 
 from workbench.compiled.apart import ApartCompiler
 from workbench.compiled.cache import cache_folder, may_be_kept
+from workbench.compiled.cache_locator import LOCATOR
 from workbench.compiled.meter import MeteredCompiler
 
 _config: Any = numba.config
@@ -76,8 +77,9 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
 def _compiled(function: _Function, *signature: Any, **options: Any) -> Any:
     # Without the entry that C would call it by, which nobody uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
-    theirs, _config.CACHE_DIR = _config.CACHE_DIR, _FOLDER
+    theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES
+    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = _FOLDER, LOCATOR
     try:
         return numba.njit(*signature, **options)(function)
     finally:
-        _config.CACHE_DIR = theirs
+        _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = theirs
