@@ -1,0 +1,102 @@
+"""The black box: what an answer saw in the very call in which it raised, kept for the message that names the cause.
+
+Compiled code reports that an answer raised, and nothing else. On that branch alone, the words of the view are handed to
+this module, which copies what they point to before anything changes it; each thread has its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any, NamedTuple
+
+import llvmlite.binding as llvm
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+
+from workbench.compiled.view import Field, fields_of
+
+SYMBOL = "workbench_keep_failed_call"
+"""What compiled code calls; a symbol, so that code kept on disk finds it in every process."""
+
+_WORDS_OF_AN_ARRAY = 7
+"""Numba's layout: owner, parent, items, bytes an item, address, length, stride."""
+_ITEMS, _ADDRESS = 2, 4
+
+_kept = threading.local()
+
+
+class FailedCall(NamedTuple):
+    """One call of an answer that raised."""
+
+    question: str
+    see: Any
+    """The view, its arrays copied."""
+    problem: BaseException | None
+    """The exception, where the answer ran in plain Python."""
+
+
+def failed_call() -> FailedCall | None:
+    """Return the last call of an answer that raised in this thread; None if there was none since it was forgotten."""
+    found: FailedCall | None = getattr(_kept, "call", None)
+    return found
+
+
+def forget() -> None:
+    """Forget the failed call of this thread."""
+    _kept.call = None
+
+
+def keep(question: str, see: Any, problem: BaseException | None = None) -> None:
+    """Keep a failed call of this thread."""
+    copied = (value.copy() if isinstance(value, np.ndarray) else value for value in see)
+    _kept.call = FailedCall(question, see._make(copied), problem)
+
+
+_known: dict[int, tuple[str, type]] = {}
+"""Every question's name and view by the number under which compiled code reports it."""
+
+
+def register(name: str, see: type) -> int:
+    """Return the number under which compiled code reports a question: a digest, the same in every process."""
+    from hashlib import blake2b
+
+    number = int.from_bytes(blake2b(name.encode(), digest_size=7).digest())
+    _known[number] = name, see
+    return number
+
+
+def report(builder: Any, number: int, see: Any) -> None:
+    """Write the code that hands the words of a view to `keep`."""
+    address = cgutils.alloca_once_value(builder, see)
+    word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+    called = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), [word, byte]), SYMBOL)
+    builder.call(called, [ir.Constant(word, number), builder.bitcast(address, byte)])
+
+
+@ctypes.CFUNCTYPE(None, ctypes.c_uint64, ctypes.c_void_p)
+def _keep(number: int, address: int) -> None:
+    name, see = _known[number]
+    declared = fields_of(see).values()
+    size = sum(_WORDS_OF_AN_ARRAY if field.is_array else 1 for field in declared)
+    words = np.ctypeslib.as_array(ctypes.cast(address, ctypes.POINTER(ctypes.c_int64)), (size,))
+    values, at = [], 0
+    for field in declared:
+        values.append(_value(field, words[at:]))
+        at += _WORDS_OF_AN_ARRAY if field.is_array else 1
+    keep(name, see(*values))
+
+
+def _value(field: Field, words: np.ndarray) -> Any:
+    """Return the value of a field from its words on, arrays as views of what they point to."""
+    if not field.is_array:
+        return words[:1].view(field.dtype)[0].item()
+    items = int(words[_ITEMS])
+    if items == 0:
+        return np.zeros(0, field.dtype)
+    kind = ctypes.POINTER(np.ctypeslib.as_ctypes_type(field.dtype))
+    return np.ctypeslib.as_array(ctypes.cast(int(words[_ADDRESS]), kind), (items,))
+
+
+llvm.add_symbol(SYMBOL, ctypes.cast(_keep, ctypes.c_void_p).value)
