@@ -7,14 +7,17 @@ from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.prefetch import prefetch
 from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses
+from workbench.compiled.views import MEMORY, PARAMS, number, readable, view, writable
 
 __all__ = [
     "ALL_BITS",
     "INTERPRETED",
+    "MEMORY",
     "MOST_TURNS",
     "NO_ANSWER",
     "NO_BITS",
     "ONE_BIT",
+    "PARAMS",
     "RAISED",
     "Question",
     "addresses",
@@ -26,10 +29,14 @@ __all__ = [
     "leading_zeros",
     "left",
     "lend",
+    "number",
     "ones",
     "prefetch",
     "ran_out",
+    "readable",
     "right",
     "routine",
     "trailing_zeros",
+    "view",
+    "writable",
 ]

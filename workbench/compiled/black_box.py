@@ -15,7 +15,7 @@ import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 
-from workbench.compiled.view import Field, fields_of
+from workbench.compiled.views import Field, fields_of
 
 SYMBOL = "workbench_keep_failed_call"
 """What compiled code calls; a symbol, so that code kept on disk finds it in every process."""

@@ -19,7 +19,7 @@ from workbench.compiled import black_box
 from workbench.compiled.kernel import INTERPRETED
 from workbench.compiled.named_levers import Kinds, NamedLevers, plain_levers
 from workbench.compiled.question import RAISED, Question, _lent
-from workbench.compiled.view import fields_of, guarded, view_type
+from workbench.compiled.views import fields_of, guarded, view_type
 from workbench.errors import PolicyError
 
 LEVERS = "levers"

@@ -1,0 +1,18 @@
+"""What a probe sees (spec 3, Em. 4-7)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import PARAMS, number, readable, view
+
+
+@view
+class ProbeView(NamedTuple):
+    """One resource of one unit."""
+
+    free: np.ndarray = readable("uint64", "words", "its free map (`workbench.structures.free_map`), 1 = free")
+    blocks: int = number("how many blocks the resource has")
+    levers: Any = PARAMS
