@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +15,10 @@ from workbench.identity.walk import Walk
 class Snapshot:
     """A digest of some things, and what it was taken from."""
 
-    def __init__(self, digest: str, guards: Guards) -> None:
+    def __init__(self, digest: str, guards: Guards, compiled: tuple[Any, ...]) -> None:
         self.digest = digest
+        self.compiled = compiled
+        """The user's compiled functions that were passed, each with what it was compiled from before."""
         self._guards = guards
 
     def changed(self) -> str:
@@ -25,6 +28,10 @@ class Snapshot:
         changed, so take another digest to be sure.
         """
         return self._guards.changed()
+
+
+_moments = itertools.count(1)
+_latest = 0
 
 
 class _Moment(threading.local):
@@ -82,20 +89,21 @@ def snapshot(*things: Any) -> Snapshot:
     if _moment.whole is None:
         _moment.subs = {}
     walk = Walk(_sub, things[0] if len(things) == 1 else None)
-    return Snapshot(walk.digest(*things), walk.guards)
+    return Snapshot(walk.digest(*things), walk.guards, tuple(walk.compiled))
 
 
-def settled_digest(thing: Any) -> str:
-    """Return the digest of a part of the workbench as it was when a digest of the user's was last taken."""
-    return _sub(thing)
+def latest_moment() -> int:
+    """Return how many moments have begun in this process: parts of the workbench are looked at once in each."""
+    return _latest
 
 
 @contextmanager
 def one_moment() -> Iterator[None]:
     """Within this, in this thread, everything is digested once: for a plan, whose points share their parts."""
+    global _latest
     before = _moment.whole
     if before is None:
-        _moment.whole, _moment.subs = {}, {}
+        _moment.whole, _moment.subs, _latest = {}, {}, next(_moments)
     try:
         yield
     finally:

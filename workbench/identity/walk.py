@@ -17,7 +17,7 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.identity.code import Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
-from workbench.identity.owners import owner_of, package_of
+from workbench.identity.owners import owner_of, package_of, will_be_installed
 from workbench.identity.refused import refused
 from workbench.identity.values import VALUES, other_value
 
@@ -35,7 +35,11 @@ class Walk:
 
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
         self.guards = Guards()
+        self.lenient = sub is None or owner_of(getattr(root, "__module__", None)) == "workbench"
+        """Whether what has no digest counts by its kind alone: among the workbench's own things, as decoders of files."""
         self.tokens: list[str] = []
+        self.compiled: list[Any] = []
+        """The user's compiled functions."""
         self._sub = sub
         self._root = root
         self._turns: dict[int, int] = {}
@@ -51,22 +55,18 @@ class Walk:
             while self._waiting:
                 passed, go = self._waiting.popleft()
                 self.put("turn", str(self._turns[id(passed)]))
-                with self.inside(passed.__qualname__):
-                    go(passed)
+                self.inside(passed.__qualname__, go, passed)
         return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def put(self, kind: str, text: str = "") -> None:
         """Write one thing down; with its length, so that no two texts can be read as one another."""
         self.tokens.append(f"{kind}{len(text)}:{text}")
 
-    @contextlib.contextmanager
-    def inside(self, name: str) -> Iterator[None]:
-        """Within this, refusals say that they were met under a name."""
+    def inside(self, name: str, go: Callable[..., Any], *arguments: Any) -> None:
+        """Call something; refusals then say that they were met under a name."""
         self._within.append(name)
-        try:
-            yield
-        finally:
-            self._within.pop()
+        go(*arguments)
+        self._within.pop()
 
     @property
     def shown(self) -> str:
@@ -111,12 +111,12 @@ class Walk:
             if first:
                 write(self, value)
         if outermost:
-            again = functools.partial(_digest_of_value, self._sub, write, value)
+            again = functools.partial(_digest_of_value, self._sub, self._root, write, value)
             self.guards.value(again, again(), self.shown)
 
     def alone(self, value: Any) -> str:
         """Return the digest of a value by itself, wherever it stands."""
-        return Walk(self._sub).digest(value)
+        return Walk(self._sub, self._root).digest(value)
 
     def named(self, module: str, name: str) -> None:
         """Write down something of an installed package by its name."""
@@ -158,17 +158,17 @@ class Walk:
         self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for name, cell in cells.items():
-            with self.inside(name):
-                self._cell(cell, name, code.references)
+            self.inside(name, self._cell, cell, name, code.references)
         for reference in code.references:
             if reference.kind != "free":
-                with self.inside(".".join((reference.name, *reference.chain))):
-                    self._reference(function, reference)
+                self.inside(".".join((reference.name, *reference.chain)), self._reference, function, reference)
         for name, value in sorted(vars(function).items()):
             if not name.startswith("__"):
-                with self.inside(name):
-                    self.put("attribute", name)
-                    self.value(value)
+                self.inside(name, self._attribute, name, value)
+
+    def _attribute(self, name: str, value: Any) -> None:
+        self.put("attribute", name)
+        self.value(value)
 
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
         self.guards.cell(cell, self.shown)
@@ -204,6 +204,9 @@ class Walk:
             self.put("import", name.rpartition(".")[2])
             if owner_of(name) in ("workbench", "machinery"):
                 self.put("machinery", f"{name} {' '.join(reference.chain)}")
+                return
+            if name not in sys.modules and will_be_installed(name):
+                self.named(name, " ".join(reference.chain))
                 return
             module = importlib.import_module(name)
         except ImportError as problem:
@@ -273,11 +276,9 @@ class Walk:
 
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
         for name, value in sorted(space.items()):
-            with self.inside(name):
-                self.guards.name(space, name, value, self.shown)
-                if wanted(name, value):
-                    self.put("attribute", name)
-                    self.value(value)
+            if wanted(name, value):
+                self.guards.name(space, name, value, ": ".join((*self._within, name)))
+                self.inside(name, self._attribute, name, value)
 
 
 def _executes(name: str, value: Any) -> bool:
@@ -287,8 +288,10 @@ def _executes(name: str, value: Any) -> bool:
     return name != "_abc_impl"
 
 
-def _digest_of_value(sub: Callable[[Any], str] | None, write: Callable[[Walk, Any], None], value: Any) -> str:
-    walk = Walk(sub)
+def _digest_of_value(
+    sub: Callable[[Any], str] | None, root: Any, write: Callable[[Walk, Any], None], value: Any
+) -> str:
+    walk = Walk(sub, root)
     with walk.once(value):
         write(walk, value)
     return walk.digest()
