@@ -18,6 +18,7 @@ from workbench.experiments.run_id import run_id
 from workbench.experiments.sweep import Sweep
 from workbench.experiments.topology_file import with_topology
 from workbench.experiments.uncollected import uncollected
+from workbench.identity import one_moment
 from workbench.levers import Spec, read_spec
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
@@ -61,6 +62,7 @@ class Plan:
 
 
 @uncollected()
+@one_moment()
 def make_plan(sweep: Sweep) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
 
@@ -71,7 +73,7 @@ def make_plan(sweep: Sweep) -> Plan:
     """
     varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
-    read, named = OncePerPart(), PointIds(sweep.mechanism.engine.revision)
+    read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
         _add_with_baseline(points, sweep, alternative, read, named)
     for point in points.values():

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.engines.engine import Setup
-from workbench.experiments.run_id import canonical, digest
+from workbench.experiments.run_id import Revision, canonical, digest
+from workbench.identity import FORMAT, PYTHON
 
 
 class PointIds:
@@ -16,18 +17,20 @@ class PointIds:
     100,000 points of a grid that is the difference between 4 s and 1 s.
     """
 
-    def __init__(self, revision: int) -> None:
-        self._revision = canonical(revision)
+    def __init__(self, revision: Revision) -> None:
+        self._fixed = {
+            name: canonical(value) for name, value in (("format", FORMAT), ("python", PYTHON), ("revision", revision))
+        }
         self._known: dict[int, tuple[Any, str]] = {}
 
     def of(self, setup: Setup) -> str:
         """The name of a setup."""
         parts = {
+            **self._fixed,
             "engine": f'"{setup.engine}"',
-            "machine": self._text(setup.machine, setup.machine.plain),
-            "options": self._text(setup.options, setup.options.plain),
+            "machine": self._text(setup.machine, setup.machine.identity),
+            "options": self._text(setup.options, setup.options.identity),
             "policies": _joined({slot: self._text(it, it.identity) for slot, it in setup.policies.items()}),
-            "revision": self._revision,
             "workload": self._text(setup.workload, setup.workload.identity),
         }
         return digest(_joined(parts))

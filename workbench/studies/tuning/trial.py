@@ -66,7 +66,7 @@ def proposed(study: Study, choose: Any) -> Proposal:
 def planned(study: Study, proposal: Proposal, workload: Any) -> PlannedPoint:
     """The point of a proposal: the same, with the same name, as an ordinary sweep would have."""
     setup = read_setup(study.sweep, {**proposal.said, "workload": workload})
-    return PlannedPoint(point_id(setup.identity(), study.sweep.mechanism.engine.revision), setup, {}, None)
+    return PlannedPoint(point_id(setup.identity(), study.sweep.mechanism.revision), setup, {}, None)
 
 
 def shown(value: Any) -> Any:
