@@ -189,7 +189,7 @@ class Dispatcher:
             self.split_heads()
 
     def open_again(self) -> None:
-        """Where nothing fits, modules whose placements remember something else since they refused may be asked again."""
+        """Where nothing fits, modules whose placements have moved on since they refused may be asked again."""
         offers = [offer for channel in range(self.channels) for offer in self.put_up(channel)]
         if not any(module.fits(offer) for offer in offers for module in self.modules):
             for module in self.modules:

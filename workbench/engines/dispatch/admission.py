@@ -9,7 +9,7 @@ import numpy as np
 from workbench.compiled import RAISED
 from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, placement_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
-from workbench.engines.engine import Setup
+from workbench.engines.engine import Setup, at_slot
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.units.walk import compiled, plain
@@ -23,7 +23,8 @@ def check_policies(setup: Setup, groups: Groups, resources: tuple[Resource, ...]
     """Refuse policies whose levers do not go with the machine or the workload."""
     found: Any = setup.policies
     options: Any = setup.options
-    _check_probes(setup, resources)
+    with at_slot(setup, "probe"):
+        _check_probes(setup, resources)
     labels = [resource.label for resource in resources]
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")

@@ -133,7 +133,7 @@ def _ask_stuck(setup: Setup, shape: Shape, columns: Columns, rules: Rules, polic
 
 
 def _ask_units(setup: Setup, shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
-    group, module = (int(state.counters[k]) for k in (AT_GROUP, ANSWER))
+    module = int(state.counters[ANSWER])
     counts = np.zeros(shape.units, np.int64)
     pointer, taken = int(state.pointer[module]), state.resident[module].copy()
     waves = int(state.counters[OF_WAVES])

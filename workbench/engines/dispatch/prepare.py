@@ -69,9 +69,10 @@ def _ranges(units: int, resources: tuple[Resource, ...]) -> np.ndarray:
 def _layout(setup: Setup, resource: Resource) -> str:
     layout = placement_of(setup, resource).layout
     if layout == "compacting":
+        slot = "shared_placement" if resource.label == "shared" else "placement"
         raise InputError(
-            f"{placement_of(setup, resource).name} moves live ranges, which a dispatcher's {resource.label} cannot; "
-            "choose a contiguous placement or paged_memory."
+            f"policy.{slot}.{placement_of(setup, resource).name} moves live ranges, which a dispatcher's "
+            f"{resource.label} cannot; choose a contiguous placement or paged_memory."
         )
     return layout
 
@@ -184,7 +185,7 @@ def rules_of(setup: Setup, groups: Groups, history: bool, events: bool) -> Rules
 
 
 def _grants_what_fits(setup: Setup) -> bool:
-    """Return True if both placement policies are of the package and grant whatever some free range is long enough for."""
+    """Return True if both placement policies are of the package and refuse nothing that fits."""
     both = (setup.policies["placement"], setup.policies["shared_placement"])
     return all(isinstance(one, Placement) and one.built_in and one.work_conserving() for one in both)
 
