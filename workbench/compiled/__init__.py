@@ -1,13 +1,14 @@
 """The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
+from workbench.compiled.black_box import failed_call, forget_failed_call
 from workbench.compiled.bound import bound
 from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, kernel, routine
 from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.prefetch import prefetch
 from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses
-from workbench.compiled.views import MEMORY, PARAMS, number, readable, view, writable
+from workbench.compiled.views import MEMORY, PARAMS, fields_of, guarded, number, readable, view, writable
 
 __all__ = [
     "ALL_BITS",
@@ -25,6 +26,10 @@ __all__ = [
     "apart",
     "bound",
     "creates_arrays",
+    "failed_call",
+    "fields_of",
+    "forget_failed_call",
+    "guarded",
     "kernel",
     "leading_zeros",
     "left",

@@ -43,7 +43,7 @@ def failed_call() -> FailedCall | None:
     return found
 
 
-def forget() -> None:
+def forget_failed_call() -> None:
     """Forget the failed call of this thread."""
     _kept.call = None
 

@@ -1,15 +1,19 @@
-"""A question with one fixed signature, and its answers: plain functions, called by engines through an address.
+"""A question with one view, and its answers: plain functions of it, called by engines through an address.
 
 An engine is compiled once for every answer there will ever be. It holds an answer as a whole number (the address of the
-compiled function; in interpreted mode the function itself) and calls `question.ask(answer, ...)`, which is a call
+compiled function; in interpreted mode the function itself) and calls `question.ask(answer, see)`, which is a call
 through a pointer in Numba's own calling convention: 4 ns with three arrays, and the status comes back with the result,
 so an answer that raises is seen as `RAISED` and never passes for a result.
+
+The words of a view lie as its fields would as parameters, and levers by name in the words of an array. So one address
+serves answers of a view, with named levers or without, and those of 0.4, which take the fields one by one.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,8 +22,11 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from workbench.compiled.black_box import keep, register, report
 from workbench.compiled.kernel import INTERPRETED, compiled_answer
+from workbench.compiled.named_levers import Kinds, NamedLevers, plain_levers
 from workbench.compiled.versions import Versions
+from workbench.compiled.views import fields_of, guarded, view_type
 from workbench.errors import PolicyError
 
 RAISED = -(1 << 62)
@@ -32,92 +39,148 @@ _compiling = threading.RLock()
 """Two threads that compile one answer would leave the first with the address of code that is thrown away."""
 
 _RETURNED = {"int64": types.int64, "nothing": types.none}
-_SCALARS = {"int64": types.int64, "uint64": types.uint64, "float64": types.float64}
+LEVERS = "levers"
+"""The field of a view that holds the policy's levers."""
+
+_BEFORE = {LEVERS: "params"}
+"""What a field was called when it was a parameter, in 0.4."""
 
 
 class Question:
-    """One decision with a fixed signature; answers return a whole number (`int64`), or nothing when only told.
+    """One decision: what its answers see, and what they return (`int64`, or `nothing` when they are only told).
 
-    Parameters are given as words: `int64`, `float64`, `readonly uint64[]` (an array that answers may only read) or
-    `int64[]` (an array that they may write).
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    see : type
+        The view that an answer takes: `def answer(see)`.
+    returns : {"int64", "nothing"}
+        What an answer returns.
     """
 
-    def __init__(self, name: str, returns: str = "int64", **parameters: str) -> None:
+    def __init__(self, name: str, see: type, returns: str = "int64") -> None:
         self.name = name
-        self.parameters = tuple(parameters)
-        self._words = tuple(parameters.values())
-        self.signature = _RETURNED[returns](*(_numba_type(word) for word in self._words))
-        self._ready: dict[tuple[Callable[..., int], bool], Versions] = {}
+        self.see = see
+        self.parameters = tuple(_BEFORE.get(field, field) for field in fields_of(see))
+        self._number = register(name, see)
+        self.signature = _RETURNED[returns](view_type(see))
+        self._ready: dict[tuple[Callable[..., int], bool, Kinds], Versions] = {}
         self.ask = self._plain_ask if INTERPRETED else self._native_ask()
 
     def __identity__(self) -> tuple[Any, ...]:
         """Return what a digest of code that asks this question holds: the question, not its answers."""
-        return self.name, self.parameters, self._words
+        return self.name, tuple((name, str(field)) for name, field in fields_of(self.see).items())
 
-    def ready(self, answer: Callable[..., int], checked: bool = False) -> Any:
+    def ready(self, answer: Callable[..., int], checked: bool = False, kinds: Kinds = ()) -> Any:
         """Compile an answer, once for every state of what it refers to, and return what an engine calls it by.
+
+        Parameters
+        ----------
+        answer : function
+            A plain function of the view; one that takes the fields one by one, as in 0.4, is accepted with a warning.
+        checked : bool
+            Whether every index of an array is tested.
+        kinds : tuple of (name, kind)
+            The policy's levers, where its numbers are those of the levers; then `see.levers.NAME` reads them.
 
         Raises
         ------
         PolicyError
-            The function does not take this question's parameters, writes to what it may only read, or is not in the
-            subset of Python that compiles.
+            The function does not take the view, writes to what it may only read, or is not in the subset of Python
+            that compiles.
         """
         self._refuse_wrong_parameters(answer)
         if INTERPRETED:
-            return answer
+            return self.plain(answer, kinds)
         with _compiling:
-            if (versions := self._ready.get((answer, checked))) is None:
-                compiled = functools.partial(self._compile, answer, checked)
-                versions = self._ready[answer, checked] = Versions(answer, compiled)
+            if (versions := self._ready.get((answer, checked, kinds))) is None:
+                compiled = functools.partial(self._compile, answer, checked, kinds)
+                versions = self._ready[answer, checked, kinds] = Versions(answer, compiled)
             return versions.now()
 
+    def plain(self, answer: Callable[..., int], kinds: Kinds = ()) -> Callable[[Any], int]:
+        """Return an answer as a plain function of the view, in which levers have their names."""
+        if self.takes_parameters(answer):
+            return lambda see: answer(*see)
+        if LEVERS not in fields_of(self.see):
+            return answer
+        return lambda see: answer(see._replace(levers=plain_levers(see.levers, kinds)))
+
+    def takes_parameters(self, answer: Callable[..., int]) -> bool:
+        """Return whether an answer takes the fields one by one, as those of 0.4 did."""
+        return _parameters(answer) == self.parameters
+
     def _refuse_wrong_parameters(self, answer: Callable[..., int]) -> None:
-        given = answer.__code__.co_varnames[: answer.__code__.co_argcount]
-        if given != self.parameters:
+        given, name = _parameters(answer), answer.__name__
+        if self.takes_parameters(answer):
+            warnings.warn(
+                f"{answer.__qualname__} takes ({', '.join(given)}): from the next release on it takes one view, "
+                f"def {name}(see), with see.{given[0]} and so on.",
+                DeprecationWarning,
+                stacklevel=4,
+            )
+        elif len(given) != 1:
             raise PolicyError(
-                f"{answer.__qualname__}: an answer to {self.name!r} takes ({', '.join(self.parameters)}). "
-                f"Got ({', '.join(given)})."
+                f"{answer.__qualname__}: an answer to {self.name!r} takes one view, def {name}(see), whose fields are "
+                f"{', '.join(fields_of(self.see))}. Got ({', '.join(given)})."
             )
 
-    def _compile(self, answer: Callable[..., int], checked: bool, digest: str) -> tuple[int, Any]:
+    def _compile(self, answer: Callable[..., int], checked: bool, kinds: Kinds, digest: str) -> tuple[int, Any]:
         built_in = (answer.__module__ or "").startswith("workbench.")
+        signature = self._signature_of(answer, kinds)
         try:
-            dispatcher = compiled_answer(answer, self.signature, built_in, checked, digest)
+            dispatcher = compiled_answer(answer, signature, built_in, checked, digest)
         except Exception as problem:  # Numba has no common base for what it refuses
             raise PolicyError(f"{answer.__qualname__} does not compile: {_one_sentence(problem)}") from None
-        result = dispatcher.overloads[self.signature.args]
+        result = dispatcher.overloads[signature.args]
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name), dispatcher
 
-    def _plain_ask(self, answer: Callable[..., int], *arguments: Any) -> int:
-        guarded = [_guarded(a, word) for a, word in zip(arguments, self._words, strict=True)]
+    def _signature_of(self, answer: Callable[..., int], kinds: Kinds) -> Any:
+        """Return the signature with which an answer is compiled; all of them lie in the same words."""
+        (inside,) = self.signature.args
+        if self.takes_parameters(answer):
+            return self.signature.return_type(*inside.types)
+        named = [NamedLevers(kinds) if f == LEVERS and kinds else t for f, t in zip(inside.fields, inside.types)]
+        return self.signature.return_type(types.NamedTuple(named, self.see))
+
+    def _plain_ask(self, answer: Callable[..., int], see: Any) -> int:
         try:
             with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-                found = answer(*guarded)
-        except Exception:
+                result = answer(guarded(see))
+        except Exception as problem:
+            keep(self.name, see, problem)
             return RAISED
-        if isinstance(found, (float, np.floating)):
-            raise PolicyError(f"{answer.__qualname__}: {_NO_NUMBER[:-1]}. Got {found}.")
-        return int(found or 0)
+        if isinstance(result, (float, np.floating)):
+            raise PolicyError(f"{self.name}: {_NO_NUMBER[:-1]}. Got {result}.")
+        return int(result or 0)
 
     def _native_ask(self) -> Any:
-        signature = self.signature
-        passed = types.int64(types.int64, *(_writable(t) for t in signature.args))
+        signature, number = self.signature, self._number
+        (inside,) = signature.args
 
-        def code(context, builder, _, arguments):  # type: ignore[no-untyped-def]
+        def code(context, builder, passed, arguments):  # type: ignore[no-untyped-def]
             shape = context.call_conv.get_function_type(signature.return_type, signature.args)
             pointer = builder.inttoptr(arguments[0], shape.as_pointer())
-            lent = [_lent(context, builder, kind, value) for kind, value in zip(signature.args, arguments[1:])]
+            given = [builder.extract_value(arguments[1], place) for place in range(len(inside))]
+            words = [_lent(context, builder, *each) for each in zip(passed.args[1], inside, given)]
+            see = context.make_tuple(builder, inside, words)
             status, result = context.call_conv.call_function(
-                builder, pointer, signature.return_type, signature.args, lent
+                builder, pointer, signature.return_type, signature.args, [see]
             )
+            with builder.if_then(status.is_error, likely=False):
+                report(builder, number, see)
             fine = result if signature.return_type == types.int64 else ir.Constant(ir.IntType(64), 0)
             return builder.select(status.is_error, ir.Constant(ir.IntType(64), RAISED), fine)
 
-        names = ", ".join(self.parameters)
-        space: dict[str, Any] = {"passed": passed, "code": code}
-        exec(f"def ask(typing_context, answer, {names}):\n    return passed, code", space)
-        return intrinsic(space["ask"])
+        def ask(typing_context, answer, see):  # type: ignore[no-untyped-def]
+            return types.int64(types.int64, see), code
+
+        return intrinsic(ask)
+
+
+def _parameters(answer: Callable[..., int]) -> tuple[str, ...]:
+    return answer.__code__.co_varnames[: answer.__code__.co_argcount]
 
 
 def addresses(answers: Sequence[Any]) -> Any:
@@ -125,30 +188,13 @@ def addresses(answers: Sequence[Any]) -> Any:
     return list(answers) if INTERPRETED else np.array(answers, np.int64)
 
 
-def _numba_type(word: str) -> Any:
-    scalar = _SCALARS[word.removeprefix("readonly ").removesuffix("[]")]
-    return types.Array(scalar, 1, "C", readonly=word.startswith("readonly")) if word.endswith("[]") else scalar
-
-
-def _lent(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _lent(context: Any, builder: Any, given: Any, kind: Any, value: Any) -> Any:
     """An array without the owner whose references are counted: an answer cannot keep it, and counting costs 25 ns."""
     if not isinstance(kind, types.Array):
-        return value
+        return context.cast(builder, value, given, kind)
     array = context.make_array(kind)(context, builder, value)
     array.meminfo = ir.Constant(array.meminfo.type, None)
     return array._getvalue()
-
-
-def _writable(numba_type: Any) -> Any:
-    return types.Array(numba_type.dtype, 1, "C") if isinstance(numba_type, types.Array) else numba_type
-
-
-def _guarded(argument: Any, word: str) -> Any:
-    if not word.startswith("readonly"):
-        return argument
-    view = np.asarray(argument).view()
-    view.flags.writeable = False
-    return view
 
 
 _NO_NUMBER = "it must return a whole number on every path."

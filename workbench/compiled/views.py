@@ -1,4 +1,4 @@
-"""A view: the one value that an answer sees, a named tuple whose fields say their type, their shape and their meaning."""
+"""A view: the one value that an answer sees, a named tuple whose fields say their type, shape and meaning."""
 
 from __future__ import annotations
 
@@ -90,15 +90,14 @@ def fields_of(cls: type) -> Mapping[str, Field]:
     return found
 
 
-def view_type(cls: type, inside: bool) -> Any:
-    """Return the Numba type of a view: as answers see it, or as engines hand it over (every array writable)."""
-    kinds = [_numba_type(field, inside) for field in fields_of(cls).values()]
-    return types.NamedTuple(kinds, cls)
+def view_type(cls: type) -> Any:
+    """Return the Numba type of a view as answers see it."""
+    return types.NamedTuple([_numba_type(field) for field in fields_of(cls).values()], cls)
 
 
-def _numba_type(field: Field, inside: bool) -> Any:
+def _numba_type(field: Field) -> Any:
     scalar = _SCALARS[field.dtype]
-    return types.Array(scalar, 1, "C", readonly=inside and not field.writable) if field.is_array else scalar
+    return types.Array(scalar, 1, "C", readonly=not field.writable) if field.is_array else scalar
 
 
 def guarded(see: Any) -> Any:

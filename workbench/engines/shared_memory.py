@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from workbench.compiled import MOST_TURNS, ran_out
 from workbench.engines.engine import Setup
 from workbench.engines.first_runs import FirstRuns
 from workbench.engines.log_room import with_log_room
@@ -36,7 +35,8 @@ from workbench.engines.shared_memory_loop import (
 from workbench.errors import InputError, PolicyError
 from workbench.levers import Spec, lever
 from workbench.machine import Described, Machine
-from workbench.policies.placement.question import Placement, ReadyPlacement
+from workbench.policies.failing import why_it_failed
+from workbench.policies.placement.question import Placement
 from workbench.records.shared_memory import SharedMemoryRecord
 from workbench.streams import Streams
 from workbench.workloads.workload import Workgroups
@@ -149,7 +149,7 @@ def _run(
     ready = placement.ready(rules.segments, seed, checked)
     simulate(jobs, rules, ready, state)
     if state.counters[STATUS] != FINE:
-        raise _broken(placement, ready, jobs, rules, state)
+        raise _broken(placement, jobs, rules, state)
     return state
 
 
@@ -158,27 +158,15 @@ def _logged(state: State, events: bool) -> tuple[int, int]:
     return int(state.counters[MOVES]), int(state.counters[REFUSALS]) if events else 0
 
 
-def _broken(placement: Placement, ready: ReadyPlacement, jobs: Jobs, rules: Rules, state: State) -> PolicyError:
+def _broken(placement: Placement, jobs: Jobs, rules: Rules, state: State) -> PolicyError:
     status, cycle, row, answer = (int(state.counters[k]) for k in (STATUS, AT_CYCLE, AT_ROW, ANSWER))
     asked = f"workgroup {row} ({jobs.length[row]} segments) at cycle {cycle}"
     if status == POLICY_RAISED:
-        cause = _cause(placement, ready, rules, state, int(jobs.length[row]))
-        return PolicyError(f"{placement.short()} {cause} when asked about {asked}.")
+        return PolicyError(f"{placement.short()} {why_it_failed(placement)}; at {asked}.")
     if status == NOT_FREE:
         what = f"answered {answer}, which is not the start of a free range of {jobs.length[row]} segments"
         return PolicyError(f"{placement.short()} {what}, for {asked}. -1 says that a request does not fit now.")
     return PolicyError(f"{placement.short()} refused {asked} for ever: nothing is left that could be released.")
-
-
-def _cause(placement: Placement, ready: ReadyPlacement, rules: Rules, state: State, length: int) -> str:
-    """The exception by name: compiled code only tells that there was one, so ask again in plain Python."""
-    if ran_out():
-        return f"did not end within {MOST_TURNS:,} loop turns"
-    try:
-        placement.ask(state.free, rules.segments, length, ready.memory)
-    except Exception as problem:
-        return f"raised {type(problem).__name__} ({problem})"
-    return "raised an exception"
 
 
 def _record(wanted: Workgroups, jobs: Jobs, rules: Rules, placement: Placement, state: State) -> SharedMemoryRecord:

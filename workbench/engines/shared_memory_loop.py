@@ -13,6 +13,7 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, allocating, kernel
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken, next_free
 from workbench.structures.timetable import NEVER, Timetable, new_timetable, next_due, put, take
 
@@ -152,7 +153,9 @@ def _give_back(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, r
     else:
         start = _give_back_owned(rules, state, row)
     if policy.released != NO_ANSWER:
-        status = tell(policy.released, state.free, rules.segments, start, length, policy.params, policy.memory)
+        status = tell(
+            policy.released, PlacementNotice(state.free, rules.segments, start, length, policy.params, policy.memory)
+        )
         if status == RAISED:
             _fail(state.counters, POLICY_RAISED, now, row, RAISED)
 
@@ -198,7 +201,7 @@ def _ask(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: in
     length = jobs.length[row]
     if state.counters[FREE_SEGMENTS] < length:
         return REFUSED
-    answer = place(policy.answer, state.free, rules.segments, length, policy.params, policy.memory)
+    answer = place(policy.answer, PlacementView(state.free, rules.segments, length, policy.params, policy.memory))
     if answer == REFUSED:
         return NEEDS_ROOM if rules.layout == COMPACTING else REFUSED
     if answer == RAISED:
@@ -241,7 +244,9 @@ def _book(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: i
     state.counters[GRANTS] += 1
     put(state.due, start + jobs.duration[row], row)
     if policy.granted != NO_ANSWER:
-        status = tell(policy.granted, state.free, rules.segments, answer, length, policy.params, policy.memory)
+        status = tell(
+            policy.granted, PlacementNotice(state.free, rules.segments, answer, length, policy.params, policy.memory)
+        )
         if status == RAISED:
             _fail(state.counters, POLICY_RAISED, now, row, RAISED)
 

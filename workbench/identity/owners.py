@@ -65,7 +65,9 @@ def will_be_installed(module: str) -> bool:
     if top in _DEPENDENCIES or top in sys.stdlib_module_names:
         return True
     found = importlib.util.find_spec(top)
-    return found is not None and _lies_installed(str(found.origin or next(iter(found.submodule_search_locations or ()), "")))
+    return found is not None and _lies_installed(
+        str(found.origin or next(iter(found.submodule_search_locations or ()), ""))
+    )
 
 
 def package_of(module: str) -> str:

@@ -15,6 +15,10 @@ _MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB)(?![a-z])")
 """Words of the field that are written with capitals inside."""
 
 
+SCALAR_KINDS = ("integer", "number", "switch", "choice")
+"""The kinds of levers that are one number each to compiled code."""
+
+
 def snake_case(name: str) -> str:
     """The one name of a thing, as YAML and file names write it.
 
@@ -117,8 +121,7 @@ class Spec:
 
     def numbers(self) -> list[float]:
         """The scalar levers in the order of declaration, as compiled code sees them."""
-        scalar = ("integer", "number", "switch", "choice")
-        return [lv.number(getattr(self, n)) for n, lv in self.levers.items() if lv.kind in scalar]
+        return [lv.number(getattr(self, n)) for n, lv in self.levers.items() if lv.kind in SCALAR_KINDS]
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:

@@ -6,13 +6,13 @@ in a notebook cell; a cell that is run again replaces its earlier definition, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from workbench.errors import InputError, PolicyError, at, unknown_name, wrong_value
-from workbench.levers import Spec, read_spec
+from workbench.levers import SCALAR_KINDS, Spec, read_spec
 
 _CATALOGUE: dict[str, dict[str, type[Policy]]] = {}
 
@@ -21,7 +21,11 @@ class Policy(Spec):
     """The base of every policy: levers, parameters for compiled code, memory, a place in the catalogue."""
 
     question: ClassVar[str] = ""
-    answer: ClassVar[Callable[..., int] | None] = None
+    asks: ClassVar[Any] = None
+    """The question as engines ask it (`workbench.compiled.Question`), None where it is not asked in compiled code."""
+    tells: ClassVar[Mapping[str, Any]] = {}
+    """Further functions that a policy may define, each with the question that engines call it by."""
+    answer: ClassVar[Callable[..., Any] | None] = None
     draws: ClassVar[bool] = False
     """Whether the policy draws random numbers, so that seeds differ even where the requests do not."""
 
@@ -37,9 +41,34 @@ class Policy(Spec):
             raise PolicyError(f"{self.name} has no answer: define `def answer(...)` in its class.")
         return found
 
+    def speakers(self) -> Sequence[Policy]:
+        """Return the policies whose functions answer for this one: itself, unless it is made of others."""
+        return (self,)
+
+    def functions(self, question: str) -> list[tuple[Callable[..., int], Any]]:
+        """Return its functions that are called by a question's name, each with that question."""
+        if self.asks is not None and question == self.asks.name:
+            return [(self.function(), self.asks)]
+        named = ((getattr(type(self), name), asks) for name, asks in self.tells.items() if asks.name == question)
+        return [(function, asks) for function, asks in named if function is not None]
+
+    def plain_answer(self, function: Callable[..., int] | None = None, asks: Any = None) -> Callable[[Any], int]:
+        """Return the answer, or another function of the policy, as a plain function of the view it takes."""
+        return (asks or type(self).asks).plain(function or self.function(), self.lever_kinds())
+
     def parameters(self) -> np.ndarray:
         """The levers as the answer sees them: float64[levers], in the order of declaration."""
         return np.array(self.numbers() or [0.0])
+
+    def lever_kinds(self) -> tuple[tuple[str, str], ...]:
+        """Return the name and the kind of each lever that the answer reads by name, in the order of `parameters`.
+
+        There are none where `parameters` says more than the levers; a policy that answers with another one's function
+        has that one's.
+        """
+        if type(self).parameters is not Policy.parameters:
+            return ()
+        return tuple((name, lv.kind) for name, lv in self.levers.items() if lv.kind in SCALAR_KINDS)
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:

@@ -13,6 +13,7 @@ from workbench.engines.dispatch.past import remember, warm_up
 from workbench.engines.dispatch.shape import LOWEST, RANDOM, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import GENERATOR, LAST_MODULE, RAISED_IN, WRONG_ANSWER, State
 from workbench.policies.dispatch.choice.question import SCORE
+from workbench.policies.dispatch.choice.view import ChoiceView
 from workbench.structures.xorshift import below
 
 ask_score = SCORE.ask
@@ -57,18 +58,20 @@ def _score(
             remember(columns, policies, state, term, state.candidates[k], now)
     status = ask_score(
         terms.answers[term],
-        now,
-        count,
-        state.candidates,
-        state.need,
-        state.total,
-        state.longest,
-        shape.totals,
-        state.recent[int(remembers)],
-        state.heat,
-        scores,
-        terms.params[term][: terms.sizes[term, 0]],
-        state.term_memory[term][: terms.sizes[term, 1]],
+        ChoiceView(
+            now,
+            count,
+            state.candidates,
+            state.need,
+            state.total,
+            state.longest,
+            shape.totals,
+            state.recent[int(remembers)],
+            state.heat,
+            scores,
+            terms.params[term][: terms.sizes[term, 0]],
+            state.term_memory[term][: terms.sizes[term, 1]],
+        ),
     )
     if status == RAISED:
         fail(state, RAISED_IN, now, group, term, ABOUT_CHOICE)

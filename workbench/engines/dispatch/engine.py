@@ -171,7 +171,7 @@ def _play(run: Run, events: bool, checked: bool, takes: int = 0, failures: int =
     state.counters[GENERATOR] = max(run.streams.integer("module_tie"), 1)
     simulate(shape, columns, rules, policies, state)
     if state.counters[STATUS] != FINE:
-        raise broken(setup, shape, columns, rules, policies, state)
+        raise broken(setup, columns, state)
     return Played(shape, columns, rules, state)
 
 

@@ -28,6 +28,7 @@ from workbench.engines.dispatch.state import (
     State,
 )
 from workbench.policies.dispatch.units.question import UNITS
+from workbench.policies.dispatch.units.view import UnitsView
 
 ask_units = UNITS.ask
 ABOUT_UNITS = 4
@@ -46,7 +47,8 @@ def shared_out(
     waves = state.counters[OF_WAVES] = waves_of(columns, state, entry)
     policy = policies.units
     pointer = ask_units(
-        policy.answer, waves, shape.units, state.pointer[module], state.resident[module], state.counts, policy.params
+        policy.answer,
+        UnitsView(waves, shape.units, state.pointer[module], state.resident[module], state.counts, policy.params),
     )
     given = 0
     for t in range(shape.units):

@@ -21,6 +21,7 @@ from workbench.engines.dispatch.state import (
     State,
 )
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import count_free, is_free, mark_free, mark_taken, next_free
 
 place = PLACE.ask
@@ -37,7 +38,10 @@ def _ask(
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
     state.counters[SEARCHES] += 1
     about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
-    answer = place(policy.answer, words, blocks, amount, policy.params, state.memory[row][: shape.remembers[resource]])
+    answer = place(
+        policy.answer,
+        PlacementView(words, blocks, amount, policy.params, state.memory[row][: shape.remembers[resource]]),
+    )
     if answer == REFUSED:
         return REFUSED
     if answer == RAISED:
@@ -66,7 +70,10 @@ def _tell(
     now: int,
 ) -> None:
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
-    status = tell(told, words, blocks, start, amount, policy.params, state.memory[row][: shape.remembers[resource]])
+    status = tell(
+        told,
+        PlacementNotice(words, blocks, start, amount, policy.params, state.memory[row][: shape.remembers[resource]]),
+    )
     if status == RAISED:
         about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
         fail(state, RAISED_IN, now, NONE, NONE, about)

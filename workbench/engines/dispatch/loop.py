@@ -43,6 +43,7 @@ from workbench.engines.dispatch.state import (
 )
 from workbench.engines.dispatch.stepping import exchange, split_stuck
 from workbench.policies.dispatch.priority.question import HOLDS
+from workbench.policies.dispatch.priority.view import OrderView
 from workbench.structures.timetable import next_due, take
 
 ask_holds = HOLDS.ask
@@ -181,7 +182,7 @@ def _next_cycle(
 def _order_changes(rules: Rules, policies: Policies, state: State, now: int) -> int:
     if policies.priority.holds_until == NO_ANSWER:
         return now + 1
-    until = ask_holds(policies.priority.holds_until, now, rules.levels, policies.priority.params)
+    until = ask_holds(policies.priority.holds_until, OrderView(now, rules.levels, policies.priority.params))
     if until == RAISED:
         fail(state, RAISED_IN, now, NONE, until, ABOUT_PRIORITY)
     return max(until, now + 1)

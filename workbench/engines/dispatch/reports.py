@@ -20,6 +20,7 @@ from workbench.engines.dispatch.state import (
     State,
 )
 from workbench.policies.probes.question import PROBE
+from workbench.policies.probes.view import ProbeView
 from workbench.structures.free_map import count_free
 
 ask_probe = PROBE.ask
@@ -34,7 +35,9 @@ def probed(shape: Shape, policies: Policies, state: State, resource: int, row: i
         return count_free(words)
     blocks = shape.blocks[resource]
     probes = policies.probes
-    found = ask_probe(probes.answers[resource], words, blocks, probes.params[resource][: probes.sizes[resource]])
+    found = ask_probe(
+        probes.answers[resource], ProbeView(words, blocks, probes.params[resource][: probes.sizes[resource]])
+    )
     if found == RAISED:
         fail(state, RAISED_IN, now, NONE, row, ABOUT_PROBE)
         return 0

@@ -7,7 +7,9 @@ from workbench.engines.dispatch.entries import fail, group_of, level_of, waves_o
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
 from workbench.engines.dispatch.state import NONE, RAISED_IN, WRONG_ANSWER, State
 from workbench.policies.dispatch.priority.question import RANK
+from workbench.policies.dispatch.priority.view import PriorityView
 from workbench.policies.dispatch.selection.question import SELECT
+from workbench.policies.dispatch.selection.view import SelectionView
 
 ask_rank = RANK.ask
 ask_selection = SELECT.ask
@@ -30,7 +32,7 @@ def _put_down(
     group = group_of(columns, state, entry)
     waited = now - columns.arrival[group]
     level = level_of(columns, state, entry)
-    rank = ask_rank(policies.priority.answer, now, level, rules.levels, waited, policies.priority.params)
+    rank = ask_rank(policies.priority.answer, PriorityView(now, level, rules.levels, waited, policies.priority.params))
     if rank == RAISED:
         fail(state, RAISED_IN, now, group, level, ABOUT_PRIORITY)
     seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, level, rank
@@ -61,16 +63,18 @@ def select(columns: Columns, rules: Rules, policies: Policies, state: State, now
     seen, policy = state.entry, policies.selection
     chosen = ask_selection(
         policy.answer,
-        now,
-        count,
-        seen[CHANNEL],
-        seen[PRIORITY],
-        seen[RANKED],
-        seen[FITS],
-        seen[WAITED],
-        seen[WAVES],
-        policy.params,
-        policy.memory,
+        SelectionView(
+            now,
+            count,
+            seen[CHANNEL],
+            seen[PRIORITY],
+            seen[RANKED],
+            seen[FITS],
+            seen[WAITED],
+            seen[WAVES],
+            policy.params,
+            policy.memory,
+        ),
     )
     if chosen == NONE:
         return REFUSED

@@ -42,7 +42,9 @@ from workbench.engines.dispatch.state import (
     State,
 )
 from workbench.policies.dispatch.choice.question import CHOSEN
+from workbench.policies.dispatch.choice.view import ChoiceNotice
 from workbench.policies.dispatch.stuck.question import PARTS as PARTS_QUESTION
+from workbench.policies.dispatch.stuck.view import StuckView
 from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask
@@ -161,7 +163,7 @@ def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now
             continue
         params = terms.params[term][: terms.sizes[term, 0]]
         memory = state.term_memory[term][: terms.sizes[term, 1]]
-        if tell_chosen(terms.chosen[term], module, shape.modules, params, memory) == RAISED:
+        if tell_chosen(terms.chosen[term], ChoiceNotice(module, shape.modules, params, memory)) == RAISED:
             fail(state, RAISED_IN, now, NONE, NONE, ABOUT_CHOICE)
 
 
@@ -176,11 +178,13 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
         group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
         parts = ask_parts(
             policies.stuck.answer,
-            waves,
-            int(columns.independent[group]),
-            level_of(columns, state, entry),
-            rules.levels,
-            policies.stuck.params,
+            StuckView(
+                waves,
+                int(columns.independent[group]),
+                level_of(columns, state, entry),
+                rules.levels,
+                policies.stuck.params,
+            ),
         )
         if parts == RAISED:
             fail(state, RAISED_IN, now, group, NONE, ABOUT_STUCK)

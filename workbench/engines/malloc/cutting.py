@@ -20,6 +20,7 @@ from workbench.engines.malloc.state import (
     Cuts,
 )
 from workbench.policies.malloc.serve.question import SERVE, ReadyServe
+from workbench.policies.malloc.serve.view import ServeView
 
 ask = SERVE.ask
 MOST_PIECE = 1 << 42
@@ -45,14 +46,16 @@ def _cut(columns: Columns, unit: int, serve: ReadyServe, cuts: Cuts, scratch: np
         part = cuts.request[row:end]
         parts = ask(
             serve.answer,
-            lanes,
-            columns.asked[row:end],
-            part,
-            cuts.offset[row:end],
-            cuts.size[row:end],
-            leader,
-            serve.params,
-            serve.memory,
+            ServeView(
+                lanes,
+                columns.asked[row:end],
+                part,
+                cuts.offset[row:end],
+                cuts.size[row:end],
+                leader,
+                serve.params,
+                serve.memory,
+            ),
         )
         if _is_wrong(cuts, scratch, row, end, parts):
             counters[STATUS] = RAISED_IN if parts == RAISED else WRONG_ANSWER

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import MOST_TURNS, ran_out
 from workbench.engines.engine import Setup, at_slot
 from workbench.engines.first_runs import FirstRuns
 from workbench.engines.log_room import with_log_room
@@ -56,6 +55,7 @@ from workbench.engines.malloc.state import (
 from workbench.errors import PolicyError
 from workbench.levers import Spec
 from workbench.machine import Described, Machine
+from workbench.policies.failing import why_it_failed
 from workbench.policies.malloc.lock import NO_LOCK
 from workbench.records.malloc import MallocRecord, Work
 from workbench.streams import Streams
@@ -186,7 +186,7 @@ def _broken_serve(found: Chosen, columns: Columns, counters: np.ndarray) -> Poli
     row = int(counters[AT_REQUEST])
     about = f"the call of thread {columns.thread[row]} and its warp at cycle {columns.arrival[row]}"
     if counters[STATUS] == RAISED_IN:
-        return PolicyError(f"{found.serve.short()} {_cause()} when asked about {about}.")
+        return PolicyError(f"{found.serve.short()} {why_it_failed(found.serve)}; at {about}.")
     return PolicyError(
         f"{found.serve.short()} answered {counters[ANSWER]} for {about}: parts, offsets, sizes and leaders must be of "
         "the lanes that call, sizes and offsets at least 0."
@@ -199,11 +199,8 @@ def _broken_heap(found: Chosen, rules: Rules, state: State) -> PolicyError:
     if status == NOT_FREE:
         what = f"answered {answer}, which is not the start of a free range of {rules.region} granules"
         return PolicyError(f"{name} {what}, in arena {at} at cycle {cycle}. -1 says that a request does not fit.")
-    return PolicyError(f"{name} {_cause()} when asked about {answer} granules in arena {at} at cycle {cycle}.")
-
-
-def _cause() -> str:
-    return f"did not end within {MOST_TURNS:,} loop turns" if ran_out() else "raised an exception"
+    cause = why_it_failed(found.heap.placement)
+    return PolicyError(f"{name} {cause}; at {answer} granules in arena {at} at cycle {cycle}.")
 
 
 def _record(setup: Setup, found: Chosen, run: Run) -> MallocRecord:

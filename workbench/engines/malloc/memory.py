@@ -30,6 +30,7 @@ from workbench.engines.malloc.state import (
     State,
 )
 from workbench.policies.placement.question import PLACE, TOLD
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import is_free, mark_free, mark_taken
 from workbench.structures.run_tree import highest_start, lowest_start, lowest_start_from, renew
 
@@ -124,7 +125,7 @@ def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: in
 def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
     """The placement policy's own answer, checked."""
     free = arena.free[at]
-    answer = place(policies.place, free, rules.region, granules, policies.params, arena.memory[at])
+    answer = place(policies.place, PlacementView(free, rules.region, granules, policies.params, arena.memory[at]))
     if answer == RAISED:
         fail(state, RAISED_IN, now, at, granules)
         return NONE
@@ -147,7 +148,9 @@ def _tell(
     now: int,
 ) -> None:
     if rules.search == ASK and notice != NO_ANSWER:
-        told = tell(notice, arena.free[at], rules.region, start, granules, policies.params, arena.memory[at])
+        told = tell(
+            notice, PlacementNotice(arena.free[at], rules.region, start, granules, policies.params, arena.memory[at])
+        )
         if told == RAISED:
             fail(state, RAISED_IN, now, at, granules)
 

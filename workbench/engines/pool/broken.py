@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.compiled import MOST_TURNS, ran_out
 from workbench.engines.engine import Setup
 from workbench.engines.pool.state import (
     ANSWER,
@@ -20,6 +19,7 @@ from workbench.engines.pool.state import (
     State,
 )
 from workbench.errors import PolicyError
+from workbench.policies.failing import why_it_failed
 
 _SLOT = {
     RAISED_IN_FIT: "cache_fit",
@@ -47,5 +47,4 @@ def broken(setup: Setup, columns: Columns, state: State) -> PolicyError:
     about = f"request {row} ({columns.size[row]} bytes, from card {columns.borrower[row]})"
     if status in _WRONG:
         return PolicyError(f"{name} {_WRONG[status].format(answer)}; at {about}.")
-    cause = f"did not end within {MOST_TURNS:,} loop turns" if ran_out() else "raised an exception"
-    return PolicyError(f"{name} {cause} at {about}.")
+    return PolicyError(f"{name} {why_it_failed(setup.policies[slot])}; at {about}.")

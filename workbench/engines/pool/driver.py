@@ -15,6 +15,7 @@ from workbench.compiled import NO_ANSWER, RAISED, addresses, apart, kernel
 from workbench.engines.engine import Setup
 from workbench.engines.pool.state import ANSWER, AT_ROW, RAISED_IN_DRIVER, STATUS, WRONG_PLACE, Driver, State
 from workbench.policies.placement.question import PLACE, TOLD
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.streams import Streams
 from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken
 
@@ -137,7 +138,7 @@ def _place(state: State, row: int, card: int, length: int, memory: np.ndarray) -
     if length > driver.granules[card]:
         return NOWHERE
     free = driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]]
-    start = ask_place(driver.answers[ASKED], free, driver.granules[card], length, driver.params, memory)
+    start = ask_place(driver.answers[ASKED], PlacementView(free, driver.granules[card], length, driver.params, memory))
     if start != NOWHERE and (start < 0 or not is_free(free, start, length)):
         state.counters[STATUS] = RAISED_IN_DRIVER if start == RAISED else WRONG_PLACE
         state.counters[AT_ROW], state.counters[ANSWER] = row, start
@@ -151,4 +152,4 @@ def _notify(driver: Driver, what: int, card: int, start: int, length: int) -> No
     if driver.answers[what] != NO_ANSWER:
         free = driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]]
         memory = driver.memory[driver.first[SLOTS, card] : driver.first[SLOTS, card + 1]]
-        tell(driver.answers[what], free, driver.granules[card], start, length, driver.params, memory)
+        tell(driver.answers[what], PlacementNotice(free, driver.granules[card], start, length, driver.params, memory))

@@ -26,6 +26,7 @@ from workbench.engines.pool.state import (
     Tables,
 )
 from workbench.policies.pool.target.question import CHOSEN, SCORE
+from workbench.policies.pool.target.view import TargetNotice, TargetView
 from workbench.structures.size_index import NONE
 
 ask_score = SCORE.ask
@@ -97,20 +98,22 @@ def _score(columns: Columns, tables: Tables, policies: Policies, state: State, r
     own = columns.borrower[row]
     status = ask_score(
         terms.answers[term],
-        own,
-        count,
-        state.candidates,
-        columns.need[row],
-        state.free,
-        tables.gbps[own * cards : (own + 1) * cards],
-        tables.hops[own * cards : (own + 1) * cards],
-        state.lent[own * cards : (own + 1) * cards],
-        state.held,
-        tables.capacity,
-        tables.hosts,
-        scores,
-        terms.params[term][: terms.sizes[term, 0]],
-        state.target_memory[term][: terms.sizes[term, 1]],
+        TargetView(
+            own,
+            count,
+            state.candidates,
+            columns.need[row],
+            state.free,
+            tables.gbps[own * cards : (own + 1) * cards],
+            tables.hops[own * cards : (own + 1) * cards],
+            state.lent[own * cards : (own + 1) * cards],
+            state.held,
+            tables.capacity,
+            tables.hosts,
+            scores,
+            terms.params[term][: terms.sizes[term, 0]],
+            state.target_memory[term][: terms.sizes[term, 1]],
+        ),
     )
     wrong = RAISED_IN_TARGET if status == RAISED else FINE
     for k in range(count):
@@ -155,10 +158,7 @@ def note_lending(
             params = terms.params[term][: terms.sizes[term, 0]]
             told = tell_chosen(
                 terms.chosen[term],
-                card,
-                tables.capacity.size,
-                params,
-                state.target_memory[term][: terms.sizes[term, 1]],
+                TargetNotice(card, tables.capacity.size, params, state.target_memory[term][: terms.sizes[term, 1]]),
             )
             if told == RAISED:
                 counters[STATUS], counters[AT_ROW], counters[TERM] = RAISED_IN_TARGET, row, term

@@ -23,6 +23,7 @@ from workbench.engines.pool.state import (
     State,
 )
 from workbench.policies.pool.fit.question import FIT
+from workbench.policies.pool.fit.view import FitView
 from workbench.records.pool import CACHED, PHYSICAL, STITCHED
 from workbench.structures.size_index import (
     ABOVE,
@@ -54,14 +55,9 @@ def cached_block(columns: Columns, policies: Policies, state: State, row: int, p
     index, need = state.blocks, columns.need[row]
     found = ask_fit(
         policies.fit,
-        need,
-        pool,
-        state.first[pool],
-        index.roots,
-        index.filled,
-        index.nodes,
-        policies.fit_params,
-        state.fit_memory,
+        FitView(
+            need, pool, state.first[pool], index.roots, index.filled, index.nodes, policies.fit_params, state.fit_memory
+        ),
     )
     if found == NONE:
         return NONE

@@ -17,6 +17,7 @@ from workbench.engines.pool.state import (
     State,
 )
 from workbench.policies.pool.idle.question import EACH, IN_USE, RELEASE
+from workbench.policies.pool.idle.view import IdleView
 from workbench.structures.size_index import FIELDS, NONE, ORIGIN, SIZE
 
 ask_idle = RELEASE.ask
@@ -35,7 +36,7 @@ def trim(policies: Policies, rules: Rules, state: State, row: int, card: int) ->
         found = state.oldest[card]
         if rules.keeps:
             excess = state.cached[card] - limit
-            found = ask_idle(policies.idle, excess, found, state.origins, policies.idle_params)
+            found = ask_idle(policies.idle, IdleView(excess, found, state.origins, policies.idle_params))
         if found == NONE:
             return
         if not _can_go(state, card, found):

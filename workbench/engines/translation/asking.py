@@ -19,6 +19,7 @@ from workbench.engines.translation.state import NO_PEER, PEER_RAISED, REMOTE, ST
 from workbench.engines.translation.walking import through_port
 from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, RING
 from workbench.policies.translation.peer.question import PEER
+from workbench.policies.translation.peer.view import PeerView
 from workbench.records.translation import MESSAGES
 from workbench.structures.core_bits import count_cores, drop_core, has_core
 from workbench.structures.entry_sets import READY, ROW, set_of, touch
@@ -91,7 +92,7 @@ def _choose(run: Run, core: int, issue: int) -> int:
     """The peer that the policy chooses of those laid out; -1 where it broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.peer
     peer = choose_peer(
-        policy.answer, core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory
+        policy.answer, PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
     )
     if 0 <= peer < rules.cores and has_core(state.others, 0, peer):
         return peer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.compiled import MOST_TURNS, ran_out
 from workbench.engines.engine import Setup
 from workbench.engines.translation.state import (
     ANSWER,
@@ -21,6 +20,7 @@ from workbench.engines.translation.state import (
     State,
 )
 from workbench.errors import PolicyError
+from workbench.policies.failing import why_it_failed
 
 _RAISED = "raised an exception"
 _WRONG = {
@@ -42,9 +42,9 @@ def broken(setup: Setup, state: State) -> PolicyError:
     slot, what = _WRONG[status]
     if state.counters[SHARED_TLB]:
         slot = "shared_eviction"
-    if what == _RAISED and ran_out():
-        what = f"did not end within {MOST_TURNS:,} loop turns"
+    if what == _RAISED:
+        what = why_it_failed(setup.policies[slot])
+    else:
+        what = what.format(answer=answer)
     whose = "" if core < 0 else f", core {core}"
-    return PolicyError(
-        f"{setup.policies[slot].short()} ({slot}) {what.format(answer=answer)}; at cycle {cycle}{whose}."
-    )
+    return PolicyError(f"{setup.policies[slot].short()} ({slot}) {what}; at cycle {cycle}{whose}.")

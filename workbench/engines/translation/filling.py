@@ -30,7 +30,9 @@ from workbench.engines.translation.state import (
 )
 from workbench.policies.translation.eviction.choose import ENDLESS, choose_victim
 from workbench.policies.translation.eviction.question import TOUCHED, ReadyEviction
+from workbench.policies.translation.eviction.view import TouchView
 from workbench.policies.translation.fill.question import FILL, REFUSED, TOLD
+from workbench.policies.translation.fill.view import FillNotice, FillView
 from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY
 from workbench.records import translation_events as kinds
 from workbench.records.translation import MESSAGES
@@ -74,7 +76,7 @@ def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: in
 def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, issue: int) -> None:
     sets, row = run.state.tlbs.sets, at * ROW
     first, ways = sets[row + FIRST], sets[row + WAYS]
-    said = touched(policy.touched, entry, at - first_set, first, ways, fresh, policy.params, policy.memory)
+    said = touched(policy.touched, TouchView(entry, at - first_set, first, ways, fresh, policy.params, policy.memory))
     if said == RAISED:
         run.state.counters[SHARED_TLB] = first_set > 0
         fail(run.state.counters, EVICTION_RAISED, issue, -1, RAISED)
@@ -179,7 +181,7 @@ def tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
 @apart
 def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
     policy = run.policies.fill
-    said = told(policy.told, core, peer, used, run.rules.cores, policy.params, policy.memory)
+    said = told(policy.told, FillNotice(core, peer, used, run.rules.cores, policy.params, policy.memory))
     if said == RAISED:
         fail(run.state.counters, FILL_RAISED, issue, core, RAISED)
 
@@ -195,7 +197,8 @@ def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue
         held += state.tlbs.sets[at * ROW + HELD]
     entries, counted = rules.private_entries, state.shared[core]
     said = fill(
-        policy.answer, core, rules.cores, entries, held, counted, state.pairs, state.push, policy.params, policy.memory
+        policy.answer,
+        FillView(core, rules.cores, entries, held, counted, state.pairs, state.push, policy.params, policy.memory),
     )
     if said == RAISED or said < REFUSED or said >= rules.cores:
         fail(state.counters, FILL_RAISED if said == RAISED else NO_PUSH, issue, core, said)

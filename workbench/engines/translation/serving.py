@@ -40,6 +40,7 @@ from workbench.engines.translation.state import (
 from workbench.engines.translation.walking import ask_shared, through_port, walk
 from workbench.policies.translation.locate.question import DIRECTORY, MESSAGE, NO_DIRECTORY, ON_RESPONSE
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
+from workbench.policies.translation.remote_fill.view import RemoteFillView
 from workbench.records.translation import MESSAGES, OVER_TIME, SERVED_BY
 from workbench.structures.core_bits import NOBODY as NO_CORE
 from workbench.structures.core_bits import add_core, count_cores, has_core, next_core
@@ -173,15 +174,9 @@ def _keep(run: Run, core: int, page: int, key: int, peer: int, issue: int, ready
     held = _held(run, core)
     said = keep_copy(
         policy.answer,
-        core,
-        peer,
-        rules.cores,
-        rules.private_entries,
-        held,
-        degree,
-        state.pairs,
-        policy.params,
-        policy.memory,
+        RemoteFillView(
+            core, peer, rules.cores, rules.private_entries, held, degree, state.pairs, policy.params, policy.memory
+        ),
     )
     if said == RAISED:
         fail(state.counters, REMOTE_RAISED, issue, core, said)

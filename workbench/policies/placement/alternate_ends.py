@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.windows import first_start, last_start
 
 HIGH_NEXT = 0
@@ -28,8 +27,10 @@ class AlternateEnds(Placement):
     (0, 13, 3)
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return last_start(free, length) if memory[HIGH_NEXT] else first_start(free, length, 0)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return last_start(see.free, see.length) if see.memory[HIGH_NEXT] else first_start(see.free, see.length, 0)
 
-    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        memory[HIGH_NEXT] = 1 - memory[HIGH_NEXT]
+    @staticmethod
+    def granted(see: PlacementNotice) -> None:
+        see.memory[HIGH_NEXT] = 1 - see.memory[HIGH_NEXT]

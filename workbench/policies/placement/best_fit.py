@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.levers import lever
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.free_runs import smallest_run
 
 TIE = 0
@@ -31,5 +32,6 @@ class BestFit(Placement):
 
     tie: Literal["low", "high"] = lever("low", says="which of equally small free runs is taken")
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return smallest_run(free, length, params[TIE] == 1)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return smallest_run(see.free, see.length, see.levers.tie == 1)

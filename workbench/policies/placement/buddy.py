@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.aligned_blocks import order_of, smallest_block
 
 
@@ -31,8 +32,9 @@ class Buddy(Placement):
     '0000011100000000'
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return smallest_block(free, order_of(length))
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return smallest_block(see.free, order_of(see.length))
 
     def footprint(self, length: Any, segments: int) -> Any:
         """The next power of two."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from workbench.policies.placement.question import REFUSED, Layout, Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.free_map import count_free, next_free
 
 
@@ -28,5 +29,6 @@ class ByteCounter(Placement):
     layout: ClassVar[Layout] = "scattered"
     addressed: ClassVar[bool] = False
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return next_free(free, 0) if count_free(free) >= length else REFUSED
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return next_free(see.free, 0) if count_free(see.free) >= see.length else REFUSED

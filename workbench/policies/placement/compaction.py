@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -45,6 +45,14 @@ class Compaction(Placement):
     def function(self) -> Callable[..., int]:
         """The answer of the base."""
         return self.base.function()
+
+    def speakers(self) -> Sequence[Placement]:
+        """Return the base, whose functions answer."""
+        return (self.base,)
+
+    def lever_kinds(self) -> tuple[tuple[str, str], ...]:
+        """Return those of the base, whose answer it is."""
+        return self.base.lever_kinds()
 
     def parameters(self) -> np.ndarray:
         """The levers of the base, whose answer it is."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.windows import first_start
 
 
@@ -24,5 +23,6 @@ class FirstFit(Placement):
     1
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return first_start(free, length, 0)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return first_start(see.free, see.length, 0)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.windows import last_start
 
 
@@ -24,5 +23,6 @@ class LastFit(Placement):
     11
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return last_start(free, length)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return last_start(see.free, see.length)

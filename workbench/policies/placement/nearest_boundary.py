@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from workbench.compiled import creates_arrays
 from workbench.levers import lever
-from workbench.policies.placement.circuit.choice import ALTERNATE, AT_TIE, HIGH_NEXT, TIE, nearer_end
+from workbench.policies.placement.circuit.choice import ALTERNATE, AT_TIE, HIGH_NEXT, nearer_end
 from workbench.policies.placement.circuit.leading_one import (
     highest_by_scan,
     highest_raw_by_halving,
@@ -22,6 +22,7 @@ from workbench.policies.placement.circuit.masks import bitmap
 from workbench.policies.placement.circuit.window_tests import start_bits
 from workbench.policies.placement.free_map_text import Bits, as_words, bits_text
 from workbench.policies.placement.question import REFUSED, Notice, Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.windows import NOWHERE, first_start, last_start
 
 PROBE, MASK_SOURCE, SCAN_ORDER, LEADING_ONE, LUT_BITS, ENCODING = 2, 3, 4, 5, 6, 7
@@ -68,31 +69,39 @@ class NearestBoundary(Placement):
     )
     encoding: Literal["free1", "free0"] = lever("free1", says="whether a 1 in the bitmap is free or taken")
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        low = first_start(free, length, 0)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        low = first_start(see.free, see.length, 0)
         if low == NOWHERE:
             return REFUSED
-        return nearer_end(low, last_start(free, length), segments, length, params, memory)
+        return nearer_end(low, last_start(see.free, see.length), see.segments, see.length, see.levers, see.memory)
 
+    @staticmethod
     @creates_arrays
-    def circuit(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        bits = bitmap(free, segments, params[ENCODING] == 1)
+    def circuit(see: PlacementView) -> int:
+        bits = bitmap(see.free, see.segments, see.levers.encoding == 1)
         starts = start_bits(
-            bits, length, int(params[PROBE]), params[MASK_SOURCE] == 1, params[SCAN_ORDER] == 1, params[ENCODING] == 1
+            bits,
+            see.length,
+            see.levers.probe,
+            see.levers.mask_source == 1,
+            see.levers.scan_order == 1,
+            see.levers.encoding == 1,
         )
-        if not holds_one(starts, 0, segments):
+        if not holds_one(starts, 0, see.segments):
             return REFUSED
-        if params[LEADING_ONE] == LINEAR:
-            low, high = lowest_by_scan(starts, 0, segments), highest_by_scan(starts, 0, segments)
+        if see.levers.leading_one == LINEAR:
+            low, high = lowest_by_scan(starts, 0, see.segments), highest_by_scan(starts, 0, see.segments)
         else:
-            wide, lut_bits = padded(starts), int(params[LUT_BITS])
+            wide, lut_bits = padded(starts), see.levers.lut_bits
             low, high = lowest_by_halving(wide, lut_bits), wide.size - 1 - highest_raw_by_halving(wide, lut_bits)
-        return nearer_end(low, high, segments, length, params, memory)
+        return nearer_end(low, high, see.segments, see.length, see.levers, see.memory)
 
-    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        if params[TIE] == ALTERNATE and memory[AT_TIE]:
-            memory[HIGH_NEXT] = 1 - memory[HIGH_NEXT]
-            memory[AT_TIE] = 0
+    @staticmethod
+    def granted(see: PlacementNotice) -> None:
+        if see.levers.tie == ALTERNATE and see.memory[AT_TIE]:
+            see.memory[HIGH_NEXT] = 1 - see.memory[HIGH_NEXT]
+            see.memory[AT_TIE] = 0
 
     def function(self) -> Callable[..., int]:
         """The word-parallel answer, or the circuit where a lever asks for one of its forms."""

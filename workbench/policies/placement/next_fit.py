@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.windows import NOWHERE, first_start
 
 RESUME = 0
@@ -28,9 +27,11 @@ class NextFit(Placement):
     (0, None, 3, 0)
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        start = first_start(free, length, memory[RESUME])
-        return first_start(free, length, 0) if start == NOWHERE else start
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        start = first_start(see.free, see.length, see.memory[RESUME])
+        return first_start(see.free, see.length, 0) if start == NOWHERE else start
 
-    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        memory[RESUME] = start + length
+    @staticmethod
+    def granted(see: PlacementNotice) -> None:
+        see.memory[RESUME] = see.start + see.length

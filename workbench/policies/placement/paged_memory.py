@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.placement.question import REFUSED, Layout, Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.free_map import count_free, next_free
 
 
@@ -39,8 +40,9 @@ class PagedMemory(Placement):
         says="how much longer a workgroup runs because its accesses are translated",
     )
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return next_free(free, 0) if count_free(free) >= length else REFUSED
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return next_free(see.free, 0) if count_free(see.free) >= see.length else REFUSED
 
     def lasting(self, duration: Any) -> Any:
         """The duration with the penalty, rounded up to whole cycles; the product is rounded to a millionth first."""

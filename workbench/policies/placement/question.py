@@ -24,6 +24,7 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, Question
 from workbench.errors import InputError
 from workbench.policies.placement.free_map_text import Bits, Encoding, as_text, as_words, check_length
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.policies.policy import Policy
 from workbench.structures import windows
 
@@ -39,10 +40,8 @@ Layout = Literal["contiguous", "scattered", "compacting"]
 Notice = Callable[..., Any]
 """A plain function that is told of a grant or a release and returns nothing."""
 
-_STATE = {"free": "readonly uint64[]", "segments": "int64"}
-_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
-PLACE = Question("placement", **_STATE, length="int64", **_LEVERS)
-TOLD = Question("placement notice", returns="nothing", **_STATE, start="int64", length="int64", **_LEVERS)
+PLACE = Question("placement", PlacementView)
+TOLD = Question("placement notice", PlacementNotice, returns="nothing")
 
 
 class ReadyPlacement(NamedTuple):
@@ -62,6 +61,8 @@ class Placement(Policy, abstract=True):
     """
 
     question: ClassVar[str] = "placement"
+    asks: ClassVar[Question] = PLACE
+    tells = {"granted": TOLD, "released": TOLD}
     layout: ClassVar[Layout] = "contiguous"
     addressed: ClassVar[bool] = True
     """Whether a grant has an address at all; a byte counter's has none."""
@@ -120,7 +121,7 @@ class Placement(Policy, abstract=True):
         if length > segments:
             return REFUSED
         with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-            return int(self.function()(words, segments, length, self.parameters(), memory))
+            return int(self.plain_answer()(PlacementView(words, segments, length, self.parameters(), memory)))
 
     def admitted(self, length: int, segments: int) -> int:
         """The segments that a request takes, after refusing one that could never be served (spec 1, E1).
@@ -164,9 +165,9 @@ class Placement(Policy, abstract=True):
         """The policy for one run: compiled functions, parameters, fresh memory."""
         granted, released = self.notices()
         return ReadyPlacement(
-            PLACE.ready(self.function(), checked),
-            TOLD.ready(granted, checked) if granted else NO_ANSWER,
-            TOLD.ready(released, checked) if released else NO_ANSWER,
+            PLACE.ready(self.function(), checked, self.lever_kinds()),
+            TOLD.ready(granted, checked, self.lever_kinds()) if granted else NO_ANSWER,
+            TOLD.ready(released, checked, self.lever_kinds()) if released else NO_ANSWER,
             self.parameters(),
             self.start_memory(segments, seed),
         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.streams import Streams
 from workbench.structures.windows import NOWHERE, count_starts, nth_start
 from workbench.structures.xorshift import below
@@ -33,9 +32,10 @@ class RandomFit(Placement):
 
     draws = True
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        starts = count_starts(free, length)
-        return nth_start(free, length, below(memory, GENERATOR, starts)) if starts else NOWHERE
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        starts = count_starts(see.free, see.length)
+        return nth_start(see.free, see.length, below(see.memory, GENERATOR, starts)) if starts else NOWHERE
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `random_fit` of the seed: int64[1]."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.placement.question import REFUSED, Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import is_free, next_taken
 
 AT_END, WHEN_EMPTY = 0, 1
@@ -52,23 +53,25 @@ class RingBuffer(Placement):
         "rewind", says="whether the tail goes back to segment 0 when everything has been released"
     )
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        tail, wasted = memory[TAIL], 0 if is_free(free, 0, 1) else memory[WASTED]
-        clear, edge = next_taken(free, tail), segments - wasted
-        memory[WASTING] = wasted
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        tail, wasted = see.memory[TAIL], 0 if is_free(see.free, 0, 1) else see.memory[WASTED]
+        clear, edge = next_taken(see.free, tail), see.segments - wasted
+        see.memory[WASTING] = wasted
         if clear < edge or wasted:
-            return tail if tail + length <= min(clear, edge) else REFUSED
-        low = min(next_taken(free, 0), tail)  # free segments between the start of the memory and the tail
-        if low == tail and params[WHEN_EMPTY] != KEEP:  # nothing is occupied
+            return tail if tail + see.length <= min(clear, edge) else REFUSED
+        low = min(next_taken(see.free, 0), tail)  # free segments between the start of the memory and the tail
+        if low == tail and see.levers.when_empty != KEEP:  # nothing is occupied
             tail = 0
-        if tail + length < segments + (params[AT_END] != WRAPS):
+        if tail + see.length < see.segments + (see.levers.at_end != WRAPS):
             return tail
-        memory[WASTING] = segments - tail
-        return 0 if length <= low else REFUSED
+        see.memory[WASTING] = see.segments - tail
+        return 0 if see.length <= low else REFUSED
 
-    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        memory[TAIL] = (start + length) % segments
-        memory[WASTED] = memory[WASTING]
+    @staticmethod
+    def granted(see: PlacementNotice) -> None:
+        see.memory[TAIL] = (see.start + see.length) % see.segments
+        see.memory[WASTED] = see.memory[WASTING]
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """An empty ring: int64[3]."""

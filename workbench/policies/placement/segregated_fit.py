@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from workbench.compiled import kernel, leading_zeros, trailing_zeros
 from workbench.levers import lever
 from workbench.policies.placement.question import REFUSED, Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import next_taken
 from workbench.structures.free_runs import run_start
 from workbench.structures.windows import NOWHERE, first_start
@@ -80,27 +81,30 @@ class SegregatedFit(Placement):
         "search", says="whether holes of the request's own class are tried when no larger one is left"
     )
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        depth = trailing_zeros(np.uint64(params[SUBCLASSES]))
-        sure = _sure_class(length, depth)
-        best, best_rank = REFUSED, LAST_RESORT + (params[OWN_CLASS] != SKIP)
-        start = first_start(free, length, 0)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        depth = trailing_zeros(np.uint64(see.levers.subclasses))
+        sure = _sure_class(see.length, depth)
+        best, best_rank = REFUSED, LAST_RESORT + (see.levers.own_class != SKIP)
+        start = first_start(see.free, see.length, 0)
         while start != NOWHERE:
-            end = next_taken(free, start)
+            end = next_taken(see.free, start)
             rank = _rank(end - start, sure, depth)
-            newer = best != REFUSED and rank == best_rank and memory[AGE_OF + start] > memory[AGE_OF + best]
+            newer = best != REFUSED and rank == best_rank and see.memory[AGE_OF + start] > see.memory[AGE_OF + best]
             if rank < best_rank or newer:
                 best, best_rank = start, rank
-            start = first_start(free, length, end)
+            start = first_start(see.free, see.length, end)
         return best
 
-    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        memory[NEWEST] += 1
-        memory[AGE_OF + start + length] = memory[NEWEST]
+    @staticmethod
+    def granted(see: PlacementNotice) -> None:
+        see.memory[NEWEST] += 1
+        see.memory[AGE_OF + see.start + see.length] = see.memory[NEWEST]
 
-    def released(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        memory[NEWEST] += 1
-        memory[AGE_OF + run_start(free, start)] = memory[NEWEST]
+    @staticmethod
+    def released(see: PlacementNotice) -> None:
+        see.memory[NEWEST] += 1
+        see.memory[AGE_OF + run_start(see.free, see.start)] = see.memory[NEWEST]
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """One hole, of age 0: int64[segments + 2]."""

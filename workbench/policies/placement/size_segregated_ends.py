@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.levers import lever
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.windows import first_start, last_start
 
 THRESHOLD = 0
@@ -32,5 +31,10 @@ class SizeSegregatedEnds(Placement):
         16, least=1, most=4097, unit="segments", says="the smallest request that counts as large; 4097 makes all small"
     )
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return last_start(free, length) if length >= params[THRESHOLD] else first_start(free, length, 0)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return (
+            last_start(see.free, see.length)
+            if see.length >= see.levers.threshold
+            else first_start(see.free, see.length, 0)
+        )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.policies.placement.question import REFUSED, Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import is_free, next_taken
 from workbench.structures.windows import NOWHERE, first_start
 
@@ -35,27 +34,30 @@ class UnsortedFreeList(Placement):
     (8, 10, 0)
     """
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+    @staticmethod
+    def answer(see: PlacementView) -> int:
         best = REFUSED
-        start = first_start(free, length, 0)
+        start = first_start(see.free, see.length, 0)
         while start != NOWHERE:
-            if best == REFUSED or memory[PLACE_OF + start] < memory[PLACE_OF + best]:
+            if best == REFUSED or see.memory[PLACE_OF + start] < see.memory[PLACE_OF + best]:
                 best = start
-            start = first_start(free, length, next_taken(free, start))
+            start = first_start(see.free, see.length, next_taken(see.free, start))
         return best
 
-    def granted(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        memory[PLACE_OF + start + length] = memory[PLACE_OF + start]
+    @staticmethod
+    def granted(see: PlacementNotice) -> None:
+        see.memory[PLACE_OF + see.start + see.length] = see.memory[PLACE_OF + see.start]
 
-    def released(free: Any, segments: int, start: int, length: int, params: Any, memory: Any) -> None:
-        if start > 0 and is_free(free, start - 1, 1):
+    @staticmethod
+    def released(see: PlacementNotice) -> None:
+        if see.start > 0 and is_free(see.free, see.start - 1, 1):
             return
-        end = start + length
-        if end < segments and is_free(free, end, 1):
-            memory[PLACE_OF + start] = memory[PLACE_OF + end]
+        end = see.start + see.length
+        if end < see.segments and is_free(see.free, end, 1):
+            see.memory[PLACE_OF + see.start] = see.memory[PLACE_OF + end]
             return
-        memory[PUSHED] += 1
-        memory[PLACE_OF + start] = memory[PUSHED]
+        see.memory[PUSHED] += 1
+        see.memory[PLACE_OF + see.start] = see.memory[PUSHED]
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """One region, at place 0: int64[segments + 2]."""

@@ -12,6 +12,7 @@ from workbench.compiled import NO_ANSWER, RAISED, kernel
 from workbench.errors import PolicyError
 from workbench.policies.placement.free_map_text import as_text
 from workbench.policies.placement.question import PLACE, TOLD, Placement
+from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.streams import Streams
 from workbench.structures.free_map import all_free, mark_free, mark_taken, unpacked
 
@@ -24,12 +25,12 @@ _tell = TOLD.ask
 
 @kernel
 def _asked(answer, free, segments, length, params, memory):  # type: ignore[no-untyped-def]
-    return _place(answer, free, segments, length, params, memory)
+    return _place(answer, PlacementView(free, segments, length, params, memory))
 
 
 @kernel
 def _told(answer, free, segments, start, length, params, memory):  # type: ignore[no-untyped-def]
-    return _tell(answer, free, segments, start, length, params, memory)
+    return _tell(answer, PlacementNotice(free, segments, start, length, params, memory))
 
 
 class Asked(NamedTuple):
@@ -107,7 +108,8 @@ class PlainSpeaker:
         """Call the notice."""
         told = self.policy.notices()[which]
         if told is not None:
-            told(free, self.segments, start, length, self.policy.parameters(), self.memory)
+            notice = PlacementNotice(free, self.segments, start, length, self.policy.parameters(), self.memory)
+            self.policy.plain_answer(told, TOLD)(notice)
 
 
 def walk(policy: Placement, speaker: Speaker, segments: int, steps: int, seed: int = 0) -> Iterator[Asked]:

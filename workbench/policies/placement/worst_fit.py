@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.levers import lever
 from workbench.policies.placement.question import Placement
+from workbench.policies.placement.view import PlacementView
 from workbench.structures.free_runs import largest_run
 
 TIE = 0
@@ -29,5 +30,6 @@ class WorstFit(Placement):
 
     tie: Literal["low", "high"] = lever("low", says="which of equally large free runs is taken")
 
-    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
-        return largest_run(free, length, params[TIE] == 1)
+    @staticmethod
+    def answer(see: PlacementView) -> int:
+        return largest_run(see.free, see.length, see.levers.tie == 1)

@@ -11,6 +11,7 @@ from workbench.compiled import RAISED, kernel
 from workbench.errors import InputError
 from workbench.policies.placement.free_map_text import as_text
 from workbench.policies.probes.question import PROBE, Probe
+from workbench.policies.probes.view import ProbeView
 from workbench.streams import Streams
 from workbench.structures.free_map import packed
 
@@ -23,7 +24,7 @@ _DIGESTED = (16, 32, 64, 65, 128)
 
 @kernel
 def _asked(answer, free, blocks, params):  # type: ignore[no-untyped-def]
-    return _ask(answer, free, blocks, params)
+    return _ask(answer, ProbeView(free, blocks, params))
 
 
 def compiled(probe: Probe, checked: bool = False) -> Asker:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbench.policies.probes.question import Probe
+from workbench.policies.probes.view import ProbeView
 from workbench.structures.free_map import longest_run
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ class BitSerial(Probe):
     (7, 128)
     """
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        return longest_run(free)
+    @staticmethod
+    def answer(see: ProbeView) -> int:
+        return longest_run(see.free)
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
         """The blocks of the largest resource, all of which are scanned side by side."""

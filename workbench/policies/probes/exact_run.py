@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.levers import lever
 from workbench.policies.probes.shift_probe import ShiftProbe
+from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_free_run
 
 
@@ -35,5 +36,6 @@ class ExactRun(ShiftProbe):
         "comb_1cycle", says="shift, chain and reduction in one cycle, or in one cycle each"
     )
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        return longest_free_run(free)
+    @staticmethod
+    def answer(see: ProbeView) -> int:
+        return longest_free_run(see.free)

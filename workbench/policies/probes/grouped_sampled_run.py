@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from workbench.levers import lever
 from workbench.policies.probes.circuit.vectors import GROUPS
 from workbench.policies.probes.group_checks import check_groups
 from workbench.policies.probes.run_lengths import MOST_BLOCKS, powers_and_halfway
 from workbench.policies.probes.sampled_run import SampledRun, largest_sampled
+from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_run_of_groups
 
 
@@ -41,9 +41,10 @@ class GroupedSampledRun(SampledRun):
     )
     groups: int = lever(32, least=1, most=2048, unit="groups", says="groups of a resource; must divide its blocks")
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        size = blocks // int(params[GROUPS])
-        return size * largest_sampled(longest_run_of_groups(free, size), params)
+    @staticmethod
+    def answer(see: ProbeView) -> int:
+        size = see.blocks // int(see.levers[GROUPS])
+        return size * largest_sampled(longest_run_of_groups(see.free, size), see.levers)
 
     def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
         """Refuse a resource that the groups do not divide."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from workbench.compiled import ALL_BITS, NO_BITS, leading_zeros, trailing_zeros
 from workbench.levers import lever
 from workbench.policies.probes.question import Probe
+from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_of_two
 from workbench.structures.free_map import WORD
 
@@ -36,10 +37,11 @@ class PrefixSuffixTree(Probe):
         "comb_1cycle", says="all levels of the tree in one cycle, or one after another with registers between"
     )
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
+    @staticmethod
+    def answer(see: ProbeView) -> int:
         best, suffix = 0, 0
-        for word in range(free.size):
-            bits = free[word]
+        for word in range(see.free.size):
+            bits = see.free[word]
             best = max(best, suffix + trailing_zeros(~bits), longest_of_two(bits, NO_BITS))
             suffix = suffix + WORD if bits == ALL_BITS else leading_zeros(~bits)
         return best

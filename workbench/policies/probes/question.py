@@ -23,12 +23,13 @@ from workbench.compiled import Question
 from workbench.errors import InputError, wrong_value
 from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_words
 from workbench.policies.policy import Policy
+from workbench.policies.probes.view import ProbeView
 
 if TYPE_CHECKING:
     from workbench.policies.probes.circuit.gate_list import GateList
     from workbench.policies.probes.hardware import ProbeCost
 
-PROBE = Question("probe", free="readonly uint64[]", blocks="int64", params="readonly float64[]")
+PROBE = Question("probe", ProbeView)
 
 
 class ReadyProbe(NamedTuple):
@@ -54,6 +55,7 @@ class Probe(Policy, abstract=True):
     """The base of every probe; a new one needs an `answer`, and says so where it is not exact."""
 
     question: ClassVar[str] = "probe"
+    asks: ClassVar[Question] = PROBE
 
     def longest(self, free: Bits) -> int:
         """What this probe reports of a state, in blocks.
@@ -81,7 +83,7 @@ class Probe(Policy, abstract=True):
     def ask(self, words: np.ndarray, blocks: int) -> int:
         """Ask the plain function once, in Python, over words: what to call when a step is to be followed."""
         with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-            return int(self.function()(words, blocks, self.parameters()))
+            return int(self.plain_answer()(ProbeView(words, blocks, self.parameters())))
 
     def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
         """Refuse a resource that this probe cannot be built for, naming the nearest valid value of the lever.
@@ -154,7 +156,7 @@ class Probe(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyProbe:
         """The probe for a run: its compiled function and its parameters."""
-        return ReadyProbe(PROBE.ready(self.function(), checked), self.parameters())
+        return ReadyProbe(PROBE.ready(self.function(), checked, self.lever_kinds()), self.parameters())
 
     def _words(self, free: Bits) -> tuple[np.ndarray, int]:
         encoding: Encoding = getattr(self, "encoding", "free1")

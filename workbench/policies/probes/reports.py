@@ -7,6 +7,7 @@ import numpy as np
 from workbench.compiled import RAISED, kernel
 from workbench.errors import PolicyError
 from workbench.policies.probes.question import PROBE, Probe
+from workbench.policies.probes.view import ProbeView
 
 _ask = PROBE.ask
 
@@ -14,7 +15,7 @@ _ask = PROBE.ask
 @kernel
 def _ask_each(answer, states, blocks, params, found):  # type: ignore[no-untyped-def]
     for k in range(states.shape[0]):
-        found[k] = _ask(answer, states[k], blocks, params)
+        found[k] = _ask(answer, ProbeView(states[k], blocks, params))
 
 
 def reports(probe: Probe, states: np.ndarray, blocks: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from workbench.policies.probes.run_lengths import (
     wrong_lengths,
 )
 from workbench.policies.probes.shift_probe import ShiftProbe
+from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_free_run
 
 
@@ -73,8 +74,9 @@ class SampledRun(ShiftProbe):
         "size", says="whether a length is excluded, or, literally, a k = length - 1"
     )
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        return largest_sampled(longest_free_run(free), params)
+    @staticmethod
+    def answer(see: ProbeView) -> int:
+        return largest_sampled(longest_free_run(see.free), see.levers)
 
     def check(self) -> None:
         """Refuse lists without 1, out of order or with shrinking steps, and exclusions that take 1 away."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from workbench.policies.probes.shared.masks import EVERY_SHIFT
 from workbench.policies.probes.shared.packing import given, pack
 from workbench.policies.probes.shared.reduction import sequence
 from workbench.policies.probes.shared.trace import SharedTrace, check_together, trace
+from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_free_run
 from workbench.structures.free_map import packed
 
@@ -76,18 +77,20 @@ class SharedRun(Probe):
         "every_shift", says="whether all masks are built, or only where a bit comes over a border for the first time"
     )
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        return longest_free_run(free)
+    @staticmethod
+    def answer(see: ProbeView) -> int:
+        return longest_free_run(see.free)
 
+    @staticmethod
     @creates_arrays
-    def circuit(free: Any, blocks: int, params: Any) -> int:
-        width, taken_is_one = int(params[WIDTH]), params[ENCODING] == FREE0
-        word = loaded(bitmap(free, blocks, False), width, taken_is_one)
-        rows = prefixes(word, np.array([0, width]), params[DIRECTION] == LEFT, taken_is_one, EVERY_SHIFT)
-        found = sequence(rows, 0, blocks, taken_is_one)
-        if params[DECODE] == SCAN:
+    def circuit(see: ProbeView) -> int:
+        width, taken_is_one = see.levers.width, see.levers.encoding == FREE0
+        word = loaded(bitmap(see.free, see.blocks, False), width, taken_is_one)
+        rows = prefixes(word, np.array([0, width]), see.levers.direction == LEFT, taken_is_one, EVERY_SHIFT)
+        found = sequence(rows, 0, see.blocks, taken_is_one)
+        if see.levers.decode == SCAN:
             return scanned(found)
-        return min(looked_up(padded(found, width, taken_is_one and params[PADDING] == OCCUPIED)), blocks)
+        return min(looked_up(padded(found, width, taken_is_one and see.levers.padding == OCCUPIED)), see.blocks)
 
     def function(self) -> Callable[..., int]:
         """The word-parallel answer, or the circuit where a lever asks for one of its forms."""

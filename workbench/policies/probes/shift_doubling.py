@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from workbench.levers import lever
 from workbench.policies.probes.question import Probe
+from workbench.policies.probes.view import ProbeView
 from workbench.policies.probes.word_parallel import longest_free_run
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ class ShiftDoubling(Probe):
         "comb_1cycle", says="all steps in one cycle, or one after another with registers between"
     )
 
-    def answer(free: Any, blocks: int, params: Any) -> int:
-        return longest_free_run(free)
+    @staticmethod
+    def answer(see: ProbeView) -> int:
+        return longest_free_run(see.free)
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
         """1, or the steps for the largest resource."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from workbench.levers import lever
 from workbench.policies.placement.free_map_text import Bits
 from workbench.policies.probes.circuit.vectors import report
 from workbench.policies.probes.question import Probe
+from workbench.policies.probes.view import ProbeView
 
 if TYPE_CHECKING:
     from workbench.policies.probes.circuit.gate_list import GateList
@@ -36,9 +37,10 @@ class ShiftProbe(Probe, abstract=True):
     timing: str
     """How many cycles a report takes; the forms that there are differ between the probes."""
 
+    @staticmethod
     @creates_arrays
-    def circuit(free: Any, blocks: int, params: Any) -> int:
-        return report(free, blocks, params)
+    def circuit(see: ProbeView) -> int:
+        return report(see.free, see.blocks, see.levers)
 
     def function(self) -> Callable[..., int]:
         """The word-parallel answer, or the circuit where a lever asks for one of its forms."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.compiled import RAISED
 from workbench.policies.translation.fill.question import REFUSED
+from workbench.policies.translation.fill.view import FillView
 from workbench.policies.translation.walk import Asked, scenes, walk
 from workbench.policies.value_contract import ValueContract
 
@@ -43,11 +44,11 @@ class _AnswerContract(ValueContract):
 
     def test_leaves_its_inputs_alone(self) -> None:
         policy = self._asked()
-        params, function, memory = policy.parameters(), policy.function(), self._memory(1)
+        params, answer, memory = policy.parameters(), policy.plain_answer(), self._memory(1)
         for scene in scenes(policy, self.steps):
             shown = scene[:-1] if policy.question == "fill" else scene
             before = [np.copy(part) for part in shown]
-            function(*scene, params, memory)
+            answer(policy.asks.see(*scene, params, memory))
             assert all(map(np.array_equal, before, shown)), "wrote to what it was shown"
         assert params.tolist() == policy.parameters().tolist(), "wrote to its parameters"
 
@@ -88,9 +89,8 @@ class FillContract(_AnswerContract):
     def test_counts_only_where_it_says_so(self) -> None:
         for asked in walk(self.policy, False, self.steps):
             core, cores, entries, held, _, pairs, push = asked.scene
-            again = self.policy.function()(
-                core, cores, entries, held, 0, 0 * pairs, push.copy(), self.policy.parameters(), self._memory(1)
-            )
+            seen = (core, cores, entries, held, 0, 0 * pairs, push.copy())
+            again = self.policy.plain_answer()(FillView(*seen, self.policy.parameters(), self._memory(1)))
             if not self.policy.counts():
                 assert again >= 0, "a rule that reads no counts does not depend on them"
 

@@ -11,9 +11,13 @@ import numpy as np
 from workbench.compiled import RAISED, kernel
 from workbench.policies.translation.eviction.plain_set import PlainSet
 from workbench.policies.translation.eviction.question import EVICT, Eviction
+from workbench.policies.translation.eviction.view import EvictionView
 from workbench.policies.translation.fill.question import FILL, Fill
+from workbench.policies.translation.fill.view import FillView
 from workbench.policies.translation.peer.question import PEER, Peer
+from workbench.policies.translation.peer.view import PeerView
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
+from workbench.policies.translation.remote_fill.view import RemoteFillView
 from workbench.streams import Streams
 
 SEED, NOTHING = 1, -1
@@ -22,17 +26,17 @@ _peer, _fill, _remote, _evict = PEER.ask, FILL.ask, REMOTE_FILL.ask, EVICT.ask
 
 @kernel
 def _ask_peer(answer, core, cores, others, hops, load, params, memory):  # type: ignore[no-untyped-def]
-    return _peer(answer, core, cores, others, hops, load, params, memory)
+    return _peer(answer, PeerView(core, cores, others, hops, load, params, memory))
 
 
 @kernel
 def _ask_fill(answer, core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
-    return _fill(answer, core, cores, entries, held, shared, pairs, push, params, memory)
+    return _fill(answer, FillView(core, cores, entries, held, shared, pairs, push, params, memory))
 
 
 @kernel
 def _ask_remote(answer, core, peer, cores, entries, held, degree, pairs, params, memory):  # type: ignore[no-untyped-def]
-    return _remote(answer, core, peer, cores, entries, held, degree, pairs, params, memory)
+    return _remote(answer, RemoteFillView(core, peer, cores, entries, held, degree, pairs, params, memory))
 
 
 @kernel
@@ -56,21 +60,23 @@ def _ask_evict(  # type: ignore[no-untyped-def]
 ):
     return _evict(
         answer,
-        nth,
-        before,
-        at,
-        first,
-        ways,
-        newest,
-        oldest,
-        earliest,
-        entries,
-        holders,
-        spread,
-        base,
-        words,
-        params,
-        memory,
+        EvictionView(
+            nth,
+            before,
+            at,
+            first,
+            ways,
+            newest,
+            oldest,
+            earliest,
+            entries,
+            holders,
+            spread,
+            base,
+            words,
+            params,
+            memory,
+        ),
     )
 
 
@@ -114,11 +120,11 @@ def _speaker(policy: Any, compiled: bool, checked: bool) -> tuple[np.ndarray, Sp
         call = _ASK[policy.question]
         return ready.memory, lambda scene: int(call(ready.answer, *scene, ready.params, ready.memory))
     memory = policy.start_memory(1, _WAYS, SEED) if isinstance(policy, Eviction) else policy.start_memory(8, SEED)
-    function, params = policy.function(), policy.parameters()
+    answer, params = policy.plain_answer(), policy.parameters()
 
     def plain(scene: tuple[Any, ...]) -> int:
         try:
-            return int(function(*scene, params, memory))
+            return int(answer(policy.asks.see(*scene, params, memory)))
         except Exception:
             return RAISED
 

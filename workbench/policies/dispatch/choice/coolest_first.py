@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 
 
 class CoolestFirst(Choice):
@@ -22,9 +23,10 @@ class CoolestFirst(Choice):
 
     rows_are = "heat"
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = -heat[modules[k]]
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -see.heat[see.modules[k]]
 
     def needs_heat(self) -> bool:
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.dispatch.choice.packing import share_left
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 
 
 class DominantResource(Choice):
@@ -22,12 +23,13 @@ class DominantResource(Choice):
     1
     """
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scarcest = share_left(modules[k], 0, demand, free, totals)
-            for resource in range(1, totals.size):
-                scarcest = min(scarcest, share_left(modules[k], resource, demand, free, totals))
-            scores[k] = scarcest
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        for k in range(see.count):
+            scarcest = share_left(see.modules[k], 0, see.demand, see.free, see.totals)
+            for resource in range(1, see.totals.size):
+                scarcest = min(scarcest, share_left(see.modules[k], resource, see.demand, see.free, see.totals))
+            see.scores[k] = scarcest
 
     def needs_totals(self) -> bool:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 
 
 class DotProduct(Choice):
@@ -22,13 +23,14 @@ class DotProduct(Choice):
     1
     """
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        resources = totals.size
-        for k in range(count):
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        resources = see.totals.size
+        for k in range(see.count):
             score = 0.0
             for r in range(resources):
-                score += (demand[r] / totals[r]) * (free[modules[k] * resources + r] / totals[r])
-            scores[k] = score
+                score += (see.demand[r] / see.totals[r]) * (see.free[see.modules[k] * resources + r] / see.totals[r])
+            see.scores[k] = score
 
     def needs_totals(self) -> bool:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 
 
 class FirstModule(Choice):
@@ -20,6 +21,7 @@ class FirstModule(Choice):
     1
     """
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = -float(modules[k])
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -float(see.modules[k])

@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.dispatch.choice.question import CLASSES, Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 from workbench.policies.weights import check_weights
 
 
@@ -38,13 +39,14 @@ class LeastRecentEnergy(Choice):
         1024, least=1, most=1 << 20, scale="power_of_two", unit="cycles", says="the length of the recent past"
     )
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        classes = params.size
-        for k in range(count):
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        classes = see.levers.size
+        for k in range(see.count):
             energy = 0.0
             for s in range(classes):
-                energy += params[s] * recent[modules[k] * classes + s]
-            scores[k] = -energy
+                energy += see.levers[s] * see.recent[see.modules[k] * classes + s]
+            see.scores[k] = -energy
 
     def parameters(self) -> np.ndarray:
         return np.array(self.weights)

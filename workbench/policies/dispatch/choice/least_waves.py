@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.dispatch.choice.load import ByLoad, idle_slots
+from workbench.policies.dispatch.choice.view import ChoiceView
 
 
 class LeastWaves(ByLoad):
@@ -20,6 +21,7 @@ class LeastWaves(ByLoad):
     1
     """
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = idle_slots(modules[k], free, totals, params)
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        for k in range(see.count):
+            see.scores[k] = idle_slots(see.modules[k], see.free, see.totals, see.levers)

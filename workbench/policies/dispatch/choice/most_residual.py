@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 from workbench.policies.weights import check_weights
 
 NORMALISE, OF, WEIGHTS = 0, 1, 2
@@ -43,16 +44,17 @@ class MostResidual(Choice):
     normalise: bool = lever(False, says="divide what is left by what an empty module has")
     of: Literal["free", "longest"] = lever("free", says="what counts as left: the free amount or the longest run")
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        resources = totals.size
-        for k in range(count):
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        resources = see.totals.size
+        for k in range(see.count):
             score = 0.0
             for r in range(resources):
-                weight = params[WEIGHTS + r] if params.size > WEIGHTS else 1.0
-                at = modules[k] * resources + r
-                left = float(longest[at]) if params[OF] == LONGEST else float(free[at])
-                score += weight * (left / totals[r]) if params[NORMALISE] else weight * left
-            scores[k] = score
+                weight = see.levers[WEIGHTS + r] if see.levers.size > WEIGHTS else 1.0
+                at = see.modules[k] * resources + r
+                left = float(see.longest[at]) if see.levers[OF] == LONGEST else float(see.free[at])
+                score += weight * (left / see.totals[r]) if see.levers[NORMALISE] else weight * left
+            see.scores[k] = score
 
     def parameters(self) -> np.ndarray:
         return np.array([float(self.normalise), float(self.of == "longest"), *self.weights])

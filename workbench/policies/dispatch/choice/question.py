@@ -35,16 +35,14 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, Question
 from workbench.errors import InputError
 from workbench.policies.dispatch.choice.plain import Scene, scene, summed
+from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
 from workbench.policies.policy import Policy
 
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
 """The instruction classes (spec 3, R78)."""
 
-_SEEN = dict.fromkeys(("modules", "demand", "free", "longest", "totals"), "readonly int64[]")
-_FLOATS = {"recent": "readonly float64[]", "heat": "readonly float64[]", "scores": "float64[]"}
-_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
-SCORE = Question("choice", returns="nothing", cycle="int64", count="int64", **_SEEN, **_FLOATS, **_LEVERS)
-CHOSEN = Question("choice notice", returns="nothing", module="int64", modules="int64", **_LEVERS)
+SCORE = Question("choice", ChoiceView, returns="nothing")
+CHOSEN = Question("choice notice", ChoiceNotice, returns="nothing")
 
 
 class ReadyChoice(NamedTuple):
@@ -64,6 +62,8 @@ class Choice(Policy, abstract=True):
     """The base of every module choice; a new one needs an `answer`."""
 
     question: ClassVar[str] = "choice"
+    asks: ClassVar[Question] = SCORE
+    tells = {"chosen": CHOSEN}
     rows_are: ClassVar[Literal["free", "recent", "heat"]] = "free"
     """What the rows are that `choose` is given."""
     chosen: ClassVar[Callable[..., Any] | None] = None
@@ -101,6 +101,10 @@ class Choice(Policy, abstract=True):
         Itself, unless it must know where a certain resource stands. Engines bind the policy before anything else.
         """
         return self
+
+    def speakers(self) -> Sequence[Choice]:
+        """Return the terms of the sum, whose functions answer."""
+        return [term for term, _ in self.terms()]
 
     def needs_totals(self) -> bool:
         """Whether the score divides by what an empty module has."""
@@ -147,16 +151,16 @@ class Choice(Policy, abstract=True):
         memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(len(shown.modules))
         if chosen := type(term).chosen:
             for module in after:
-                chosen(module, count, params, memory)
-        term.function()(shown.cycle, scores.size, *shown.columns(), scores, params, memory)
+                term.plain_answer(chosen, CHOSEN)(ChoiceNotice(module, count, params, memory))
+        term.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, params, memory))
         return scores
 
     def ready(self, modules: int, seed: int = 0, checked: bool = False) -> ReadyChoice:
         """The score for one run: compiled functions, parameters, fresh memory."""
         chosen = type(self).chosen
         return ReadyChoice(
-            SCORE.ready(self.function(), checked),
-            CHOSEN.ready(chosen, checked) if chosen else NO_ANSWER,
+            SCORE.ready(self.function(), checked, self.lever_kinds()),
+            CHOSEN.ready(chosen, checked, self.lever_kinds()) if chosen else NO_ANSWER,
             self.parameters(),
             self.start_memory(modules, seed),
             self.history_cycles(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -29,10 +30,11 @@ class RandomModule(Choice):
 
     draws = True
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = 0.0
-        scores[below(memory, GENERATOR, count)] = 1.0
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        for k in range(see.count):
+            see.scores[k] = 0.0
+        see.scores[below(see.memory, GENERATOR, see.count)] = 1.0
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `random_module` of the seed: int64[1]."""

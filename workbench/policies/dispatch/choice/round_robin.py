@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
 
 NEXT = 0
 """Memory: the module behind the one that was taken last."""
@@ -26,10 +25,12 @@ class RoundRobin(Choice):
     (0, 2)
     """
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        every = free.size // totals.size
-        for k in range(count):
-            scores[k] = -float((modules[k] - memory[NEXT]) % every)
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        every = see.free.size // see.totals.size
+        for k in range(see.count):
+            see.scores[k] = -float((see.modules[k] - see.memory[NEXT]) % every)
 
-    def chosen(module: Any, modules: Any, params: Any, memory: Any) -> None:
-        memory[NEXT] = (module + 1) % modules
+    @staticmethod
+    def chosen(see: ChoiceNotice) -> None:
+        see.memory[NEXT] = (see.module + 1) % see.modules

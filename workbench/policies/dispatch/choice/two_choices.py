@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.policies.dispatch.choice.load import ByLoad, idle_slots
+from workbench.policies.dispatch.choice.view import ChoiceView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -30,18 +31,21 @@ class TwoChoices(ByLoad):
 
     draws = True
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = 0.0
-        one = below(memory, GENERATOR, count)
-        if count > 1:
-            two = below(memory, GENERATOR, count - 1)
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        for k in range(see.count):
+            see.scores[k] = 0.0
+        one = below(see.memory, GENERATOR, see.count)
+        if see.count > 1:
+            two = below(see.memory, GENERATOR, see.count - 1)
             two += two >= one
-            ahead = idle_slots(modules[one], free, totals, params) - idle_slots(modules[two], free, totals, params)
-            scores[two] = 2.0 if ahead <= 0.0 else 1.0
-            scores[one] = 2.0 if ahead >= 0.0 else 1.0
+            ahead = idle_slots(see.modules[one], see.free, see.totals, see.levers) - idle_slots(
+                see.modules[two], see.free, see.totals, see.levers
+            )
+            see.scores[two] = 2.0 if ahead <= 0.0 else 1.0
+            see.scores[one] = 2.0 if ahead >= 0.0 else 1.0
         else:
-            scores[one] = 2.0
+            see.scores[one] = 2.0
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `two_choices` of the seed: int64[1]."""

@@ -19,7 +19,7 @@ class ChoiceView(NamedTuple):
     """A group, and the modules that have room for it."""
 
     cycle: int = number("the cycle of the round")
-    count: int = number("how many candidates there are, at least 1; arrays of candidates may be longer")
+    count: int = number("how many candidates there are, at least 1; arrays of candidates may be longer")  # type: ignore[assignment]
     modules: np.ndarray = readable("int64", "candidates", "the candidates, increasing")
     demand: np.ndarray = readable("int64", "resources", "what the whole group takes of each resource of a module")
     free: np.ndarray = readable(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from workbench.compiled import NO_ANSWER, RAISED, kernel
 from workbench.errors import PolicyError
 from workbench.policies.dispatch.choice.plain import INSTRUCTIONS, USUAL, Scene
 from workbench.policies.dispatch.choice.question import CHOSEN, SCORE, Choice
+from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
 from workbench.streams import Streams
 
 SEED = 1
@@ -24,12 +25,14 @@ _chosen = CHOSEN.ask
 
 @kernel
 def _asked(answer, cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-    return _score(answer, cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory)
+    return _score(
+        answer, ChoiceView(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory)
+    )
 
 
 @kernel
 def _told(answer, module, modules, params, memory):  # type: ignore[no-untyped-def]
-    return _chosen(answer, module, modules, params, memory)
+    return _chosen(answer, ChoiceNotice(module, modules, params, memory))
 
 
 class Asked(NamedTuple):
@@ -85,9 +88,9 @@ class PlainSpeaker:
 
     def ask(self, shown: Scene, scores: np.ndarray) -> int:
         """Call the answer."""
-        function: Any = self.term.function()
+        seen = (shown.cycle, shown.modules.size, *shown.columns(), scores)
         try:
-            function(shown.cycle, shown.modules.size, *shown.columns(), scores, self.term.parameters(), self.memory)
+            self.term.plain_answer()(ChoiceView(*seen, self.term.parameters(), self.memory))
         except Exception:
             return RAISED
         return 0
@@ -96,7 +99,8 @@ class PlainSpeaker:
         """Call the notice."""
         told = type(self.term).chosen
         if told is not None:
-            told(module, modules, self.term.parameters(), self.memory)
+            notice = ChoiceNotice(module, modules, self.term.parameters(), self.memory)
+            self.term.plain_answer(told, CHOSEN)(notice)
 
 
 def walk(speaker: Speaker, names: tuple[str, ...], modules: int, steps: int, seed: int = 0) -> Iterator[Asked]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.dispatch.choice.packing import squared_length
 from workbench.policies.dispatch.choice.question import Choice
+from workbench.policies.dispatch.choice.view import ChoiceView
 
 
 class WorstFitModule(Choice):
@@ -22,9 +23,10 @@ class WorstFitModule(Choice):
     0
     """
 
-    def answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = squared_length(modules[k], demand, free, totals)
+    @staticmethod
+    def answer(see: ChoiceView) -> None:
+        for k in range(see.count):
+            see.scores[k] = squared_length(see.modules[k], see.demand, see.free, see.totals)
 
     def needs_totals(self) -> bool:
         return True

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.levers import lever
 from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
+from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 
 STEP, ABOVE = 0, 1
 
@@ -31,11 +30,13 @@ class Ageing(Priority):
     )
     above_highest: bool = lever(False, says="whether a group rises further once it has the highest priority")
 
-    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
-        step = int(params[STEP])
-        rank = priority - (cycle // step - (cycle - waited) // step)
-        return rank if params[ABOVE] else max(rank, 1)
+    @staticmethod
+    def answer(see: PriorityView) -> int:
+        step = see.levers.cycles_a_level
+        rank = see.priority - (see.cycle // step - (see.cycle - see.waited) // step)
+        return rank if see.levers.above_highest else max(rank, 1)
 
-    def holds_until(cycle: Any, levels: int, params: Any) -> int:
-        step = int(params[STEP])
-        return FOR_EVER if params[ABOVE] else (cycle // step + 1) * step
+    @staticmethod
+    def holds_until(see: OrderView) -> int:
+        step = see.levers.cycles_a_level
+        return FOR_EVER if see.levers.above_highest else (see.cycle // step + 1) * step

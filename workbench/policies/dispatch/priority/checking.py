@@ -11,6 +11,7 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, RAISED, kernel, ran_out
 from workbench.errors import PolicyError
 from workbench.policies.dispatch.priority.question import HOLDS, RANK, Priority
+from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 from workbench.streams import Streams
 
 LEVELS = (1, 2, 3, 4, 8)
@@ -23,12 +24,12 @@ _holds = HOLDS.ask
 
 @kernel
 def _ranked(answer, cycle, priority, levels, waited, params):  # type: ignore[no-untyped-def]
-    return _rank(answer, cycle, priority, levels, waited, params)
+    return _rank(answer, PriorityView(cycle, priority, levels, waited, params))
 
 
 @kernel
 def _held(answer, cycle, levels, params):  # type: ignore[no-untyped-def]
-    return _holds(answer, cycle, levels, params)
+    return _holds(answer, OrderView(cycle, levels, params))
 
 
 class Asked(NamedTuple):
@@ -57,7 +58,7 @@ class Speaker:
             return int(_ranked(self.ready.answer, *asked, self.params))
         try:
             with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-                return int(self.policy.function()(*asked, self.params))
+                return int(self.policy.plain_answer()(PriorityView(*asked, self.params)))
         except Exception:
             return RAISED
 
@@ -67,7 +68,7 @@ class Speaker:
         if plain is None:
             return cycle + 1
         if self.ready is None:
-            return int(plain(cycle, levels, self.params))
+            return int(self.policy.plain_answer(plain, HOLDS)(OrderView(cycle, levels, self.params)))
         assert self.ready.holds_until != NO_ANSWER
         return int(_held(self.ready.holds_until, cycle, levels, self.params))
 

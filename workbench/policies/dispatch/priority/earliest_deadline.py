@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import kernel
 from workbench.levers import lever
 from workbench.policies.dispatch.one_each import lever_path, refuse_wrong_count
 from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
+from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 
 STEP, FIRST = 0, 1
 
@@ -54,10 +53,12 @@ class EarliestDeadline(Priority):
         1024, least=1, most=1 << 20, scale="log", unit="cycles", says="how much slack each priority adds"
     )
 
-    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
-        return slack(priority, params) - waited
+    @staticmethod
+    def answer(see: PriorityView) -> int:
+        return slack(see.priority, see.levers) - see.waited
 
-    def holds_until(cycle: Any, levels: int, params: Any) -> int:
+    @staticmethod
+    def holds_until(see: OrderView) -> int:
         return FOR_EVER
 
     def check_levels(self, levels: int, path: str = "", where: str = "") -> None:

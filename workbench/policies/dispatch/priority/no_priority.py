@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
+from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 
 
 class NoPriority(Priority):
@@ -22,8 +21,10 @@ class NoPriority(Priority):
     [0, 0, 1]
     """
 
-    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
-        return 1 if priority > levels else 0
+    @staticmethod
+    def answer(see: PriorityView) -> int:
+        return 1 if see.priority > see.levels else 0
 
-    def holds_until(cycle: Any, levels: int, params: Any) -> int:
+    @staticmethod
+    def holds_until(see: OrderView) -> int:
         return FOR_EVER

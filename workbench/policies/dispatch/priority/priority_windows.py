@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import kernel
@@ -11,6 +9,7 @@ from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.dispatch.one_each import lever_path, refuse_wrong_count
 from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
+from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 
 SHORTEST, FIRST = 0, 1
 """Parameters: the default's shortest window, then the lengths where they are given."""
@@ -80,15 +79,17 @@ class PriorityWindows(Priority):
     )
     increasing: bool = lever(False, says="whether a window may be longer than the one before it")
 
-    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
-        window, _ = open_window(cycle, levels, params)
-        return ON_TOP if priority == window + 1 and priority <= levels else priority
+    @staticmethod
+    def answer(see: PriorityView) -> int:
+        window, _ = open_window(see.cycle, see.levels, see.levers)
+        return ON_TOP if see.priority == window + 1 and see.priority <= see.levels else see.priority
 
-    def holds_until(cycle: Any, levels: int, params: Any) -> int:
-        if levels == 1 or how_many(levels, params) == 1:
+    @staticmethod
+    def holds_until(see: OrderView) -> int:
+        if see.levels == 1 or how_many(see.levels, see.levers) == 1:
             return FOR_EVER
-        _, left = open_window(cycle, levels, params)
-        return cycle + left
+        _, left = open_window(see.cycle, see.levels, see.levers)
+        return see.cycle + left
 
     def check(self) -> None:
         """Refuse windows that grow, unless that is asked for (spec 3, R17)."""

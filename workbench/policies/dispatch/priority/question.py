@@ -21,12 +21,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
+from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 from workbench.policies.policy import Policy
 
-RANK = Question(
-    "priority", cycle="int64", priority="int64", levels="int64", waited="int64", params="readonly float64[]"
-)
-HOLDS = Question("how long an order holds", cycle="int64", levels="int64", params="readonly float64[]")
+RANK = Question("priority", PriorityView)
+HOLDS = Question("how long an order holds", OrderView)
 FOR_EVER = 1 << 62
 """What `holds_until` returns when the order never changes."""
 
@@ -43,6 +42,8 @@ class Priority(Policy, abstract=True):
     """The base of every priority policy; a new one needs an `answer`."""
 
     question: ClassVar[str] = "priority"
+    asks: ClassVar[Question] = RANK
+    tells = {"holds_until": HOLDS}
     holds_until: ClassVar[Callable[..., Any] | None] = None
 
     def check_levels(self, levels: int, path: str = "", where: str = "") -> None:
@@ -54,8 +55,8 @@ class Priority(Policy, abstract=True):
         The higher static priority wins a tie.
         """
         self.check_levels(levels)
-        answer, params = self.function(), self.parameters()
-        return tuple(sorted(range(1, levels + 1), key=lambda p: (answer(cycle, p, levels, 0, params), p)))
+        ranks = self.ranks(range(1, levels + 1), levels, cycle)
+        return tuple(priority for _, priority in sorted(zip(ranks, range(1, levels + 1))))
 
     def ranks(
         self, priorities: Sequence[int], levels: int = 4, cycle: int = 0, waited: Sequence[int] = ()
@@ -74,15 +75,15 @@ class Priority(Policy, abstract=True):
             Cycles since each arrived; nobody has waited if empty.
         """
         self.check_levels(levels)
-        answer, params = self.function(), self.parameters()
+        answer, params = self.plain_answer(), self.parameters()
         since = tuple(waited) or (0,) * len(priorities)
-        return [int(answer(cycle, p, levels, w, params)) for p, w in zip(priorities, since, strict=True)]
+        return [int(answer(PriorityView(cycle, p, levels, w, params))) for p, w in zip(priorities, since, strict=True)]
 
     def ready(self, checked: bool = False) -> ReadyPriority:
         """The policy for a run."""
         holds = type(self).holds_until
         return ReadyPriority(
-            RANK.ready(self.function(), checked),
-            HOLDS.ready(holds, checked) if holds else NO_ANSWER,
+            RANK.ready(self.function(), checked, self.lever_kinds()),
+            HOLDS.ready(holds, checked, self.lever_kinds()) if holds else NO_ANSWER,
             self.parameters(),
         )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
+from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 
 
 class StaticPriority(Priority):
@@ -22,8 +21,10 @@ class StaticPriority(Priority):
     ((1, 2, 3, 4), (1, 2, 3, 4))
     """
 
-    def answer(cycle: Any, priority: int, levels: int, waited: int, params: Any) -> int:
-        return priority
+    @staticmethod
+    def answer(see: PriorityView) -> int:
+        return see.priority
 
-    def holds_until(cycle: Any, levels: int, params: Any) -> int:
+    @staticmethod
+    def holds_until(see: OrderView) -> int:
         return FOR_EVER

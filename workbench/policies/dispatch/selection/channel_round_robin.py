@@ -7,6 +7,7 @@ import numpy as np
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import next_candidate
 from workbench.policies.dispatch.selection.question import NOBODY
+from workbench.policies.dispatch.selection.view import SelectionView
 
 LAST = 0
 """Memory: the channel that was served last, -1 at first."""
@@ -28,10 +29,18 @@ class ChannelRoundRobin(ByChannel):
     (0, 1, 3, 0)
     """
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        chosen = next_candidate(memory[LAST], count, channel, rank, fits, rank_limit(count, rank, fits, params))
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        chosen = next_candidate(
+            see.memory[LAST],
+            see.count,
+            see.channel,
+            see.rank,
+            see.fits,
+            rank_limit(see.count, see.rank, see.fits, see.levers),
+        )
         if chosen != NOBODY:
-            memory[LAST] = channel[chosen]
+            see.memory[LAST] = see.channel[chosen]
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from workbench.levers import lever
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import candidate_of, is_candidate, seek
 from workbench.policies.dispatch.selection.question import NOBODY
+from workbench.policies.dispatch.selection.view import SelectionView
 
 QUANTUM = 1
 LAST, FIRST = 0, 1
@@ -53,27 +54,32 @@ class DeficitRoundRobin(ByChannel):
 
     quantum: int = lever(16, least=1, most=1 << 20, scale="log", unit="waves", says="what a visit adds")
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit, quantum, last = rank_limit(count, rank, fits, params), int(params[QUANTUM]), memory[LAST]
-        chosen = candidate_of(last, count, channel, rank, fits, limit)
-        if chosen == NOBODY or memory[FIRST + last] < waves[chosen]:
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit, quantum, last = (
+            rank_limit(see.count, see.rank, see.fits, see.levers),
+            see.levers.quantum,
+            see.memory[LAST],
+        )
+        chosen = candidate_of(last, see.count, see.channel, see.rank, see.fits, limit)
+        if chosen == NOBODY or see.memory[FIRST + last] < see.waves[chosen]:
             chosen, fewest = NOBODY, 0
             for lap in range(2):  # the channels behind the last one, then the others
-                for k in range(count):
-                    if (channel[k] > last) == (lap == 0) and is_candidate(k, rank, fits, limit):
-                        needed = visits(memory[FIRST + channel[k]], waves[k], quantum)
+                for k in range(see.count):
+                    if (see.channel[k] > last) == (lap == 0) and is_candidate(k, see.rank, see.fits, limit):
+                        needed = visits(see.memory[FIRST + see.channel[k]], see.waves[k], quantum)
                         if chosen == NOBODY or needed < fewest:
                             chosen, fewest = k, needed
             if chosen == NOBODY:
                 return NOBODY
-            late = channel[chosen] <= last
-            for k in range(count):
-                if is_candidate(k, rank, fits, limit):
-                    before = ((channel[k] <= last), channel[k]) <= (late, channel[chosen])
-                    memory[FIRST + channel[k]] += quantum * (fewest if before else fewest - 1)
-        memory[LAST] = channel[chosen]
-        memory[FIRST + channel[chosen]] -= waves[chosen]
-        forget_idle(count, channel, memory)
+            late = see.channel[chosen] <= last
+            for k in range(see.count):
+                if is_candidate(k, see.rank, see.fits, limit):
+                    before = ((see.channel[k] <= last), see.channel[k]) <= (late, see.channel[chosen])
+                    see.memory[FIRST + see.channel[k]] += quantum * (fewest if before else fewest - 1)
+        see.memory[LAST] = see.channel[chosen]
+        see.memory[FIRST + see.channel[chosen]] -= see.waves[chosen]
+        forget_idle(see.count, see.channel, see.memory)
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

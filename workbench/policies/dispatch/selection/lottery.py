@@ -10,6 +10,7 @@ from workbench.policies.dispatch.one_each import lever_path, refuse_wrong_count
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import is_candidate
 from workbench.policies.dispatch.selection.question import NOBODY
+from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -47,15 +48,16 @@ class Lottery(ByChannel):
         (), least=1, most=1 << 20, unit="tickets", says="how many tickets each channel has; none = one each"
     )
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit, total = rank_limit(count, rank, fits, params), 0
-        for k in range(count):
-            if is_candidate(k, rank, fits, limit):
-                total += tickets_of(channel[k], params)
-        drawn = below(memory, GENERATOR, total) if total else 0
-        for k in range(count):
-            if is_candidate(k, rank, fits, limit):
-                drawn -= tickets_of(channel[k], params)
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit, total = rank_limit(see.count, see.rank, see.fits, see.levers), 0
+        for k in range(see.count):
+            if is_candidate(k, see.rank, see.fits, limit):
+                total += tickets_of(see.channel[k], see.levers)
+        drawn = below(see.memory, GENERATOR, total) if total else 0
+        for k in range(see.count):
+            if is_candidate(k, see.rank, see.fits, limit):
+                drawn -= tickets_of(see.channel[k], see.levers)
                 if drawn < 0:
                     return k
         return NOBODY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.dispatch.selection.candidates import ANY_RANK, first_candidate
 from workbench.policies.dispatch.selection.question import Selection
+from workbench.policies.dispatch.selection.view import SelectionView
 
 
 class LowestChannel(Selection):
@@ -20,5 +21,6 @@ class LowestChannel(Selection):
     1
     """
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        return first_candidate(count, rank, fits, ANY_RANK)
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        return first_candidate(see.count, see.rank, see.fits, ANY_RANK)

@@ -11,6 +11,7 @@ from workbench.levers import lever
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import is_candidate
 from workbench.policies.dispatch.selection.question import NOBODY
+from workbench.policies.dispatch.selection.view import SelectionView
 
 QUEUES, QUANTUM, BOOST = 1, 2, 3
 LAST, PERIOD, FIRST = 0, 1, 2
@@ -71,19 +72,20 @@ class MultilevelFeedback(ByChannel):
         65536, least=0, most=1 << 30, unit="cycles", says="from one boost to the next, counted from cycle 0; 0 = never"
     )
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit, chosen, lowest = rank_limit(count, rank, fits, params), NOBODY, 0
-        period = boosts(cycle, params)
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit, chosen, lowest = rank_limit(see.count, see.rank, see.fits, see.levers), NOBODY, 0
+        period = boosts(see.cycle, see.levers)
         for lap in range(2):  # the channels behind the last one, then the others
-            for k in range(count):
-                if (channel[k] > memory[LAST]) == (lap == 0) and is_candidate(k, rank, fits, limit):
-                    queue = memory[FIRST + 2 * channel[k]] if memory[PERIOD] == period else 0
+            for k in range(see.count):
+                if (see.channel[k] > see.memory[LAST]) == (lap == 0) and is_candidate(k, see.rank, see.fits, limit):
+                    queue = see.memory[FIRST + 2 * see.channel[k]] if see.memory[PERIOD] == period else 0
                     if chosen == NOBODY or queue < lowest:
                         chosen, lowest = k, queue
         if chosen != NOBODY:
-            catch_up(period, memory)
-            charge(channel[chosen], waves[chosen], params, memory)
-            memory[LAST] = channel[chosen]
+            catch_up(period, see.memory)
+            charge(see.channel[chosen], see.waves[chosen], see.levers, see.memory)
+            see.memory[LAST] = see.channel[chosen]
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import oldest_candidate
+from workbench.policies.dispatch.selection.view import SelectionView
 
 
 class OldestFirst(ByChannel):
@@ -21,5 +22,8 @@ class OldestFirst(ByChannel):
     1
     """
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        return oldest_candidate(count, rank, fits, waited, rank_limit(count, rank, fits, params))
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        return oldest_candidate(
+            see.count, see.rank, see.fits, see.waited, rank_limit(see.count, see.rank, see.fits, see.levers)
+        )

@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import how_many, nth_candidate
+from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -28,11 +29,12 @@ class PlainRandom(ByChannel):
 
     draws = True
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit = rank_limit(count, rank, fits, params)
-        candidates = how_many(count, rank, fits, limit)
-        drawn = below(memory, GENERATOR, candidates) if candidates else 0
-        return nth_candidate(drawn, count, rank, fits, limit)
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit = rank_limit(see.count, see.rank, see.fits, see.levers)
+        candidates = how_many(see.count, see.rank, see.fits, limit)
+        drawn = below(see.memory, GENERATOR, candidates) if candidates else 0
+        return nth_candidate(drawn, see.count, see.rank, see.fits, limit)
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `plain_random` of the seed: int64[1]."""

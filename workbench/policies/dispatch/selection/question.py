@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import Question
+from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.policies.policy import Policy
 
 if TYPE_CHECKING:
@@ -33,8 +34,7 @@ if TYPE_CHECKING:
 NOBODY = -1
 """The answer that says: dispatch nothing in this round."""
 
-_EACH = dict.fromkeys(("channel", "priority", "rank", "fits", "waited", "waves"), "readonly int64[]")
-SELECT = Question("selection", cycle="int64", count="int64", **_EACH, params="readonly float64[]", memory="int64[]")
+SELECT = Question("selection", SelectionView)
 
 
 class ReadySelection(NamedTuple):
@@ -49,6 +49,7 @@ class Selection(Policy, abstract=True):
     """The base of every selection policy; a new one needs an `answer`."""
 
     question: ClassVar[str] = "selection"
+    asks: ClassVar[Question] = SELECT
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
         """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
@@ -76,4 +77,4 @@ class Selection(Policy, abstract=True):
     def ready(self, channels: int, levels: int, seed: int = 0, checked: bool = False) -> ReadySelection:
         """The policy for one run: compiled function, parameters, fresh memory."""
         memory = self.start_memory(channels, levels, seed)
-        return ReadySelection(SELECT.ready(self.function(), checked), self.parameters(), memory)
+        return ReadySelection(SELECT.ready(self.function(), checked, self.lever_kinds()), self.parameters(), memory)

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.errors import wrong_value
 from workbench.policies.dispatch.selection.question import NOBODY, Selection
+from workbench.policies.dispatch.selection.view import SelectionView
 
 
 class Head(NamedTuple):
@@ -63,8 +64,8 @@ class Rounds:
         rank = [head.priority if head.rank is None else head.rank for head in entries]
         channel, priority, fits, _, waited, waves = zip(*entries, strict=True)
         columns = (np.array(column, np.int64) for column in (channel, priority, rank, fits, waited, waves))
-        answer = self.policy.function()
-        return int(answer(self.cycle, len(entries), *columns, self.policy.parameters(), self.memory))
+        seen = SelectionView._make((self.cycle, len(entries), *columns, self.policy.parameters(), self.memory))
+        return int(self.policy.plain_answer()(seen))
 
     def _refuse(self, entries: list[Head]) -> None:
         channels = [head.channel for head in entries]

@@ -7,6 +7,7 @@ import numpy as np
 from workbench.levers import lever
 from workbench.policies.dispatch.selection.candidates import ANY_RANK, next_candidate, seek
 from workbench.policies.dispatch.selection.question import NOBODY, Selection
+from workbench.policies.dispatch.selection.view import SelectionView
 
 BLOCKS = 0
 LAST = 0
@@ -35,14 +36,15 @@ class SameChannel(Selection):
 
     blocks: bool = lever(False, says="whether nobody else is served while its group does not fit")
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        at = seek(0, memory[LAST], count, channel)
-        waits = at < count and channel[at] == memory[LAST]
-        if waits and (fits[at] or params[BLOCKS]):
-            return at if fits[at] else NOBODY
-        chosen = next_candidate(memory[LAST], count, channel, rank, fits, ANY_RANK)
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        at = seek(0, see.memory[LAST], see.count, see.channel)
+        waits = at < see.count and see.channel[at] == see.memory[LAST]
+        if waits and (see.fits[at] or see.levers.blocks):
+            return at if see.fits[at] else NOBODY
+        chosen = next_candidate(see.memory[LAST], see.count, see.channel, see.rank, see.fits, ANY_RANK)
         if chosen != NOBODY:
-            memory[LAST] = channel[chosen]
+            see.memory[LAST] = see.channel[chosen]
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

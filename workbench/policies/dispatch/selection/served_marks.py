@@ -10,6 +10,7 @@ from workbench.levers import lever
 from workbench.policies.dispatch.selection.candidates import best_rank, first_candidate, how_many, nth_candidate
 from workbench.policies.dispatch.selection.marks import FIRST, LEVELS, clear_others, mark, nth_unmarked, unmarked
 from workbench.policies.dispatch.selection.question import Selection
+from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -45,24 +46,25 @@ class ServedMarks(Selection):
     )
     pick: Literal["random", "lowest"] = lever("random", says="which of equal channels is taken")
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit = best_rank(count, rank, fits)
-        equals = how_many(count, rank, fits, limit)
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit = best_rank(see.count, see.rank, see.fits)
+        equals = how_many(see.count, see.rank, see.fits, limit)
         if equals < 2:
-            chosen = first_candidate(count, rank, fits, limit)
-            if equals and params[MARK_ON_SINGLE]:
-                memory[mark(channel[chosen], priority[chosen], memory)] = 1
+            chosen = first_candidate(see.count, see.rank, see.fits, limit)
+            if equals and see.levers.mark_on_single:
+                see.memory[mark(see.channel[chosen], see.priority[chosen], see.memory)] = 1
             return chosen
-        fresh = unmarked(count, channel, priority, rank, fits, limit, memory)
+        fresh = unmarked(see.count, see.channel, see.priority, see.rank, see.fits, limit, see.memory)
         if fresh:
-            turn = below(memory, GENERATOR, fresh) if params[PICK] == AT_RANDOM else 0
-            chosen = nth_unmarked(turn, count, channel, priority, rank, fits, limit, memory)
-            memory[mark(channel[chosen], priority[chosen], memory)] = 1
+            turn = below(see.memory, GENERATOR, fresh) if see.levers.pick == AT_RANDOM else 0
+            chosen = nth_unmarked(turn, see.count, see.channel, see.priority, see.rank, see.fits, limit, see.memory)
+            see.memory[mark(see.channel[chosen], see.priority[chosen], see.memory)] = 1
             return chosen
-        turn = below(memory, GENERATOR, equals) if params[PICK] == AT_RANDOM else 0
-        chosen = nth_candidate(turn, count, rank, fits, limit)
-        everywhere = params[CLEAR_SCOPE] == ALL_CHANNELS
-        clear_others(chosen, everywhere, count, channel, priority, rank, fits, limit, memory)
+        turn = below(see.memory, GENERATOR, equals) if see.levers.pick == AT_RANDOM else 0
+        chosen = nth_candidate(turn, see.count, see.rank, see.fits, limit)
+        everywhere = see.levers.clear_scope == ALL_CHANNELS
+        clear_others(chosen, everywhere, see.count, see.channel, see.priority, see.rank, see.fits, limit, see.memory)
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from workbench.compiled import kernel
 from workbench.levers import lever
 from workbench.policies.dispatch.selection.candidates import ANY_RANK, first_candidate, oldest_candidate
 from workbench.policies.dispatch.selection.question import Selection
+from workbench.policies.dispatch.selection.view import SelectionView
 
 EQUALS = 0
 
@@ -45,11 +46,12 @@ class StrictBlocking(Selection):
         "oldest", says="which of several of the most urgent rank that fit is taken: longest waiting, lowest channel"
     )
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit = top_rank(count, rank)
-        if params[EQUALS]:
-            return first_candidate(count, rank, fits, limit)
-        return oldest_candidate(count, rank, fits, waited, limit)
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit = top_rank(see.count, see.rank)
+        if see.levers.equals:
+            return first_candidate(see.count, see.rank, see.fits, limit)
+        return oldest_candidate(see.count, see.rank, see.fits, see.waited, limit)
 
     def work_conserving(self) -> bool:
         """No: what does not fit blocks all behind it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.policies.dispatch.selection.candidates import best_rank, first_candidate
 from workbench.policies.dispatch.selection.question import Selection
+from workbench.policies.dispatch.selection.view import SelectionView
 
 
 class StrictPriority(Selection):
@@ -23,5 +24,6 @@ class StrictPriority(Selection):
     2
     """
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        return first_candidate(count, rank, fits, best_rank(count, rank, fits))
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        return first_candidate(see.count, see.rank, see.fits, best_rank(see.count, see.rank, see.fits))

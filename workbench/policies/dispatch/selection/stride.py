@@ -10,6 +10,7 @@ from workbench.policies.dispatch.one_each import lever_path, refuse_wrong_count
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import is_candidate, seek
 from workbench.policies.dispatch.selection.question import NOBODY
+from workbench.policies.dispatch.selection.view import SelectionView
 
 ONE_TICKET = 1 << 30
 """The stride of one ticket; that of n is the n-th part of it, rounded down. Room for 2**33 services of a channel."""
@@ -48,18 +49,19 @@ class Stride(ByChannel):
         (), least=1, most=1 << 20, unit="tickets", says="how many tickets each channel has; none = one each"
     )
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit, chosen = rank_limit(count, rank, fits, params), NOBODY
-        for k in range(count):
-            if is_candidate(k, rank, fits, limit) and (
-                chosen == NOBODY or memory[channel[k]] < memory[channel[chosen]]
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit, chosen = rank_limit(see.count, see.rank, see.fits, see.levers), NOBODY
+        for k in range(see.count):
+            if is_candidate(k, see.rank, see.fits, limit) and (
+                chosen == NOBODY or see.memory[see.channel[k]] < see.memory[see.channel[chosen]]
             ):
                 chosen = k
         if chosen != NOBODY:
-            served = channel[chosen]
-            tickets = int(params[FIRST_TICKETS + served]) if params.size > FIRST_TICKETS else 1
-            carry_idle(count, channel, memory[served], memory)
-            memory[served] += ONE_TICKET // tickets
+            served = see.channel[chosen]
+            tickets = int(see.levers[FIRST_TICKETS + served]) if see.levers.size > FIRST_TICKETS else 1
+            carry_idle(see.count, see.channel, see.memory[served], see.memory)
+            see.memory[served] += ONE_TICKET // tickets
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

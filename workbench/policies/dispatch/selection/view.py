@@ -14,7 +14,7 @@ class SelectionView(NamedTuple):
     """The groups at the heads of their channels; arrays may be longer than `count`."""
 
     cycle: int = number("the cycle of the round")
-    count: int = number("how many groups wait at the heads of their channels")
+    count: int = number("how many groups wait at the heads of their channels")  # type: ignore[assignment]
     channel: np.ndarray = readable("int64", "groups", "the channel of each, not decreasing")
     priority: np.ndarray = readable("int64", "groups", "the static priority of each, 1 = highest")
     rank: np.ndarray = readable("int64", "groups", "what the priority policy says of each: the lowest is most urgent")

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.policies.dispatch.selection.question import NOBODY, SELECT, Selection
+from workbench.policies.dispatch.selection.view import SelectionView
 from workbench.streams import Streams
 
 MEMORY_SEED = 1
@@ -22,7 +23,7 @@ _select = SELECT.ask
 
 @kernel
 def _selected(answer, cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-    return _select(answer, cycle, count, channel, priority, rank, fits, waited, waves, params, memory)
+    return _select(answer, SelectionView(cycle, count, channel, priority, rank, fits, waited, waves, params, memory))
 
 
 class Round(NamedTuple):
@@ -91,7 +92,7 @@ class PlainSpeaker:
         """Call the answer."""
         try:
             with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-                return int(self.policy.function()(*asked, self.policy.parameters(), self.memory))
+                return int(self.policy.plain_answer()(SelectionView(*asked, self.policy.parameters(), self.memory)))
         except Exception:
             return RAISED
 

@@ -9,6 +9,7 @@ from workbench.policies.dispatch.one_each import lever_path, refuse_wrong_count
 from workbench.policies.dispatch.selection.by_channel import ByChannel, rank_limit
 from workbench.policies.dispatch.selection.candidates import candidate_of, next_candidate
 from workbench.policies.dispatch.selection.question import NOBODY
+from workbench.policies.dispatch.selection.view import SelectionView
 
 FIRST_WEIGHT = 1
 LAST, LEFT = 0, 1
@@ -36,14 +37,15 @@ class WeightedRoundRobin(ByChannel):
         (), least=1, most=1 << 20, unit="groups", says="how many groups a turn each channel has; none = one each"
     )
 
-    def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):  # type: ignore[no-untyped-def]
-        limit, left = rank_limit(count, rank, fits, params), memory[LEFT]
-        chosen = candidate_of(memory[LAST], count, channel, rank, fits, limit) if left else NOBODY
+    @staticmethod
+    def answer(see: SelectionView) -> int:
+        limit, left = rank_limit(see.count, see.rank, see.fits, see.levers), see.memory[LEFT]
+        chosen = candidate_of(see.memory[LAST], see.count, see.channel, see.rank, see.fits, limit) if left else NOBODY
         if chosen == NOBODY:
-            chosen = next_candidate(memory[LAST], count, channel, rank, fits, limit)
-            left = int(params[FIRST_WEIGHT + channel[chosen]]) if params.size > FIRST_WEIGHT else 1
+            chosen = next_candidate(see.memory[LAST], see.count, see.channel, see.rank, see.fits, limit)
+            left = int(see.levers[FIRST_WEIGHT + see.channel[chosen]]) if see.levers.size > FIRST_WEIGHT else 1
         if chosen != NOBODY:
-            memory[LAST], memory[LEFT] = channel[chosen], left - 1
+            see.memory[LAST], see.memory[LEFT] = see.channel[chosen], left - 1
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -38,6 +38,14 @@ class Backfill(Stuck):
     def function(self) -> Callable[..., int]:
         """The answer of upstream."""
         return self.upstream.function()
+
+    def speakers(self) -> Sequence[Stuck]:
+        """Return upstream, whose function answers."""
+        return (self.upstream,)
+
+    def lever_kinds(self) -> tuple[tuple[str, str], ...]:
+        """Return those of the upstream, whose answer it is."""
+        return self.upstream.lever_kinds()
 
     def parameters(self) -> np.ndarray:
         """The levers of upstream, whose answer it is."""

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.compiled import RAISED, kernel, ran_out
 from workbench.errors import PolicyError
 from workbench.policies.dispatch.stuck.question import PARTS, Stuck
+from workbench.policies.dispatch.stuck.view import StuckView
 
 WAVES, LEVELS = (1, 2, 3, 4, 7, 16, 64, 1024), (1, 4, 8)
 
@@ -20,7 +21,7 @@ _parts = PARTS.ask
 
 @kernel
 def _asked(answer, waves, independent, priority, levels, params):  # type: ignore[no-untyped-def]
-    return _parts(answer, waves, independent, priority, levels, params)
+    return _parts(answer, StuckView(waves, independent, priority, levels, params))
 
 
 class Asked(NamedTuple):
@@ -57,7 +58,7 @@ class Speaker:
             return int(_asked(self.ready.answer, *asked, self.params))
         try:
             with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-                return int(self.policy.function()(*asked, self.params))
+                return int(self.policy.plain_answer()(StuckView(*asked, self.params)))
         except Exception:
             return RAISED
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.stuck.question import Stuck
+from workbench.policies.dispatch.stuck.view import StuckView
 
 
 class NeverSplit(Stuck):
@@ -20,5 +19,6 @@ class NeverSplit(Stuck):
     [8]
     """
 
-    def answer(waves: Any, independent: int, priority: int, levels: int, params: Any) -> int:
+    @staticmethod
+    def answer(see: StuckView) -> int:
         return 1

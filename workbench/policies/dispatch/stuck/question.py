@@ -23,11 +23,10 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.dispatch.stuck.view import StuckView
 from workbench.policies.policy import Policy
 
-PARTS = Question(
-    "stuck", waves="int64", independent="int64", priority="int64", levels="int64", params="readonly float64[]"
-)
+PARTS = Question("stuck", StuckView)
 FOR_EVER = 1 << 62
 """The patience of a policy that is never asked."""
 
@@ -51,6 +50,7 @@ class Stuck(Policy, abstract=True):
     """The base of every policy for stuck groups; a new one needs an `answer`."""
 
     question: ClassVar[str] = "stuck"
+    asks: ClassVar[Question] = PARTS
 
     def patience(self) -> int:
         """The failed rounds in a row that must be exceeded before the policy is asked."""
@@ -91,13 +91,14 @@ class Stuck(Policy, abstract=True):
         """
         if waves < 1:
             raise wrong_value("", "waves", "must be at least 1", waves, 1)
-        parts = max(int(self.function()(waves, int(independent), priority, levels, self.parameters())), 1)
+        seen = StuckView(waves, int(independent), priority, levels, self.parameters())
+        parts = max(int(self.plain_answer()(seen)), 1)
         return [waves // parts + (k < waves % parts) for k in range(parts)]
 
     def ready(self, checked: bool = False) -> ReadyStuck:
         """The policy for a run."""
         return ReadyStuck(
-            PARTS.ready(self.function(), checked),
+            PARTS.ready(self.function(), checked, self.lever_kinds()),
             self.parameters(),
             self.patience(),
             self.look_ahead(),

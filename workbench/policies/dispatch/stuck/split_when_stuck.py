@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.levers import lever
 from workbench.policies.dispatch.stuck.question import Stuck, SubPriority
+from workbench.policies.dispatch.stuck.view import StuckView
 
 INTO, HALVES = 1, 1
 
@@ -41,10 +42,11 @@ class SplitWhenStuck(Stuck):
         "full", says="whether a sub-group needs all of its group's module resources, or its share, rounded up"
     )
 
-    def answer(waves: Any, independent: int, priority: int, levels: int, params: Any) -> int:
-        if not independent or waves < 2:
+    @staticmethod
+    def answer(see: StuckView) -> int:
+        if not see.independent or see.waves < 2:
             return 1
-        return 2 if params[INTO] == HALVES else waves
+        return 2 if see.levers.into == HALVES else see.waves
 
     def patience(self) -> int:
         """The threshold."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from workbench.compiled import RAISED
 from workbench.policies.dispatch.units.question import Units
+from workbench.policies.dispatch.units.view import UnitsView
 from workbench.policies.dispatch.units.walk import Asked, compiled, digest, plain, walk
 from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 
@@ -76,9 +77,8 @@ class UnitsContract(ValueContract):
         params = self.policy.parameters()
         for asked in self._walks():
             taken, given = np.array(asked.taken), params.copy()
-            self.policy.function()(
-                asked.waves, asked.units, asked.pointer, taken, np.zeros(asked.units, np.int64), given
-            )
+            counts = np.zeros(asked.units, np.int64)
+            self.policy.plain_answer()(UnitsView(asked.waves, asked.units, asked.pointer, taken, counts, given))
             assert tuple(taken.tolist()) == asked.taken, "wrote to the units' loads"
             assert given.tolist() == params.tolist(), "wrote to its parameters"
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.units.question import Units
+from workbench.policies.dispatch.units.view import UnitsView
 
 
 class LeastLoaded(Units):
@@ -23,13 +22,14 @@ class LeastLoaded(Units):
     ([0, 3, 1, 1], 0)
     """
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        for unit in range(units):
-            counts[unit] = 0
-        for _ in range(waves):
+    @staticmethod
+    def answer(see: UnitsView) -> int:
+        for unit in range(see.units):
+            see.counts[unit] = 0
+        for _ in range(see.waves):
             least = 0
-            for unit in range(1, units):
-                if taken[unit] + counts[unit] < taken[least] + counts[least]:
+            for unit in range(1, see.units):
+                if see.taken[unit] + see.counts[unit] < see.taken[least] + see.counts[least]:
                     least = unit
-            counts[least] += 1
-        return int(pointer)
+            see.counts[least] += 1
+        return int(see.pointer)

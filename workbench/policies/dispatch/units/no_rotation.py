@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.units.question import Units
 from workbench.policies.dispatch.units.split_table import share_out
+from workbench.policies.dispatch.units.view import UnitsView
 
 
 class NoRotation(Units):
@@ -23,9 +22,10 @@ class NoRotation(Units):
     ([2, 2, 1, 1], 0)
     """
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        share_out(waves, units, 0, counts)
-        return int(pointer)
+    @staticmethod
+    def answer(see: UnitsView) -> int:
+        share_out(see.waves, see.units, 0, see.counts)
+        return int(see.pointer)
 
     def by_pointer(self) -> bool:
         """Yes: the loads of the units are not looked at."""

@@ -21,17 +21,10 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.dispatch.units.view import UnitsView
 from workbench.policies.policy import Policy
 
-UNITS = Question(
-    "units",
-    waves="int64",
-    units="int64",
-    pointer="int64",
-    taken="readonly int64[]",
-    counts="int64[]",
-    params="readonly float64[]",
-)
+UNITS = Question("units", UnitsView)
 
 
 class ReadyUnits(NamedTuple):
@@ -47,6 +40,7 @@ class Units(Policy, abstract=True):
     """The base of every policy that shares waves out over units; a new one needs an `answer`."""
 
     question: ClassVar[str] = "units"
+    asks: ClassVar[Question] = UNITS
 
     def by_pointer(self) -> bool:
         """Whether the counts depend on the module's pointer alone: engines then ask less often."""
@@ -85,9 +79,11 @@ class Units(Policy, abstract=True):
         if waves == 0:
             return counts.tolist(), pointer
         running = np.array(taken or [0] * units, np.int64)
-        after = int(self.function()(waves, units, pointer, running, counts, self.parameters()))
+        after = int(self.plain_answer()(UnitsView(waves, units, pointer, running, counts, self.parameters())))
         return counts.tolist(), after
 
     def ready(self, checked: bool = False) -> ReadyUnits:
         """The policy for a run."""
-        return ReadyUnits(UNITS.ready(self.function(), checked), self.parameters(), int(self.by_pointer()))
+        return ReadyUnits(
+            UNITS.ready(self.function(), checked, self.lever_kinds()), self.parameters(), int(self.by_pointer())
+        )

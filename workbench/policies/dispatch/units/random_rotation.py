@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.dispatch.units.question import Units
 from workbench.policies.dispatch.units.split_table import share_out
+from workbench.policies.dispatch.units.view import UnitsView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -30,11 +29,12 @@ class RandomRotation(Units):
 
     draws = True
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        counts[0] = pointer  # the generator lives in the counts until they are filled
-        rotation = below(counts, 0, units)
-        after = counts[0]
-        share_out(waves, units, rotation, counts)
+    @staticmethod
+    def answer(see: UnitsView) -> int:
+        see.counts[0] = see.pointer  # the generator lives in the counts until they are filled
+        rotation = below(see.counts, 0, see.units)
+        after = see.counts[0]
+        share_out(see.waves, see.units, rotation, see.counts)
         return int(after)
 
     def by_pointer(self) -> bool:

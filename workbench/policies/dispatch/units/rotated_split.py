@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 from workbench.compiled import kernel
 from workbench.levers import lever
 from workbench.policies.dispatch.units.question import Units
 from workbench.policies.dispatch.units.split_table import share_out
+from workbench.policies.dispatch.units.view import UnitsView
 
 POINTER, READING = 0, 2
 HEAD, SECOND_READING = 1, 1
@@ -44,10 +45,11 @@ class RotatedSplit(Units):
     as_written: bool = lever(False, says="take the formulas of ¶232-233 literally: an ablation")
     reading: Literal["A", "B"] = lever("A", says="of what the literal remainder is taken: pointer and waves, or waves")
 
-    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
-        first = pointer if params[POINTER] == HEAD else pointer + 1
-        share_out(waves, units, first % units, counts)
-        return int((pointer + waves) % units)
+    @staticmethod
+    def answer(see: UnitsView) -> int:
+        first = see.pointer if see.levers.pointer == HEAD else see.pointer + 1
+        share_out(see.waves, see.units, first % see.units, see.counts)
+        return int((see.pointer + see.waves) % see.units)
 
     def by_pointer(self) -> bool:
         """Yes: the loads of the units are not looked at."""
@@ -57,11 +59,11 @@ class RotatedSplit(Units):
         return literal if self.as_written else RotatedSplit.answer
 
 
-def literal(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
+def literal(see: UnitsView) -> int:
     """R65: the rotation begins at the new pointer."""
-    head = params[POINTER] == HEAD
-    after = _moved(pointer, waves + 1 if head else waves, units, params[READING] == SECOND_READING)
-    share_out(waves, units, after if head else (after + 1) % units, counts)
+    head = see.levers.pointer == HEAD
+    after = _moved(see.pointer, see.waves + 1 if head else see.waves, see.units, see.levers.reading == SECOND_READING)
+    share_out(see.waves, see.units, after if head else (after + 1) % see.units, see.counts)
     return int(after)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.policies.dispatch.units.question import UNITS, Units
+from workbench.policies.dispatch.units.view import UnitsView
 from workbench.streams import Streams
 
 SEED = 1
@@ -23,7 +24,7 @@ Ask = Callable[[int, int, int, np.ndarray, np.ndarray], int]
 
 @kernel
 def _asked(answer, waves, units, pointer, taken, counts, params):  # type: ignore[no-untyped-def]
-    return _split(answer, waves, units, pointer, taken, counts, params)
+    return _split(answer, UnitsView(waves, units, pointer, taken, counts, params))
 
 
 class Asked(NamedTuple):
@@ -52,7 +53,7 @@ def plain(policy: Units) -> Ask:
 
     def ask(waves: int, units: int, pointer: int, taken: np.ndarray, counts: np.ndarray) -> int:
         try:
-            return int(policy.function()(waves, units, pointer, taken, counts, policy.parameters()))
+            return int(policy.plain_answer()(UnitsView(waves, units, pointer, taken, counts, policy.parameters())))
         except Exception:
             return RAISED
 

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.compiled import RAISED, kernel, ran_out
 from workbench.errors import PolicyError
 from workbench.policies.malloc.serve.question import NOT_SERVED, SERVE, Serve
+from workbench.policies.malloc.serve.view import ServeView
 
 _serve = SERVE.ask
 SEED = 7
@@ -18,7 +19,7 @@ SEED = 7
 
 @kernel
 def _asked(answer, lanes, asked, part, offset, size, leader, params, memory):  # type: ignore[no-untyped-def]
-    return _serve(answer, lanes, asked, part, offset, size, leader, params, memory)
+    return _serve(answer, ServeView(lanes, asked, part, offset, size, leader, params, memory))
 
 
 class Asked(NamedTuple):
@@ -62,7 +63,7 @@ def _answer(policy: Serve, address: object, columns: tuple[np.ndarray, ...], com
         return int(_asked(address, *columns))
     try:
         with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
-            return int(policy.function()(*columns))
+            return int(policy.plain_answer()(ServeView(*columns)))
     except Exception:
         return RAISED
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, next_power
 from workbench.policies.malloc.serve.question import Serve
+from workbench.policies.malloc.serve.view import ServeView
 
 MIN_ALLOC, ALIGN, ZERO = range(3)
 NULL = 1
@@ -41,15 +42,16 @@ class PerThread(Serve):
     zero_policy: Literal["expand", "null"] = lever("expand", says="what 0 bytes get: the minimum, or nothing")
     header_bytes: int = lever(0, least=0, most=4096, unit="bytes", says="what every allocation holds in front of it")
 
-    def answer(lanes: Any, asked: Any, part: Any, offset: Any, size: Any, leader: Any, params: Any, memory: Any) -> int:
+    @staticmethod
+    def answer(see: ServeView) -> int:
         parts = 0
-        for k in range(lanes.size):
-            offset[k] = size[k] = 0
-            if params[ZERO] == NULL and asked[k] == 0:
-                part[k] = -1
+        for k in range(see.lanes.size):
+            see.offset[k] = see.size[k] = 0
+            if see.levers[ZERO] == NULL and see.asked[k] == 0:
+                see.part[k] = -1
                 continue
-            part[k], leader[parts] = parts, k
-            size[k] = adjusted(asked[k], int(params[MIN_ALLOC]), int(params[ALIGN]))
+            see.part[k], see.leader[parts] = parts, k
+            see.size[k] = adjusted(see.asked[k], int(see.levers[MIN_ALLOC]), int(see.levers[ALIGN]))
             parts += 1
         return parts
 

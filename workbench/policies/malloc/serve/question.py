@@ -27,23 +27,14 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.malloc.serve.view import ServeView
 from workbench.policies.policy import Policy
 
 MOST_BYTES = 1 << 40
 NOT_SERVED = -1
 """The part of a lane that gets nothing, and the leader of a request that nobody makes."""
 
-SERVE = Question(
-    "serve",
-    lanes="readonly int64[]",
-    asked="readonly int64[]",
-    part="int64[]",
-    offset="int64[]",
-    size="int64[]",
-    leader="int64[]",
-    params="readonly float64[]",
-    memory="int64[]",
-)
+SERVE = Question("serve", ServeView)
 
 PrefixWhen = Literal["before_request", "during_lock_wait", "after_grant"]
 OnFailure = Literal["all_null", "per_thread_fallback", "halve_and_retry"]
@@ -80,6 +71,7 @@ class Serve(Policy, abstract=True):
     """
 
     question: ClassVar[str] = "serve"
+    asks: ClassVar[Question] = SERVE
 
     def offsets(self, requests: Sequence[int]) -> list[tuple[int, list[int]]]:
         """The total of every heap request and the offsets of its pieces, for a batch of threads 0, 1, 2, ...
@@ -124,7 +116,7 @@ class Serve(Policy, abstract=True):
         if not len(lanes):
             return []
         part, offset, size, leader = (np.zeros(len(lanes), np.int64) for _ in range(4))
-        parts = self.function()(lanes, asked, part, offset, size, leader, self.parameters(), memory)
+        parts = self.plain_answer()(ServeView(lanes, asked, part, offset, size, leader, self.parameters(), memory))
         return [_told(p, lanes, part, offset, size, leader) for p in range(parts)]
 
     def unit(self) -> int:
@@ -169,7 +161,9 @@ class Serve(Policy, abstract=True):
 
     def ready(self, seed: int = 0, checked: bool = False) -> ReadyServe:
         """The policy for one run."""
-        return ReadyServe(SERVE.ready(self.function(), checked), self.parameters(), self.start_memory(seed))
+        return ReadyServe(
+            SERVE.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.start_memory(seed)
+        )
 
 
 def checked_bytes(requests: Sequence[int]) -> np.ndarray:

@@ -10,6 +10,7 @@ from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, next_power
 from workbench.policies.malloc.serve.question import FreePolicy, OnFailure, PrefixWhen, Serve, tree_steps
+from workbench.policies.malloc.serve.view import ServeView
 from workbench.structures.xorshift import below
 
 MIN_ALLOC, ALIGN, PREFIX, ZERO, LEADER = range(5)
@@ -67,33 +68,34 @@ class WarpAggregated(Serve):
     header_bytes: int = lever(0, least=0, most=4096, unit="bytes", says="what every block holds in front of its pieces")
     pad: bool = lever(False, says="whether padding lanes are listed with the last warp")
 
-    def answer(lanes: Any, asked: Any, part: Any, offset: Any, size: Any, leader: Any, params: Any, memory: Any) -> int:
-        least, align, rule = int(params[MIN_ALLOC]), int(params[ALIGN]), int(params[PREFIX])
+    @staticmethod
+    def answer(see: ServeView) -> int:
+        least, align, rule = int(see.levers[MIN_ALLOC]), int(see.levers[ALIGN]), int(see.levers[PREFIX])
         total = first = served = 0
-        for k in range(lanes.size):
-            if params[ZERO] == NULL and asked[k] == 0:
-                part[k] = -1
-                offset[k] = size[k] = 0
+        for k in range(see.lanes.size):
+            if see.levers[ZERO] == NULL and see.asked[k] == 0:
+                see.part[k] = -1
+                see.offset[k] = see.size[k] = 0
                 continue
-            bytes_here = adjusted(asked[k], least, align)
+            bytes_here = adjusted(see.asked[k], least, align)
             if served == 0:
-                first, leader[0] = bytes_here, k
-            part[k], size[k], offset[k] = 0, bytes_here, total
+                first, see.leader[0] = bytes_here, k
+            see.part[k], see.size[k], see.offset[k] = 0, bytes_here, total
             if rule == INCLUSIVE:
-                offset[k] = total + bytes_here
+                see.offset[k] = total + bytes_here
             elif rule == AS_WRITTEN:
-                offset[k] = total + bytes_here - first
+                see.offset[k] = total + bytes_here - first
             total += bytes_here
             served += 1
         if served == 0:
             return 0
-        if params[LEADER] == FIRST_LANE and (lanes[0] != 0 or part[0] < 0):
-            leader[0] = -1
-        elif params[LEADER] > FIRST_LANE:
-            nth = below(memory, 0, served)
-            for k in range(lanes.size):
-                if part[k] == 0:
-                    leader[0] = k if nth == 0 else leader[0]
+        if see.levers[LEADER] == FIRST_LANE and (see.lanes[0] != 0 or see.part[0] < 0):
+            see.leader[0] = -1
+        elif see.levers[LEADER] > FIRST_LANE:
+            nth = below(see.memory, 0, served)
+            for k in range(see.lanes.size):
+                if see.part[k] == 0:
+                    see.leader[0] = k if nth == 0 else see.leader[0]
                     nth -= 1
         return 1
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.fit.question import CacheFit
+from workbench.policies.pool.fit.view import FitView
 from workbench.structures.size_index import smallest_at_least
 
 
@@ -23,5 +22,6 @@ class BestFit(CacheFit):
     (1, 1, None)
     """
 
-    def answer(size: Any, pool: int, first: int, roots: Any, filled: Any, nodes: Any, params: Any, memory: Any) -> int:
-        return smallest_at_least(roots, filled, nodes, pool, size)
+    @staticmethod
+    def answer(see: FitView) -> int:
+        return smallest_at_least(see.roots, see.filled, see.nodes, see.pool, see.size)

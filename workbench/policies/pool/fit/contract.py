@@ -9,12 +9,13 @@ class TestMyFit(FitContract):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.policies.pool.fit.question import FIT, CacheFit, blocks_in_order
+from workbench.policies.pool.fit.view import FitView
 from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.streams import Streams
 from workbench.structures.size_index import ABOVE, FIELDS, NONE, OUTSIDE, SIZE, SizeIndex
@@ -31,7 +32,7 @@ print(answers(policy, False))
 
 @kernel
 def _asked(answer, size, pool, first, roots, filled, nodes, params, memory):  # type: ignore[no-untyped-def]
-    return _fit(answer, size, pool, first, roots, filled, nodes, params, memory)
+    return _fit(answer, FitView(size, pool, first, roots, filled, nodes, params, memory))
 
 
 class FitContract(ValueContract):
@@ -76,8 +77,8 @@ def answers(policy: CacheFit, compiled: bool, checked: bool = False) -> list[int
 
 
 def _plain(policy: CacheFit, index: SizeIndex, size: int) -> int:
-    function: Any = policy.function()
-    return int(function(size, 0, 0, *index, policy.parameters(), policy.start_memory()))
+    seen = FitView(size, 0, 0, *index, policy.parameters(), policy.start_memory())
+    return int(policy.plain_answer()(seen))
 
 
 def _pools() -> Iterator[tuple[SizeIndex, int]]:

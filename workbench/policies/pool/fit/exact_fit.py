@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.fit.question import CacheFit
+from workbench.policies.pool.fit.view import FitView
 from workbench.structures.size_index import FIELDS, NONE, SIZE, smallest_at_least
 
 
@@ -23,6 +22,7 @@ class ExactFit(CacheFit):
     (2, None)
     """
 
-    def answer(size: Any, pool: int, first: int, roots: Any, filled: Any, nodes: Any, params: Any, memory: Any) -> int:
-        block = smallest_at_least(roots, filled, nodes, pool, size)
-        return block if block != NONE and nodes[block * FIELDS + SIZE] == size else NONE
+    @staticmethod
+    def answer(see: FitView) -> int:
+        block = smallest_at_least(see.roots, see.filled, see.nodes, see.pool, see.size)
+        return block if block != NONE and see.nodes[block * FIELDS + SIZE] == see.size else NONE

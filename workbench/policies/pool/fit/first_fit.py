@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.fit.question import CacheFit
+from workbench.policies.pool.fit.view import FitView
 from workbench.structures.size_index import ABOVE, AFTER, FIELDS, NONE, OUTSIDE, SIZE
 
 
@@ -23,10 +22,11 @@ class FirstFit(CacheFit):
     1
     """
 
-    def answer(size: Any, pool: int, first: int, roots: Any, filled: Any, nodes: Any, params: Any, memory: Any) -> int:
-        block = first
+    @staticmethod
+    def answer(see: FitView) -> int:
+        block = see.first
         while block != NONE:
-            if nodes[block * FIELDS + ABOVE] != OUTSIDE and nodes[block * FIELDS + SIZE] >= size:
+            if see.nodes[block * FIELDS + ABOVE] != OUTSIDE and see.nodes[block * FIELDS + SIZE] >= see.size:
                 return block
-            block = nodes[block * FIELDS + AFTER]
+            block = see.nodes[block * FIELDS + AFTER]
         return NONE

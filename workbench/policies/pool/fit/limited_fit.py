@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.levers import lever
 from workbench.policies.pool.fit.question import CacheFit
+from workbench.policies.pool.fit.view import FitView
 from workbench.structures.size_index import FIELDS, NONE, SIZE, smallest_at_least
 
 
@@ -26,8 +25,9 @@ class LimitedFit(CacheFit):
 
     waste: float = lever(0.25, least=0, most=1000, step=0.05, says="largest excess, as a share of what is needed")
 
-    def answer(size: Any, pool: int, first: int, roots: Any, filled: Any, nodes: Any, params: Any, memory: Any) -> int:
-        block = smallest_at_least(roots, filled, nodes, pool, size)
-        if block == NONE or nodes[block * FIELDS + SIZE] - size > params[0] * size:
+    @staticmethod
+    def answer(see: FitView) -> int:
+        block = smallest_at_least(see.roots, see.filled, see.nodes, see.pool, see.size)
+        if block == NONE or see.nodes[block * FIELDS + SIZE] - see.size > see.levers.waste * see.size:
             return NONE
         return block

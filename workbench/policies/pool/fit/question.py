@@ -24,6 +24,7 @@ import numpy as np
 from workbench.compiled import Question
 from workbench.errors import wrong_value
 from workbench.policies.policy import Policy
+from workbench.policies.pool.fit.view import FitView
 from workbench.structures.size_index import (
     ABOVE,
     ADDRESS,
@@ -37,9 +38,7 @@ from workbench.structures.size_index import (
     new_size_index,
 )
 
-_INDEX = {"roots": "readonly int64[]", "filled": "readonly uint64[]", "nodes": "readonly int64[]"}
-_ASKED = {"size": "int64", "pool": "int64", "first": "int64"}
-FIT = Question("cache_fit", **_ASKED, **_INDEX, params="readonly float64[]", memory="int64[]")
+FIT = Question("cache_fit", FitView)
 
 
 class ReadyFit(NamedTuple):
@@ -54,6 +53,7 @@ class CacheFit(Policy, abstract=True):
     """The base of every choice among cached blocks; a new one needs an `answer`."""
 
     question: ClassVar[str] = "cache_fit"
+    asks: ClassVar[Question] = FIT
 
     def start_memory(self) -> np.ndarray:
         """What the policy remembers at the start of a run: int64[memory_size]."""
@@ -83,12 +83,12 @@ class CacheFit(Policy, abstract=True):
             raise wrong_value("", "sizes", "must be at least 1 byte", min([size, *cached]), 1)
         index = blocks_in_order(cached)
         first = 0 if len(cached) else NONE
-        found = self.function()(size, 0, first, *index, self.parameters(), self.start_memory())
+        found = self.plain_answer()(FitView(size, 0, first, *index, self.parameters(), self.start_memory()))
         return None if found < 0 else int(found)
 
     def ready(self, checked: bool = False) -> ReadyFit:
         """The policy for one run: compiled function, parameters, fresh memory."""
-        return ReadyFit(FIT.ready(self.function(), checked), self.parameters(), self.start_memory())
+        return ReadyFit(FIT.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.start_memory())
 
 
 def blocks_in_order(cached: Sequence[int], free: Sequence[bool] | None = None) -> SizeIndex:

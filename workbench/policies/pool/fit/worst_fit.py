@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.fit.question import CacheFit
+from workbench.policies.pool.fit.view import FitView
 from workbench.structures.size_index import FIELDS, NONE, SIZE, largest
 
 
@@ -21,6 +20,7 @@ class WorstFit(CacheFit):
     (1, None)
     """
 
-    def answer(size: Any, pool: int, first: int, roots: Any, filled: Any, nodes: Any, params: Any, memory: Any) -> int:
-        block = largest(roots, filled, nodes, pool)
-        return block if block != NONE and nodes[block * FIELDS + SIZE] >= size else NONE
+    @staticmethod
+    def answer(see: FitView) -> int:
+        block = largest(see.roots, see.filled, see.nodes, see.pool)
+        return block if block != NONE and see.nodes[block * FIELDS + SIZE] >= see.size else NONE

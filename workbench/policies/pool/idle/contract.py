@@ -9,12 +9,13 @@ class TestMyRelease(IdleContract):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from workbench.compiled import RAISED, kernel
 from workbench.policies.pool.idle.question import NO_LIMIT, RELEASE, IdleRelease, chained
+from workbench.policies.pool.idle.view import IdleView
 from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.streams import Streams
 
@@ -30,7 +31,7 @@ print(answers(policy, False))
 
 @kernel
 def _asked(answer, excess, oldest, origins, params):  # type: ignore[no-untyped-def]
-    return _release(answer, excess, oldest, origins, params)
+    return _release(answer, IdleView(excess, oldest, origins, params))
 
 
 class IdleContract(ValueContract):
@@ -75,8 +76,7 @@ def answers(policy: IdleRelease, compiled: bool, checked: bool = False) -> list[
 
 
 def _plain(policy: IdleRelease, excess: int, order: list[int], origins: np.ndarray) -> int:
-    function: Any = policy.function()
-    return int(function(excess, order[0], origins, policy.parameters()))
+    return int(policy.plain_answer()(IdleView(excess, order[0], origins, policy.parameters())))
 
 
 def _asked_about() -> Iterator[tuple[int, list[int], np.ndarray]]:

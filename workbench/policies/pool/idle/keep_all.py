@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.idle.question import IdleRelease
+from workbench.policies.pool.idle.view import IdleView
 
 
 class KeepAll(IdleRelease):
@@ -20,5 +19,6 @@ class KeepAll(IdleRelease):
     []
     """
 
-    def answer(excess: Any, oldest: int, origins: Any, params: Any) -> int:
+    @staticmethod
+    def answer(see: IdleView) -> int:
         return -1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.idle.limited import Limited
 from workbench.policies.pool.idle.question import BYTES, EACH, NEWER
+from workbench.policies.pool.idle.view import IdleView
 
 
 class Largest(Limited):
@@ -21,10 +20,11 @@ class Largest(Limited):
     [1024, 512]
     """
 
-    def answer(excess: Any, oldest: int, origins: Any, params: Any) -> int:
-        found, it = oldest, oldest
+    @staticmethod
+    def answer(see: IdleView) -> int:
+        found, it = see.oldest, see.oldest
         while it >= 0:
-            if origins[it * EACH + BYTES] > origins[found * EACH + BYTES]:
+            if see.origins[it * EACH + BYTES] > see.origins[found * EACH + BYTES]:
                 found = it
-            it = origins[it * EACH + NEWER]
+            it = see.origins[it * EACH + NEWER]
         return found

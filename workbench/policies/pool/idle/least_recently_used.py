@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.idle.limited import Limited
+from workbench.policies.pool.idle.view import IdleView
 
 
 class LeastRecentlyUsed(Limited):
@@ -22,5 +21,6 @@ class LeastRecentlyUsed(Limited):
     [1024]
     """
 
-    def answer(excess: Any, oldest: int, origins: Any, params: Any) -> int:
-        return oldest
+    @staticmethod
+    def answer(see: IdleView) -> int:
+        return see.oldest

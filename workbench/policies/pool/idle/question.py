@@ -24,18 +24,13 @@ import numpy as np
 from workbench.compiled import Question
 from workbench.errors import wrong_value
 from workbench.policies.policy import Policy
+from workbench.policies.pool.idle.view import IdleView
 
 BYTES, IN_USE, OLDER, NEWER = range(4)
 """Of a driver allocation: its size, how many of its blocks are in use, and its neighbours in the order of `oldest`."""
 EACH = 4
 NO_LIMIT = 1 << 62
-RELEASE = Question(
-    "idle_release",
-    excess="int64",
-    oldest="int64",
-    origins="readonly int64[]",
-    params="readonly float64[]",
-)
+RELEASE = Question("idle_release", IdleView)
 
 
 class ReadyIdle(NamedTuple):
@@ -50,6 +45,7 @@ class IdleRelease(Policy, abstract=True):
     """The base of every policy for idle memory; a new one needs an `answer`."""
 
     question: ClassVar[str] = "idle_release"
+    asks: ClassVar[Question] = RELEASE
 
     def limit_bytes(self) -> int:
         """Cached bytes that a card may keep."""
@@ -75,7 +71,7 @@ class IdleRelease(Policy, abstract=True):
         left, gone = list(range(len(cached))), []
         while left and sum(cached[k] for k in left) > limit:
             excess = sum(cached[k] for k in left) - limit
-            found = int(self.function()(excess, left[0], chained(cached, left), self.parameters()))
+            found = int(self.plain_answer()(IdleView(excess, left[0], chained(cached, left), self.parameters())))
             if found < 0:
                 break
             gone.append(cached[found])
@@ -84,7 +80,9 @@ class IdleRelease(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyIdle:
         """The policy for one run."""
-        return ReadyIdle(RELEASE.ready(self.function(), checked), self.parameters(), self.limit_bytes())
+        return ReadyIdle(
+            RELEASE.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.limit_bytes()
+        )
 
 
 def chained(cached: Sequence[int], order: Sequence[int]) -> np.ndarray:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.idle.limited import Limited
 from workbench.policies.pool.idle.question import BYTES, EACH, NEWER
+from workbench.policies.pool.idle.view import IdleView
 
 
 class SmallestSufficient(Limited):
@@ -24,12 +23,13 @@ class SmallestSufficient(Limited):
     [1024]
     """
 
-    def answer(excess: Any, oldest: int, origins: Any, params: Any) -> int:
-        found, it = oldest, oldest
+    @staticmethod
+    def answer(see: IdleView) -> int:
+        found, it = see.oldest, see.oldest
         while it >= 0:
-            size, best = origins[it * EACH + BYTES], origins[found * EACH + BYTES]
-            enough = size >= excess
-            if (enough and (best < excess or size < best)) or (not enough and best < excess and size > best):
+            size, best = see.origins[it * EACH + BYTES], see.origins[found * EACH + BYTES]
+            enough = size >= see.excess
+            if (enough and (best < see.excess or size < best)) or (not enough and best < see.excess and size > best):
                 found = it
-            it = origins[it * EACH + NEWER]
+            it = see.origins[it * EACH + NEWER]
         return found

@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 FALLBACKS = 0
 """Memory: how often no candidate met the threshold."""
@@ -31,17 +32,20 @@ class BandwidthThenMostFree(Target):
 
     threshold_gbps: float = lever(48.0, least=0, most=1e6, unit="GB/s", says="least bandwidth of a path that counts")
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def answer(see: TargetView) -> None:
         fastest = 0.0
-        for k in range(count):
-            fastest = max(fastest, gbps[cards[k]])
-        if fastest < params[0]:
-            memory[FALLBACKS] += 1
-        for k in range(count):
-            if fastest < params[0]:
-                scores[k] = gbps[cards[k]]
+        for k in range(see.count):
+            fastest = max(fastest, see.gbps[see.cards[k]])
+        if fastest < see.levers.threshold_gbps:
+            see.memory[FALLBACKS] += 1
+        for k in range(see.count):
+            if fastest < see.levers.threshold_gbps:
+                see.scores[k] = see.gbps[see.cards[k]]
             else:
-                scores[k] = float(free[cards[k]]) if gbps[cards[k]] >= params[0] else -1.0
+                see.scores[k] = (
+                    float(see.free[see.cards[k]]) if see.gbps[see.cards[k]] >= see.levers.threshold_gbps else -1.0
+                )
 
     def fallbacks(self, memory: np.ndarray) -> int:
         return int(memory[FALLBACKS])

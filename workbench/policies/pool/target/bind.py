@@ -10,6 +10,7 @@ import numpy as np
 from workbench.levers import lever
 from workbench.policies.pool.target.named_cards import check_named, marked
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 
 class Bind(Target):
@@ -31,9 +32,10 @@ class Bind(Target):
 
     cards: str = lever("gpu0", says="ids of the only cards that give memory, with a space between them")
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = -(hops[cards[k]] * 1024.0) - cards[k] if params[cards[k]] else -math.inf
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -(see.hops[see.cards[k]] * 1024.0) - see.cards[k] if see.levers[see.cards[k]] else -math.inf
 
     def check(self) -> None:
         check_named(self.name, self.cards)

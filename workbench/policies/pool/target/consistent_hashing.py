@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 MULTIPLIER, INCREMENT, BITS = 1103515245, 12345, 31
 MASK = (1 << BITS) - 1
@@ -41,11 +42,12 @@ class ConsistentHashing(Target):
     ['gpu2', 'gpu1', 'gpu2', 'gpu1']
     """
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        asking = int(params[borrower]) if borrower < params.size else 0
-        key = random_weight(asking, (size ^ (size >> BITS)) & MASK)
-        for k in range(count):
-            scores[k] = float(random_weight(int(params[cards[k]]), key))
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        asking = int(see.levers[see.borrower]) if see.borrower < see.levers.size else 0
+        key = random_weight(asking, (see.size ^ (see.size >> BITS)) & MASK)
+        for k in range(see.count):
+            see.scores[k] = float(random_weight(int(see.levers[see.cards[k]]), key))
 
     def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
         """The digest of each card's id: float64[cards], whole numbers below 2**31."""

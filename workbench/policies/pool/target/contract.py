@@ -18,6 +18,7 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, RAISED, kernel
 from workbench.policies.pool.target.plain import Scene
 from workbench.policies.pool.target.question import CHOSEN, SCORE, Target
+from workbench.policies.pool.target.view import TargetNotice, TargetView
 from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.streams import Streams
 
@@ -38,13 +39,14 @@ print(digest(policy))
 @kernel
 def _asked(answer, borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
     return _score(
-        answer, borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory
+        answer,
+        TargetView(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory),
     )
 
 
 @kernel
 def _told(answer, card, cards, params, memory):  # type: ignore[no-untyped-def]
-    return _chosen(answer, card, cards, params, memory)
+    return _chosen(answer, TargetNotice(card, cards, params, memory))
 
 
 class TargetContract(ValueContract):
@@ -108,11 +110,12 @@ def plain_walk(policy: Target) -> Iterator[tuple[Target, Scene, np.ndarray, tupl
             memory = term.start_memory(shown.free.size, 1) if memory is None else memory
             before, scores = memory.copy(), np.full(shown.cards.size + 1, UNTOUCHED)
             bytes_shown = [np.asarray(it).tobytes() for it in shown]
-            function: Any = term.function()
-            function(*shown.arguments(), scores, term.parameters_on(IDS), memory)
+            term.plain_answer()(TargetView._make((*shown.arguments(), scores, term.parameters_on(IDS), memory)))
             yield term, shown, scores, (before, memory.copy(), bytes_shown)
             if told := type(term).chosen:
-                told(int(shown.cards[np.argmax(scores[:-1])]), shown.free.size, term.parameters_on(IDS), memory)
+                taken = int(shown.cards[np.argmax(scores[:-1])])
+                notice = TargetNotice(taken, shown.free.size, term.parameters_on(IDS), memory)
+                term.plain_answer(told, CHOSEN)(notice)
 
 
 def digest(policy: Target) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 
 class FirstTouch(Target):
@@ -20,6 +21,7 @@ class FirstTouch(Target):
     'gpu6'
     """
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = -(hops[cards[k]] * 1024.0) - cards[k]
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -(see.hops[see.cards[k]] * 1024.0) - see.cards[k]

@@ -6,6 +6,7 @@ from typing import Literal
 
 from workbench.levers import lever
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 RECIPROCAL, SHARE, HALVING = range(3)
 
@@ -33,15 +34,16 @@ class LeastBorrowed(Target):
         "reciprocal", says="the decreasing function of how often a card lent"
     )
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def answer(see: TargetView) -> None:
         total = 0.0
-        for card in range(lent.size):
-            total += lent[card]
-        for k in range(count):
-            times = lent[cards[k]]
-            if params[0] == RECIPROCAL:
-                scores[k] = 1.0 / (1.0 + times)
-            elif params[0] == SHARE:
-                scores[k] = 1.0 - times / total if total > 0.0 else 1.0
+        for card in range(see.lent.size):
+            total += see.lent[card]
+        for k in range(see.count):
+            times = see.lent[see.cards[k]]
+            if see.levers.shape == RECIPROCAL:
+                see.scores[k] = 1.0 / (1.0 + times)
+            elif see.levers.shape == SHARE:
+                see.scores[k] = 1.0 - times / total if total > 0.0 else 1.0
             else:
-                scores[k] = 2.0 ** -min(times, 1000.0)
+                see.scores[k] = 2.0 ** -min(times, 1000.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 
 class LeastLoaded(Target):
@@ -18,6 +19,7 @@ class LeastLoaded(Target):
     'gpu1'
     """
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = -(held[cards[k]] / totals[cards[k]])
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -(see.held[see.cards[k]] / see.totals[see.cards[k]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 
 class LocalOnly(Target):
@@ -20,6 +21,7 @@ class LocalOnly(Target):
     True
     """
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = -math.inf
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -math.inf

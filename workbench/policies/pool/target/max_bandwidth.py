@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.levers import lever
 from workbench.policies.pool.target.question import Target
 from workbench.policies.pool.target.shapes import Shape, shaped
+from workbench.policies.pool.target.view import TargetView
 
 
 class MaxBandwidth(Target):
@@ -25,6 +26,7 @@ class MaxBandwidth(Target):
 
     shape: Shape = lever("linear", says="the increasing function of the bandwidth")
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = shaped(gbps[cards[k]], params[0])
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = shaped(see.gbps[see.cards[k]], see.levers.shape)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
+from workbench.policies.pool.target.view import TargetNotice, TargetView
 
 _SHOWN = ("hops", "held", "totals", "hosts")
 Cards = Sequence[tuple[str, int, float]]
@@ -117,6 +118,6 @@ def _asked(term: Any, shown: Scene, names: Sequence[str], after: Sequence[int], 
     memory, params, scores = term.start_memory(count, seed), term.parameters_on(names), np.zeros(shown.cards.size)
     if told := type(term).chosen:
         for card in after:
-            told(card, count, params, memory)
-    term.function()(*shown.arguments(), scores, params, memory)
+            term.plain_answer(told, term.tells["chosen"])(TargetNotice(card, count, params, memory))
+    term.plain_answer()(TargetView._make((*shown.arguments(), scores, params, memory)))
     return scores

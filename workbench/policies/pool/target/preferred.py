@@ -9,6 +9,7 @@ import numpy as np
 from workbench.levers import lever
 from workbench.policies.pool.target.named_cards import check_named, marked
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 
 
 class Preferred(Target):
@@ -29,10 +30,11 @@ class Preferred(Target):
 
     cards: str = lever("gpu0", says="ids of the cards that are preferred, with a space between them")
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            away = hops[cards[k]] * 1024.0 + cards[k]
-            scores[k] = -away if params[cards[k]] else -away - 1e9
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            away = see.hops[see.cards[k]] * 1024.0 + see.cards[k]
+            see.scores[k] = -away if see.levers[see.cards[k]] else -away - 1e9
 
     def check(self) -> None:
         check_named(self.name, self.cards)

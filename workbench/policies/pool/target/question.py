@@ -33,14 +33,10 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, Question
 from workbench.policies.policy import Policy
 from workbench.policies.pool.target.plain import choose
+from workbench.policies.pool.target.view import TargetNotice, TargetView
 
-_COUNTED = {"borrower": "int64", "count": "int64", "cards": "readonly int64[]", "size": "int64"}
-_SEEN = {"free": "readonly int64[]", "gbps": "readonly float64[]", "hops": "readonly int64[]"}
-_MORE = {"lent": "readonly float64[]", "held": "readonly int64[]", "totals": "readonly int64[]"}
-_HOSTS = {"hosts": "readonly int64[]", "scores": "float64[]"}
-_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
-SCORE = Question("target", returns="nothing", **_COUNTED, **_SEEN, **_MORE, **_HOSTS, **_LEVERS)
-CHOSEN = Question("target notice", returns="nothing", card="int64", cards="int64", **_LEVERS)
+SCORE = Question("target", TargetView, returns="nothing")
+CHOSEN = Question("target notice", TargetNotice, returns="nothing")
 Tie = Literal["lowest_id", "most_free"]
 
 
@@ -57,11 +53,17 @@ class Target(Policy, abstract=True):
     """The base of every choice of a card; a new one needs an `answer`."""
 
     question: ClassVar[str] = "target"
+    asks: ClassVar[Question] = SCORE
+    tells = {"chosen": CHOSEN}
     chosen: ClassVar[Callable[..., Any] | None] = None
 
     def terms(self) -> tuple[tuple[Target, float], ...]:
         """The scores that are summed, each with its weight, in their order; a single one is taken as it is."""
         return ((self, 1.0),)
+
+    def speakers(self) -> Sequence[Target]:
+        """Return the terms of the sum, whose functions answer."""
+        return [term for term, _ in self.terms()]
 
     def normalises(self) -> bool:
         """Whether each of several scores is first divided by the largest of the candidates (spec 5, E12)."""
@@ -140,8 +142,8 @@ class Target(Policy, abstract=True):
         """The score for one run on a board of these cards: compiled functions, parameters, fresh memory."""
         told = type(self).chosen
         return ReadyTarget(
-            SCORE.ready(self.function(), checked),
-            CHOSEN.ready(told, checked) if told else NO_ANSWER,
+            SCORE.ready(self.function(), checked, self.lever_kinds()),
+            CHOSEN.ready(told, checked, self.lever_kinds()) if told else NO_ANSWER,
             self.parameters_on(ids),
             self.start_memory(len(ids), seed),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -27,10 +28,11 @@ class RandomCard(Target):
 
     draws = True
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = 0.0
-        scores[below(memory, GENERATOR, count)] = 1.0
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = 0.0
+        see.scores[below(see.memory, GENERATOR, see.count)] = 1.0
 
     def start_memory(self, cards: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `random_card` of the seed: int64[1]."""

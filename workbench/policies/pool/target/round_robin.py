@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetNotice, TargetView
 
 NEXT = 0
 """Memory: the card behind the one that lent last."""
@@ -23,9 +22,11 @@ class RoundRobin(Target):
     'gpu2'
     """
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = -float((cards[k] - memory[NEXT]) % free.size)
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = -float((see.cards[k] - see.memory[NEXT]) % see.free.size)
 
-    def chosen(card: Any, cards: Any, params: Any, memory: Any) -> None:
-        memory[NEXT] = (card + 1) % cards
+    @staticmethod
+    def chosen(see: TargetNotice) -> None:
+        see.memory[NEXT] = (see.card + 1) % see.cards

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.policies.pool.target.question import Target
+from workbench.policies.pool.target.view import TargetView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -29,17 +30,18 @@ class TwoChoices(Target):
 
     draws = True
 
-    def answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory):  # type: ignore[no-untyped-def]
-        for k in range(count):
-            scores[k] = 0.0
-        one = below(memory, GENERATOR, count)
-        scores[one] = 2.0
-        if count > 1:
-            two = below(memory, GENERATOR, count - 1)
+    @staticmethod
+    def answer(see: TargetView) -> None:
+        for k in range(see.count):
+            see.scores[k] = 0.0
+        one = below(see.memory, GENERATOR, see.count)
+        see.scores[one] = 2.0
+        if see.count > 1:
+            two = below(see.memory, GENERATOR, see.count - 1)
             two += two >= one
-            ahead = free[cards[one]] - free[cards[two]]
-            scores[two] = 2.0 if ahead <= 0 else 1.0
-            scores[one] = 2.0 if ahead >= 0 else 1.0
+            ahead = see.free[see.cards[one]] - see.free[see.cards[two]]
+            see.scores[two] = 2.0 if ahead <= 0 else 1.0
+            see.scores[one] = 2.0 if ahead >= 0 else 1.0
 
     def start_memory(self, cards: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `two_choices` of the seed: int64[1]."""

@@ -14,7 +14,7 @@ class TargetView(NamedTuple):
     """A request of an application, and the cards that may lend to it."""
 
     borrower: int = number("the card whose application asks")
-    count: int = number("how many candidates there are, at least 1; arrays of candidates may be longer")
+    count: int = number("how many candidates there are, at least 1; arrays of candidates may be longer")  # type: ignore[assignment]
     cards: np.ndarray = readable("int64", "candidates", "the candidates, increasing")
     size: int = number("bytes that it asks for")
     free: np.ndarray = readable("int64", "all cards", "cached and physically free bytes of each card")

@@ -13,6 +13,7 @@ from workbench.policies.translation.eviction.question import (
     ReadyEviction,
     degree,
 )
+from workbench.policies.translation.eviction.view import EvictionView
 
 ENDLESS, NO_ENTRY = -2, -3
 """Instead of an entry: the loop of the literal reading did not end; the answer is no entry of the set."""
@@ -74,21 +75,23 @@ def _ask(  # type: ignore[no-untyped-def]
 ) -> int:
     entry = _evict(
         policy.answer,
-        nth,
-        previous,
-        at,
-        first,
-        ways,
-        newest,
-        oldest,
-        earliest,
-        entries,
-        holders,
-        spread,
-        base,
-        words,
-        policy.params,
-        policy.memory,
+        EvictionView(
+            nth,
+            previous,
+            at,
+            first,
+            ways,
+            newest,
+            oldest,
+            earliest,
+            entries,
+            holders,
+            spread,
+            base,
+            words,
+            policy.params,
+            policy.memory,
+        ),
     )
     if entry == RAISED:
         return RAISED

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.levers import lever
-from workbench.policies.translation.eviction.srrip import MOST, SRRIP
+from workbench.policies.translation.eviction.srrip import SRRIP
+from workbench.policies.translation.eviction.view import TouchView
 
 APART, SELECTOR = 1, 2
 """Parameters: how far apart the watched sets of a kind are, the selector's bits. Memory holds, behind the predictions,
@@ -35,25 +36,26 @@ class DRRIP(SRRIP):
     sets_apart: int = lever(8, least=2, most=1024, unit="sets", says="one watched set of each kind in so many")
     selector_bits: int = lever(10, least=1, most=30, unit="bits", says="bits of the selector")
 
-    def touched(entry, at, first, ways, fresh, params, memory):  # type: ignore[no-untyped-def]
-        way, farthest = at * ways + entry - first, (1 << int(params[MOST])) - 1
-        if not fresh:
-            memory[way] = 0
+    @staticmethod
+    def touched(see: TouchView) -> None:
+        way, farthest = see.at * see.ways + see.entry - see.first, (1 << see.levers.bits) - 1
+        if not see.fresh:
+            see.memory[way] = 0
             return
-        selector, inserted = memory.size - 2, memory.size - 1
-        apart, largest = int(params[APART]), (1 << int(params[SELECTOR])) - 1
-        bimodal = 2 * memory[selector] > largest
-        if at % apart == 0:
+        selector, inserted = see.memory.size - 2, see.memory.size - 1
+        apart, largest = see.levers.sets_apart, (1 << see.levers.selector_bits) - 1
+        bimodal = 2 * see.memory[selector] > largest
+        if see.at % apart == 0:
             bimodal = False
-            memory[selector] = min(memory[selector] + 1, largest)
-        elif at % apart == apart // 2:
+            see.memory[selector] = min(see.memory[selector] + 1, largest)
+        elif see.at % apart == apart // 2:
             bimodal = True
-            memory[selector] = max(memory[selector] - 1, 0)
-        memory[way] = farthest - 1
+            see.memory[selector] = max(see.memory[selector] - 1, 0)
+        see.memory[way] = farthest - 1
         if bimodal:
-            memory[inserted] += 1
-            if memory[inserted] % ONE_IN != 0:
-                memory[way] = farthest
+            see.memory[inserted] += 1
+            if see.memory[inserted] % ONE_IN != 0:
+                see.memory[way] = farthest
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
         """A prediction a way, the selector just below its middle, bimodal insertions: int64[sets * ways + 2]."""

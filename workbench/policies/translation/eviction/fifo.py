@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView
 from workbench.structures.entry_sets import LATER, ROW
 
 
@@ -19,7 +20,6 @@ class FIFO(Eviction):
     ['a', 'b', 'c', 'd']
     """
 
-    def answer(  # type: ignore[no-untyped-def]
-        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
-    ):
-        return earliest if nth == 0 else entries[previous * ROW + LATER]
+    @staticmethod
+    def answer(see: EvictionView) -> int:
+        return see.earliest if see.nth == 0 else see.entries[see.previous * ROW + LATER]

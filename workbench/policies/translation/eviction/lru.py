@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView
 from workbench.structures.entry_sets import NEWER, ROW
 
 
@@ -19,7 +20,6 @@ class LRU(Eviction):
     ['c', 'd', 'b', 'a']
     """
 
-    def answer(  # type: ignore[no-untyped-def]
-        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
-    ):
-        return oldest if nth == 0 else entries[previous * ROW + NEWER]
+    @staticmethod
+    def answer(see: EvictionView) -> int:
+        return see.oldest if see.nth == 0 else see.entries[see.previous * ROW + NEWER]

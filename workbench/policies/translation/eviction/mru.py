@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView
 from workbench.structures.entry_sets import OLDER, ROW
 
 
@@ -21,7 +22,6 @@ class MRU(Eviction):
     ['a', 'd', 'c', 'b']
     """
 
-    def answer(  # type: ignore[no-untyped-def]
-        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
-    ):
-        return newest if nth == 0 else entries[previous * ROW + OLDER]
+    @staticmethod
+    def answer(see: EvictionView) -> int:
+        return see.newest if see.nth == 0 else see.entries[see.previous * ROW + OLDER]

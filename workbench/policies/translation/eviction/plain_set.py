@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.question import TOUCHED, Eviction
+from workbench.policies.translation.eviction.view import EvictionView, TouchView
 from workbench.structures.entry_sets import (
     EARLIEST,
     NEWEST,
@@ -43,7 +44,8 @@ class PlainSet:
             touch(self.table, 0, self.where[page])
         told: Any = type(self.policy).touched
         if told is not None:
-            told(self.where[page], 0, 0, self.ways, int(fresh), self.params, self.memory)
+            notice = TouchView(self.where[page], 0, 0, self.ways, int(fresh), self.params, self.memory)
+            self.policy.plain_answer(told, TOUCHED)(notice)
 
     def drop(self, page: int) -> None:
         """Take a page out."""
@@ -56,10 +58,10 @@ class PlainSet:
 
     def proposed(self) -> list[int]:
         """Every page in the order of the candidates."""
-        answer: Any = self.policy.function()
+        answer = self.policy.plain_answer()
         found: list[int] = []
         entry = NONE
         for nth in range(self.ways):
-            entry = int(answer(nth, entry, *self.shown(), self.params, self.memory))
+            entry = int(answer(EvictionView._make((nth, entry, *self.shown(), self.params, self.memory))))
             found.append(int(self.table.entries[entry * ROW + PAGE]))
         return found

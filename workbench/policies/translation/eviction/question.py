@@ -33,16 +33,12 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question, kernel
 from workbench.policies.policy import Policy
+from workbench.policies.translation.eviction.view import EvictionView, TouchView
 from workbench.structures.core_bits import count_cores
 from workbench.structures.entry_sets import PAGE, ROW
 
-_SET = dict.fromkeys(("at", "first", "ways"), "int64")
-_ENDS = dict.fromkeys(("newest", "oldest", "earliest"), "int64")
-_SEEN = {"entries": "readonly int64[]", "holders": "readonly uint64[]"}
-_WHERE = dict.fromkeys(("spread", "base", "words"), "int64")
-_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
-EVICT = Question("eviction", nth="int64", previous="int64", **_SET, **_ENDS, **_SEEN, **_WHERE, **_LEVERS)
-TOUCHED = Question("eviction notice", returns="nothing", entry="int64", **_SET, fresh="int64", **_LEVERS)
+EVICT = Question("eviction", EvictionView)
+TOUCHED = Question("eviction notice", TouchView, returns="nothing")
 
 PLAIN_BASE, NEXT_BATCH, LOWEST_DEGREE, LOOP = range(4)
 """What is evicted when every candidate is protected."""
@@ -75,11 +71,17 @@ class Eviction(Policy, abstract=True):
     """The base of every eviction policy; a new one needs an `answer`."""
 
     question: ClassVar[str] = "eviction"
+    asks: ClassVar[Question] = EVICT
+    tells = {"touched": TOUCHED}
     touched: ClassVar[Callable[..., Any] | None] = None
 
     def base_policy(self) -> Eviction:
         """The policy that proposes candidates: itself, unless it wraps another."""
         return self
+
+    def speakers(self) -> Sequence[Eviction]:
+        """Return the policy whose functions answer: the one that proposes candidates."""
+        return (self.base_policy(),)
 
     def protection(self) -> tuple[int, int, int, int]:
         """Which degrees protect, how many candidates are examined, the threshold, what if all are protected."""
@@ -123,8 +125,8 @@ class Eviction(Policy, abstract=True):
         base = self.base_policy()
         touched = type(base).touched
         return ReadyEviction(
-            EVICT.ready(base.function(), checked),
-            TOUCHED.ready(touched, checked) if touched else NO_ANSWER,
+            EVICT.ready(base.function(), checked, base.lever_kinds()),
+            TOUCHED.ready(touched, checked, base.lever_kinds()) if touched else NO_ANSWER,
             base.parameters(),
             base.start_memory(sets, ways, seed),
             *self.protection(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView
 from workbench.streams import Streams
 from workbench.structures.xorshift import below
 
@@ -27,12 +28,11 @@ class Random(Eviction):
 
     draws = True
 
-    def answer(  # type: ignore[no-untyped-def]
-        nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words, params, memory
-    ):
-        if nth == 0:
-            return first + below(memory, GENERATOR, ways)
-        return previous + 1 if previous + 1 < first + ways else first
+    @staticmethod
+    def answer(see: EvictionView) -> int:
+        if see.nth == 0:
+            return see.first + below(see.memory, GENERATOR, see.ways)
+        return see.previous + 1 if see.previous + 1 < see.first + see.ways else see.first
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
         """The generator's state, drawn from the stream `random` of the seed: int64[1]."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView, TouchView
 
 MOST = 0
 """Parameter: the bits of a prediction."""
@@ -32,43 +31,29 @@ class SRRIP(Eviction):
 
     bits: int = lever(2, least=1, most=8, unit="bits", says="bits of a prediction")
 
-    def answer(  # type: ignore[no-untyped-def]
-        nth: Any,
-        previous,
-        at,
-        first,
-        ways,
-        newest,
-        oldest,
-        earliest,
-        entries,
-        holders,
-        spread,
-        base,
-        words,
-        params,
-        memory,
-    ):
-        base_way, most = at * ways, (1 << int(params[MOST])) - 1
-        if nth == 0:
+    @staticmethod
+    def answer(see: EvictionView) -> int:
+        base_way, most = see.at * see.ways, (1 << see.levers.bits) - 1
+        if see.nth == 0:
             largest = 0
-            for way in range(ways):
-                largest = max(largest, memory[base_way + way])
-            for way in range(ways):
-                memory[base_way + way] += most - largest
+            for way in range(see.ways):
+                largest = max(largest, see.memory[base_way + way])
+            for way in range(see.ways):
+                see.memory[base_way + way] += most - largest
         chosen, best = -1, -1
-        for way in range(ways):
-            value = memory[base_way + way]
+        for way in range(see.ways):
+            value = see.memory[base_way + way]
             seen = False
-            if nth > 0:
-                before = memory[base_way + previous - first]
-                seen = value > before or (value == before and way <= previous - first)
+            if see.nth > 0:
+                before = see.memory[base_way + see.previous - see.first]
+                seen = value > before or (value == before and way <= see.previous - see.first)
             if not seen and value > best:
                 chosen, best = way, value
-        return first + chosen
+        return see.first + chosen
 
-    def touched(entry, at, first, ways, fresh, params, memory):  # type: ignore[no-untyped-def]
-        memory[at * ways + entry - first] = (1 << int(params[MOST])) - 2 if fresh else 0
+    @staticmethod
+    def touched(see: TouchView) -> None:
+        see.memory[see.at * see.ways + see.entry - see.first] = (1 << see.levers.bits) - 2 if see.fresh else 0
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
         """A prediction a way: int64[sets * ways]."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import kernel
 from workbench.policies.translation.eviction.question import Eviction
+from workbench.policies.translation.eviction.view import EvictionView, TouchView
 
 
 @kernel
@@ -50,38 +49,24 @@ class TreePLRU(Eviction):
     (['a', 'b', 'c', 'd'], ['c', 'd', 'b', 'a'])
     """
 
-    def answer(  # type: ignore[no-untyped-def]
-        nth: Any,
-        previous,
-        at,
-        first,
-        ways,
-        newest,
-        oldest,
-        earliest,
-        entries,
-        holders,
-        spread,
-        base,
-        words,
-        params,
-        memory,
-    ):
-        count = leaves(ways)
+    @staticmethod
+    def answer(see: EvictionView) -> int:
+        count = leaves(see.ways)
         found, turns = 0, 0
         while True:
-            way = leaf(memory, at * count, count, turns)
-            if way < ways:
-                if found == nth:
-                    return first + way
+            way = leaf(see.memory, see.at * count, count, turns)
+            if way < see.ways:
+                if found == see.nth:
+                    return see.first + way
                 found += 1
             turns += 1
 
-    def touched(entry: Any, at, first, ways, fresh, params, memory):  # type: ignore[no-untyped-def]
-        count = leaves(ways)
-        node = count + entry - first
+    @staticmethod
+    def touched(see: TouchView) -> None:
+        count = leaves(see.ways)
+        node = count + see.entry - see.first
         while node > 1:
-            memory[at * count + node // 2] = 1 - node % 2
+            see.memory[see.at * count + node // 2] = 1 - node % 2
             node //= 2
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:

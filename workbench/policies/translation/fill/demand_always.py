@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.translation.fill.question import Fill
+from workbench.policies.translation.fill.view import FillView
 
 
 class DemandAlways(Fill):
@@ -18,5 +19,6 @@ class DemandAlways(Fill):
     Decision(fills=True, pushes=())
     """
 
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def answer(see: FillView) -> int:
         return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.levers import lever
 from workbench.policies.translation.fill.question import REFUSED, Fill
+from workbench.policies.translation.fill.view import FillView
 
 
 class GatePair(Fill):
@@ -21,9 +22,10 @@ class GatePair(Fill):
 
     fill_threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
 
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
-        for peer in range(cores):
-            if peer != core and pairs[core * cores + peer] >= params[0]:
+    @staticmethod
+    def answer(see: FillView) -> int:
+        for peer in range(see.cores):
+            if peer != see.core and see.pairs[see.core * see.cores + peer] >= see.levers.fill_threshold:
                 return 0
         return REFUSED
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.levers import lever
 from workbench.policies.translation.fill.question import REFUSED, Fill
+from workbench.policies.translation.fill.view import FillView
 
 
 class GateWhenFull(Fill):
@@ -23,8 +24,9 @@ class GateWhenFull(Fill):
 
     fill_threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
 
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
-        return 0 if held < entries or shared >= params[0] else REFUSED
+    @staticmethod
+    def answer(see: FillView) -> int:
+        return 0 if see.held < see.entries or see.shared >= see.levers.fill_threshold else REFUSED
 
     def counts(self) -> bool:
         return True

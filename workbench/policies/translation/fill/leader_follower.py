@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.levers import lever
 from workbench.policies.translation.fill.question import Fill
+from workbench.policies.translation.fill.view import FillNotice, FillView
 
 LEAST, MOST = 0, 1
 
@@ -32,19 +33,21 @@ class LeaderFollower(Fill):
     most: int = lever(3, least=1, most=1 << 16, unit="uses", says="the largest confidence")
     probation: int = lever(64, least=1, most=1 << 40, scale="log", unit="misses", says="till a pair is tried again")
 
-    def answer(core, cores, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
-        count, tried = 0, cores * cores + core
-        memory[tried] += 1
-        again = memory[tried] % int(params[2]) == 0
-        for peer in range(cores):
-            if peer != core and (again or memory[core * cores + peer] >= params[LEAST]):
-                push[count] = peer
+    @staticmethod
+    def answer(see: FillView) -> int:
+        count, tried = 0, see.cores * see.cores + see.core
+        see.memory[tried] += 1
+        again = see.memory[tried] % see.levers.probation == 0
+        for peer in range(see.cores):
+            if peer != see.core and (again or see.memory[see.core * see.cores + peer] >= see.levers.least):
+                see.push[count] = peer
                 count += 1
         return count
 
-    def told(core, peer, used, cores, params, memory):  # type: ignore[no-untyped-def]
-        pair = core * cores + peer
-        memory[pair] = min(memory[pair] + 1, int(params[MOST])) if used else max(memory[pair] - 1, 0)
+    @staticmethod
+    def told(see: FillNotice) -> None:
+        pair = see.core * see.cores + see.peer
+        see.memory[pair] = min(see.memory[pair] + 1, see.levers.most) if see.used else max(see.memory[pair] - 1, 0)
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
         """The confidence of each pair, and the misses of each leader: int64[cores * cores + cores]."""

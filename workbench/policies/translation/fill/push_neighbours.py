@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.levers import lever
 from workbench.policies.translation.fill.question import Fill
+from workbench.policies.translation.fill.view import FillView
 
 
 class PushNeighbours(Fill):
@@ -26,8 +25,9 @@ class PushNeighbours(Fill):
 
     reach: int = lever(1, least=1, most=1024, unit="cores", says="how many neighbours get a copy")
 
-    def answer(core: Any, cores: Any, entries, held, shared, pairs, push, params, memory):  # type: ignore[no-untyped-def]
-        count = min(int(params[0]), cores - 1)
+    @staticmethod
+    def answer(see: FillView) -> int:
+        count = min(see.levers.reach, see.cores - 1)
         for k in range(count):
-            push[k] = (core + 1 + k) % cores
+            see.push[k] = (see.core + 1 + k) % see.cores
         return count

@@ -30,16 +30,13 @@ from workbench.compiled import NO_ANSWER, Question
 from workbench.errors import wrong_value
 from workbench.policies.policy import Policy
 from workbench.policies.translation.bitmap_text import cores_of
+from workbench.policies.translation.fill.view import FillNotice, FillView
 
 REFUSED = -1
 """The answer that says: nobody is filled."""
 
-_COUNTS = dict.fromkeys(("core", "cores", "entries", "held", "shared"), "int64")
-_LEVERS = {"params": "readonly float64[]", "memory": "int64[]"}
-FILL = Question("fill", **_COUNTS, pairs="readonly int64[]", push="int64[]", **_LEVERS)
-TOLD = Question(
-    "fill notice", returns="nothing", **dict.fromkeys(("core", "peer", "used", "cores"), "int64"), **_LEVERS
-)
+FILL = Question("fill", FillView)
+TOLD = Question("fill notice", FillNotice, returns="nothing")
 
 
 class ReadyFill(NamedTuple):
@@ -64,6 +61,8 @@ class Fill(Policy, abstract=True):
     """The base of every fill rule; a new one needs an `answer`."""
 
     question: ClassVar[str] = "fill"
+    asks: ClassVar[Question] = FILL
+    tells = {"told": TOLD}
     told: ClassVar[Callable[..., Any] | None] = None
 
     def counts(self) -> bool:
@@ -109,17 +108,16 @@ class Fill(Policy, abstract=True):
         for peer in (peer for named in others for peer in named):
             pairs[core, peer] += 1
         shared, held, push = sum(map(bool, others)), len(bitmaps), np.zeros(cores, np.int64)
-        answer: Any = self.function()
         seen = (core, cores, entries or held + 1, held, shared, pairs.reshape(-1), push)
-        told = int(answer(*seen, self.parameters(), self.start_memory(cores, seed)))
+        told = int(self.plain_answer()(FillView(*seen, self.parameters(), self.start_memory(cores, seed))))
         return Decision(told != REFUSED, tuple(push[: max(told, 0)].tolist()))
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyFill:
         """The policy for one run: compiled functions, parameters, fresh memory."""
         told = type(self).told
         return ReadyFill(
-            FILL.ready(self.function(), checked),
-            TOLD.ready(told, checked) if told else NO_ANSWER,
+            FILL.ready(self.function(), checked, self.lever_kinds()),
+            TOLD.ready(told, checked, self.lever_kinds()) if told else NO_ANSWER,
             self.parameters(),
             self.start_memory(cores, seed),
         )

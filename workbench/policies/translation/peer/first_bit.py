@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.translation.peer.question import Peer
+from workbench.policies.translation.peer.view import PeerView
 from workbench.structures.core_bits import next_core
 
 
@@ -19,5 +20,6 @@ class FirstBit(Peer):
     1
     """
 
-    def answer(core, cores, others, hops, load, params, memory):  # type: ignore[no-untyped-def]
-        return next_core(others, 0, others.size, 0)
+    @staticmethod
+    def answer(see: PeerView) -> int:
+        return next_core(see.others, 0, see.others.size, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.translation.peer.question import Peer
+from workbench.policies.translation.peer.view import PeerView
 from workbench.structures.core_bits import NOBODY, next_core
 
 
@@ -19,10 +20,11 @@ class Nearest(Peer):
     2
     """
 
-    def answer(core, cores, others, hops, load, params, memory):  # type: ignore[no-untyped-def]
-        best = peer = next_core(others, 0, others.size, 0)
+    @staticmethod
+    def answer(see: PeerView) -> int:
+        best = peer = next_core(see.others, 0, see.others.size, 0)
         while peer != NOBODY:
-            if hops[core * cores + peer] < hops[core * cores + best]:
+            if see.hops[see.core * see.cores + peer] < see.hops[see.core * see.cores + best]:
                 best = peer
-            peer = next_core(others, 0, others.size, peer + 1)
+            peer = next_core(see.others, 0, see.others.size, peer + 1)
         return best

@@ -25,17 +25,9 @@ from workbench.compiled import Question
 from workbench.errors import wrong_value
 from workbench.policies.policy import Policy
 from workbench.policies.translation.bitmap_text import as_words, cores_of
+from workbench.policies.translation.peer.view import PeerView
 
-PEER = Question(
-    "peer",
-    core="int64",
-    cores="int64",
-    others="readonly uint64[]",
-    hops="readonly int64[]",
-    load="readonly int64[]",
-    params="readonly float64[]",
-    memory="int64[]",
-)
+PEER = Question("peer", PeerView)
 
 
 class ReadyPeer(NamedTuple):
@@ -50,6 +42,7 @@ class Peer(Policy, abstract=True):
     """The base of every choice of a peer; a new one needs an `answer`."""
 
     question: ClassVar[str] = "peer"
+    asks: ClassVar[Question] = PEER
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
         """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
@@ -89,10 +82,11 @@ class Peer(Policy, abstract=True):
         table = np.zeros((cores, cores), np.int64)
         table[core] = list(hops) or [0] * cores
         sent = np.array(list(load) or [0] * cores, np.int64)
-        answer: Any = self.function()
-        memory = self.start_memory(cores, seed)
-        return int(answer(core, cores, as_words(others), table.reshape(-1), sent, self.parameters(), memory))
+        seen = (core, cores, as_words(others), table.reshape(-1), sent)
+        return int(self.plain_answer()(PeerView(*seen, self.parameters(), self.start_memory(cores, seed))))
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyPeer:
         """The policy for one run: compiled function, parameters, fresh memory."""
-        return ReadyPeer(PEER.ready(self.function(), checked), self.parameters(), self.start_memory(cores, seed))
+        return ReadyPeer(
+            PEER.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.start_memory(cores, seed)
+        )

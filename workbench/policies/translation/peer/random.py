@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.policies.translation.peer.question import Peer
+from workbench.policies.translation.peer.view import PeerView
 from workbench.streams import Streams
 from workbench.structures.core_bits import count_cores, next_core
 from workbench.structures.xorshift import below
@@ -28,10 +29,11 @@ class Random(Peer):
 
     draws = True
 
-    def answer(core, cores, others, hops, load, params, memory):  # type: ignore[no-untyped-def]
-        peer = next_core(others, 0, others.size, 0)
-        for _ in range(below(memory, GENERATOR, count_cores(others, 0, others.size))):
-            peer = next_core(others, 0, others.size, peer + 1)
+    @staticmethod
+    def answer(see: PeerView) -> int:
+        peer = next_core(see.others, 0, see.others.size, 0)
+        for _ in range(below(see.memory, GENERATOR, count_cores(see.others, 0, see.others.size))):
+            peer = next_core(see.others, 0, see.others.size, peer + 1)
         return peer
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:

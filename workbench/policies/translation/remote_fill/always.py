@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.policies.translation.remote_fill.question import RemoteFill
+from workbench.policies.translation.remote_fill.view import RemoteFillView
 
 
 class Always(RemoteFill):
@@ -18,5 +19,6 @@ class Always(RemoteFill):
     True
     """
 
-    def answer(core, peer, cores, entries, held, degree, pairs, params, memory):  # type: ignore[no-untyped-def]
+    @staticmethod
+    def answer(see: RemoteFillView) -> int:
         return 1

@@ -23,11 +23,9 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.policies.policy import Policy
+from workbench.policies.translation.remote_fill.view import RemoteFillView
 
-_COUNTS = dict.fromkeys(("core", "peer", "cores", "entries", "held", "degree"), "int64")
-REMOTE_FILL = Question(
-    "remote_fill", **_COUNTS, pairs="readonly int64[]", params="readonly float64[]", memory="int64[]"
-)
+REMOTE_FILL = Question("remote_fill", RemoteFillView)
 
 
 class ReadyRemoteFill(NamedTuple):
@@ -42,6 +40,7 @@ class RemoteFill(Policy, abstract=True):
     """The base of every rule for copies after a remote hit; a new one needs an `answer`."""
 
     question: ClassVar[str] = "remote_fill"
+    asks: ClassVar[Question] = REMOTE_FILL
 
     def counts(self) -> bool:
         """Whether the rule reads what cores share, which must then be counted."""
@@ -74,11 +73,13 @@ class RemoteFill(Policy, abstract=True):
         (False, True)
         """
         pairs = np.array([0, shared, shared, 0])
-        answer: Any = self.function()
-        return bool(answer(0, 1, 2, entries, held, degree, pairs, self.parameters(), self.start_memory(2, seed)))
+        seen = (0, 1, 2, entries, held, degree, pairs)
+        return bool(self.plain_answer()(RemoteFillView(*seen, self.parameters(), self.start_memory(2, seed))))
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyRemoteFill:
         """The policy for one run: compiled function, parameters, fresh memory."""
         return ReadyRemoteFill(
-            REMOTE_FILL.ready(self.function(), checked), self.parameters(), self.start_memory(cores, seed)
+            REMOTE_FILL.ready(self.function(), checked, self.lever_kinds()),
+            self.parameters(),
+            self.start_memory(cores, seed),
         )

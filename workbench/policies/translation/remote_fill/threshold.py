@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.levers import lever
 from workbench.policies.translation.remote_fill.question import RemoteFill
+from workbench.policies.translation.remote_fill.view import RemoteFillView
 
 
 class Threshold(RemoteFill):
@@ -21,8 +22,9 @@ class Threshold(RemoteFill):
 
     threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which a copy is kept")
 
-    def answer(core, peer, cores, entries, held, degree, pairs, params, memory):  # type: ignore[no-untyped-def]
-        return 1 if pairs[core * cores + peer] >= params[0] else 0
+    @staticmethod
+    def answer(see: RemoteFillView) -> int:
+        return 1 if see.pairs[see.core * see.cores + see.peer] >= see.levers.threshold else 0
 
     def counts(self) -> bool:
         return True
