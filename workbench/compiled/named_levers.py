@@ -1,4 +1,4 @@
-"""The levers of a policy as its answer sees them: an array of numbers that also knows each lever by its name.
+"""The levers of a policy as its answer sees them: numbers, each by its name and by its place.
 
 Engines hand over one array of float64, whatever the policy. Which number is which is part of the type with which an
 answer is compiled, so `see.levers.shift` is one load, and its order of declaration is nobody's concern.
@@ -6,22 +6,25 @@ answer is compiled, so `see.levers.shift` is one load, and its order of declarat
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 from numba import types
 from numba.core import cgutils
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, lower_getattr_generic, models, register_model
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
+from numba.extending import lower_builtin, lower_getattr_generic, models, register_model
 
 Kinds = tuple[tuple[str, str], ...]
 """The name and the kind of each scalar lever, in the order of their numbers."""
 
 _TYPES = {"integer": types.int64, "choice": types.int64, "number": types.float64, "switch": types.boolean}
+_ARRAY = types.Array(types.float64, 1, "C", readonly=True)
 
 
-class NamedLevers(types.Array):
-    """The type of the array, with the words of an ordinary one; each lever is an attribute too.
+class NamedLevers(types.Type):
+    """The type of the levers, with the words of an array: each lever is an attribute, and a number by its place.
 
     A whole number and the place of a choice are `int64`, a switch is a truth value, any other number `float64`.
     """
@@ -29,11 +32,13 @@ class NamedLevers(types.Array):
     def __init__(self, kinds: Kinds) -> None:
         self.kinds = dict(kinds)
         self.places = {name: place for place, (name, _) in enumerate(kinds)}
-        told = ",".join(f"{name}:{kind}" for name, kind in kinds)
-        super().__init__(types.float64, 1, "C", readonly=True, name=f"levers({told})")
+        super().__init__(name=f"levers({','.join(f'{name}:{kind}' for name, kind in kinds)})")
 
 
-register_model(NamedLevers)(models.ArrayModel)
+@register_model(NamedLevers)
+class _LeversModel(models.ArrayModel):
+    def __init__(self, manager: Any, _: NamedLevers) -> None:
+        super().__init__(manager, _ARRAY)
 
 
 @infer_getattr
@@ -45,38 +50,56 @@ class _LeverTypes(AttributeTemplate):
         return None if kind is None else _TYPES[kind]
 
 
+@infer_global(operator.getitem)
+class _LeverByPlace(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        if len(args) == 2 and isinstance(args[0], NamedLevers) and isinstance(args[1], types.Integer):
+            return signature(types.float64, args[0], types.intp)
+        return None
+
+
 @lower_getattr_generic(NamedLevers)
 def _read_lever(context: Any, builder: Any, levers: NamedLevers, value: Any, name: str) -> Any:
-    array = context.make_array(levers)(context, builder, value)
-    number = builder.load(cgutils.gep(builder, array.data, levers.places[name]))
+    number = _read(context, builder, value, context.get_constant(types.intp, levers.places[name]))
     return context.cast(builder, number, types.float64, _TYPES[levers.kinds[name]])
 
 
-class PlainLevers(np.ndarray):
-    """The same for plain Python: float64[levers], each lever an attribute too."""
+@lower_builtin(operator.getitem, NamedLevers, types.Integer)
+def _read_place(context: Any, builder: Any, asked: Any, arguments: Any) -> Any:
+    return _read(context, builder, *arguments)
 
-    kinds: dict[str, str]
 
-    def __array_finalize__(self, origin: Any) -> None:
-        self.kinds = getattr(origin, "kinds", {})
+def _read(context: Any, builder: Any, levers: Any, place: Any) -> Any:
+    array = context.make_array(_ARRAY)(context, builder, levers)
+    return builder.load(cgutils.gep(builder, array.data, place))
+
+
+class PlainLevers:
+    """The same for plain Python."""
+
+    __slots__ = ("_kinds", "_values")
+
+    def __init__(self, values: np.ndarray, kinds: Kinds) -> None:
+        self._values, self._kinds = values, kinds
 
     def __getattr__(self, name: str) -> Any:
-        for place, (lever, kind) in enumerate(self.kinds.items()):
+        for place, (lever, kind) in enumerate(self._kinds):
             if lever == name:
-                return _PYTHON[kind](self[place])
-        raise AttributeError(f"there is no lever {name}; there are {', '.join(self.kinds) or 'none'}")
+                return _PYTHON[kind](self._values[place])
+        raise AttributeError(f"there is no lever {name}; there are {', '.join(dict(self._kinds)) or 'none'}")
+
+    def __getitem__(self, place: int) -> float:
+        return float(self._values[place])
 
 
 _PYTHON: dict[str, Any] = {"integer": int, "choice": int, "number": float, "switch": bool}
 
 
-def plain_levers(values: np.ndarray, kinds: Kinds) -> PlainLevers:
-    """Return the levers of a policy for its answer in plain Python.
+def plain_levers(values: np.ndarray, kinds: Kinds) -> PlainLevers | np.ndarray:
+    """Return the levers of a policy for its answer in plain Python; without names, the array itself.
 
     >>> levers = plain_levers(np.array([8.0, 1.0]), (("shift", "integer"), ("wrap", "switch")))
-    >>> levers.shift, levers.wrap, float(levers[0])
+    >>> levers.shift, levers.wrap, levers[0]
     (8, True, 8.0)
     """
-    found = np.asarray(values, np.float64).view(PlainLevers)
-    found.kinds = dict(kinds)
-    return found
+    return PlainLevers(values, kinds) if kinds else values
