@@ -47,7 +47,7 @@ class Question:
         self.parameters = tuple(parameters)
         self._words = tuple(parameters.values())
         self.signature = _RETURNED[returns](*(_numba_type(word) for word in self._words))
-        self._ready: dict[tuple[Callable[..., int], bool], Versions] = {}
+        self._ready = Versions()
         self.ask = self._plain_ask if INTERPRETED else self._native_ask()
 
     def __identity__(self) -> tuple[Any, ...]:
@@ -67,10 +67,7 @@ class Question:
         if INTERPRETED:
             return answer
         with _compiling:
-            if (versions := self._ready.get((answer, checked))) is None:
-                compiled = functools.partial(self._compile, answer, checked)
-                versions = self._ready[answer, checked] = Versions(answer, compiled)
-            return versions.now()
+            return self._ready.now(answer, checked, functools.partial(self._compile, answer, checked))
 
     def _refuse_wrong_parameters(self, answer: Callable[..., int]) -> None:
         given = answer.__code__.co_varnames[: answer.__code__.co_argcount]

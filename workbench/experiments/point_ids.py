@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.engines.engine import Setup
+from workbench.experiments.planned_code import own_classes, with_code
 from workbench.experiments.run_id import Revision, canonical, digest
 from workbench.identity import FORMAT, PYTHON
 
@@ -22,6 +23,7 @@ class PointIds:
             name: canonical(value) for name, value in (("format", FORMAT), ("python", PYTHON), ("revision", revision))
         }
         self._known: dict[int, tuple[Any, str]] = {}
+        self._own: dict[int, tuple[Any, bool]] = {}
 
     def of(self, setup: Setup) -> str:
         """The name of a setup."""
@@ -34,6 +36,16 @@ class PointIds:
             "workload": self._text(setup.workload, setup.workload.identity),
         }
         return digest(_joined(parts))
+
+    def with_code(self, setup: Setup) -> Setup:
+        """Return a setup that knows the digests of the user's classes in it; most have none, which is found at once."""
+        parts = (setup.machine, setup.workload, setup.options, *setup.policies.values())
+        return with_code(setup) if any(self._has_own(part) for part in parts) else setup
+
+    def _has_own(self, part: Any) -> bool:
+        if id(part) not in self._own:
+            self._own[id(part)] = part, any(True for _ in own_classes(part))
+        return self._own[id(part)][1]
 
     def _text(self, part: Any, plain: Callable[[], Any]) -> str:
         """What a part says; the part is kept with it, so that no other one can take its place in memory."""

@@ -56,7 +56,7 @@ def is_installed(module: str) -> bool:
 
 
 def will_be_installed(module: str) -> bool:
-    """Return whether a module that is not imported yet belongs to Python or to an installed package.
+    """Return whether a module, which need not be imported yet, belongs to Python or to an installed package.
 
     >>> will_be_installed("scipy.stats"), will_be_installed("no_such_module")
     (True, False)
@@ -64,12 +64,16 @@ def will_be_installed(module: str) -> bool:
     top = module.partition(".")[0]
     if top in _DEPENDENCIES or top in sys.stdlib_module_names:
         return True
+    if module in sys.modules:
+        return is_installed(module)
     found = importlib.util.find_spec(top)
-    return found is not None and _lies_installed(str(found.origin or next(iter(found.submodule_search_locations or ()), "")))
+    return found is not None and _lies_installed(
+        str(found.origin or next(iter(found.submodule_search_locations or ()), ""))
+    )
 
 
 def package_of(module: str) -> str:
-    """Return the name under which an id names an installed package: with its version, unless the workbench needs it too.
+    """Return how an id names an installed package: with its version, unless the workbench needs the package too.
 
     >>> package_of("numpy.linalg"), package_of("math")
     ('numpy', 'math')

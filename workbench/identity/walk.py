@@ -6,7 +6,6 @@ import builtins
 import contextlib
 import functools
 import hashlib
-import importlib
 import importlib.util
 import sys
 from collections import deque
@@ -36,10 +35,12 @@ class Walk:
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
         self.guards = Guards()
         self.lenient = sub is None or owner_of(getattr(root, "__module__", None)) == "workbench"
-        """Whether what has no digest counts by its kind alone: among the workbench's own things, as decoders of files."""
+        """Whether what has no digest counts by its kind alone, as decoders of files do: among the workbench's own."""
         self.tokens: list[str] = []
         self.compiled: list[Any] = []
         """The user's compiled functions."""
+        self.modules: dict[str, set[str]] = {}
+        """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
         self._root = root
         self._turns: dict[int, int] = {}
@@ -141,6 +142,8 @@ class Walk:
         elif owner == "workbench" and self._sub is not None and thing is not self._root:
             self.put("workbench", self._sub(thing))
         else:
+            if owner == "user" and module:
+                self.modules.setdefault(module, set())
             self.turn(thing, go)
         return True
 
@@ -205,10 +208,11 @@ class Walk:
             if owner_of(name) in ("workbench", "machinery"):
                 self.put("machinery", f"{name} {' '.join(reference.chain)}")
                 return
-            if name not in sys.modules and will_be_installed(name):
-                self.named(name, " ".join(reference.chain))
+            if will_be_installed(name):
+                for attribute in reference.chain or ("",):
+                    self._outside(name, (attribute,))
                 return
-            module = importlib.import_module(name)
+            module = function.__builtins__["__import__"](name, space, None, ("__name__",), 0)  # type: ignore[attr-defined]
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
         if not reference.chain:
@@ -223,10 +227,14 @@ class Walk:
             return
         self.put("attributes", ".".join(names))
         owner = owner_of(module.__name__)
-        if owner in ("installed", "machinery"):
-            self._outside(module, names, owner)
+        if owner == "machinery":
+            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
+            return
+        if owner == "installed":
+            self._outside(module.__name__, names)
             return
         name, *rest = names
+        self.modules.setdefault(module.__name__, set()).add(name)
         value = vars(module).get(name, MISSING)
         if value is MISSING:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
@@ -236,12 +244,10 @@ class Walk:
         else:
             self.value(value)
 
-    def _outside(self, module: ModuleType, names: tuple[str, ...], owner: str) -> None:
-        if owner == "machinery":
-            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
-            return
-        self.named(module.__name__, ".".join(names))
-        value: Any = module
+    def _outside(self, module: str, names: tuple[str, ...]) -> None:
+        """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
+        self.named(module, ".".join(names))
+        value: Any = sys.modules.get(module, MISSING)
         for name in names:
             value = getattr(value, name, MISSING) if isinstance(value, ModuleType) else MISSING
         hidden = getattr(value, "__self__", None)
@@ -259,6 +265,7 @@ class Walk:
             self.put("at", str(self._turns[id(module)]))
         else:
             self._turns[id(module)] = len(self._turns)
+            self.modules.setdefault(module.__name__, set()).update(vars(module))
             self._attributes(vars(module), lambda name, value: not name.startswith("__"))
 
     def _type(self, cls: type) -> None:

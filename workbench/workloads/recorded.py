@@ -28,7 +28,7 @@ class OfTrace(Workload):
     trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
 
     def identity(self) -> dict[str, Any]:
-        """The levers, with the trace named by its contents (a file that is moved gives the same runs) and its reader."""
+        """The levers, with the trace named by its contents (a file that is moved gives the same runs) and reader."""
         own, path = super().identity(), trace_file(self.trace)
         sha256 = digest(path)
         own[self.name]["trace"] = {"sha256": sha256, "importer": digest_of(_reader(path, sha256, _registered()))}

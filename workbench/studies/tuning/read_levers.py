@@ -39,7 +39,9 @@ def read_levers(sweep: Sweep, cls: type[Spec], given: Any, path: str) -> Node:
     for key in given:
         if key not in cls.levers:
             raise unknown_name(at(sweep.where, path), "key", key, cls.levers)
-    return Levers({key: read_lever(sweep, cls.levers[key], value, f"{path}.{key}") for key, value in given.items()}, cls)
+    return Levers(
+        {key: read_lever(sweep, cls.levers[key], value, f"{path}.{key}") for key, value in given.items()}, cls
+    )
 
 
 def _all(sweep: Sweep, cls: type[Spec], path: str) -> Node:
