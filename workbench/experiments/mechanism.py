@@ -11,7 +11,7 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_id import Revision
-from workbench.identity import digest_of
+from workbench.identity import current
 from workbench.metrics.measure import Measure
 
 
@@ -32,7 +32,7 @@ class Mechanism(NamedTuple):
         engine = type(self.engine)
         if engine.__module__.startswith("workbench."):
             return self.engine.revision
-        return self.engine.revision, digest_of(engine)
+        return self.engine.revision, current(engine).digest
 
 
 _MODULES = {

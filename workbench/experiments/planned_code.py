@@ -7,7 +7,7 @@ from typing import Any
 
 from workbench.engines.engine import Setup
 from workbench.errors import PolicyError
-from workbench.identity import current, digest_of
+from workbench.identity import current
 from workbench.levers import Spec
 
 
@@ -15,7 +15,7 @@ def with_code(setup: Setup) -> Setup:
     """Return a setup that knows the digest of each class of the user's in it."""
     parts = setup.machine, setup.workload, setup.options, *setup.policies.values()
     classes = dict.fromkeys(cls for part in parts for cls in own_classes(part))
-    return setup._replace(code=tuple((cls, digest_of(cls)) for cls in classes)) if classes else setup
+    return setup._replace(code=tuple((cls, current(cls).digest) for cls in classes)) if classes else setup
 
 
 def own_classes(part: Any) -> Iterator[type[Spec]]:

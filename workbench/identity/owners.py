@@ -37,6 +37,8 @@ def owner_of(module: str | None) -> Owner:
     """
     if not module:
         return "user"
+    if module.startswith("namedtuple_"):  # what Python writes for a named tuple says no more than its fields
+        return "machinery"
     if module.partition(".")[0] == "workbench":
         return "machinery" if module != _WALKED and _is_within(module, MACHINERY) else "workbench"
     return "installed" if is_installed(module) else "user"

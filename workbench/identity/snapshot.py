@@ -23,7 +23,7 @@ class Snapshot:
         """The user's compiled functions that were passed, each with what it was compiled from before."""
         self.modules = walk.modules
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
-        self._guards: Guards = walk.guards
+        self._guards: Guards | None = walk.guards if walk.guards.any() else None
 
     def changed(self) -> str:
         """Return the name of what is another than when the digest was taken, empty where all is as it was.
@@ -31,7 +31,7 @@ class Snapshot:
         It looks at the user's own code and values alone, in microseconds; what is equal but another object counts as
         changed, so take another digest to be sure.
         """
-        return self._guards.changed()
+        return "" if self._guards is None else self._guards.changed()
 
 
 _moments = itertools.count(1)

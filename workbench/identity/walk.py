@@ -28,8 +28,8 @@ _DESCRIBES = "__describes__"
 class Walk:
     """Writes down what it passes as one text; functions and classes are passed once and named by their turn.
 
-    Of names it takes what they stand for at this moment. The user's code is noted in `guards`; whole classes of the
-    workbench, which `sub` digests, are not.
+    Of names it takes what they stand for at this moment. What the user's code refers to is noted in `guards`; what the
+    workbench's own does, which is digested by `sub` where it is not the root, is not.
     """
 
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
@@ -44,7 +44,8 @@ class Walk:
         self._sub = sub
         self._root = root
         self._turns: dict[int, int] = {}
-        self._waiting: deque[tuple[Any, Callable[[Any], None]]] = deque()
+        self._noting = not self.lenient
+        self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
         self._kept: list[Any] = []
         self._within: list[str] = []
         self._open: dict[int, int] = {}
@@ -54,7 +55,7 @@ class Walk:
         for thing in things:
             self.value(thing)
             while self._waiting:
-                passed, go = self._waiting.popleft()
+                passed, self._noting, go = self._waiting.popleft()
                 self.put("turn", str(self._turns[id(passed)]))
                 self.inside(passed.__qualname__, go, passed)
         return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -111,7 +112,7 @@ class Walk:
         with self.once(value) as first:
             if first:
                 write(self, value)
-        if outermost:
+        if outermost and self._noting:
             again = functools.partial(_digest_of_value, self._sub, self._root, write, value)
             self.guards.value(again, again(), self.shown)
 
@@ -123,12 +124,12 @@ class Walk:
         """Write down something of an installed package by its name."""
         self.put("installed", f"{package_of(module)}/{module}.{name}")
 
-    def turn(self, thing: Any, go: Callable[[Any], None]) -> None:
+    def turn(self, thing: Any, noting: bool, go: Callable[[Any], None]) -> None:
         """Write down the turn at which something is passed; it is passed after all that came before."""
         if id(thing) not in self._turns:
             self._turns[id(thing)] = len(self._turns)
             self._kept.append(thing)
-            self._waiting.append((thing, go))
+            self._waiting.append((thing, noting, go))
         self.put("at", str(self._turns[id(thing)]))
 
     def _by_owner(self, thing: Any, module: str | None, go: Callable[[Any], None]) -> bool:
@@ -144,7 +145,7 @@ class Walk:
         else:
             if owner == "user" and module:
                 self.modules.setdefault(module, set())
-            self.turn(thing, go)
+            self.turn(thing, owner == "user", go)
         return True
 
     def _function(self, function: FunctionType) -> None:
@@ -156,7 +157,8 @@ class Walk:
     def _walk_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
         self.put("code", code.digest)
-        self.guards.function(function)
+        if self._noting:
+            self.guards.function(function)
         self.value(function.__defaults__)
         self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
@@ -174,7 +176,8 @@ class Walk:
         self.value(value)
 
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
-        self.guards.cell(cell, self.shown)
+        if self._noting:
+            self.guards.cell(cell, self.shown)
         self.put("cell", name)
         value = content(cell)
         if isinstance(value, ModuleType):
@@ -191,7 +194,8 @@ class Walk:
         namespace = function.__globals__
         self.put("name", reference.name)
         value = namespace.get(reference.name, MISSING)
-        self.guards.name(namespace, reference.name, value, self.shown)
+        if self._noting:
+            self.guards.name(namespace, reference.name, value, self.shown)
         if value is MISSING:
             value = getattr(builtins, reference.name, MISSING)
         if isinstance(value, ModuleType):
@@ -238,7 +242,8 @@ class Walk:
         value = vars(module).get(name, MISSING)
         if value is MISSING:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
-        self.guards.name(vars(module), name, value, self.shown)
+        if self._noting:
+            self.guards.name(vars(module), name, value, self.shown)
         if isinstance(value, ModuleType):
             self.chain(value, tuple(rest))
         else:
@@ -272,7 +277,8 @@ class Walk:
         self._by_owner(cls, cls.__module__, self._walk_type)
 
     def _walk_type(self, cls: type) -> None:
-        self.guards.type(cls)
+        if self._noting:
+            self.guards.type(cls)
         self.put("class", cls.__name__)
         if type(cls) is not type:
             self.value(type(cls))
@@ -284,7 +290,8 @@ class Walk:
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
         for name, value in sorted(space.items()):
             if wanted(name, value):
-                self.guards.name(space, name, value, ": ".join((*self._within, name)))
+                if self._noting:
+                    self.guards.name(space, name, value, ": ".join((*self._within, name)))
                 self.inside(name, self._attribute, name, value)
 
 

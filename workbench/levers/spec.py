@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
-from workbench.identity import digest_of
+from workbench.identity import current
 from workbench.levers.declared import declared_levers
 from workbench.levers.lever import Lever, lever
 
@@ -19,6 +19,13 @@ def snake_case(name: str) -> str:
     ('nearest_boundary', 'tlb_share', 'paged_lds')
     """
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+class _Levers(dict[str, Lever]):
+    """The levers of a class, in their order; nobody changes them once the class is complete."""
+
+    def __identity__(self) -> tuple[Lever, ...]:
+        return tuple(self.values())
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(lever,))
@@ -44,7 +51,7 @@ class Spec:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = declared_levers(cls, Spec)
-        cls.levers = {**cls.levers, **own}
+        cls.levers = _Levers({**cls.levers, **own})
         cls.name = snake_case(cls.__name__)
         cls.built_in = cls.__module__.startswith("workbench.")
 
@@ -86,7 +93,8 @@ class Spec:
     def identity(self) -> dict[str, Any]:
         """Return what determines the behaviour, in plain types: part of every run id.
 
-        The name, every lever, and the digest of the code as it is in memory now, nested specs included.
+        The name, every lever, and the digest of the code as it is in memory now, nested specs included; of the package's
+        own code as it was when the latest plan was made.
 
         Raises
         ------
@@ -94,7 +102,7 @@ class Spec:
             The code refers to something that has no digest, such as an open file; the sentence names it.
         """
         inside = {n: self._identity_of(n, v) for n, v in self.values().items()}
-        return {self.name: inside, "code": digest_of(type(self))}
+        return {self.name: inside, "code": current(type(self)).digest}
 
     def __identity__(self) -> dict[str, Any]:
         """Return what a digest of code that refers to this spec holds of it."""

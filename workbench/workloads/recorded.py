@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.errors import shown
-from workbench.identity import digest_of
+from workbench.identity import current
 from workbench.levers import lever
 from workbench.units import cycles_each
 from workbench.workloads.catalogue import digest, trace_file
@@ -31,7 +31,7 @@ class OfTrace(Workload):
         """The levers, with the trace named by its contents (a file that is moved gives the same runs) and reader."""
         own, path = super().identity(), trace_file(self.trace)
         sha256 = digest(path)
-        own[self.name]["trace"] = {"sha256": sha256, "importer": digest_of(_reader(path, sha256, _registered()))}
+        own[self.name]["trace"] = {"sha256": sha256, "importer": current(_reader(path, sha256, _registered())).digest}
         return own
 
     def short(self, always: Collection[str] = ()) -> str:
