@@ -11,6 +11,7 @@ import workbench as wb
 from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments.folder import STORE
+from workbench.experiments.store import Store
 
 POLICY = """
 from workbench.policies.placement import Placement
@@ -60,7 +61,8 @@ def test_another_lever_is_named(folder):
     said = json.loads(text)
     said["machine"]["segments"] = 999
     base.execute("UPDATE points SET identity = ? WHERE id = ?", (json.dumps(said), point))
-    base.execute("UPDATE runs SET point = ?, crc = NULL", ("x" * 32,))
+    kept = [row._replace(point="x" * 32) for row in Store(folder / STORE, read_only=True).kept()]
+    base.executemany("UPDATE runs SET point = ?, crc = ? WHERE id = ?", [(r.point, r.checksum(), r.id) for r in kept])
     base.commit()
     base.close()
     with pytest.raises(StoreError, match=r"machine.segments is another one since; run it again with"):
