@@ -48,6 +48,10 @@ class Question:
         self._ready: dict[tuple[Callable[..., int], bool], tuple[int, Any]] = {}
         self.ask = self._plain_ask if INTERPRETED else self._native_ask()
 
+    def __identity__(self) -> tuple[Any, ...]:
+        """Return what a digest of code that asks this question holds: the question, not its answers."""
+        return self.name, self.parameters, self._words
+
     def ready(self, answer: Callable[..., int], checked: bool = False) -> Any:
         """Compile an answer (once) and return what an engine calls it by.
 

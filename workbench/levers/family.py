@@ -41,6 +41,7 @@ class Family(Spec):
     """Every member's class, by name."""
     brief: ClassVar[tuple[str, ...]] = ()
     """The levers that may be written without their names: one as a value alone, several as a list."""
+    __describes__: ClassVar[tuple[str, ...]] = ("noun", "example", "bare", "members", "brief")
 
     def __init_subclass__(cls, noun: str = "", example: str = "", bare: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

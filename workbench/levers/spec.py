@@ -37,7 +37,9 @@ class Spec:
     levers: ClassVar[Mapping[str, Lever]] = {}
     name: ClassVar[str] = "spec"
     built_in: ClassVar[bool] = True
-    """Whether the class is part of this package, whose version stands for its text."""
+    """Whether the class is part of this package."""
+    __describes__: ClassVar[Collection[str]] = ("built_in", "__describes__")
+    """The attributes of the class that say nothing about what it does; each class adds its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
