@@ -50,7 +50,7 @@ def _kept(plan: Plan, folder: Path) -> tuple[int, str]:
         return 0, ""
     store = Store(folder / STORE, read_only=True)
     try:
-        done = store.done(measures_digest(plan.sweep.mechanism))
+        done = store.done(measures_digest(plan.sweep.mechanism, anew=True))
         return sum(run.id in done for run in plan.runs()), foreign_sentence(plan, store)
     finally:
         store.close()

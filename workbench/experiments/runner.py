@@ -61,7 +61,7 @@ def run_plan(
         watch.say(note)
     known = store.points()
     store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
-    measured = measures_digest(plan.sweep.mechanism)
+    measured = measures_digest(plan.sweep.mechanism, anew=True)
     done = store.done(measured)
     pending = [run for run in plan.runs() if run.id not in done]
     again = MeasuringAgain(store, measured)
