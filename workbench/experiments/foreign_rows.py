@@ -39,11 +39,11 @@ def foreign_sentence(plan: Plan, store: Store) -> str:
 
     Empty where something is kept, where there are no rows, or where they are simply of another sweep.
     """
-    rows = store.done()
-    if not rows or any(run.id in rows for run in plan.runs()):
+    rows, done = store.count(), store.done()
+    if not rows or any(run.id in done for run in plan.runs()):
         return ""
     reason = _named_otherwise(store.origins().values())
-    return f"none of the {len(rows)} rows in this folder is kept for this sweep: {reason}" if reason else ""
+    return f"none of the {rows} rows in this folder is kept for this sweep: {reason}" if reason else ""
 
 
 def _named_otherwise(origins: Iterable[str]) -> str:

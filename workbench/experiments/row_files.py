@@ -88,6 +88,9 @@ class RowFiles:
         named = [["origin", key, text] for key, text in origins.items()]
         self._append([*named, *(["row", row.id, row[1:]] for row in rows)])
 
+    def count(self) -> int:
+        return len(self._rows)
+
     def rows(self) -> Iterator[Kept]:
         """Every row, in the order of their ids."""
         return (self._rows[run] for run in sorted(self._rows))

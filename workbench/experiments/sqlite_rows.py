@@ -154,6 +154,10 @@ class SqliteRows:
                 self._base.executemany("INSERT OR IGNORE INTO origins VALUES (?, ?)", origins.items())
             self._base.executemany(_KEEP, [(*row, row.checksum(), row.origin_checksum()) for row in rows])
 
+    def count(self) -> int:
+        with _damage_told():
+            return int(self._base.execute("SELECT count(*) FROM runs").fetchone()[0])
+
     def rows(self) -> Iterator[Kept]:
         """Every row, in the order of their ids; raises Damaged where one is not what was written."""
         if not self._columns and self.fresh:

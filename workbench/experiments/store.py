@@ -179,6 +179,11 @@ class Store:
         with self._in_one_sentence():
             return {run for run, by in self._rows.done().items() if measured in (None, by)}
 
+    def count(self) -> int:
+        """How many rows there are, of runs that failed too."""
+        with self._in_one_sentence():
+            return self._rows.count()
+
     def rows(self) -> Iterator[Row]:
         """Every row, in the order of their ids."""
         origins = self.origins()
