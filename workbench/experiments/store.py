@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.errors import StoreError, unknown_name
-from workbench.experiments.network import on_network
 from workbench.experiments.row import Kept, Row, kept, origin_id
 from workbench.experiments.row_files import SUFFIX, RowFiles
 from workbench.experiments.salvage import log_of, salvage
 from workbench.experiments.sqlite_rows import Damaged, SqliteRows
+from workbench.file_systems import on_network
 
 FORMAT = 3
 """Raised when older versions of the workbench could not read the store any more; 3: every row has its origin."""
