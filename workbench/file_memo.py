@@ -65,6 +65,10 @@ class FileMemo(Generic[T]):
         self._most = most
         self._known: OrderedDict[Hashable, _Entry[T]] = OrderedDict()
 
+    def __identity__(self) -> tuple[()]:
+        """Return nothing: what is remembered changes no result, so it is no part of what names a run."""
+        return ()
+
     def get(self, key: Hashable, path: Path | str, read: Callable[[T | None], T], anew: bool = False) -> T:
         """Return what a file holds, read again if it may have changed.
 

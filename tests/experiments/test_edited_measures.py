@@ -14,7 +14,9 @@ from workbench.cli.main import main
 from workbench.errors import WorkbenchError
 from workbench.experiments.folder import PROVENANCE, STORE
 from workbench.experiments.measured_by import measures_digest
+from workbench.experiments.measuring_again import MeasuringAgain
 from workbench.experiments.mechanism import Mechanism, enter, mechanism, mechanisms
+from workbench.experiments.row import Row
 from workbench.experiments.store import Store
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
@@ -44,15 +46,12 @@ class CoinOptions(Spec):
 class Coin:
     name, revision, machine, wants, options = "coin", 1, Machine, "workgroups", CoinOptions
     slots: dict[str, str] = {}
-    simulated = 0
-    draws = 100
 
     def admit(self, setup: Any, seed: int) -> None:
         pass
 
     def simulate(self, setup: Any, seed: int, events: bool = False) -> CoinRecord:
-        Coin.simulated += 1
-        return CoinRecord(Streams(seed)["coin"].random(self.draws) < setup.options.chance)
+        return CoinRecord(Streams(seed)["coin"].random(100) < setup.options.chance)
 
 
 def measured_by(factor: float = 1.0, share: float = 0.0) -> Any:
@@ -75,6 +74,7 @@ class Heard:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.kept = -1
+        self.done = 0
 
     def say(self, line: str) -> None:
         self.lines.append(line)
@@ -82,7 +82,8 @@ class Heard:
     def begin(self, total: int, kept: int) -> None:
         self.kept = kept
 
-    def advance(self, row: Any) -> None: ...
+    def advance(self, row: Any) -> None:
+        self.done += 1
 
     def end(self) -> None: ...
 
@@ -90,7 +91,6 @@ class Heard:
 @pytest.fixture(autouse=True)
 def _coin(monkeypatch):
     monkeypatch.setattr(room, "_ready", dict(room._ready))
-    monkeypatch.setattr(Coin, "simulated", 0)
     coin(measured_by())
 
 
@@ -109,10 +109,9 @@ def test_cells_are_missing_until_the_runs_are_measured_again(tmp_path, store):
         f"the measures of 6 runs are missing, as their code was edited since; measure them again with: "
         f"workbench run {tmp_path}/sweep.yaml --out {tmp_path}"
     ]
-    heard, simulated = Heard(), Coin.simulated
+    heard = Heard()
     again = wb.run(SWEEP, tmp_path, progress=heard, workers=0)
-    assert Coin.simulated == simulated + 6
-    assert heard.kept == 0
+    assert (heard.kept, heard.done) == (0, 6)
     assert list(again.rows) == ids
     assert again.unmeasured == again.notes == []
     assert (again.table["heads_rate"] == 2 * before.table["heads_rate"]).all()
@@ -125,7 +124,7 @@ def test_cells_are_missing_until_the_runs_are_measured_again(tmp_path, store):
     assert wb.open_results(tmp_path).table.equals(again.table)
     heard = Heard()
     wb.run(SWEEP, tmp_path, progress=heard)
-    assert (heard.kept, heard.lines) == (6, [])
+    assert (heard.kept, heard.done, heard.lines) == (6, 0, [])
 
 
 def test_an_edit_that_changes_no_value_says_so(tmp_path):
@@ -136,15 +135,20 @@ def test_an_edit_that_changes_no_value_says_so(tmp_path):
     assert heard.lines == ["6 runs were measured again, as the code of their measures was edited: no value changed."]
 
 
-def test_an_engine_that_gives_other_results_shows_in_measures_that_nobody_edited(tmp_path, monkeypatch):
-    wb.run(SWEEP, tmp_path)
-    monkeypatch.setattr(Coin, "draws", 101)
-    coin(measured_by(share=1.0))
-    heard = Heard()
-    wb.run(SWEEP, tmp_path, progress=heard)
-    assert "heads_rate changed in 6" in heard.lines[0]
-    assert "tails_rate changed in 6" in heard.lines[0]
-    assert heard.lines[0].endswith("means that the engine gives other results.")
+def test_an_engine_that_gives_other_results_shows_in_measures_that_nobody_edited():
+    store = Store(None)
+    rows = [Row(f"run {k}", "p", k, "done", "", 0.1, {"heads": k / 3, "tails": 1.0}, "{}", "5e") for k in range(3)]
+    store.add_all(rows)
+    again = MeasuringAgain(store, "6f")
+    assert len(again) == 3
+    for k, row in enumerate(rows[1:], 1):
+        again.see(row._replace(measures={"heads": k / 3, "tails": 1.0 + 2**-52 * (k == 2), "more": 1.0}))
+    assert again.sentence() == (
+        "2 runs were measured again, as the code of their measures was edited: tails changed in 1 (such as run 2). "
+        "A measure that changed though nobody edited it means that the engine gives other results."
+    )
+    assert len(MeasuringAgain(store, "5e")) == 0
+    assert MeasuringAgain(store, "5e").sentence() == ""
 
 
 def test_a_measure_that_is_new_is_measured(tmp_path):

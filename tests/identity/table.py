@@ -20,14 +20,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 import numpy as np
 from numba import njit
-from workbench import Placement, is_free, lever
-
-@njit
-def from_aim(free, segments, length, aim):
-    for start in range(aim, segments - length + 1):
-        if is_free(free, start, length):
-            return start
-    return -1
+from tests.identity.lowest import from_aim
+from workbench import Placement, lever
 """
 
 
@@ -43,8 +37,11 @@ class Case(NamedTuple):
     """A second module, `identity_helper`."""
     other: str = ""
     """A third module, `identity_other`."""
-    compiled: bool = True
-    """Whether the answer can be compiled as it is."""
+
+    @property
+    def runs(self) -> bool:
+        """Return whether it is worth a run: what is computed in Python alone is never compiled."""
+        return "def parameters" not in self.text or "_" in self.name or "list" in self.name
 
 
 def policy(aim: str, before: str = "", within: str = "") -> str:

@@ -12,6 +12,7 @@ from workbench.errors import WorkbenchError
 from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.parcel import opened
+from workbench.experiments.planned_code import check_code
 from workbench.experiments.row import Row
 from workbench.experiments.row_origins import own_origin
 from workbench.experiments.sources import Origin, check_origin
@@ -128,7 +129,9 @@ class _Watched(threading.Thread):
 def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] | None = None) -> Row:
     began = time.perf_counter()
     try:
+        check_code(setup)
         record = found.engine.simulate(setup, task.seed)
+        check_code(setup, "during")
         measures = found.measure(record)
         if see is not None:
             see(record)

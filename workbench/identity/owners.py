@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import importlib.util
 import os
 import site
 import sys
@@ -24,8 +25,8 @@ MACHINERY = (
 """What reads, checks, compiles and calls: no part of any one policy. An engine's `revision` stands for it."""
 
 _WALKED = "workbench.compiled.bits"
-_NUMERIC = ("llvmlite", "numba", "numpy", "scipy")
-"""Packages whose versions every row's origin names, so that no id does."""
+_DEPENDENCIES = ("llvmlite", "msgspec", "numba", "numpy", "optuna", "pandas", "scipy", "yaml")
+"""What the workbench itself stands on: its versions are named by the origin of every row, so by no id."""
 
 
 def owner_of(module: str | None) -> Owner:
@@ -54,14 +55,31 @@ def is_installed(module: str) -> bool:
     return _lies_installed(_place_of(found))
 
 
+def will_be_installed(module: str) -> bool:
+    """Return whether a module, which need not be imported yet, belongs to Python or to an installed package.
+
+    >>> will_be_installed("scipy.stats"), will_be_installed("no_such_module")
+    (True, False)
+    """
+    top = module.partition(".")[0]
+    if top in _DEPENDENCIES or top in sys.stdlib_module_names:
+        return True
+    if module in sys.modules:
+        return is_installed(module)
+    found = importlib.util.find_spec(top)
+    return found is not None and _lies_installed(
+        str(found.origin or next(iter(found.submodule_search_locations or ()), ""))
+    )
+
+
 def package_of(module: str) -> str:
-    """Return the name under which an id names an installed package: with its version unless rows' origins name that.
+    """Return how an id names an installed package: with its version, unless the workbench needs the package too.
 
     >>> package_of("numpy.linalg"), package_of("math")
     ('numpy', 'math')
     """
     top = module.partition(".")[0]
-    if top in _NUMERIC or top in sys.builtin_module_names or top in sys.stdlib_module_names:
+    if top in _DEPENDENCIES or top in sys.builtin_module_names or top in sys.stdlib_module_names:
         return top
     return f"{top} {_version(top)}"
 
@@ -98,8 +116,10 @@ def _folders() -> tuple[Path, ...]:
 
 @functools.cache
 def _version(top: str) -> str:
+    if isinstance(said := getattr(sys.modules.get(top), "__version__", None), str):
+        return said
     try:
         return importlib.metadata.version(top)
     except importlib.metadata.PackageNotFoundError:
         names = importlib.metadata.packages_distributions().get(top, [])
-        return importlib.metadata.version(names[0]) if names else str(getattr(sys.modules.get(top), "__version__", ""))
+        return importlib.metadata.version(names[0]) if names else "unknown"

@@ -38,7 +38,7 @@ def other_value(walk: Walk, value: Any) -> None:
     elif isinstance(value, np.ufunc):
         walk.named("numpy", value.__name__)
     elif is_random(value) or hasattr(kind, "__next__"):
-        raise walk.refuse(value)
+        _undigestible(walk, value)
     else:
         _object(walk, value)
 
@@ -57,8 +57,7 @@ def _mapping(walk: Walk, values: Mapping[Any, Any]) -> None:
     walk.put("dict", str(len(values)))
     for key, value in values.items():
         walk.value(key)
-        with walk.inside(str(key)):
-            walk.value(value)
+        walk.inside(str(key), walk.value, value)
 
 
 def _set(walk: Walk, values: Any) -> None:
@@ -105,6 +104,8 @@ def _numba_value(walk: Walk, value: Any) -> None:
     for name in ("py_func", "_pyfunc", "_defn"):
         if (function := getattr(source, name, None)) is not None:
             options = getattr(source, "targetoptions", {})
+            if owner_of(function.__module__) == "user":
+                walk.compiled.append(value)
             walk.put("compiled", " ".join(f"{name}={options[name]!r}" for name in _NUMBA_OPTIONS if options.get(name)))
             if name != "_defn" or owner_of(function.__module__) == "user":
                 walk.value(function)
@@ -123,7 +124,8 @@ def _object(walk: Walk, value: Any) -> None:
     try:
         state = value.__reduce_ex__(4)
     except Exception:  # each kind of object that cannot be copied says so in its own way
-        raise walk.refuse(value) from None
+        _undigestible(walk, value)
+        return
     if isinstance(state, str):
         walk.put("known", f"{type(value).__module__}.{state}")
     elif type(value).__hash__ is None or owner_of(type(value).__module__) == "user":
@@ -132,6 +134,12 @@ def _object(walk: Walk, value: Any) -> None:
         with walk.once(value) as first:
             if first:
                 _state(walk, value)
+
+
+def _undigestible(walk: Walk, value: Any) -> None:
+    if not walk.lenient:
+        raise walk.refuse(value) from None
+    walk.put("object", f"{type(value).__module__}.{type(value).__qualname__}")
 
 
 def _state(walk: Walk, value: Any) -> None:

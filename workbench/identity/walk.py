@@ -6,7 +6,6 @@ import builtins
 import contextlib
 import functools
 import hashlib
-import importlib
 import importlib.util
 import sys
 from collections import deque
@@ -17,7 +16,7 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.identity.code import Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
-from workbench.identity.owners import owner_of, package_of
+from workbench.identity.owners import owner_of, package_of, will_be_installed
 from workbench.identity.refused import refused
 from workbench.identity.values import VALUES, other_value
 
@@ -35,7 +34,13 @@ class Walk:
 
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
         self.guards = Guards()
+        self.lenient = sub is None or owner_of(getattr(root, "__module__", None)) == "workbench"
+        """Whether what has no digest counts by its kind alone, as decoders of files do: among the workbench's own."""
         self.tokens: list[str] = []
+        self.compiled: list[Any] = []
+        """The user's compiled functions."""
+        self.modules: dict[str, set[str]] = {}
+        """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
         self._root = root
         self._turns: dict[int, int] = {}
@@ -51,22 +56,18 @@ class Walk:
             while self._waiting:
                 passed, go = self._waiting.popleft()
                 self.put("turn", str(self._turns[id(passed)]))
-                with self.inside(passed.__qualname__):
-                    go(passed)
+                self.inside(passed.__qualname__, go, passed)
         return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def put(self, kind: str, text: str = "") -> None:
         """Write one thing down; with its length, so that no two texts can be read as one another."""
         self.tokens.append(f"{kind}{len(text)}:{text}")
 
-    @contextlib.contextmanager
-    def inside(self, name: str) -> Iterator[None]:
-        """Within this, refusals say that they were met under a name."""
+    def inside(self, name: str, go: Callable[..., Any], *arguments: Any) -> None:
+        """Call something; refusals then say that they were met under a name."""
         self._within.append(name)
-        try:
-            yield
-        finally:
-            self._within.pop()
+        go(*arguments)
+        self._within.pop()
 
     @property
     def shown(self) -> str:
@@ -111,12 +112,12 @@ class Walk:
             if first:
                 write(self, value)
         if outermost:
-            again = functools.partial(_digest_of_value, self._sub, write, value)
+            again = functools.partial(_digest_of_value, self._sub, self._root, write, value)
             self.guards.value(again, again(), self.shown)
 
     def alone(self, value: Any) -> str:
         """Return the digest of a value by itself, wherever it stands."""
-        return Walk(self._sub).digest(value)
+        return Walk(self._sub, self._root).digest(value)
 
     def named(self, module: str, name: str) -> None:
         """Write down something of an installed package by its name."""
@@ -141,6 +142,8 @@ class Walk:
         elif owner == "workbench" and self._sub is not None and thing is not self._root:
             self.put("workbench", self._sub(thing))
         else:
+            if owner == "user" and module:
+                self.modules.setdefault(module, set())
             self.turn(thing, go)
         return True
 
@@ -158,17 +161,17 @@ class Walk:
         self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for name, cell in cells.items():
-            with self.inside(name):
-                self._cell(cell, name, code.references)
+            self.inside(name, self._cell, cell, name, code.references)
         for reference in code.references:
             if reference.kind != "free":
-                with self.inside(".".join((reference.name, *reference.chain))):
-                    self._reference(function, reference)
+                self.inside(".".join((reference.name, *reference.chain)), self._reference, function, reference)
         for name, value in sorted(vars(function).items()):
             if not name.startswith("__"):
-                with self.inside(name):
-                    self.put("attribute", name)
-                    self.value(value)
+                self.inside(name, self._attribute, name, value)
+
+    def _attribute(self, name: str, value: Any) -> None:
+        self.put("attribute", name)
+        self.value(value)
 
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
         self.guards.cell(cell, self.shown)
@@ -205,7 +208,11 @@ class Walk:
             if owner_of(name) in ("workbench", "machinery"):
                 self.put("machinery", f"{name} {' '.join(reference.chain)}")
                 return
-            module = importlib.import_module(name)
+            if will_be_installed(name):
+                for attribute in reference.chain or ("",):
+                    self._outside(name, (attribute,))
+                return
+            module = function.__builtins__["__import__"](name, space, None, ("__name__",), 0)  # type: ignore[attr-defined]
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
         if not reference.chain:
@@ -220,10 +227,14 @@ class Walk:
             return
         self.put("attributes", ".".join(names))
         owner = owner_of(module.__name__)
-        if owner in ("installed", "machinery"):
-            self._outside(module, names, owner)
+        if owner == "machinery":
+            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
+            return
+        if owner == "installed":
+            self._outside(module.__name__, names)
             return
         name, *rest = names
+        self.modules.setdefault(module.__name__, set()).add(name)
         value = vars(module).get(name, MISSING)
         if value is MISSING:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
@@ -233,12 +244,10 @@ class Walk:
         else:
             self.value(value)
 
-    def _outside(self, module: ModuleType, names: tuple[str, ...], owner: str) -> None:
-        if owner == "machinery":
-            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
-            return
-        self.named(module.__name__, ".".join(names))
-        value: Any = module
+    def _outside(self, module: str, names: tuple[str, ...]) -> None:
+        """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
+        self.named(module, ".".join(names))
+        value: Any = sys.modules.get(module, MISSING)
         for name in names:
             value = getattr(value, name, MISSING) if isinstance(value, ModuleType) else MISSING
         hidden = getattr(value, "__self__", None)
@@ -256,6 +265,7 @@ class Walk:
             self.put("at", str(self._turns[id(module)]))
         else:
             self._turns[id(module)] = len(self._turns)
+            self.modules.setdefault(module.__name__, set()).update(vars(module))
             self._attributes(vars(module), lambda name, value: not name.startswith("__"))
 
     def _type(self, cls: type) -> None:
@@ -273,11 +283,9 @@ class Walk:
 
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
         for name, value in sorted(space.items()):
-            with self.inside(name):
-                self.guards.name(space, name, value, self.shown)
-                if wanted(name, value):
-                    self.put("attribute", name)
-                    self.value(value)
+            if wanted(name, value):
+                self.guards.name(space, name, value, ": ".join((*self._within, name)))
+                self.inside(name, self._attribute, name, value)
 
 
 def _executes(name: str, value: Any) -> bool:
@@ -287,8 +295,10 @@ def _executes(name: str, value: Any) -> bool:
     return name != "_abc_impl"
 
 
-def _digest_of_value(sub: Callable[[Any], str] | None, write: Callable[[Walk, Any], None], value: Any) -> str:
-    walk = Walk(sub)
+def _digest_of_value(
+    sub: Callable[[Any], str] | None, root: Any, write: Callable[[Walk, Any], None], value: Any
+) -> str:
+    walk = Walk(sub, root)
     with walk.once(value):
         write(walk, value)
     return walk.digest()

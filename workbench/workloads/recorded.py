@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from workbench.errors import InputError, shown
+from workbench.identity import digest_of
 from workbench.levers import lever
 from workbench.units import cycles_each
 from workbench.workloads.catalogue import digest, trace_file
 from workbench.workloads.grids import rounds
-from workbench.workloads.importers import Trace, read_trace
+from workbench.workloads.importers import Importer, Trace, importer_of, importers, read_trace
 from workbench.workloads.launches import Launches
 from workbench.workloads.workload import Workload
 
@@ -55,10 +56,11 @@ class OfTrace(Workload):
         return self.but(sha256=_pin(self._located(anew=True)[1]))
 
     def identity(self) -> dict[str, Any]:
-        """The levers, with the trace named by its contents: a file that is moved gives the same runs."""
-        own = super().identity()
+        """The levers, with the trace named by its contents (a file that is moved gives the same runs) and reader."""
+        own, (path, digests) = super().identity(), self.located()
         del own[self.name]["sha256"]
-        own[self.name]["trace"] = {"sha256": self.located()[1][0]}
+        reader = _reader(path, digests[0], _registered())
+        own[self.name]["trace"] = {"sha256": digests[0], "importer": digest_of(reader)}
         return own
 
     def short(self, always: Collection[str] = ()) -> str:
@@ -70,6 +72,16 @@ class Recorded(OfTrace):
     """The base of every workload that a recorded trace of kernels gives."""
 
     device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
+
+
+def _registered() -> tuple[type[Importer], ...]:
+    return tuple(type(importer) for importer in importers().values())
+
+
+@lru_cache(maxsize=64)
+def _reader(path: Path, sha256: str, registered: tuple[type[Importer], ...]) -> type[Importer]:
+    """Return the importer that reads a trace, looked for once as long as file and importers stay the same."""
+    return type(importer_of(path))
 
 
 @lru_cache(maxsize=4)
