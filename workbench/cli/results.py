@@ -36,10 +36,13 @@ def run(given: argparse.Namespace) -> int:
         write_whole(Path(given.csv), results.table.to_csv(index=False))
     if given.json:
         rows = {"table": results.table.to_dict("records"), "summary": results.summary().to_dict("records")}
-        say_json({"sweep": results.plan.sweep.name, "runs": len(results.rows), **rows})
+        notes = {"notes": results.notes} if results.notes else {}
+        say_json({"sweep": results.plan.sweep.name, "runs": len(results.rows), **notes, **rows})
     else:
         say_table(results.summary())
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
+        for note in results.notes:
+            print(note)
     return SOME_FAILED if results.failures else DONE
 
 

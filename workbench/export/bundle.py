@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -69,7 +68,7 @@ def _write(runs: RunSet, folder: Path, chosen: Style, style_name: str) -> None:
     write_sweep(runs, folder)
     drawn, refused = write_figures(runs, folder)
     (folder / MAIN).write_text(_main(runs, chosen, shown, drawn, numbers), encoding="utf-8")
-    write_json(folder / PROVENANCE, {"runs": _made(runs), "export": environment()})
+    write_json(folder / PROVENANCE, {"runs": provenance(runs), "export": environment()})
     write_manifest(
         folder,
         {
@@ -84,15 +83,6 @@ def _write(runs: RunSet, folder: Path, chosen: Style, style_name: str) -> None:
             "points": _points(runs, found),
         },
     )
-
-
-def _made(runs: RunSet) -> dict[str, Any]:
-    """Where the runs come from, as their folder says; runs in memory were made here and now."""
-    kept = runs.folder / PROVENANCE if runs.folder is not None else None
-    if kept is not None and kept.is_file():
-        made: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
-        return made
-    return provenance(runs.plan, runs.seconds)
 
 
 def _main(runs: RunSet, chosen: Style, shown: list[Table], drawn: list[Drawing], numbers: list[Macro]) -> str:
