@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from workbench.errors import InputError
 from workbench.experiments.folder import STORE, held
@@ -16,6 +15,7 @@ from workbench.experiments.runner import Progress, run_plan
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.statistics import PairedComparison, compare
+from workbench.studies.values import by_seed
 
 
 class Evidence:
@@ -70,10 +70,10 @@ def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure:
     """Two points on one measure, seed by seed."""
     better = runs.plan.sweep.mechanism.measures[measure].better
     names = f"{runs.label(baseline)}", f"{runs.label(other)}"
-    sides = finite(runs, baseline, measure), finite(runs, other, measure)
+    sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
     return compare(*sides, names=names, better="higher" if better == "higher" else "lower")
 
 
 def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
     """A measure by seed where it is defined."""
-    return {seed: value for seed, value in runs.values(p, measure).items() if np.isfinite(value)}
+    return {seed: value for seed, value in runs.values(p, measure).items() if math.isfinite(value)}
