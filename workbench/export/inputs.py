@@ -33,7 +33,8 @@ def write_sweep(runs: RunSet, folder: Path) -> list[Path]:
         return f"{INPUTS}/{copies[path].name}"
 
     sweep = runs.plan.sweep
-    said: dict[str, Any] = {**named(sweep.said), "seeds": shortest(sweep.seeds)}
+    seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
+    said: dict[str, Any] = {**named(sweep.said), "seeds": seeds}
     text = yaml.safe_dump(with_files(said, sweep.folder, copied), sort_keys=False, allow_unicode=True)
     (folder / SWEEP).write_text(text, encoding="utf-8")
     return list(copies.values())
