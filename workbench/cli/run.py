@@ -40,7 +40,6 @@ def run(given: argparse.Namespace) -> int:
 
     chosen = overrides(given)
     plan = planned(given.sweep, set=chosen)
-    check_figures(plan.sweep.figures, plan.sweep.mechanism.engine.name, plan.sweep.where)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
     executor, limit = executor_of(given), LIMIT_SECONDS if given.limit is None else given.limit
     check_pool(executor, given.workers)
@@ -75,14 +74,6 @@ def default_folder(sweep: str) -> Path:
     path = Path(sweep).with_suffix("")
     parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
     return Path("results", *parts)
-
-
-def check_figures(names: list[str], engine: str, where: str) -> None:
-    """Refuse an unknown figure before anything runs."""
-    if names:
-        from workbench.figures import check
-
-        check(names, engine, where)
 
 
 def draw_figures(results: Results, folder: Path) -> list[Path]:

@@ -15,6 +15,7 @@ from workbench.export.content import MAIN, Content, content, in_order
 from workbench.export.drawings import drawings, write_figures
 from workbench.export.inputs import write_sweep
 from workbench.export.manifest import MANIFEST, changed, is_bundle, read_manifest, write_manifest
+from workbench.export.owner import OWNED
 from workbench.export.style import style
 from workbench.export.swap import appearing
 
@@ -23,8 +24,9 @@ def export(runs: RunSet, to: str | Path, style_name: str = "ieee") -> Path:
     """Write a bundle; it appears whole or not at all.
 
     `tables/MEASURE.tex` (booktabs), `figures/NAME.pdf` with `.csv` (and `.pgf` where there is a TeX), `numbers.tex` (a
-    macro a number), `runs.csv` (every run, to the bit), `sweep.yaml` with `inputs/`, `provenance.json`,
-    `manifest.json`, and `main.tex`, an example that shows all of it.
+    macro a number), `runs.csv` (every run, to the bit), `sweep.yaml` with `inputs/` (a policy's file with the modules
+    that it imports from beside it), `provenance.json`, `manifest.json`, and `main.tex`, an example that shows all of
+    it. What a bundle cannot bring along, such as a policy of a notebook, stands under `needs` in the manifest.
 
     An earlier bundle is replaced; what a researcher put into its folder, and an edited `main.tex`, stay.
 
@@ -56,9 +58,9 @@ def _write(runs: RunSet, folder: Path, style_name: str) -> None:
     computed = content(runs, style_name, drawn, refused)
     write_texts(computed, folder)
     write_figures(drawn, folder)
-    write_sweep(runs, folder)
+    needs = write_sweep(runs, folder)
     write_json(folder / PROVENANCE, {"runs": _made(runs), "export": environment()})
-    write_manifest(folder, computed.manifest)
+    write_manifest(folder, {**computed.manifest, "needs": needs})
 
 
 def write_texts(computed: Content, folder: Path) -> None:
@@ -85,6 +87,7 @@ def _carry(old: Path, new: Path) -> None:
     own = {path.relative_to(old).as_posix() for path in old.rglob("*") if path.is_file()} - {
         *manifest["files"],
         MANIFEST,
+        OWNED,
     }
     for name in sorted(own | ({MAIN} & {*changed(old, manifest)})):
         if (old / name).is_file():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.export.owner import OWNED
 
 MANIFEST = "manifest.json"
 FORMAT = 2
@@ -18,7 +19,7 @@ FORMAT = 2
 
 def digests(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file in a folder, by its path in it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in (MANIFEST, OWNED))
     return {path.relative_to(folder).as_posix(): digest_of(path) for path in files}
 
 

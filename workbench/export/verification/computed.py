@@ -122,7 +122,7 @@ def _digest_differs(folder: Path, manifest: Mapping[str, Any], name: str) -> boo
 
 
 def _of_manifest(manifest: Mapping[str, Any], now: Content, kept: KeptRuns, slack: float) -> Iterator[Change]:
-    said = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with")}
+    said = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with", "needs")}
     recomputed = plain({"format": FORMAT, **now.manifest})
     for id, point in recomputed["points"].items():
         if point["identity"] is None and id in said["points"]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.experiments.folder import STORE, held
+from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress, run_plan
@@ -19,7 +20,7 @@ from workbench.studies.values import by_seed
 
 
 class Evidence:
-    """Sweeps by name, run when a claim first asks."""
+    """Sweeps by name, run when a claim first asks; with a folder each is kept as an ordinary results folder in it."""
 
     def __init__(self, seeds: int, out: Path | None, workers: int | None, progress: Progress | None) -> None:
         self.seeds = seeds
@@ -33,13 +34,16 @@ class Evidence:
         return self._runs[name]
 
     def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
-        plan = make_plan(read_sweep(sweep))
+        plan = make_plan(read_sweep(sweep)._replace(name=name))
         if self._out is None:
             return self._filled(plan, Store(None), None)
         with held(self._out / name) as folder:
             store = Store(folder / STORE, name)
             try:
-                return self._filled(plan, store, folder)
+                keep_sweep(RunSet(plan, ()), folder)
+                found = self._filled(plan, store, folder)
+                keep_files(found, folder)
+                return found
             finally:
                 store.close()
 
