@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.junk import ANYTHING, refusal
 from workbench.errors import InputError
+from workbench.identity import digest_of
 from workbench.levers import REQUIRED, Lever, Spec, lever, read_spec, snake_case
 
 
@@ -245,25 +246,27 @@ def test_the_label_of_an_axis_has_the_unit():
     assert (Car.levers["power"].label, Car.levers["doors"].label) == ("power (kW)", "doors")
 
 
-def test_a_class_that_is_not_of_the_package_is_named_by_its_text_as_well():
+def test_a_class_is_named_by_its_code_as_well():
     told = Train(trailer=Trailer(load=5)).identity()
     trailer = told["train"]["trailer"]
     assert trailer["trailer"] == {"load": 5.0, "axles": 2}
-    assert "1000 * self.axles" in trailer["source"]
+    assert trailer["code"] == digest_of(Trailer) != told["code"] == digest_of(Train)
     assert told["train"]["car"]["car"]["tyre"]["tyre"] == Tyre().plain()
 
 
-def test_a_class_of_the_package_is_named_by_its_levers():
+def test_a_class_of_the_package_is_named_by_its_code_too():
     from workbench.machine import Machine
 
-    assert Machine().identity() == {"machine": Machine().plain()}
+    assert Machine().identity() == {"machine": Machine().plain(), "code": digest_of(Machine)}
 
 
-def test_a_text_that_is_inherited_counts():
+def test_code_that_is_inherited_counts(monkeypatch):
     class Long(Trailer):
         pass
 
-    assert "1000 * self.axles" in Long(load=1).identity()["source"]
+    before = Long(load=1).identity()
+    monkeypatch.setattr(Trailer, "check", lambda self: None)
+    assert Long(load=1).identity() != before
 
 
 def test_levers_are_inherited_in_order_and_can_be_declared_again():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+from workbench.identity import FORMAT, PYTHON
 from workbench.levers import Spec
 from workbench.machine import Described
 from workbench.policies.policy import Policy
@@ -18,15 +19,23 @@ class Setup(NamedTuple):
     workload: Any
     policies: Mapping[str, Policy]
     options: Spec
+    code: tuple[tuple[type[Spec], str], ...] = ()
+    """Each class of the user's that a setup of a plan uses, with its digest when the plan was made."""
 
     def identity(self) -> dict[str, Any]:
-        """The setup in plain types: what a run id is the digest of, with the seed and the engine's revision."""
+        """Return the setup in plain types: what a run id is the digest of, with the seed and the engine's revision.
+
+        Of the code of policies, workloads and machines it holds the digests at this moment, which may differ between
+        minor versions of Python; so it names the version.
+        """
         return {
+            "format": FORMAT,
+            "python": PYTHON,
             "engine": self.engine,
-            "machine": self.machine.plain(),
+            "machine": self.machine.identity(),
             "workload": self.workload.identity(),
             "policies": {slot: policy.identity() for slot, policy in sorted(self.policies.items())},
-            "options": self.options.plain(),
+            "options": self.options.identity(),
         }
 
 

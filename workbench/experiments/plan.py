@@ -13,27 +13,19 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import Point, expand
+from workbench.experiments.labels import told_apart
 from workbench.experiments.once import Once, OncePerPart, each_time
+from workbench.experiments.planned_point import PlannedPoint
 from workbench.experiments.point_ids import PointIds
 from workbench.experiments.run_id import run_id
 from workbench.experiments.sweep import Sweep
 from workbench.experiments.topology_file import with_topology
 from workbench.experiments.uncollected import uncollected
+from workbench.identity import one_moment
 from workbench.levers import Spec, read_spec
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.read import read_workload
-
-
-class PlannedPoint(NamedTuple):
-    """One point of a sweep."""
-
-    id: str
-    setup: Setup
-    coordinates: dict[str, Any]
-    """Dotted path of each varied lever -> the value shown in tables."""
-    baseline: str | None
-    """The id of the point that it is compared with."""
 
 
 class PlannedRun(NamedTuple):
@@ -62,6 +54,7 @@ class Plan:
 
 
 @uncollected()
+@one_moment()
 def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
 
@@ -78,7 +71,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     """
     varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
-    read, named = OncePerPart(), PointIds(sweep.mechanism.engine.revision)
+    read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
         with _noted(unread):
             _add_with_baseline(points, sweep, alternative, read, named)
@@ -87,7 +80,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
             _admit(sweep, point)
         if refused:
             del points[id]
-    return Plan(sweep, list(points.values()))
+    return Plan(sweep, told_apart(points.values()))
 
 
 @contextmanager
@@ -181,10 +174,10 @@ def _add_with_baseline(
     compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.said["baseline"]}
     if own not in points:
         shown = _shown({**compared, **coordinates}, setup)
-        points[own] = PlannedPoint(own, setup, shown, against if against != own else None)
+        points[own] = PlannedPoint(own, named.with_code(setup), shown, against if against != own else None)
     if baseline is not None and against not in points:
         kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
-        points[against] = PlannedPoint(against, baseline, _shown({**compared, **kept}, baseline), None)
+        points[against] = PlannedPoint(against, named.with_code(baseline), _shown({**compared, **kept}, baseline), None)
 
 
 def _baseline(sweep: Sweep, setup: Setup, once: Once) -> Setup | None:

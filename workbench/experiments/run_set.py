@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.planned_code import check_code
 from workbench.experiments.row import Row
 from workbench.experiments.run_id import run_id
 from workbench.experiments.store import Store
@@ -89,10 +90,12 @@ class RunSet:
         """What happened in a run, simulated again (the same bits as when its row was kept), if asked for with all that
         its event log is made of."""
         point, seed = self._found(run)
+        check_code(point.setup)
         return self.plan.sweep.mechanism.engine.simulate(point.setup, seed, events=events)
 
     def records(self, point: PlannedPoint, most: int | None = None) -> list[Any]:
         """The records of a point's finished runs, in the order of the seeds."""
+        check_code(point.setup)
         engine = self.plan.sweep.mechanism.engine
         seeds = [seed for seed in self.seeds if self._done(point, seed)][:most]
         return [engine.simulate(point.setup, seed) for seed in seeds]

@@ -18,6 +18,7 @@ from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
 from workbench.experiments.watchers import usual_watcher
+from workbench.identity import one_moment
 
 TRY_SECONDS = 1.0
 """How long runs are done in this process before it is decided whether workers pay off."""
@@ -57,7 +58,8 @@ def run_plan(
     for note in store.notes:
         watch.say(note)
     known = store.points()
-    store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
+    with one_moment():
+        store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
     done = store.done()
     pending = [run for run in plan.runs() if run.id not in done]
     store.driven(len(plan), len(plan) - len(pending))

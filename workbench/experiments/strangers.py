@@ -38,9 +38,10 @@ def _reason(plan: Plan, store: Store) -> str:
         return "what they were is not known"
     if not paths:
         return f"the engine {now['engine']} gives other results since"
-    sources = [path for path in paths if path.endswith(".source")]
-    if sources:
-        return f"the policy of {sources[0].split('.')[1]} was edited since"
+    code = [path.split(".") for path in paths if path.endswith(".code")]
+    if code:
+        part, name = code[0][:2]
+        return f"the policy of {name} was edited since" if part == "policies" else f"the {part}'s code was edited since"
     return f"{paths[0]} is another one since"
 
 

@@ -11,6 +11,7 @@ from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.parcel import opened
+from workbench.experiments.planned_code import check_code
 from workbench.experiments.row import Row
 from workbench.experiments.sources import Origin, check_origin
 from workbench.experiments.warm import first_run
@@ -126,7 +127,9 @@ class _Watched(threading.Thread):
 def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] | None = None) -> Row:
     began = time.perf_counter()
     try:
+        check_code(setup)
         record = found.engine.simulate(setup, task.seed)
+        check_code(setup, "during")
         measures = found.measure(record)
         if see is not None:
             see(record)

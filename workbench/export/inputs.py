@@ -14,6 +14,7 @@ from workbench.experiments.named_files import with_files
 from workbench.experiments.run_set import RunSet
 from workbench.export.helpers import imports_of
 from workbench.export.unnamed import write_unnamed
+from workbench.policies.beside import files_of
 
 INPUTS = "inputs"
 MOST_BYTES = 50_000_000
@@ -59,9 +60,10 @@ class _Copies:
             f"{path.name} imports {name}, which is neither beside it nor in an installed package: it must be there."
             for name in imports.elsewhere
         )
-        if not imports.beside:
+        beside = sorted({*imports.beside, *files_of(path)} - {path})
+        if not beside:
             return self._copy(path, f"{INPUTS}/{self._different(path)}")
-        group = {one: one.relative_to(path.parent).as_posix() for one in (path, *imports.beside)}
+        group = {one: one.relative_to(path.parent).as_posix() for one in (path, *beside)}
         home = next(home for home in self._homes() if all(self._free(one, f"{home}/{group[one]}") for one in group))
         for one, name in group.items():
             self._copy(one, f"{home}/{name}")

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.identity import digest_of
 from workbench.levers.declared import declared_levers
 from workbench.levers.lever import Lever, lever
-from workbench.levers.source import source_of
 
 
 def snake_case(name: str) -> str:
@@ -37,7 +37,9 @@ class Spec:
     levers: ClassVar[Mapping[str, Lever]] = {}
     name: ClassVar[str] = "spec"
     built_in: ClassVar[bool] = True
-    """Whether the class is part of this package, whose version stands for its text."""
+    """Whether the class is part of this package."""
+    __describes__: ClassVar[Collection[str]] = ("built_in", "__describes__")
+    """The attributes of the class that say nothing about what it does; each class adds its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -82,12 +84,21 @@ class Spec:
         return {name: self.levers[name].plain(value) for name, value in self.values().items()}
 
     def identity(self) -> dict[str, Any]:
-        """What determines the behaviour, in plain types: part of every run id.
+        """Return what determines the behaviour, in plain types: part of every run id.
 
-        The name, every lever, and the text of what is not part of this package, nested specs included.
+        The name, every lever, and the digest of the code as it is in memory now, nested specs included.
+
+        Raises
+        ------
+        InputError
+            The code refers to something that has no digest, such as an open file; the sentence names it.
         """
         inside = {n: self._identity_of(n, v) for n, v in self.values().items()}
-        return {self.name: inside, **({} if self.built_in else {"source": source_of(type(self))})}
+        return {self.name: inside, "code": digest_of(type(self))}
+
+    def __identity__(self) -> dict[str, Any]:
+        """Return what a digest of code that refers to this spec holds of it."""
+        return self.identity()
 
     def _identity_of(self, name: str, value: Any) -> Any:
         if self.levers[name].kind == "specs":

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from workbench.errors import shown
+from workbench.identity import digest_of
 from workbench.levers import lever
 from workbench.units import cycles_each
 from workbench.workloads.catalogue import digest, trace_file
 from workbench.workloads.grids import rounds
-from workbench.workloads.importers import Trace, read_trace
+from workbench.workloads.importers import Importer, Trace, importer_of, importers, read_trace
 from workbench.workloads.launches import Launches
 from workbench.workloads.workload import Workload
 
@@ -27,9 +28,10 @@ class OfTrace(Workload):
     trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
 
     def identity(self) -> dict[str, Any]:
-        """The levers, with the trace named by its contents: a file that is moved gives the same runs."""
-        own = super().identity()
-        own[self.name]["trace"] = {"sha256": digest(trace_file(self.trace))}
+        """The levers, with the trace named by its contents (a file that is moved gives the same runs) and reader."""
+        own, path = super().identity(), trace_file(self.trace)
+        sha256 = digest(path)
+        own[self.name]["trace"] = {"sha256": sha256, "importer": digest_of(_reader(path, sha256, _registered()))}
         return own
 
     def short(self, always: Collection[str] = ()) -> str:
@@ -41,6 +43,16 @@ class Recorded(OfTrace):
     """The base of every workload that a recorded trace of kernels gives."""
 
     device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
+
+
+def _registered() -> tuple[type[Importer], ...]:
+    return tuple(type(importer) for importer in importers().values())
+
+
+@lru_cache(maxsize=64)
+def _reader(path: Path, sha256: str, registered: tuple[type[Importer], ...]) -> type[Importer]:
+    """Return the importer that reads a trace, looked for once as long as file and importers stay the same."""
+    return type(importer_of(path))
 
 
 @lru_cache(maxsize=4)

@@ -23,7 +23,16 @@ from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import MISSING
 
-_KNOWN: dict[str, Importer] = {}
+
+class _Known(dict[str, "Importer"]):
+    """Every importer by its format."""
+
+    def __identity__(self) -> tuple[()]:
+        """Return nothing: a trace's identity holds the digest of the importer that reads it, and of no other."""
+        return ()
+
+
+_KNOWN = _Known()
 
 
 class Importer:
@@ -74,9 +83,18 @@ def read_trace(path: Path | str) -> Trace:
     workbench.errors.InputError: no_such_trace.json.gz: there is no such file.
     """
     source = Source(path)
+    return _sound(_importer_of(source), source)
+
+
+def importer_of(path: Path | str) -> Importer:
+    """Return the importer that reads a trace; errors as of `read_trace`."""
+    return _importer_of(Source(path))
+
+
+def _importer_of(source: Source) -> Importer:
     for importer in importers().values():
         if importer.recognises(source.head):
-            return _sound(importer, source)
+            return importer
     known = "; ".join(f"{name} ({importer.says})" for name, importer in importers().items())
     raise InputError(f"{source.where}: is no trace that is read here; there are {known}.")
 
