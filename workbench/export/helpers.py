@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.metadata
 import importlib.util
 import sys
@@ -86,10 +87,16 @@ def _beside(root: Path, name: str) -> list[Path]:
 
 def _installed(name: str) -> bool:
     """Whether a module is part of Python or of an installed package; what cannot be found at all is none's."""
-    if not name or name in sys.stdlib_module_names or name in importlib.metadata.packages_distributions():
+    if name in ("", "workbench", *sys.stdlib_module_names, *_packages()):
         return True
     try:
         found = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return False
     return found is not None and "site-packages" in str(found.origin)
+
+
+@functools.cache
+def _packages() -> frozenset[str]:
+    """The top modules of every installed package."""
+    return frozenset(importlib.metadata.packages_distributions())
