@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.folder import STORE, SWEEP, held
+from workbench.experiments.foreign_rows import refuse_foreign
 from workbench.experiments.keep import keep_files, keep_sweep
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
 from workbench.experiments.store import Kind, Store, has_store
-from workbench.experiments.strangers import refuse_strangers
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan, settled
 
@@ -266,7 +267,8 @@ def open_results(folder: str | Path) -> Results:
     plan = make_plan(read_sweep(folder / SWEEP))
     store = Store(folder / STORE, read_only=True)
     try:
-        refuse_strangers(plan, store, folder)
+        refuse_foreign(plan, store, folder)
+        measures_digest(plan.sweep.mechanism, anew=True)
         return _results(gather(plan, store, folder))
     finally:
         store.close()

@@ -159,7 +159,7 @@ def test_every_measure_of_every_run(bundle):
     text = (bundle / "runs.csv").read_text()
     header, *rows = list(csv.reader(io.StringIO(text)))
     for row in rows:
-        row[5:] = [cell if cell in ("", "nan", "inf") else repr(float(cell) + 1) for cell in row[5:]]
+        row[6:] = [cell if cell in ("", "nan", "inf") else repr(float(cell) + 1) for cell in row[6:]]
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows([header, *rows])
     write(bundle, "runs.csv", written.getvalue())
@@ -167,7 +167,7 @@ def test_every_measure_of_every_run(bundle):
     assert len(report.differences) == len(rows) == 12
     named = {name for one in report.differences for name in re.findall(r"(\w+) was ", one.what)}
     assert named == {
-        name for k, name in enumerate(header[5:], 5) if any(row[k] not in ("", "nan", "inf") for row in rows)
+        name for k, name in enumerate(header[6:], 6) if any(row[k] not in ("", "nan", "inf") for row in rows)
     }
     assert {*TABLES, "numbers.tex"} <= {one.file for one in report.changes}
 
@@ -227,7 +227,7 @@ def test_failed_runs_are_computed_as_they_were_exported(tmp_path):
 
 def test_an_older_bundle_says_that_it_is_compared_by_digest(bundle):
     manifest = json.loads((bundle / "manifest.json").read_text())
-    for new in ("sweep", "question", "measures", "missing", "drawn_with"):
+    for new in ("sweep", "question", "measures", "notes", "origins", "drawn_with"):
         del manifest[new]
     (bundle / "manifest.json").write_text(json.dumps({**manifest, "format": 1}))
     report = verify(bundle, sample=0)

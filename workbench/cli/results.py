@@ -38,11 +38,14 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         rows = {"table": results.table.to_dict("records"), "summary": results.summary().to_dict("records")}
         facts = {"sweep": results.plan.sweep.name, "runs": len(results.rows), "missing": missing_notes(results)}
-        say_json({**facts, **rows})
+        notes = {"notes": results.notes} if results.notes else {}
+        say_json({**facts, **notes, **rows})
     else:
         say_table(results.summary())
         say_notes(missing_notes(results))
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
+        for note in results.notes:
+            print(note)
     return SOME_FAILED if results.failures else DONE
 
 

@@ -60,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
     if given.events:
         write_events(results, folder)
     _report(results, folder, figures, given.json)
-    return SOME_FAILED if results.failures else DONE
+    return SOME_FAILED if results.failures or results.unmeasured else DONE
 
 
 def counted(plan: Plan) -> str:
@@ -115,6 +115,8 @@ def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) 
         print(f"failed: seed {row.seed} of point {row.point[:8]}: {row.error}")
     if len(failures) > 5:
         print(f"... and {len(failures) - 5} more failed runs (results.table has all)")
+    for note in results.notes:
+        print(note)
     print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}")
     for path in figures:
         if path.suffix == ".png":
@@ -138,6 +140,7 @@ def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any
         "runs": len(results.rows),
         "failed": [{"run_id": row.id, "seed": row.seed, "error": row.error} for row in results.failures],
         "seconds": results.seconds,
+        **({"notes": results.notes} if results.notes else {}),
         "figures": [str(path) for path in figures],
         **({"stopped": stopped} if (stopped := _stopped(results)) else {}),
     }

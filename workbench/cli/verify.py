@@ -38,6 +38,8 @@ def run(given: argparse.Namespace) -> int:
         print(f"... and {len(report.lines) - MOST_LINES} more lines (--json has all)")
     for name, why in report.by_digest.items():
         print(f"{name}: compared by digest only, for {why}")
+    for note in report.notes:
+        print(note)
     print(report.sentence)
     return DONE if report.same else SOME_FAILED
 

@@ -10,6 +10,9 @@ from contextlib import closing
 from workbench.errors import wrong_value
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool, in_process
+from workbench.experiments.foreign_rows import foreign_sentence
+from workbench.experiments.measured_by import measures_digest
+from workbench.experiments.measuring_again import MeasuringAgain
 from workbench.experiments.plan import Plan, PlannedRun
 from workbench.experiments.pools import check_pool, cores, pool_of
 from workbench.experiments.progress import Progress, Silent
@@ -60,8 +63,12 @@ def run_plan(
     known = store.points()
     with one_moment():
         store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
-    done = store.done()
+    measured = measures_digest(plan.sweep.mechanism, anew=True)
+    done = store.done(measured)
     pending = [run for run in plan.runs() if run.id not in done]
+    again = MeasuringAgain(store, measured)
+    if foreign := foreign_sentence(plan, store):
+        watch.say(f"{foreign}; they stay, and every run is done anew.")
     store.driven(len(plan), len(plan) - len(pending))
     if pending and not _elsewhere(executor):
         say_compiling(pending[0].point.setup.engine, watch.say)
@@ -71,9 +78,12 @@ def run_plan(
             for rows in batches:
                 for row in rows:
                     store.add(row)
+                    again.see(row)
                     watch.advance(row)
         finally:
             watch.end()
+    if changed := again.sentence():
+        watch.say(changed)
     return time.perf_counter() - began
 
 

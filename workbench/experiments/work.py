@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.parcel import opened
 from workbench.experiments.planned_code import check_code
 from workbench.experiments.row import Row
+from workbench.experiments.row_origins import own_origin
 from workbench.experiments.sources import Origin, check_origin
 from workbench.experiments.warm import first_run
 
@@ -137,9 +139,10 @@ def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] 
         return failed(task, str(problem), time.perf_counter() - began)
     except MemoryError:
         return failed(task, "the run needs more memory than there is.", time.perf_counter() - began)
-    return Row(*task, "done", "", time.perf_counter() - began, measures)
+    seconds = time.perf_counter() - began
+    return Row(*task, "done", "", seconds, measures, own_origin(), measures_digest(found))
 
 
 def failed(task: Task, error: str, seconds: float = 0.0) -> Row:
     """The row of a run that failed."""
-    return Row(*task, "failed", error, seconds, {})
+    return Row(*task, "failed", error, seconds, {}, own_origin())

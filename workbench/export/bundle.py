@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 from workbench.errors import InputError
 from workbench.experiments.folder import PROVENANCE, write_json
@@ -49,17 +47,17 @@ def export(runs: RunSet, to: str | Path, style_name: str = "ieee") -> Path:
     if not any(row.status == "done" for row in runs.rows.values()):
         raise InputError(f"nothing to export: none of the {len(runs.plan)} runs of {runs.plan.sweep.name} is finished.")
     with appearing(to, is_bundle, _carry) as folder:
-        _write(in_order(runs), folder, style_name)
+        _write(runs, folder, style_name)
     return to
 
 
 def _write(runs: RunSet, folder: Path, style_name: str) -> None:
-    drawn, refused = drawings(runs)
-    computed = content(runs, style_name, drawn, refused)
+    drawn, refused = drawings(in_order(runs))
+    computed = content(in_order(runs), style_name, drawn, refused)
     write_texts(computed, folder)
     write_figures(drawn, folder)
     needs = write_sweep(runs, folder)
-    write_json(folder / PROVENANCE, {"runs": _made(runs), "export": environment()})
+    write_json(folder / PROVENANCE, {"runs": provenance(runs), "export": environment()})
     write_manifest(folder, {**computed.manifest, "needs": needs})
 
 
@@ -68,15 +66,6 @@ def write_texts(computed: Content, folder: Path) -> None:
     for name, text in computed.texts.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="")
-
-
-def _made(runs: RunSet) -> dict[str, Any]:
-    """Where the runs come from, as their folder says; runs in memory were made here and now."""
-    kept = runs.folder / PROVENANCE if runs.folder is not None else None
-    if kept is not None and kept.is_file():
-        made: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
-        return made
-    return provenance(runs.plan, runs.seconds)
 
 
 def _carry(old: Path, new: Path) -> None:

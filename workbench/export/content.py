@@ -14,6 +14,7 @@ from workbench.export.cells import Place, RunSets, cells, in_words, places
 from workbench.export.drawings import FIGURES, Drawing
 from workbench.export.escape import escape
 from workbench.export.numbers import Macro, macros, numbers_tex
+from workbench.export.origins import Origins
 from workbench.export.rows import rows_as_csv
 from workbench.export.style import style
 from workbench.export.tables import NOTE, Table, tables
@@ -34,7 +35,7 @@ class Content(NamedTuple):
 
 def in_order(runs: RunSet) -> RunSet:
     """Return the same runs sorted by id: what a bundle says must not depend on the order in which rows were kept."""
-    return RunSet(runs.plan, sorted(runs.rows.values(), key=lambda row: row.id), runs.folder, runs.seconds)
+    return RunSet(runs.plan, sorted(runs.rows.values(), key=lambda row: row.id))
 
 
 def content(
@@ -59,13 +60,14 @@ def content(
     """
     sets, named = RunSets(), places(runs) if named is None else named
     found = cells(runs, sets, named)
-    shown, numbers, missing = tables(found, runs), macros(runs, found), missing_notes(runs)
+    notes, origins = [*missing_notes(runs), *runs.notes], Origins(runs.rows.values())
+    shown, numbers = tables(found, notes), macros(runs, found)
     texts = {
         **{f"{TABLES}/{table.name}.tex": table.text for table in shown},
         NUMBERS: numbers_tex(numbers),
-        ROWS: rows_as_csv(runs.rows.values()),
+        ROWS: rows_as_csv(runs.rows.values(), origins),
         **{_csv(one): one.csv for one in drawn if one.data is not None},
-        MAIN: _main(runs, style_name, shown, drawn, numbers, missing),
+        MAIN: _main(runs, style_name, shown, drawn, numbers, notes),
     }
     sweep = runs.plan.sweep
     manifest = {
@@ -75,7 +77,8 @@ def content(
         "engine": sweep.mechanism.engine.name,
         "engine_revision": sweep.mechanism.engine.revision,
         "measures": sweep.measures,
-        "missing": missing,
+        "notes": notes,
+        "origins": origins.plain(),
         "macros": {f"\\{macro.name}": _of_macro(macro) for macro in numbers},
         "tables": {f"{TABLES}/{table.name}.tex": table.entries for table in shown},
         "figures": {f"{FIGURES}/{one.name}.pdf": _of_figure(runs, sets, one) for one in drawn},
@@ -96,7 +99,7 @@ def _main(
     shown: list[Table],
     drawn: Sequence[Drawing],
     numbers: list[Macro],
-    missing: Sequence[str],
+    notes: Sequence[str],
 ) -> str:
     said = runs.plan.sweep.said
     saving = next((macro for macro in numbers if "Saving" in macro.name), None)
@@ -107,7 +110,7 @@ def _main(
         question=escape(str(said.get("question") or "")),
         sentence=f"for instance, {escape(in_words(saving.says))}: \\{saving.name}" if saving else "",
         note=escape(NOTE),
-        missing=[escape(in_words(sentence)) for sentence in missing],
+        notes=[escape(in_words(note)) for note in notes],
         tables=shown,
         figures=drawn,
     )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from workbench.experiments.run_set import RunSet
 from workbench.export.cells import Cell, half_width, in_words
 from workbench.export.escape import comment, escape
 from workbench.export.rounding import UNKNOWN, alone, p_value, to_place, with_interval
 from workbench.export.templates import render
 from workbench.figures.axis_words import measure_label
 from workbench.metrics.measure import Measure
-from workbench.studies.missing import missing_notes
 
 SIGNIFICANT = 0.05
 NOTE = (
@@ -41,10 +39,9 @@ class Table(NamedTuple):
     """What the manifest says of it: one entry a row."""
 
 
-def tables(cells: list[Cell], runs: RunSet) -> list[Table]:
-    """The tables of a bundle, in the order of the sweep's measures."""
+def tables(cells: list[Cell], notes: Sequence[str]) -> list[Table]:
+    """The tables of a bundle, in the order of the sweep's measures, with notes on what they rest on."""
     groups = itertools.groupby(cells, key=lambda cell: cell.measure)
-    notes = missing_notes(runs)
     return [_table(measure, list(found), notes) for measure, found in groups]
 
 
@@ -57,7 +54,7 @@ def file_stem(measure: Measure) -> str:
     return re.sub(r"[^\w.]+", "-", measure.name).strip("-")
 
 
-def _table(measure: Measure, cells: list[Cell], notes: list[str]) -> Table:
+def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
     header = _header(cells)
     groups = [
         {"title": escape(in_words(setting)), "rows": [_row(cell, header) for cell in found]}

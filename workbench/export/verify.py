@@ -10,6 +10,7 @@ from workbench.errors import InputError, wrong_value
 from workbench.experiments.row import Row
 from workbench.export.content import MAIN, ROWS
 from workbench.export.manifest import changed, read_manifest
+from workbench.export.origins import with_origins
 from workbench.export.rows import read_rows
 from workbench.export.verification.cells import Change
 from workbench.export.verification.computed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
@@ -39,6 +40,8 @@ class Verification(NamedTuple):
     reason why its digest alone was compared."""
     simulated: int
     """How many runs were simulated again for figures that show more than measures."""
+    notes: list[str]
+    """What a reader of the tables must know: runs that failed, comparisons that lack pairs, rows of several origins."""
 
     @property
     def lines(self) -> list[str]:
@@ -89,7 +92,7 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
         raise wrong_value("", "sample", "must be a whole number of at least 0, where 0 is all", sample)
     manifest = read_manifest(folder)
     edited = [name for name in changed(folder, manifest) if name != MAIN]
-    rows = read_rows(folder / ROWS)
+    rows = with_origins(read_rows(folder / ROWS), manifest.get("origins", {}))
     chosen = sampled(sorted(rows), sample, seed)
     try:
         kept, computed = _computed(folder, manifest, rows, figures)
@@ -100,7 +103,17 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
     sentence = _sentence(folder, kept, len(rows), len(chosen), found, computed)
     same = not found and not edited and not cells
     return Verification(
-        same, sentence, str(folder), len(rows), chosen, found, cells, edited, computed.files, computed.simulated
+        same,
+        sentence,
+        str(folder),
+        len(rows),
+        chosen,
+        found,
+        cells,
+        edited,
+        computed.files,
+        computed.simulated,
+        computed.notes,
     )
 
 
@@ -112,7 +125,7 @@ def _computed(
         return kept, compute(folder, manifest, rows, kept, figures)
     old = {**manifest, "sweep": "sweep", "measures": [], "points": {}}
     why = f"the bundle is of format {manifest['format']}; export it again to have it computed"
-    return kept_runs(folder, old, {})._replace(problems=[]), Computed([], dict.fromkeys(manifest["files"], why), 0)
+    return kept_runs(folder, old, {})._replace(problems=[]), Computed([], dict.fromkeys(manifest["files"], why), 0, [])
 
 
 def _sentence(folder: Path, kept: KeptRuns, runs: int, chosen: int, found: list[Difference], computed: Computed) -> str:

@@ -34,6 +34,8 @@ class Computed(NamedTuple):
     """What was done with every file; one that could not be computed by the reason why its digest alone was compared."""
     simulated: int
     """How many runs were simulated for figures that show more than measures."""
+    notes: list[str]
+    """What the tables say of missing runs and of origins."""
 
 
 class _Figures(NamedTuple):
@@ -66,7 +68,7 @@ def compute(
     found.extend(_of_manifest(manifest, now, kept, slack))
     if figures:
         found.extend(_pictures(folder, manifest, [one for one in shown.drawn if one.data is not None], slack, files))
-    return Computed(found, dict(sorted(files.items())), shown.simulated)
+    return Computed(found, dict(sorted(files.items())), shown.simulated, now.manifest["notes"])
 
 
 def _figures(manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRuns, allowed: bool) -> _Figures:

@@ -5,8 +5,8 @@ import pytest
 
 from tests.junk import refusal
 from workbench.errors import InputError
-from workbench.levers import lever
 from workbench.identity import digest_of
+from workbench.levers import lever
 from workbench.machine import Machine
 from workbench.streams import Streams
 from workbench.workloads.synthetic.laws import Law
