@@ -230,7 +230,12 @@ def planned(
     >>> len(plan.points), sum(1 for run in plan.runs())
     (2, 10)
     """
-    return make_plan(read_sweep(sweep, _overrides(set, seeds)))
+    read = read_sweep(sweep, _overrides(set, seeds))
+    if read.figures:
+        from workbench.figures import check
+
+        check(read.figures, read.mechanism.engine.name, read.where)
+    return make_plan(read)
 
 
 def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, Any]:
@@ -258,8 +263,8 @@ def open_results(folder: str | Path) -> Results:
 
     folder = Path(folder)
     if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.")
-    plan = planned(folder / SWEEP)
+        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.{_rooms(folder)}")
+    plan = make_plan(read_sweep(folder / SWEEP))
     store = Store(folder / STORE, read_only=True)
     try:
         refuse_foreign(plan, store, folder)
@@ -267,6 +272,12 @@ def open_results(folder: str | Path) -> Results:
         return _results(gather(plan, store, folder))
     finally:
         store.close()
+
+
+def _rooms(folder: Path) -> str:
+    """A sentence that names the results folders inside a folder, such as that of the claims."""
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent, STORE))
+    return f" It holds some: {', '.join(inside)}." if inside else ""
 
 
 def figure(name: str, /, **choices: Any) -> Figure:

@@ -165,7 +165,7 @@ def test_an_untouched_example_is_written_anew(results, tmp_path):
     assert "acmart" in (folder / "main.tex").read_text()
 
 
-@pytest.mark.parametrize("broken", ["numbers_tex", "write_manifest", "write_sweep"])
+@pytest.mark.parametrize("broken", ["content", "write_manifest", "write_sweep"])
 def test_what_fails_half_way_leaves_the_old_bundle(results, tmp_path, monkeypatch, broken):
     import workbench.export.bundle as module
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import say_json, say_notes, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
 from workbench.experiments.folder import TABLE
@@ -40,7 +40,6 @@ def run(given: argparse.Namespace) -> int:
 
     chosen = overrides(given)
     plan = planned(given.sweep, set=chosen)
-    check_figures(plan.sweep.figures, plan.sweep.mechanism.engine.name, plan.sweep.where)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
     executor, limit = executor_of(given), LIMIT_SECONDS if given.limit is None else given.limit
     check_pool(executor, given.workers)
@@ -77,14 +76,6 @@ def default_folder(sweep: str) -> Path:
     return Path("results", *parts)
 
 
-def check_figures(names: list[str], engine: str, where: str) -> None:
-    """Refuse an unknown figure before anything runs."""
-    if names:
-        from workbench.figures import check
-
-        check(names, engine, where)
-
-
 def draw_figures(results: Results, folder: Path) -> list[Path]:
     """Draw and save every figure that the sweep names, as PDF, PNG and CSV."""
     if not results.plan.sweep.figures:
@@ -106,14 +97,18 @@ def write_events(results: Results, folder: Path) -> None:
 
 
 def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) -> None:
+    from workbench.studies.missing import missing_notes
+
     failures = results.failures
     if as_json:
-        say_json({**_facts(results, folder, figures), "summary": results.summary().to_dict("records")})
+        rows = {"summary": results.summary().to_dict("records"), "missing": missing_notes(results)}
+        say_json({**_facts(results, folder, figures), **rows})
         return
     summary = results.summary()
     say_table(summary if len(summary) <= MOST_ROWS else summary[summary["measure"] == summary["measure"].iloc[0]])
     if len(summary) > MOST_ROWS:
         print(f"(the other measures: workbench results {folder})")
+    say_notes(missing_notes(results))
     if stopped := _stopped(results):
         print(stopped)
     for row in failures[:5]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,8 +55,14 @@ class Plan:
 
 @uncollected()
 @one_moment()
-def make_plan(sweep: Sweep) -> Plan:
+def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
+
+    Parameters
+    ----------
+    unread : list of str, optional
+        Takes one sentence an alternative that cannot be read or admitted here, which is then left out of the plan;
+        without a list the first such ends in an error.
 
     Raises
     ------
@@ -66,10 +73,27 @@ def make_plan(sweep: Sweep) -> Plan:
     points: dict[str, PlannedPoint] = {}
     read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
-        _add_with_baseline(points, sweep, alternative, read, named)
-    for point in points.values():
-        _admit(sweep, point)
+        with _noted(unread):
+            _add_with_baseline(points, sweep, alternative, read, named)
+    for id, point in list(points.items()):
+        with _noted(unread) as refused:
+            _admit(sweep, point)
+        if refused:
+            del points[id]
     return Plan(sweep, told_apart(points.values()))
+
+
+@contextmanager
+def _noted(unread: list[str] | None) -> Iterator[list[str]]:
+    """Note an error instead of raising it, where there is a list of notes; what is yielded then holds it."""
+    refused: list[str] = []
+    try:
+        yield refused
+    except InputError as problem:
+        if unread is None:
+            raise
+        refused.append(str(problem))
+        unread.append(str(problem))
 
 
 def _admit(sweep: Sweep, point: PlannedPoint) -> None:
