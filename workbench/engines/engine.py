@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol
 
+from workbench.errors import InputError
 from workbench.identity import FORMAT, PYTHON
 from workbench.levers import Spec
 from workbench.machine import Described
@@ -63,3 +66,34 @@ class Engine(Protocol):
 
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse, in one sentence, a setup that asks for what its machine can never give."""
+
+
+@contextmanager
+def at_path(path: str, name: str) -> Iterator[None]:
+    """Give what is refused inside a path: `policy.locate.directory.entries` in place of `directory.entries`.
+
+    Parameters
+    ----------
+    path : str
+        Where the policy stands in a sweep file.
+    name : str
+        The policy's own name, with which its sentences begin.
+
+    Raises
+    ------
+    InputError
+        The same; a sentence that begins with the name begins with the path.
+    """
+    try:
+        yield
+    except InputError as wrong:
+        own = re.match(rf"{re.escape(name)}(?=[\s.:\[])", str(wrong))
+        if not own:
+            raise
+        raise InputError(path + str(wrong)[own.end() :]) from None
+
+
+def at_slot(setup: Setup, slot: str) -> AbstractContextManager[None]:
+    """Give what is refused of a slot's policy its path: see `at_path`."""
+    name = setup.policies[slot].name
+    return at_path(f"policy.{slot}.{name}", name)

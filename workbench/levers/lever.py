@@ -124,7 +124,8 @@ def lever(
     step : number, optional
         What a slider or a tuner moves by.
     scale : {"linear", "log", "power_of_two"}
-        How a slider or a tuner divides the range; with power_of_two nothing else is allowed.
+        How a slider or a tuner divides the range; with power_of_two nothing else is allowed, but 0 where the range
+        begins there.
     unit, says : str
         The unit of the value, and its meaning in one line.
 

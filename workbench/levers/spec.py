@@ -11,13 +11,17 @@ from workbench.identity import current
 from workbench.levers.declared import declared_levers
 from workbench.levers.lever import Lever, lever
 
+_MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB)(?![a-z])")
+"""Words of the field that are written with capitals inside."""
+
 
 def snake_case(name: str) -> str:
     """The one name of a thing, as YAML and file names write it.
 
-    >>> snake_case("NearestBoundary"), snake_case("TLBShare"), snake_case("PagedLDS")
-    ('nearest_boundary', 'tlb_share', 'paged_lds')
+    >>> snake_case("NearestBoundary"), snake_case("TLBShare"), snake_case("NaNScore")
+    ('nearest_boundary', 'tlb_share', 'nan_score')
     """
+    name = _MIXED_CASE.sub(lambda word: word[0].capitalize(), name)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
