@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 from workbench.engines.engine import Setup
-from workbench.errors import WorkbenchError
+from workbench.errors import InputError, WorkbenchError, at
+from workbench.experiments.interrupts import is_own
 from workbench.levers import Spec
 
 MOST_LETTERS = 300
@@ -41,6 +43,39 @@ def fault(problem: BaseException, setup: Setup | None = None) -> str:
         pass
     text = in_one_line(problem)
     return f"{who} raised {type(problem).__name__}{f' ({text})' if text else ''}{where}."
+
+
+def chosen(coordinates: Mapping[str, Any]) -> str:
+    """Return which alternative of a sweep is meant, as the beginning of a sentence.
+
+    >>> chosen({"policy.placement": "first_fit", "seeds": 3}), chosen({})
+    ('where policy.placement = first_fit, seeds = 3', '')
+    """
+    shown = ", ".join(f"{path} = {_short(value)}" for path, value in coordinates.items())
+    return f"where {shown}" if shown else ""
+
+
+def _short(value: Any) -> str:
+    return value.short() if isinstance(value, Spec) else str(value)
+
+
+@contextmanager
+def raised_in_planning(where: str, coordinates: Mapping[str, Any], setup: Setup | None = None) -> Iterator[None]:
+    """Turn whatever a user's code raises within this, before there are runs, into a sentence about the sweep.
+
+    Raises
+    ------
+    InputError
+        Something else than an error of the workbench, or the driver's own interrupt, was raised.
+    """
+    try:
+        yield
+    except WorkbenchError:
+        raise
+    except BaseException as problem:
+        if is_own(problem):
+            raise
+        raise InputError(at(where, at(chosen(coordinates), fault(problem, setup)))) from problem
 
 
 def in_one_line(problem: object) -> str:

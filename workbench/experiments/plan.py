@@ -12,6 +12,8 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import Point, expand
+from workbench.experiments.fault import chosen, raised_in_planning
+from workbench.experiments.interrupts import noticed
 from workbench.experiments.once import Once, OncePerPart, each_time
 from workbench.experiments.point_ids import PointIds
 from workbench.experiments.run_id import run_id
@@ -60,6 +62,7 @@ class Plan:
         return len(self.points) * len(self.sweep.seeds)
 
 
+@noticed()
 @uncollected()
 def make_plan(sweep: Sweep) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
@@ -67,15 +70,18 @@ def make_plan(sweep: Sweep) -> Plan:
     Raises
     ------
     InputError
-        A setup is not valid, with the path of the offending key; or a workload asks for what its machine cannot give.
+        A setup is not valid, with the path of the offending key; a workload asks for what its machine cannot give; or
+        a user's policy, workload or engine raised, whatever it raised.
     """
     varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
     read, named = OncePerPart(), PointIds(sweep.mechanism.engine.revision)
     for alternative in expand(varied, "", sweep.where):
-        _add_with_baseline(points, sweep, alternative, read, named)
+        with raised_in_planning(sweep.where, alternative.coordinates):
+            _add_with_baseline(points, sweep, alternative, read, named)
     for point in points.values():
-        _admit(sweep, point)
+        with raised_in_planning(sweep.where, point.coordinates, point.setup):
+            _admit(sweep, point)
     return Plan(sweep, list(points.values()))
 
 
@@ -84,8 +90,7 @@ def _admit(sweep: Sweep, point: PlannedPoint) -> None:
     try:
         sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
     except InputError as wrong:
-        chosen = ", ".join(f"{path} = {value}" for path, value in point.coordinates.items())
-        raise InputError(at(sweep.where, at(chosen and f"where {chosen}", str(wrong)))) from None
+        raise InputError(at(sweep.where, at(chosen(point.coordinates), str(wrong)))) from None
 
 
 def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:

@@ -151,10 +151,12 @@ class Scheduler:
             self._late[future] = report.pid
             if not self._pool.end(future, report.pid):
                 del self._under_way[future], self._late[future]  # its place stays taken: the worker may come back
-                if bundle.quarantined:
-                    yield Done([failed(bundle.chunk.tasks[0], self._no_answer())])
-                else:
-                    self._suspect(bundle.chunk, report.run)
+                yield self._given_up(bundle.chunk, report.run)
+
+    def _given_up(self, chunk: Chunk, run: int) -> Done:
+        """Blame a run whose worker nobody may end, without another attempt: it would cost one more worker."""
+        self._again.extend(chunk.without(run))
+        return Done([failed(chunk.tasks[run], self._no_answer())])
 
     def _succeeded(self, bundle: _Bundle, done: Done) -> Done:
         self._bundler.learn(done.rows)

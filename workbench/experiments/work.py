@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from workbench.compiled.compile_clock import compiling_seconds
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.experiments.board import SILENT, Reporter
-from workbench.experiments.compile_clock import compiling_seconds
 from workbench.experiments.fault import fault
 from workbench.experiments.foreign_engines import enter_packed
 from workbench.experiments.interrupts import is_own, noticed, raise_swallowed

@@ -30,6 +30,7 @@ class Given:
         self.width = 2 * self._workers
 
     def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
+        self.look()
         if self._requests is None:
             return self._executor.submit(work_within, *chunk, limit)
         report = report._replace(may_be_ended=False)
@@ -45,18 +46,18 @@ class Given:
         return Death(times=many) if many else None
 
     def end(self, future: Future[Done], pid: int) -> bool:
-        """Leave the worker alone; when none is left that answers, give up."""
+        """Leave the worker alone."""
         self._given_up += 1
+        return False
+
+    def replace(self, worker: str) -> None: ...
+
+    def look(self) -> None:
         if self._given_up >= self._workers:
             raise WorkbenchError(
                 "no worker of the executor that was handed in answers any more; what was finished is kept. "
                 "Processes that are replaced in such a case are started when no executor is handed in."
             )
-        return False
-
-    def replace(self, worker: str) -> None: ...
-
-    def look(self) -> None: ...
 
     def leave(self, under_way: Sequence[Future[Done]]) -> None:
         for future in under_way:
