@@ -18,6 +18,9 @@ from workbench.levers import Spec
 MOST_LETTERS = 300
 """A longer message of an exception is cut."""
 
+MOST_OF_NAME = 100
+"""So is the name of a policy with many levers."""
+
 _PACKAGE = str(Path(__file__).parent.parent)
 _PYTHON = tuple({sys.prefix, sys.base_prefix})
 
@@ -42,7 +45,7 @@ def fault(problem: BaseException, setup: Setup | None = None) -> str:
     except BaseException:  # a user's class may raise whatever is asked of it; the cause must be told all the same
         pass
     text = in_one_line(problem)
-    return f"{who} raised {type(problem).__name__}{f' ({text})' if text else ''}{where}."
+    return f"{shortened(who, MOST_OF_NAME)} raised {type(problem).__name__}{f' ({text})' if text else ''}{where}."
 
 
 def chosen(coordinates: Mapping[str, Any]) -> str:
@@ -90,7 +93,16 @@ def in_one_line(problem: object) -> str:
         text = f"its text cannot be made: {type(worse).__name__}"
     text = "".join(letter if letter.isprintable() else " " for letter in text.encode(errors="replace").decode())
     text = " ".join(text.split())
-    return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 3] + "..."
+    return shortened(text, MOST_LETTERS)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most so many letters.
+
+    >>> shortened("abcdefgh", 6), shortened("abc", 6)
+    ('abc...', 'abc')
+    """
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def _who(frames: list[FrameType], setup: Setup | None) -> str:

@@ -9,8 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from workbench.experiments.fault import shortened
+
 MOST_OF_BUNDLE = 4_000
 """Letters that a bundle of runs may print; the rest is counted."""
+
+MOST_OF_LINE = 300
+"""Letters of a line that are shown."""
 
 MOST_LINES = 100
 """Lines of all runs that a sweep shows."""
@@ -152,5 +157,9 @@ class Echo:
             if self._left < 0:
                 return
             self._left -= 1
-            shown = f"| {line}" if self._left >= 0 else "| (what runs print from here on is not shown)"
+            shown = (
+                f"| {shortened(line, MOST_OF_LINE)}"
+                if self._left >= 0
+                else "| (what runs print from here on is not shown)"
+            )
             print(shown, file=sys.stderr, flush=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import NamedTuple
 
 PAUSE_SECONDS = 2.0
@@ -12,7 +12,7 @@ PAUSE_SECONDS = 2.0
 _OWN_DOING = {getattr(signal, name, None) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")}
 """Signals that a process earns by what it does; others come from outside, or from the system when memory is short."""
 
-_COUNTED = {1: "once", 2: "twice", 3: "three times"}
+_COUNTED = {1: "once", 2: "twice", 3: "three times", 4: "four times"}
 
 
 class Death(NamedTuple):
@@ -39,12 +39,13 @@ class Strikes:
 
     def __init__(self) -> None:
         self._deaths: dict[str, list[int | None]] = defaultdict(list)
+        self._attempts: Counter[str] = Counter()
 
     def add(self, run: str, death: Death) -> str | None:
         """Count a death; return the sentence that blames the run, or None while it may not be its fault.
 
         An exit, or a signal that only the process itself can earn, is its fault the second time; any other death the
-        third time.
+        third time, and never in its first attempt.
 
         >>> strikes = Strikes()
         >>> strikes.add("a", Death(3)), strikes.add("a", Death(3))
@@ -53,15 +54,16 @@ class Strikes:
         'the worker process was killed by signal 9 three times during this run.'
         """
         deaths = self._deaths[run]
-        deaths += [death.status] * (1 if death.outside else death.times)
-        if len(deaths) < (3 if death.outside else 2):
+        deaths += [death.status] * death.times
+        self._attempts[run] += 1
+        if len(deaths) < (3 if death.outside else 2) or (death.outside and self._attempts[run] < 2):
             return None
         return f"the worker process {_ended(death.status, deaths.count(death.status))} during this run."
 
 
 def _ended(status: int | None, times: int) -> str:
     if status is None:
-        return f"died {_COUNTED[times]}"
+        return f"died {_COUNTED.get(times, f'{times} times')}"
     if status >= 0:
         return f"ended with status {status}"
-    return f"was killed by signal {-status} {_COUNTED[times]}"
+    return f"was killed by signal {-status} {_COUNTED.get(times, f'{times} times')}"
