@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 FLOOD = 2_000_000
 """Letters of a flood, in one line."""
@@ -71,7 +72,7 @@ def floods() -> None:
 def allocates() -> None:
     """Until a limit of the process ends it, which is taken back for the others in it."""
     before = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, before[1]))
     kept = []
     try:
