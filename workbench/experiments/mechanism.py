@@ -75,6 +75,11 @@ def mechanisms() -> list[str]:
     return sorted({*_MODULES, *_ready})
 
 
+def is_built_in(name: str) -> bool:
+    """Return True if a mechanism is part of this package."""
+    return name in _MODULES
+
+
 def enter(found: Mechanism) -> None:
     """Let sweeps name a mechanism that is not part of this package; entered again, the later one counts.
 

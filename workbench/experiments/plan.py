@@ -13,6 +13,8 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import Point, expand
+from workbench.experiments.fault import chosen, raised_in_planning
+from workbench.experiments.interrupts import noticed
 from workbench.experiments.labels import told_apart
 from workbench.experiments.once import Once, OncePerPart, each_time
 from workbench.experiments.planned_point import PlannedPoint
@@ -53,6 +55,7 @@ class Plan:
         return len(self.points) * len(self.sweep.seeds)
 
 
+@noticed()
 @uncollected()
 @one_moment()
 def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
@@ -67,16 +70,17 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     Raises
     ------
     InputError
-        A setup is not valid, with the path of the offending key; or a workload asks for what its machine cannot give.
+        A setup is not valid, with the path of the offending key; a workload asks for what its machine cannot give; or
+        a user's policy, workload or engine raised, whatever it raised.
     """
     varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
     read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
-        with _noted(unread):
+        with _noted(unread), raised_in_planning(sweep.where, alternative.coordinates):
             _add_with_baseline(points, sweep, alternative, read, named)
     for id, point in list(points.items()):
-        with _noted(unread) as refused:
+        with _noted(unread) as refused, raised_in_planning(sweep.where, point.coordinates, point.setup):
             _admit(sweep, point)
         if refused:
             del points[id]
@@ -101,8 +105,7 @@ def _admit(sweep: Sweep, point: PlannedPoint) -> None:
     try:
         sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
     except InputError as wrong:
-        chosen = ", ".join(f"{path} = {value}" for path, value in point.coordinates.items())
-        raise InputError(at(sweep.where, at(chosen and f"where {chosen}", str(wrong)))) from None
+        raise InputError(at(sweep.where, at(chosen(point.coordinates), str(wrong)))) from None
 
 
 def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
