@@ -13,7 +13,8 @@ from collections import Counter
 import optuna
 import pytest
 
-from benchmarks.faults.postgresql import programs, server
+from benchmarks.faults.postgresql import server
+from tests.needs import needs
 from tests.studies.tuning.small import Counts, small, undisturbed
 from tests.studies.tuning.test_resume import DiesAt, in_a_child
 from workbench.errors import StoreError
@@ -25,7 +26,7 @@ from workbench.studies.tuning.study import read_study
 from workbench.studies.tuning.tune_study import _shelf
 
 SAMPLERS = [{"nsga2": {"population": 6, "seed": 3}}, {"tpe": {"startup": 4}}]
-KINDS = ["sqlite", *(["postgresql"] if programs() else [])]
+KINDS = ["sqlite", pytest.param("postgresql", marks=needs("postgresql"))]
 
 
 @pytest.fixture(scope="module")
