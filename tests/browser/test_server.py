@@ -22,11 +22,11 @@ def is_gone(pid: int) -> bool:
 
 
 DEAF = """
-import signal, subprocess, sys, time
+import signal, subprocess, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, 1); time.sleep(99)"])
+child = subprocess.Popen([sys.executable, "-c", "import signal; signal.signal(15, 1); signal.pause()"])
 print(child.pid, flush=True)
-time.sleep(99)
+signal.pause()
 """
 
 
