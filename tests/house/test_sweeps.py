@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.public_traces import FOLDER, needs_public_traces
+from tests.public_traces import NAMED, needs_public_traces
 from workbench.figures import draw_all
 from workbench.strict_yaml import read_mapping
 
@@ -40,8 +40,8 @@ def test_there_are_sweeps_and_studies():
 
 @pytest.mark.parametrize("path", [case(path) for path in SWEEPS])
 def test_sweep(path, tmp_path, monkeypatch):
-    if FOLDER is not None:
-        monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    if NAMED:
+        monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     results = wb.run(path, tmp_path / "r", set=small(path), seeds=seeds(path), workers=1)
     assert not results.failures
     assert results.plan.sweep.said["question"].endswith("?")
@@ -52,8 +52,8 @@ def test_sweep(path, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("path", [case(path) for path in STUDIES])
 def test_study(path, tmp_path, monkeypatch):
-    if FOLDER is not None:
-        monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    if NAMED:
+        monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     found = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
     assert len(found.trials) == 4
     assert found.pareto["best"].any()

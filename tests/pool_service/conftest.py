@@ -2,12 +2,12 @@
 
 import tempfile
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from workbench.pool_service.service import Service
 from workbench.pool_service.settings import ServiceSettings
 
@@ -35,8 +35,5 @@ def folder():
 
 
 def soon(what):
-    """Whether something becomes true within some seconds."""
-    until = time.monotonic() + 10
-    while not what() and time.monotonic() < until:
-        time.sleep(0.02)
-    return what()
+    """Wait until something is true."""
+    return wait_until(what)

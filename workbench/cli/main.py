@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from workbench.cli.command import WRONG_INPUT, Command
+from workbench.cli.compile_notice import compile_notice
 from workbench.cli.stopping import stoppable
 from workbench.errors import InputError, WorkbenchError, unknown_name
 
@@ -80,7 +81,9 @@ def _run(words: list[str]) -> int:
     command = find(words[0])
     parser = _Parser(prog=f"workbench {command.name}", description=command.says)
     command.add_arguments(parser)
-    return command.run(_parsed(parser, words[1:]))
+    given = _parsed(parser, words[1:])
+    with compile_notice():
+        return command.run(given)
 
 
 def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:

@@ -97,8 +97,8 @@ class Spec:
     def identity(self) -> dict[str, Any]:
         """Return what determines the behaviour, in plain types: part of every run id.
 
-        The name, every lever, and the digest of the code as it is in memory now, nested specs included; of the package's
-        own code as it was when the latest plan was made.
+        The name, every lever, and the digest of the code as it is in memory now, nested specs included; of the
+        package's own code as it was when the latest plan was made.
 
         Raises
         ------

@@ -1,7 +1,8 @@
 """The public traces by name: where a file of one lies on this machine, and how it is fetched.
 
 `data/catalogue.yaml` is the single list; an installed package carries it beside this module. A file is looked for in
-the folder that `WORKBENCH_TRACES` names, then in the user's cache, and is used only if it is the file that is listed.
+the folders that `WORKBENCH_TRACES` names (several as `PATH` does, one after the other), then in the user's cache, and
+is used only if it is the file that is listed.
 """
 
 from __future__ import annotations
@@ -157,8 +158,8 @@ def _entry(name: str) -> Entry:
 
 def _places(entry: Entry) -> list[tuple[Path, str]]:
     """Where the file may lie and which digest it must have there, the first choice first."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    own = [(Path(folder) / entry.file, entry.sha256)] if folder else []
+    folders = filter(None, os.environ.get(FOLDER_VARIABLE, "").split(os.pathsep))
+    own = [(Path(folder) / entry.file, entry.sha256) for folder in folders]
     file, sha256 = entry.fetched
     return [*own, (_cache() / file, sha256)]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from tests.studies.tuning.small import small
+from tests.waiting import wait_until
 from workbench.cli import main
 from workbench.studies.tuning import read_study, tune
 from workbench.studies.tuning.dashboard import dashboard_command
@@ -27,16 +28,17 @@ def free_port():
         return asked.getsockname()[1]
 
 
-def answer(port, path, until):
+def answer(port, path):
     """What the dashboard says, as soon as it says anything."""
-    while True:
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as said:
-                return said.read()
-        except OSError:
-            if time.monotonic() >= until:
-                raise
-            time.sleep(0.1)
+
+    def said():
+        with (
+            contextlib.suppress(OSError),
+            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as said,
+        ):
+            return said.read()
+
+    return wait_until(said, what=f"an answer to {path}")
 
 
 def interrupted(shown):
@@ -44,7 +46,7 @@ def interrupted(shown):
     for _ in range(6):
         shown.send_signal(signal.SIGINT)
         try:
-            return shown.communicate(timeout=5)[0]
+            return shown.communicate(timeout=20)[0]  # stands for a user who asks again
         except subprocess.TimeoutExpired:
             continue
     shown.kill()
@@ -64,10 +66,9 @@ def test_it_answers_on_its_port_until_it_is_interrupted(tmp_path, kind):
         cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        until = time.monotonic() + 60
-        (found,) = json.loads(answer(port, "/api/studies", until))["study_summaries"]
-        trials = json.loads(answer(port, f"/api/studies/{found['study_id']}", until))["trials"]
-        assert b"<html" in answer(port, "/dashboard", until)
+        (found,) = json.loads(answer(port, "/api/studies"))["study_summaries"]
+        trials = json.loads(answer(port, f"/api/studies/{found['study_id']}"))["trials"]
+        assert b"<html" in answer(port, "/dashboard")
     finally:
         said = interrupted(shown)
     assert (found["study_name"], found["directions"]) == ("mine", ["minimize", "minimize"])

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from workbench.experiments import runner
 from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan
-from workbench.experiments.progress import Progress, Silent
+from workbench.experiments.progress import Progress, Silent, complete
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import gather
 from workbench.experiments.runner import LIMIT_SECONDS
@@ -42,6 +42,7 @@ def run_plan(
             seconds += runner.run_plan(batch, store, workers, executor, watch, limit_seconds)
             if all(width.narrow for width in widths(gather(plan, store), count)):
                 break
+        watch.complete()
     finally:
         watch.over()
     return seconds
@@ -66,6 +67,9 @@ class _Once:
 
     def advance(self, row: Row) -> None:
         self._watch.advance(row)
+
+    def complete(self) -> None:
+        complete(self._watch)
 
     def end(self) -> None: ...
 

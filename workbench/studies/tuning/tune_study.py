@@ -14,6 +14,7 @@ from workbench.experiments.folder import STORE, held, write_whole
 from workbench.experiments.keep import keep_files, named
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
+from workbench.experiments.progress import complete
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress, run_plan
 from workbench.experiments.store import Store
@@ -154,6 +155,7 @@ def _tuned(
         watch.begin(trials * len(study.sweep.seeds), len(book.trials) * len(study.sweep.seeds))
         try:
             conducted = conduct(study, book, evaluator, workload, trials)
+            complete(watch)
         finally:
             watch.end()
     finally:
