@@ -172,15 +172,16 @@ def _add_with_baseline(
 ) -> None:
     """Add what an alternative stands for and then its baseline, each unless it is a point already."""
     setup, coordinates = read_setup(sweep, alternative.value, once), alternative.coordinates
-    baseline, own = _baseline(sweep, setup, once), named.of(setup)
-    against = own if baseline is None else named.of(baseline)
+    baseline = _baseline(sweep, setup, once)
+    own, setup = named.of(setup)
+    against, baseline = (own, None) if baseline is None else named.of(baseline)
     compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.said["baseline"]}
     if own not in points:
         shown = _shown({**compared, **coordinates}, setup)
-        points[own] = PlannedPoint(own, named.with_code(setup), shown, against if against != own else None)
+        points[own] = PlannedPoint(own, setup, shown, against if against != own else None)
     if baseline is not None and against not in points:
         kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
-        points[against] = PlannedPoint(against, named.with_code(baseline), _shown({**compared, **kept}, baseline), None)
+        points[against] = PlannedPoint(against, baseline, _shown({**compared, **kept}, baseline), None)
 
 
 def _baseline(sweep: Sweep, setup: Setup, once: Once) -> Setup | None:

@@ -23,8 +23,8 @@ def own_classes(part: Any) -> Iterator[type[Spec]]:
     if isinstance(part, Spec):
         if not part.built_in:
             yield type(part)
-        for value in part.values().values():
-            yield from own_classes(value)
+        for name in part.nested:
+            yield from own_classes(getattr(part, name))
     elif isinstance(part, tuple):
         for one in part:
             yield from own_classes(one)

@@ -46,16 +46,19 @@ class Spec:
     """
 
     levers: ClassVar[Mapping[str, Lever]] = {}
+    nested: ClassVar[tuple[str, ...]] = ()
+    """The levers that hold specs."""
     name: ClassVar[str] = "spec"
     built_in: ClassVar[bool] = True
     """Whether the class is part of this package."""
-    __describes__: ClassVar[Collection[str]] = ("built_in", "__describes__")
+    __describes__: ClassVar[Collection[str]] = ("built_in", "nested", "__describes__")
     """The attributes of the class that say nothing about what it does; each class adds its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = declared_levers(cls, Spec)
         cls.levers = _Levers({**cls.levers, **own})
+        cls.nested = tuple(name for name, declared in cls.levers.items() if declared.kind in ("spec", "specs"))
         cls.name = snake_case(cls.__name__)
         cls.built_in = cls.__module__.startswith("workbench.")
 
@@ -97,8 +100,8 @@ class Spec:
     def identity(self) -> dict[str, Any]:
         """Return what determines the behaviour, in plain types: part of every run id.
 
-        The name, every lever, and the digest of the code as it is in memory now, nested specs included; of the
-        package's own code as it was when the latest plan was made.
+        The name, every lever, and the digest of the code as it is in memory now, nested specs included; the package's
+        own code as it was when the latest plan was made.
 
         Raises
         ------
