@@ -105,7 +105,7 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
         },
         "buddies": {
             "machine": "dgx_1v",
-            "workload": {"regime": "pipeline_overflows"},
+            "workload": {"regime": "pipeline_overflows", "micro_batches": 2, "iterations": 1},
             "policy": {"cache": "binary_buddies", "target": "least_loaded", "driver": "first_fit"},
         },
     },
