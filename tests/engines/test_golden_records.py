@@ -50,7 +50,7 @@ def test_a_record_that_differs_in_one_number_has_another_digest(monkeypatch):
 def test_changed_records_without_a_raised_revision_say_what_to_do():
     golden = {"coin": {"revision": 3, "records": {"fair": "aa", "bent": "bb"}}}
     now = {"revision": 3, "records": {"fair": "aa", "bent": "cc"}}
-    assert compared("coin", now, golden) == Compared("coin", 3, ["bent"], False)
+    assert compared("coin", now, golden) == Compared("coin", 3, ["bent"], True, False)
     assert compared("coin", now, golden).sentence == (
         "the engine coin gives other records (bent) under the same revision (3), so kept runs would pass for runs of "
         "now: raise its `revision`, then renew the golden file with: python -m tests.golden.records --renew"
@@ -63,10 +63,18 @@ def test_a_raised_revision_asks_for_a_renewed_file_and_gets_it():
     golden = {"coin": {"revision": 3, "records": {"fair": "aa"}}, "die": {"revision": 1, "records": {}}}
     now = {"revision": 4, "records": {"fair": "dd"}}
     assert compared("coin", now, golden).sentence == (
-        "the revision of the engine coin was raised: renew the golden file with: python -m tests.golden.records --renew"
+        "the engine coin: its revision was raised; renew the golden file: python -m tests.golden.records --renew"
     )
     assert renewed({"coin": now}, golden) == {**golden, "coin": now}
     assert not compared("coin", now, renewed({"coin": now}, golden)).sentence
+
+
+def test_a_setup_that_is_new_asks_for_a_renewed_file_too():
+    golden = {"coin": {"revision": 3, "records": {"fair": "aa"}}}
+    for records_now in ({"fair": "aa", "bent": "bb"}, {"bent": "bb"}):
+        now = {"revision": 3, "records": records_now}
+        assert "its setups are others than the golden file's; renew" in compared("coin", now, golden).sentence
+        assert renewed({"coin": now}, golden) == {"coin": now}
 
 
 @pytest.mark.parametrize("change", ["nothing", "record", "revision"])

@@ -32,6 +32,8 @@ class Compared(NamedTuple):
     revision: int
     changed: list[str]
     """The setups whose records are others."""
+    listed: bool
+    """Whether the golden file holds these setups and no others."""
     raised: bool
     """Whether the engine's revision is above that of the golden file."""
 
@@ -44,12 +46,10 @@ class Compared(NamedTuple):
                 f"({self.revision}), so kept runs would pass for runs of now: raise its `revision`, then renew the "
                 "golden file with: python -m tests.golden.records --renew"
             )
-        if self.raised:
-            return (
-                f"the revision of the engine {self.engine} was raised: renew the golden file with: "
-                "python -m tests.golden.records --renew"
-            )
-        return ""
+        if self.listed and not self.raised:
+            return ""
+        what = "revision was raised" if self.raised else "setups are others than the golden file's"
+        return f"the engine {self.engine}: its {what}; renew the golden file: python -m tests.golden.records --renew"
 
 
 def digest_of_run(engine: str, setup: dict[str, Any]) -> str:
@@ -92,11 +92,13 @@ def read_golden() -> Golden:
 
 
 def compared(engine: str, now: dict[str, Any], golden: Golden) -> Compared:
-    """An engine's records of now against those of the golden file; a setup that is new to it counts as changed."""
-    kept = golden.get(engine, {"revision": now["revision"] - 1, "records": {}})
+    """An engine's records of now against those of the golden file; a setup that is edited needs a name of its own."""
+    kept = golden.get(engine, {"revision": now["revision"], "records": {}})
     before, records = kept["records"], now["records"]
-    changed = [name for name in {**before, **records} if before.get(name) != records.get(name)]
-    return Compared(engine, now["revision"], changed, now["revision"] > kept["revision"])
+    changed = [name for name in before if name in records and before[name] != records[name]]
+    return Compared(
+        engine, now["revision"], changed, before.keys() == records.keys(), now["revision"] > kept["revision"]
+    )
 
 
 def renewed(now: Golden, golden: Golden) -> Golden:

@@ -103,9 +103,9 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
             "options": {"touches": 4},
             "policy": {"residency": "migrate_back", "cache": "expandable_segments"},
         },
-        "buddies": {
+        "buddies of a pipeline": {
             "machine": "dgx_1v",
-            "workload": {"regime": "pipeline_overflows"},
+            "workload": {"regime": "pipeline_overflows", "micro_batches": 2, "iterations": 1},
             "policy": {"cache": "binary_buddies", "target": "least_loaded", "driver": "first_fit"},
         },
     },
