@@ -225,6 +225,26 @@ def test_failed_runs_are_computed_as_they_were_exported(tmp_path):
     assert [(one["value"], one["holm"]) for one in untested] == [(None, None)]
 
 
+def test_rows_of_several_origins_are_told_apart(tmp_path, capsys):
+    results = runs(seeds=2)
+    first, second, *_ = results.rows
+    other = json.dumps({**json.loads(results.rows[first].origin), "sources": "0123456789abcdef"})
+    results.rows[first] = results.rows[first]._replace(origin=other)
+    results.rows[second] = results.rows[second]._replace(origin="")
+    bundle = results.export(tmp_path / "paper")
+    origins = json.loads((bundle / "manifest.json").read_text())["origins"]
+    assert sum(one["rows"] for one in origins.values()) == 7
+    assert [one["rows"] for one in origins.values() if one["sources"] == "0123456789abcdef"] == [1]
+    (note,) = verify(bundle, figures=False).notes
+    assert note.startswith("rows of 3 origins meet: 6 of ") and "1 of origin unknown" in note
+    assert note in (bundle / TABLES[0]).read_text()
+    assert main(["verify", str(bundle), "--runs", "all", "--no-figures"]) == 0
+    assert note in capsys.readouterr().out.splitlines()
+    text = (bundle / "runs.csv").read_text()
+    write(bundle, "runs.csv", text.replace(",done,,1,", ",done,,2,", 1))
+    assert {one.row for one in verify(bundle, figures=False).changes} >= {"origins > 1", "origins > 2"}
+
+
 def test_an_older_bundle_says_that_it_is_compared_by_digest(bundle):
     manifest = json.loads((bundle / "manifest.json").read_text())
     for new in ("sweep", "question", "measures", "notes", "origins", "drawn_with"):
