@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -123,9 +123,9 @@ class DeviceHeap:
         InputError
             The address was never granted, or has been freed.
         """
-        address = whole("address", address, None, None)
-        if address not in self._live:
-            if address in self._freed:
+        known = isinstance(address, Hashable)
+        if not known or address not in self._live:
+            if known and address in self._freed:
                 raise InputError(f"{shown(address)} was freed before; nothing lives there.")
             raise InputError(f"{shown(address)} was never granted by this heap; nothing lives there.")
         held, warp = self._live.pop(address)

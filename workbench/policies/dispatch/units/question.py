@@ -84,7 +84,7 @@ class Units(Policy, abstract=True):
             upper = "" if most is None else f" to {most}, all that a module holds"
             raise wrong_value("", "waves", f"must be from 0{upper}" if upper else "must be at least 0", waves)
         whole("waves", waves, 0, MOST_WAVES)
-        pointer = self.first_pointer(0, 0) if at is None else whole("at", at)
+        pointer = self.first_pointer(0, 0) if at is None else whole("at", at, -(1 << 63), (1 << 63) - 1)
         running = wholes("taken", taken, 0, MOST_WAVES, units if len(listed("taken", taken)) else 0) or [0] * units
         counts = np.zeros(units, np.int64)
         if waves == 0:
