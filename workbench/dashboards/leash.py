@@ -2,7 +2,7 @@
 
 Between the two stands a keeper: this file, run as a program. It holds one end of a pipe whose other end closes with
 this process, also when that is killed, and it inherits whatever the program leaves behind (a server's kernels are in
-sessions of their own, which no signal to a group would reach).
+sessions of their own, which no signal to a group would reach). What a killed keeper leaves this process inherits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -35,6 +35,8 @@ def call_on_leash(command: Sequence[str], env: Mapping[str, str] | None = None) 
     KeyboardInterrupt
         This process was asked to stop meanwhile.
     """
+    _prctl(_SUBREAPER, 1)
+    others = set(descendants(os.getpid()))
     end, held = os.pipe()
     keeper = subprocess.Popen(
         [sys.executable, "-I", __file__, str(end), *command],
@@ -52,6 +54,7 @@ def call_on_leash(command: Sequence[str], env: Mapping[str, str] | None = None) 
         os.close(held)
         with suppress(subprocess.TimeoutExpired):
             keeper.wait(2 * END_SECONDS)
+        _kill_all(others)  # of a keeper that was itself killed
 
 
 def keep(end: int, command: Sequence[str]) -> int:
@@ -75,16 +78,14 @@ def keep(end: int, command: Sequence[str]) -> int:
     return program.wait()
 
 
-def _kill_all() -> None:
-    """Kill every descendant of this process, and what they start meanwhile."""
+def _kill_all(others: Collection[int] = ()) -> None:
+    """Kill every descendant of this process but some others, and what they start meanwhile."""
     deadline = time.monotonic() + END_SECONDS
-    while (left := list(descendants(os.getpid()))) and time.monotonic() < deadline:
+    while (left := set(descendants(os.getpid())).difference(others)) and time.monotonic() < deadline:
         for process in left:
-            with suppress(ProcessLookupError, PermissionError):
+            with suppress(ProcessLookupError, PermissionError, ChildProcessError):
                 os.kill(process, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+            os.waitpid(process, os.WNOHANG)
         time.sleep(0.01)
 
 

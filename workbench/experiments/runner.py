@@ -79,7 +79,8 @@ def run_plan(
         with noticed(), routed(), closing(_batches(pending, workers, executor, limit_seconds)) as batches:
             _keep(batches, store, watch, again)
     except KeyboardInterrupt:
-        kept = len(store.done(measured).intersection(run.id for run in plan.runs()))
+        wanted = {run.id for run in plan.runs()}
+        kept = sum(row.id in wanted for row in store.kept())
         raise Stopped(_stopped(kept, len(plan), store)) from None
     finally:
         watch.end()
