@@ -8,24 +8,29 @@ from __future__ import annotations
 import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from typing import Any
 
 from workbench.experiments.warm import USUAL_SECONDS
 
-WORKLOADS = {
-    "dispatch": "concurrent_kernels",
-    "malloc": "mixed_sizes",
-    "pool": "one_card_full",
-    "shared_memory": "large_uniform",
-    "translation": "pilot_zipf",
+RUNS: dict[str, list[dict[str, Any]]] = {
+    "dispatch": [{"workload": "concurrent_kernels"}],
+    "malloc": [{"workload": "mixed_sizes"}],
+    "pool": [{"workload": "one_card_full"}, {"workload": "mixed_jobs_busy", "options": {"when_full": "wait"}}],
+    "shared_memory": [{"workload": "large_uniform"}],
+    "translation": [
+        {"workload": "pilot_zipf"},
+        {"workload": "gemm_tiles", "options": {"cores_issue": {"warps": {"count": 8}}}},
+    ],
 }
+"""Small runs that meet every loop of an engine, and its measures."""
 
 
 def compile_engine(engine: str) -> str:
-    """Do one small run of an engine, and find its measures."""
+    """Do the runs of an engine; what went wrong, if anything did."""
     import workbench as wb
 
-    results = wb.run({"engine": engine, "workload": WORKLOADS[engine], "seeds": 1}, workers=1)
-    return "; ".join(row.error for row in results.failures)
+    found = [wb.run({"engine": engine, "seeds": 1, **said}, workers=1) for said in RUNS[engine]]
+    return "; ".join(row.error for results in found for row in results.failures)
 
 
 def main() -> None:
