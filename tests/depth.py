@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import pytest
 from hypothesis import settings
 
+from workbench.compiled import INTERPRETED
+
 LONG = os.environ.get("WORKBENCH_LONG") == "1"
 """Whether this is `make test-long`."""
 
@@ -19,10 +21,11 @@ _Test = TypeVar("_Test", bound=Callable[..., Any])
 
 
 def deeper(examples: int, in_long: int) -> Callable[[_Test], _Test]:
-    """Let a test of Hypothesis meet so many examples, and `in_long` of them in `make test-long`."""
+    """Let a test of Hypothesis meet so many examples, `in_long` in `make test-long`, and a quarter interpreted."""
+    meets = (in_long if LONG else examples) // (4 if INTERPRETED else 1)
 
     def chosen(test: _Test) -> _Test:
-        return pytest.mark.deeper(settings(max_examples=in_long if LONG else examples)(test))
+        return pytest.mark.deeper(settings(max_examples=meets, deadline=None)(test))
 
     return chosen
 

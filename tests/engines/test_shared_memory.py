@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.oracles import shared_memory as slow
-from workbench.compiled import INTERPRETED
 from workbench.engines.engine import Setup
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
 from workbench.errors import InputError, PolicyError
@@ -62,7 +62,7 @@ def test_trace_t1(placement, grant, base, end):
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 
 
-@settings(max_examples=60 if INTERPRETED else 300, deadline=None)
+@deeper(100, 1000)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),

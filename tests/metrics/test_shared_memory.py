@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
 from tests.oracles import shared_memory as slow
 from workbench.metrics.shared_memory import MEASURES, gini, measure
@@ -82,7 +83,7 @@ def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, 
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=25)
 
 
-@settings(max_examples=150, deadline=None)
+@deeper(60, 400)
 @given(rows=rows)
 def test_every_average_is_the_sum_over_cycles(rows):
     jobs = sorted(rows, key=lambda job: job[0])

@@ -6,9 +6,10 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from workbench.errors import InputError
 from workbench.studies.statistics import wilcoxon
 from workbench.studies.statistics.wilcoxon import EXACT_UP_TO, signed_ranks
@@ -29,7 +30,7 @@ def by_all_signs(differences, zeros):
     return plus, min(1.0, 2 * min(high, low) / len(sums))
 
 
-@settings(max_examples=150, deadline=None)
+@deeper(60, 400)
 @given(tied, zero_rules)
 def test_exact_with_ties_and_zeros(differences, zeros):
     got = wilcoxon(differences, zeros=zeros)

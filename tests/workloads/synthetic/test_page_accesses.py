@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles import page_accesses as oracle
 from tests.work_counts import growth
@@ -52,7 +53,7 @@ def rows(workload, machine, seed, size=blocks.ROWS):
     return [row for b in given_blocks for row in zip(b.cycle.tolist(), b.core.tolist(), b.page.tolist())]
 
 
-@settings(max_examples=120)
+@deeper(60, 400)
 @given(WORKLOADS, MACHINES, SEEDS, st.integers(1, 50))
 def test_every_access_is_what_drawing_one_by_one_gives_however_it_is_cut(workload, machine, seed, size):
     slowly = oracle.accesses(workload, machine, seed)
