@@ -158,7 +158,8 @@ class Store:
         now, new = time.time(), dict[str, str]()
         with self._in_one_sentence():
             self._rows.add([kept(row, now, self._origin(row.origin, new)) for row in rows], new)
-        self._origins.update((text, name) for name, text in new.items())
+        if new:
+            self._origins.update((text, name) for name, text in new.items())
 
     def _origin(self, text: str, new: dict[str, str]) -> str:
         """Return the id of an origin; one that this driver has not kept yet is put among the new ones."""
