@@ -26,7 +26,7 @@ class ProtectLowDegree(SharingAwareEviction):
     1
     """
 
-    fallback: Literal["plain_base", "next_batch"] = lever(  # type: ignore[assignment]
+    fallback: Literal["plain_base", "next_batch"] = lever(
         "plain_base", says="what is evicted when every candidate is protected"
     )
 
