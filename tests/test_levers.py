@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.junk import ANYTHING, refusal
 from workbench.errors import InputError
+from workbench.identity import digest_of
 from workbench.levers import REQUIRED, Lever, Spec, lever, read_spec, snake_case
 
 
@@ -245,25 +246,27 @@ def test_the_label_of_an_axis_has_the_unit():
     assert (Car.levers["power"].label, Car.levers["doors"].label) == ("power (kW)", "doors")
 
 
-def test_a_class_that_is_not_of_the_package_is_named_by_its_text_as_well():
+def test_a_class_is_named_by_its_code_as_well():
     told = Train(trailer=Trailer(load=5)).identity()
     trailer = told["train"]["trailer"]
     assert trailer["trailer"] == {"load": 5.0, "axles": 2}
-    assert "1000 * self.axles" in trailer["source"]
+    assert trailer["code"] == digest_of(Trailer) != told["code"] == digest_of(Train)
     assert told["train"]["car"]["car"]["tyre"]["tyre"] == Tyre().plain()
 
 
-def test_a_class_of_the_package_is_named_by_its_levers():
+def test_a_class_of_the_package_is_named_by_its_code_too():
     from workbench.machine import Machine
 
-    assert Machine().identity() == {"machine": Machine().plain()}
+    assert Machine().identity() == {"machine": Machine().plain(), "code": digest_of(Machine)}
 
 
-def test_a_text_that_is_inherited_counts():
+def test_code_that_is_inherited_counts(monkeypatch):
     class Long(Trailer):
         pass
 
-    assert "1000 * self.axles" in Long(load=1).identity()["source"]
+    before = Long(load=1).identity()
+    monkeypatch.setattr(Trailer, "check", lambda self: None)
+    assert Long(load=1).identity() != before
 
 
 def test_levers_are_inherited_in_order_and_can_be_declared_again():
@@ -337,3 +340,25 @@ def test_the_nearest_power_of_two_is_one_and_in_range(value, low, more):
 )
 def test_names_become_snake_case(name, snake):
     assert snake_case(name) == snake
+
+
+def test_words_with_capitals_inside_stay_one_word():
+    assert [snake_case(name) for name in ("NaNScore", "IsNaN", "GiBPool", "BananaNut", "DRRIP", "TLBShare")] == [
+        "nan_score", "is_nan", "gib_pool", "banana_nut", "drrip", "tlb_share",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (3, "wide.size must be a power of two from 1 to 64, or 0. Got 3. Nearest: 4."),
+        (-5, "wide.size must be a power of two from 1 to 64, or 0. Got -5. Nearest: 0."),
+        (65, "wide.size must be a power of two from 1 to 64, or 0. Got 65. Nearest: 64."),
+    ],
+)
+def test_zero_or_a_power_of_two(given, said):
+    class Wide(Spec):
+        size: int = lever(8, least=0, most=64, scale="power_of_two", says="0 or a power of two")
+
+    assert [Wide(size=size).size for size in (0, 1, 64)] == [0, 1, 64]
+    assert refusal(Wide, size=given) == said

@@ -15,7 +15,7 @@ from benchmarks.faults.site import Books, Site
 from workbench.experiments.folder import STORE
 from workbench.experiments.store import ROWS
 
-DIED = "the worker process died during this run."
+DIED = "the worker process ended with status 9 during this run."
 LATE = "the run did not end within 2 s."
 DESTROYED = 5000
 """Bytes at the end of a file that are overwritten, some of them cut off."""
@@ -132,7 +132,7 @@ def workers_of(driver: int) -> Iterator[int]:
             command = (stat.parent / "cmdline").read_text()
         except (OSError, IndexError):
             continue
-        if parent == driver and ("popen_loky" in command or "spawn_main" in command):
+        if parent == driver and ("pools.worker" in command or "spawn_main" in command):
             yield int(stat.parent.name)
 
 

@@ -86,7 +86,7 @@ def copy_of_the_package(folder: Path) -> Path:
     for source in (package / f"{name}.py" for name in ("__init__", "folders", "errors", "compiling")):
         copied.mkdir(parents=True, exist_ok=True)
         (copied / source.name).write_text("" if source.name == "__init__.py" else source.read_text())
-    for room in ("compiled", "structures"):
+    for room in ("compiled", "identity", "structures"):
         (copied / room).mkdir()
         for source in (package / room).glob("*.py"):
             (copied / room / source.name).write_text(source.read_text())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from tests.oracles import dispatch as slow
 from tests.oracles.dispatch_past import Warmth
-from workbench.engines.dispatch import Dispatch
+from workbench.engines.dispatch import Dispatch, prepare
 from workbench.engines.engine import Setup
 from workbench.errors import PolicyError
 from workbench.machine.machine import Machine
@@ -120,7 +121,8 @@ class Case:
         return Setup("dispatch", machine, Fixed(self.rows, names), self.chosen(), Dispatch.options(**self.options))
 
     def engine(self, events: bool = True) -> DispatchRecord:
-        return Dispatch().simulate(self.setup(), self.seed, events=events)
+        with mock.patch.object(prepare, "MOST_TRIES", slow.TRIES):
+            return Dispatch().simulate(self.setup(), self.seed, events=events)
 
     def dispatcher(self) -> slow.Dispatcher:
         resources = [

@@ -12,7 +12,7 @@ from hypothesis import given
 from tests.depth import deeper
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
-from tests.engines.dispatch_policies import EVERY, ROUND, WARM
+from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
 from tests.engines.dispatch_strategies import MIXES, MORE, cases, in_queue_order
 from tests.engines.dispatch_users import USERS, BusyLately
 from workbench.engines.dispatch import Dispatch
@@ -20,7 +20,9 @@ from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
 from workbench.policies.catalogue import load_all
 from workbench.policies.dispatch import FirstModule, LeastRecentEnergy, WeightedChoice
+from workbench.policies.placement import NextFit, Placement, RandomFit
 from workbench.policies.policy import policies
+from workbench.structures.free_map import is_free
 
 MOVES_LIVE_RANGES = "compaction"
 """The one registered placement that a dispatcher refuses."""
@@ -153,3 +155,76 @@ def test_keeping_events_changes_nothing() -> None:
 def test_no_groups_are_a_run() -> None:
     record = Case([]).engine()
     assert (record.group.size, record.rounds, record.failed_rounds) == (0, 0, 0)
+
+
+def full(seed: int, placement: Any, per_wave: bool, **more: Any) -> Case:
+    """One module of one or two units, far more groups than it holds, and waves that take a third to all of a unit."""
+    chance = random.Random(seed)
+    rounded = placement in ROUND["placement"]
+    units, blocks = chance.choice([1, 1, 2]), chance.choice([8, 16] if rounded else [6, 8, 12, 16])
+    rows = []
+    for _ in range(10):
+        on_a_unit = chance.choice([1, 2, 4] if rounded else [1, 2, 3])
+        share = blocks // on_a_unit
+        need = {"vgpr": chance.randint(max(share // 2, 1), share), "shared": chance.choice([0, chance.randint(1, 8)])}
+        rows.append(
+            Row(
+                arrival=chance.choice([0, 0, chance.randint(0, 30)]),
+                channel=chance.randrange(2),
+                priority=chance.randint(1, 2),
+                waves=units * on_a_unit,
+                duration=chance.randint(1, 25),
+                independent=chance.random() < 0.2,
+                need=need,
+            )
+        )
+    options = {"blocks_on_a_unit": "per_wave" if per_wave else "aggregated", "module_tie": "rotating"}
+    shape = {"modules": chance.choice([1, 1, 2]), "units": units, "vgpr": blocks, "slots": 4, "shared": 8}
+    return Case(in_queue_order(rows), **shape, options=options, policies={"placement": placement, **more}, seed=seed)
+
+
+class DrawsUnsaid(Placement):
+    """Take a start that a counter names; the counter moves whenever it is asked, and nobody is told that it does."""
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        memory[0] = (5 * memory[0] + 3) % 64
+        start = memory[0] % (segments - length + 1)
+        return start if is_free(free, start, length) else -1
+
+    def work_conserving(self) -> bool:
+        return False
+
+
+FULL = [*PLACEMENTS, *ROUND["placement"], DrawsUnsaid()]
+
+
+@pytest.mark.parametrize("per_wave", [True, False], ids=["per_wave", "a_group"])
+@pytest.mark.parametrize("placement", FULL, ids=lambda placement: placement.short())
+def test_placements_on_full_modules(placement: Any, per_wave: bool) -> None:
+    """A placement that draws or remembers is asked again in every round in which nothing else fits."""
+    for seed in range(12):
+        case = full(seed, placement, per_wave)
+        record = assert_same(case)
+        if record is not None:
+            assert_lawful(case, record)
+
+
+ASKED_AGAIN = [RandomFit(), NextFit(), DrawsUnsaid()]
+
+
+@pytest.mark.parametrize("placement", ASKED_AGAIN, ids=lambda placement: placement.name)
+@pytest.mark.parametrize("round_cycles", [1, 3])
+def test_who_draws_or_remembers_is_asked_again(placement: Any, round_cycles: int) -> None:
+    """Two waves of 3 blocks on one unit of 6: of the four first draws only two leave room for the second wave."""
+    row = Row(waves=2, need={"vgpr": 3}, duration=9)
+    tried = 0
+    for seed in range(6):
+        options = {"blocks_on_a_unit": "per_wave", "round_cycles": round_cycles}
+        first = Row(waves=1, need={"vgpr": 2}, duration=1)
+        case = Case([first, *[row] * 4], vgpr=6, policies={"placement": placement}, options=options, seed=seed)
+        record = assert_same(case)
+        assert record is not None, "waits for ever"
+        assert record.group.size == 5
+        tried += record.over_promised
+        assert record.failed_rounds >= record.over_promised
+    assert tried > 0, "every first draw fitted: the case tests nothing"

@@ -468,10 +468,13 @@ def test_a_flush_makes_room_in_one_run():
 @pytest.mark.parametrize(
     ("policies", "says"),
     [
-        ({"driver": placement.Compaction()}, "driver: compaction moves what is allocated, which a driver cannot"),
+        (
+            {"driver": placement.Compaction()},
+            "policy.driver: compaction moves what is allocated, which a driver cannot",
+        ),
         (
             {"driver": placement.FirstFit(), "cache": ExpandableSegments()},
-            "driver: first_fit places each allocation in one run, but expandable_segments maps pages wherever they lie",
+            "policy.driver: first_fit places each allocation in one run, but expandable_segments maps pages wherever ",
         ),
     ],
 )

@@ -50,14 +50,14 @@ def named_one_by_one(points, revision):
 def test_points_are_named_by_their_whole_identity(shape, baseline):
     sweep = read_sweep({"engine": "shared_memory", **shape, **({"baseline": baseline} if baseline else {})})
     points = make_plan(sweep).points
-    assert [point.id for point in points] == named_one_by_one(points, sweep.mechanism.engine.revision)
+    assert [point.id for point in points] == named_one_by_one(points, sweep.mechanism.revision)
 
 
 @pytest.mark.parametrize("name", ["placement/request_size", "dispatch/splitting", "dispatch/weights"])
 def test_points_of_shipped_sweeps_are_too(name):
     sweep = read_sweep(SWEEPS / f"{name}.yaml")
     points = make_plan(sweep).points
-    assert [point.id for point in points] == named_one_by_one(points, sweep.mechanism.engine.revision)
+    assert [point.id for point in points] == named_one_by_one(points, sweep.mechanism.revision)
 
 
 def test_an_id_is_the_digest_that_stores_have_held_since_they_began():

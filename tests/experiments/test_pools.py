@@ -8,27 +8,33 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
-from benchmarks.faults.runs import SWEEP, faulty_plan
+from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
+from workbench.experiments import strikes
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool
 from workbench.experiments.pools import connect, pool_of
-from workbench.experiments.pools.processes import ONE_THREAD, Processes
+from workbench.experiments.pools.crew import ONE_THREAD
+from workbench.experiments.progress import Silent
 from workbench.experiments.row import Row
 from workbench.experiments.runner import run_plan
 from workbench.experiments.sources import origin
 from workbench.experiments.store import Store
+from workbench.experiments.strikes import Death
 from workbench.experiments.work import Done
 
 SEVERAL = {**SWEEP, "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}}, "seeds": 20}
-DIED = "the worker process died during this run."
+DIED = "the worker process ended with status 9 during this run."
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -87,32 +93,43 @@ class Flaky:
     """A pool of one worker that dies of its own accord, as often as it is told to and whatever it does."""
 
     width = 3
+    reports = True
 
-    def __init__(self, deaths: int) -> None:
-        self.left = deaths
+    def __init__(self, deaths: int, status: int | None = -signal.SIGKILL, begins: bool = True) -> None:
+        self.left, self.status, self.begins = deaths, status, begins
 
-    def submit(self, chunk, limit):
+    def submit(self, chunk, limit, report):
         future: Future[Done] = Future()
         self.left -= 1
+        if self.begins:
+            report.begin(0, limit)
         if self.left >= 0:
             future.set_exception(BrokenExecutor())
         else:
             future.set_result(Done([Row(*task, "done", "", 0.01, {}) for task in chunk.tasks]))
         return future
 
-    def deaths(self, problem):
-        return int(isinstance(problem, BrokenExecutor))
+    def death(self, problem, pid):
+        return Death(self.status) if isinstance(problem, BrokenExecutor) else None
 
-    def renew(self):
-        return True
+    def look(self): ...
 
     def leave(self, under_way): ...
 
 
+@pytest.fixture
+def _no_pauses(monkeypatch):
+    monkeypatch.setattr(strikes, "PAUSE_SECONDS", 0.0)
+
+
+def rows_of(plan, pool) -> list[Row]:
+    return [row for done in in_pool(Bundler(plan.runs()), pool, 10.0) for row in done.rows]
+
+
 @pytest.mark.parametrize("deaths", [1, 2, 4])
+@pytest.mark.usefixtures("_no_pauses")
 def test_a_run_is_not_blamed_for_one_death_alone(deaths):
-    pending = list(faulty_plan(40).runs())
-    rows = [row for rows in in_pool(Bundler(pending), Flaky(deaths), 10.0) for row in rows]
+    rows = rows_of(faulty_plan(40), Flaky(deaths))
     assert sorted(row.seed for row in rows) == list(range(40))
     assert all(row.status == "done" for row in rows)
 
@@ -124,8 +141,8 @@ class Company(Flaky):
         super().__init__(1)
         self.waiting: Future[Done] | None = None
 
-    def submit(self, chunk, limit):
-        future = super().submit(chunk, limit)
+    def submit(self, chunk, limit, report):
+        future = super().submit(chunk, limit, report)
         if self.left == -1:
             self.waiting, self.rows = Future(), future.result()
             return self.waiting
@@ -133,46 +150,85 @@ class Company(Flaky):
             self.waiting.set_result(self.rows)
         return future
 
-    def deaths(self, problem):
-        return 2
-
-    def renew(self):
+    def death(self, problem, pid):
         if self.waiting is not None and not self.waiting.done():
             threading.Timer(0.2, self.waiting.set_result, [self.rows]).start()
-        return False
+        return Death(self.status, times=2)
 
 
 def test_a_run_is_not_blamed_for_deaths_in_company():
-    rows = [row for rows in in_pool(Bundler(faulty_plan(12).runs()), Company(), 10.0) for row in rows]
+    rows = rows_of(faulty_plan(12), Company())
     assert sorted(row.seed for row in rows) == list(range(12))
     assert all(row.status == "done" for row in rows)
 
 
-@pytest.mark.parametrize(("deaths", "outcome"), [(2, ("done", "")), (3, ("failed", DIED))])
-def test_a_run_is_blamed_for_its_second_death_alone(deaths, outcome):
-    (run,) = faulty_plan(1).runs()
-    rows = [row for rows in in_pool(Bundler([run]), Flaky(deaths), 10.0) for row in rows]
+KILLED = "the worker process was killed by signal 9 three times during this run."
+
+
+@pytest.mark.parametrize(
+    ("deaths", "status", "outcome"),
+    [
+        (2, 9, ("done", "")),
+        (3, 9, ("failed", DIED)),
+        (2, -11, ("done", "")),
+        (3, -11, ("failed", "the worker process was killed by signal 11 twice during this run.")),
+        (3, -9, ("done", "")),
+        (4, -9, ("failed", KILLED)),
+        (3, None, ("done", "")),
+        (4, None, ("failed", "the worker process died three times during this run.")),
+    ],
+)
+@pytest.mark.usefixtures("_no_pauses")
+def test_a_run_is_blamed_for_its_second_exit_alone_and_its_third_death_by_a_signal(deaths, status, outcome):
+    """One death more, for the first is in company."""
+    rows = rows_of(faulty_plan(1), Flaky(deaths, status))
     assert [(row.status, row.error) for row in rows] == [outcome]
 
 
-def test_workers_that_somebody_else_kills_cost_nothing():
-    slow = {**SEVERAL, "workload": {"regime": "large_uniform", "count": 20000}, "seeds": 40}
-    stop = threading.Event()
+@pytest.mark.usefixtures("_no_pauses")
+def test_a_run_that_had_not_begun_is_never_blamed():
+    rows = rows_of(faulty_plan(2), Flaky(20, begins=False))
+    assert [row.status for row in rows] == ["done", "done"]
 
-    def kill() -> None:
-        while not stop.wait(1.5):  # stands for somebody who kills now and then
-            for child in children(os.getpid())[:1]:
-                os.kill(child, signal.SIGKILL)
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    try:
-        found = wb.run(slow, workers=2)
-    finally:
-        stop.set()
-        killer.join()
-    assert not found.failures
-    assert found.table.equals(wb.run(slow, workers=1).table)
+def test_a_run_is_tried_again_some_time_after_a_signal(monkeypatch):
+    monkeypatch.setattr(strikes, "PAUSE_SECONDS", 0.3)
+    pool, at = Flaky(2), []
+    submit = pool.submit
+    monkeypatch.setattr(pool, "submit", lambda *given: (at.append(time.monotonic()), submit(*given))[1])
+    rows = rows_of(faulty_plan(1), pool)
+    assert [row.status for row in rows] == ["done"]
+    assert len(at) == 3
+    assert at[2] - at[1] >= 0.3
+
+
+class Assassin(Silent):
+    """Kills a worker whenever some more rows were kept, a number of times."""
+
+    def __init__(self, times: int, victims: Callable[[], list[int]]) -> None:
+        self.left, self.victims = times, victims
+        self.rows = 0
+
+    def advance(self, row: Row) -> None:
+        self.rows += 1
+        if self.left and self.rows % 8 == 1:
+            self.left -= 1
+            os.kill(wait_until(self.victims)[self.left % len(self.victims())], signal.SIGKILL)
+
+
+@pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
+def test_workers_that_somebody_else_kills_cost_nothing(how):
+    sleepy = faulty_plan(60, sleeps_ms=20)
+    killer = Assassin(5, lambda: children(os.getpid()))
+    if "workers" in how:
+        connect.close_all()  # whose workers are children of this process too
+    rows = outcome(sleepy, progress=killer, **how)
+    assert killer.left == 0
+    assert failures(rows) == {}
+    assert len(rows) == killer.rows == 60
+    assert {r.seed: r.measures for r in rows.values()} == {
+        r.seed: r.measures for r in outcome(sleepy, workers=1).values()
+    }
 
 
 def children(of: int) -> list[int]:
@@ -184,7 +240,7 @@ def children(of: int) -> list[int]:
             command = (stat.parent / "cmdline").read_text()
         except (OSError, IndexError):
             continue
-        if parent == of and ("LokyProcess" in command or "loky.backend.popen" in command or "spawn_main" in command):
+        if parent == of and ("pools.worker" in command or "spawn_main" in command):
             found.append(int(stat.parent.name))
     return found
 
@@ -224,9 +280,17 @@ def environment() -> dict[str, str | None]:
     return {name: os.environ.get(name) for name in ONE_THREAD}
 
 
+class TellsItsThreads(Faulty):
+    def workgroups(self, machine, streams):
+        raise ValueError("one thread" if environment() == ONE_THREAD else "several")
+
+
 def test_workers_do_their_arithmetic_in_one_thread():
-    pool = Processes(2)
-    assert pool._pool.submit(environment).result() == ONE_THREAD
+    plan = faulty_plan(1)
+    setup = plan.points[0].setup
+    told = setup._replace(workload=TellsItsThreads(**setup.workload.values()))
+    rows = outcome(replace(plan, points=[plan.points[0]._replace(setup=told)]), workers=2)
+    assert "raised ValueError (one thread)" in failures(rows)[0]
     client = connect.connection("local:2").client
     assert set(map(str, client.run(environment).values())) == {str(ONE_THREAD)}
 

@@ -144,7 +144,7 @@ def test_a_worker_that_dies_or_hangs_costs_one_run_each_and_the_right_one(monkey
     run_plan(faulty, store, workers=2, limit_seconds=4)
     rows = {row.seed: row for row in store.rows()}
     assert {seed for seed, row in rows.items() if row.status == "failed"} == {3, 5}
-    assert rows[3].error == "the worker process died during this run."
+    assert rows[3].error == "the worker process ended with status 9 during this run."
     assert rows[5].error == "the run did not end within 4 s."
     assert len(rows) == 12
 

@@ -21,6 +21,10 @@ WORD = 2**64
 PATIENCE = 500
 """Cycles without anything running, arriving or being dispatched after which nothing ever will be."""
 
+TRIES = 2000
+"""Refusals in a row, while nothing runs or arrives, after which a placement that draws counts as refusing for ever; and
+one more for every offer and module."""
+
 
 class Stuck(Exception):
     """A group waits for ever."""
@@ -59,6 +63,7 @@ class Dispatcher:
         self.forgotten: list[tuple[int, tuple[int, int]]] = []
         self.running: list[dict[str, Any]] = []
         self.dispatches: list[dict[str, Any]] = []
+        self.tries = self.last_try = 0
         self.rounds = self.head_rounds = self.over_promised = self.refused_by_fragmentation = 0
         self.refused = [0] * len(groups["channel"])
         self.failures: list[int] = []
@@ -106,8 +111,18 @@ class Dispatcher:
             for number, past in enumerate(self.pasts):
                 past.executed(self.now, [life["rates"] for life in self.running if life["module"] == number])
             self.now += 1
-            if self.now > self.last_change() + PATIENCE:
+            if self.now > max(self.last_change(), self.last_try) + PATIENCE or self.tries > self.most_tries():
                 raise Stuck(f"{sum(map(len, self.queues))} groups wait at cycle {self.now}")
+
+    def count_try(self, refused: bool) -> None:
+        """Refusals in a row while nothing runs and nothing will arrive that could be put forward."""
+        offers = 1 + self.policies["stuck"].look_ahead()
+        coming = any(len(self.put_up(k)) < min(offers, len(self.queues[k])) for k in range(self.channels))
+        self.tries = 0 if self.running or coming else self.tries + refused
+        self.last_try = self.now if refused else self.last_try
+
+    def most_tries(self) -> int:
+        return TRIES + self.channels * (1 + self.policies["stuck"].look_ahead()) * len(self.modules)
 
     def last_change(self) -> int:
         """The last cycle in which something arrives or ends, as far as is known now."""
@@ -124,7 +139,7 @@ class Dispatcher:
             for piece in life["pieces"]:
                 module.give(piece)
             module.taken = [t - s for t, s in zip(module.taken, life["sent"], strict=True)]
-            module.refused = []
+            module.changed()
             self.running.remove(life)
 
     def renew_reports(self) -> None:
@@ -155,21 +170,31 @@ class Dispatcher:
 
     def round(self) -> None:
         heads = [self.waiting(channel)[0] for channel in range(self.channels) if self.waiting(channel)]
+        self.open_again()
         self.rounds += 1
         self.head_rounds += len(heads)
         for head in heads:
             fits_nowhere = not any(module.fits(head) for module in self.modules)
             self.refused[head.group] += fits_nowhere
             self.refused_by_fragmentation += fits_nowhere and any(m.enough_in_total(head) for m in self.modules)
-        made = 0
+        made, before = 0, self.over_promised
         while made < self.options["dispatches_a_round"] and self.attempt():
             made += 1
+        self.count_try(self.over_promised > before and not made)
         if made:
             return
         self.failures.append(self.now)
         self.fails = min(self.fails + 1, self.policies["stuck"].patience() + 1)
         if self.fails > self.policies["stuck"].patience():
             self.split_heads()
+
+    def open_again(self) -> None:
+        """Where nothing fits, modules whose placements have moved on since they refused may be asked again."""
+        offers = [offer for channel in range(self.channels) for offer in self.put_up(channel)]
+        if not any(module.fits(offer) for offer in offers for module in self.modules):
+            for module in self.modules:
+                if module.moved:
+                    module.changed()
 
     def attempt(self) -> bool:
         """4.-10. One dispatch, or none."""
@@ -187,9 +212,12 @@ class Dispatcher:
 
     def put_forward(self, channel: int) -> Offer:
         """The first of the offers of a channel that fits some module, else its head."""
-        offers = self.waiting(channel)[: 1 + self.policies["stuck"].look_ahead()]
+        offers = self.put_up(channel)
         fitting = [offer for offer in offers if any(module.fits(offer) for module in self.modules)]
         return (fitting or offers)[0]
+
+    def put_up(self, channel: int) -> list[Offer]:
+        return self.waiting(channel)[: 1 + self.policies["stuck"].look_ahead()]
 
     def entry(self, offer: Offer) -> dict[str, int]:
         waited = self.now - self.groups["arrival"][offer.group]
@@ -205,16 +233,18 @@ class Dispatcher:
     def dispatch(self, offer: Offer, number: int) -> bool:
         module = self.modules[number]
         sent, pointer = module.counts(offer)
+        remembered = {key: list(memory) for key, memory in module.memories.items()}
         try:
             pieces = module.take(offer)
         except Refused:
             self.over_promised += 1
             module.refused.append(offer)
+            module.moved |= any(list(module.memories[key]) != before for key, before in remembered.items())
             return False
         self.report_after(module, pieces)
         module.pointer = pointer
         module.taken = [t + s for t, s in zip(module.taken, sent, strict=True)]
-        module.refused = []
+        module.changed()
         for term, _, memory in self.terms:
             ask.tell_chosen(term, number, len(self.modules), memory)
         self.last_module = number

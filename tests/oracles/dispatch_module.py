@@ -76,6 +76,7 @@ class Module:
         self.pointer = 0
         self.taken = [0] * units
         self.refused: list[Offer] = []
+        self.moved = False
         self.searches = self.pieces = 0
 
     def policy(self, key: tuple[int, int]) -> Any:
@@ -101,7 +102,11 @@ class Module:
         now = self.probed(key)
         if now != self.reports[key]:
             self.reports[key] = now
-            self.refused = []
+            self.changed()
+
+    def changed(self) -> None:
+        """What was refused may be asked for again."""
+        self.refused, self.moved = [], False
 
     def forget(self, key: tuple[int, int]) -> None:
         """Until it is renewed, the report promises nothing."""
@@ -149,7 +154,10 @@ class Module:
     # Taking and giving back ------------------------------------------------------------------------------------------
 
     def take(self, offer: Offer) -> list[Piece]:
-        """All or nothing: ranges are asked for first, amounts are booked when all of them were given."""
+        """All or nothing: ranges are asked for first, amounts are booked when all of them were given.
+
+        At a refusal what was given goes back in the order in which it was given.
+        """
         pieces: list[Piece] = []
         wanted = self.grants(offer)
         try:
@@ -158,7 +166,7 @@ class Module:
                     for length in lengths:
                         pieces += self.taken_range(key, length)
         except Refused:
-            for piece in reversed(pieces):
+            for piece in pieces:
                 self.give(piece)
             raise
         for key, lengths in wanted:

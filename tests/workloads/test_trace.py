@@ -287,7 +287,7 @@ def test_a_sweep_file_is_told_where_its_mistake_is():
 
 def test_it_reads_from_a_sweep_file_pickles_and_is_shown_shortly():
     workload = read_workload({"trace": str(DATA / "rocprofv3.json"), "count": 5})
-    assert workload == TraceWorkgroups(trace=str(DATA / "rocprofv3.json"), count=5)
+    assert workload == TraceWorkgroups(trace=str(DATA / "rocprofv3.json"), count=5).pinned()
     assert pickle.loads(pickle.dumps(workload)) == workload
     assert workload.short() == "trace_workgroups(trace=rocprofv3.json, count=5)"
 

@@ -260,7 +260,7 @@ def test_it_reads_from_a_sweep_file_pickles_is_shown_shortly_and_is_named_by_con
     here, there = (
         read_workload({"trace": str(tmp_path / name), "count": 5}, wants="groups") for name in ("a.json", "b.json")
     )
-    assert here == TraceGroups(trace=str(tmp_path / "a.json"), count=5)
+    assert here == TraceGroups(trace=str(tmp_path / "a.json"), count=5).pinned()
     assert pickle.loads(pickle.dumps(here)) == here
     assert here.short() == "trace_groups(trace=a.json, count=5)"
     assert here.identity() == there.identity() != here.but(windows=2).identity()

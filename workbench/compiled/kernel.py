@@ -6,6 +6,7 @@ coverage, and as the reference that compiled results are compared with.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -45,7 +46,12 @@ def routine(function: _Function) -> _Function:
 def apart(function: _Function) -> _Function:
     """Compile a function that allocates nothing and is never copied into its callers: for those of deep calls."""
     keep = may_be_kept(function.__module__)
-    options = {"_nrt": False, "forceinline": False, "error_model": "numpy", "pipeline_class": ApartCompiler}
+    options: dict[str, Any] = {
+        "_nrt": False,
+        "forceinline": False,
+        "error_model": "numpy",
+        "pipeline_class": ApartCompiler,
+    }
     return _compiled(function, cache=keep, **options)
 
 
@@ -60,25 +66,30 @@ def creates_arrays(answer: _Function) -> _Function:
     return answer
 
 
-def compiled_answer(function: _Function, signature: Any, built_in: bool, checked: bool) -> Any:
+def compiled_answer(function: _Function, signature: Any, built_in: bool, checked: bool, digest: str) -> Any:
     """Compile an answer for one signature now.
 
-    A built-in one is kept on disk and counts no references (12 instead of 19 ns for nearest boundary over two words);
-    a user's raises on a division by zero and has its loops metered. `checked` tests every array index.
+    A built-in one is kept on disk by its digest and counts no references (12 instead of 19 ns for nearest boundary over
+    two words); a user's raises on a division by zero and has its loops metered. `checked` tests every array index.
     """
     counts = not built_in or hasattr(function, "creates_arrays")
-    options: dict[str, Any] = {"boundscheck": checked, "error_model": "python", "cache": built_in and not checked}
+    options: dict[str, Any] = {
+        "folder": os.path.join(_FOLDER, "answers", digest),
+        "boundscheck": checked,
+        "error_model": "python",
+        "cache": built_in and not checked,
+    }
     options["_nrt"] = counts
     if not built_in:
         options["pipeline_class"] = MeteredCompiler
     return _compiled(function, signature, **options)
 
 
-def _compiled(function: _Function, *signature: Any, **options: Any) -> Any:
+def _compiled(function: _Function, *signature: Any, folder: str = _FOLDER, **options: Any) -> Any:
     # Without the entry that C would call it by, which nobody uses: a twentieth of the time that compiling takes.
     options |= {"nogil": True, "no_cfunc_wrapper": True}
     theirs = _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES
-    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = _FOLDER, LOCATOR
+    _config.CACHE_DIR, _config.CACHE_LOCATOR_CLASSES = folder, LOCATOR
     try:
         return numba.njit(*signature, **options)(function)
     finally:

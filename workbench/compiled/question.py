@@ -8,6 +8,7 @@ so an answer that raises is seen as `RAISED` and never passes for a result.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from workbench.compiled.kernel import INTERPRETED, compiled_answer
+from workbench.compiled.versions import Versions
 from workbench.errors import PolicyError
 
 RAISED = -(1 << 62)
@@ -45,11 +47,15 @@ class Question:
         self.parameters = tuple(parameters)
         self._words = tuple(parameters.values())
         self.signature = _RETURNED[returns](*(_numba_type(word) for word in self._words))
-        self._ready: dict[tuple[Callable[..., int], bool], tuple[int, Any]] = {}
+        self._ready = Versions()
         self.ask = self._plain_ask if INTERPRETED else self._native_ask()
 
+    def __identity__(self) -> tuple[Any, ...]:
+        """Return what a digest of code that asks this question holds: the question, not its answers."""
+        return self.name, self.parameters, self._words
+
     def ready(self, answer: Callable[..., int], checked: bool = False) -> Any:
-        """Compile an answer (once) and return what an engine calls it by.
+        """Compile an answer, once for every state of what it refers to, and return what an engine calls it by.
 
         Raises
         ------
@@ -60,11 +66,8 @@ class Question:
         self._refuse_wrong_parameters(answer)
         if INTERPRETED:
             return answer
-        key = (answer, checked)
         with _compiling:
-            if key not in self._ready:
-                self._ready[key] = self._compile(answer, checked)
-        return self._ready[key][0]
+            return self._ready.now(answer, checked, functools.partial(self._compile, answer, checked))
 
     def _refuse_wrong_parameters(self, answer: Callable[..., int]) -> None:
         given = answer.__code__.co_varnames[: answer.__code__.co_argcount]
@@ -74,10 +77,10 @@ class Question:
                 f"Got ({', '.join(given)})."
             )
 
-    def _compile(self, answer: Callable[..., int], checked: bool) -> tuple[int, Any]:
+    def _compile(self, answer: Callable[..., int], checked: bool, digest: str) -> tuple[int, Any]:
         built_in = (answer.__module__ or "").startswith("workbench.")
         try:
-            dispatcher = compiled_answer(answer, self.signature, built_in, checked)
+            dispatcher = compiled_answer(answer, self.signature, built_in, checked, digest)
         except Exception as problem:  # Numba has no common base for what it refuses
             raise PolicyError(f"{answer.__qualname__} does not compile: {_one_sentence(problem)}") from None
         result = dispatcher.overloads[self.signature.args]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol
 
+from workbench.errors import InputError
+from workbench.identity import FORMAT, PYTHON
 from workbench.levers import Spec
 from workbench.machine import Described
 from workbench.policies.policy import Policy
@@ -18,15 +22,23 @@ class Setup(NamedTuple):
     workload: Any
     policies: Mapping[str, Policy]
     options: Spec
+    code: tuple[tuple[type[Spec], str], ...] = ()
+    """Each class of the user's that a setup of a plan uses, with its digest when the plan was made."""
 
     def identity(self) -> dict[str, Any]:
-        """The setup in plain types: what a run id is the digest of, with the seed and the engine's revision."""
+        """Return the setup in plain types: what a run id is the digest of, with the seed and the engine's revision.
+
+        Of the code of policies, workloads and machines it holds the digests at this moment, which may differ between
+        minor versions of Python; so it names the version.
+        """
         return {
+            "format": FORMAT,
+            "python": PYTHON,
             "engine": self.engine,
-            "machine": self.machine.plain(),
+            "machine": self.machine.identity(),
             "workload": self.workload.identity(),
             "policies": {slot: policy.identity() for slot, policy in sorted(self.policies.items())},
-            "options": self.options.plain(),
+            "options": self.options.identity(),
         }
 
 
@@ -54,3 +66,34 @@ class Engine(Protocol):
 
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse, in one sentence, a setup that asks for what its machine can never give."""
+
+
+@contextmanager
+def at_path(path: str, name: str) -> Iterator[None]:
+    """Give what is refused inside a path: `policy.locate.directory.entries` in place of `directory.entries`.
+
+    Parameters
+    ----------
+    path : str
+        Where the policy stands in a sweep file.
+    name : str
+        The policy's own name, with which its sentences begin.
+
+    Raises
+    ------
+    InputError
+        The same; a sentence that begins with the name begins with the path.
+    """
+    try:
+        yield
+    except InputError as wrong:
+        own = re.match(rf"{re.escape(name)}(?=[\s.:\[])", str(wrong))
+        if not own:
+            raise
+        raise InputError(path + str(wrong)[own.end() :]) from None
+
+
+def at_slot(setup: Setup, slot: str) -> AbstractContextManager[None]:
+    """Give what is refused of a slot's policy its path: see `at_path`."""
+    name = setup.policies[slot].name
+    return at_path(f"policy.{slot}.{name}", name)

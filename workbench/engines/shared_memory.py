@@ -165,7 +165,7 @@ def _broken(placement: Placement, ready: ReadyPlacement, jobs: Jobs, rules: Rule
         cause = _cause(placement, ready, rules, state, int(jobs.length[row]))
         return PolicyError(f"{placement.short()} {cause} when asked about {asked}.")
     if status == NOT_FREE:
-        what = f"answered {answer}, which is not the start of a free range of {rules.segments} segments"
+        what = f"answered {answer}, which is not the start of a free range of {jobs.length[row]} segments"
         return PolicyError(f"{placement.short()} {what}, for {asked}. -1 says that a request does not fit now.")
     return PolicyError(f"{placement.short()} refused {asked} for ever: nothing is left that could be released.")
 

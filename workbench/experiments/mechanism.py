@@ -10,6 +10,8 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.errors import InputError, unknown_name
+from workbench.experiments.run_id import Revision
+from workbench.identity import current
 from workbench.metrics.measure import Measure
 
 
@@ -20,6 +22,17 @@ class Mechanism(NamedTuple):
     measures: Mapping[str, Measure]
     measure: Callable[[Any], dict[str, float]]
     events: Callable[[Any], dict[str, np.ndarray]]
+
+    @property
+    def revision(self) -> Revision:
+        """What a run's id holds of the engine: its revision; of a user's engine the digest of its code too.
+
+        An engine of this package is held to its revision by a test of what it returns.
+        """
+        engine = type(self.engine)
+        if engine.__module__.startswith("workbench."):
+            return self.engine.revision
+        return self.engine.revision, current(engine).digest
 
 
 _MODULES = {
@@ -60,6 +73,11 @@ _ready: dict[str, Mechanism] = {}
 def mechanisms() -> list[str]:
     """The name of every mechanism."""
     return sorted({*_MODULES, *_ready})
+
+
+def is_built_in(name: str) -> bool:
+    """Return True if a mechanism is part of this package."""
+    return name in _MODULES
 
 
 def enter(found: Mechanism) -> None:

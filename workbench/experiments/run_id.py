@@ -21,8 +21,12 @@ def digest(text: str) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def point_id(identity: dict[str, Any], revision: int) -> str:
-    """The name of a setup under one revision of its engine."""
+Revision = int | tuple[int, str]
+"""Of an engine: its number; of one that is not part of this package with the digest of its code."""
+
+
+def point_id(identity: dict[str, Any], revision: Revision) -> str:
+    """Return the name of a setup under one revision of its engine."""
     return digest(canonical({"revision": revision, **identity}))
 
 

@@ -6,7 +6,6 @@ of the tuner's distribution, of the axis label, of the table in the documentatio
 
 from workbench.levers.family import Family
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
-from workbench.levers.source import source_of
 from workbench.levers.spec import Spec, read_spec, rooted, snake_case
 
 __all__ = [
@@ -20,5 +19,4 @@ __all__ = [
     "read_spec",
     "rooted",
     "snake_case",
-    "source_of",
 ]

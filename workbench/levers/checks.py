@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import numbers
 import operator
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 def _integer(lv: Lever, value: Any, path: str, where: str) -> int:
     whole = _as_whole(value)
     if whole is None or not _inside(lv, whole) or (lv.scale == "power_of_two" and whole & (whole - 1)):
-        noun = "power of two" if lv.scale == "power_of_two" else "whole number"
-        raise wrong_value(where, path, f"must be a {noun}{_range(lv)}", value, nearest(lv, value))
+        expected = _powers(lv) if lv.scale == "power_of_two" else f"whole number{_range(lv)}"
+        raise wrong_value(where, path, f"must be a {expected}", value, nearest(lv, value))
     return whole
 
 
@@ -96,7 +97,9 @@ def nearest(lv: Lever, value: Any) -> float | None:
 
 
 def _near_power(value: float, low: float, high: float) -> int:
-    """The power of two nearest to a value on the log scale, moved into the range."""
+    """The power of two nearest to a value on the log scale, moved into the range; 0 where it allows 0."""
+    if low <= 0 and value < 0.5:
+        return 0
     exponent = round(math.log2(max(value, 1)))
     while 2**exponent > max(high, 1):
         exponent -= 1
@@ -127,6 +130,13 @@ def _as_real(value: Any) -> float | None:
 
 def _inside(lv: Lever, value: float) -> bool:
     return (lv.least is None or value >= lv.least) and (lv.most is None or value <= lv.most)
+
+
+def _powers(lv: Lever) -> str:
+    """The powers of two of a range; one that begins at 0 allows 0 as well."""
+    if lv.least is None or lv.least > 0:
+        return f"power of two{_range(lv)}"
+    return f"power of two{_range(dataclasses.replace(lv, least=1))}, or 0"
 
 
 def _range(lv: Lever) -> str:

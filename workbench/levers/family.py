@@ -41,6 +41,7 @@ class Family(Spec):
     """Every member's class, by name."""
     brief: ClassVar[tuple[str, ...]] = ()
     """The levers that may be written without their names: one as a value alone, several as a list."""
+    __describes__: ClassVar[tuple[str, ...]] = ("noun", "example", "bare", "members", "brief")
 
     def __init_subclass__(cls, noun: str = "", example: str = "", bare: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -63,6 +64,8 @@ class Family(Spec):
         if cls.name in cls.members:
             return _read_member(cls, given, path or cls.name, where)
         path = path or cls.noun
+        if isinstance(given, type) and issubclass(given, cls):
+            return _read_member(given, {}, f"{path}.{given.name}", where)
         if cls.bare and isinstance(given, numbers.Real) and not isinstance(given, bool):
             return _read_member(cls.members[cls.bare], given, path, where)
         name, levers = _name_and_levers(cls, given, path, where)
@@ -89,8 +92,6 @@ def _enter(cls: type[Family]) -> None:
 def _name_and_levers(cls: type[Family], given: object, path: str, where: str) -> tuple[str, object]:
     if isinstance(given, str):
         return given, {}
-    if isinstance(given, type) and issubclass(given, cls):
-        return given.name, {}
     if isinstance(given, Mapping) and len(given) == 1:
         ((name, levers),) = given.items()
         return str(name), {} if levers is None else levers

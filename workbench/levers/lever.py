@@ -59,6 +59,11 @@ class Lever:
         """Whether there is no default, so that the lever must be given."""
         return self.default is REQUIRED
 
+    def __identity__(self) -> tuple[Any, ...]:
+        """Return what a digest of code that uses this lever holds: all but its texts; values are held by specs."""
+        ends = self.least, self.most, self.step, self.scale
+        return self.name, self.kind, *ends, self.choices, self.spec.__qualname__ if self.spec else None
+
     def check(self, value: Any, path: str = "", where: str = "") -> Any:
         """Return the value in its own type, or raise one sentence that names the path and the nearest valid value.
 
@@ -119,7 +124,8 @@ def lever(
     step : number, optional
         What a slider or a tuner moves by.
     scale : {"linear", "log", "power_of_two"}
-        How a slider or a tuner divides the range; with power_of_two nothing else is allowed.
+        How a slider or a tuner divides the range; with power_of_two nothing else is allowed, but 0 where the range
+        begins there.
     unit, says : str
         The unit of the value, and its meaning in one line.
 

@@ -7,18 +7,29 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.identity import current
 from workbench.levers.declared import declared_levers
 from workbench.levers.lever import Lever, lever
-from workbench.levers.source import source_of
+
+_MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB)(?![a-z])")
+"""Words of the field that are written with capitals inside."""
 
 
 def snake_case(name: str) -> str:
     """The one name of a thing, as YAML and file names write it.
 
-    >>> snake_case("NearestBoundary"), snake_case("TLBShare"), snake_case("PagedLDS")
-    ('nearest_boundary', 'tlb_share', 'paged_lds')
+    >>> snake_case("NearestBoundary"), snake_case("TLBShare"), snake_case("NaNScore")
+    ('nearest_boundary', 'tlb_share', 'nan_score')
     """
+    name = _MIXED_CASE.sub(lambda word: word[0].capitalize(), name)
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+class _Levers(dict[str, Lever]):
+    """The levers of a class, in their order; nobody changes them once the class is complete."""
+
+    def __identity__(self) -> tuple[Lever, ...]:
+        return tuple(self.values())
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(lever,))
@@ -35,14 +46,19 @@ class Spec:
     """
 
     levers: ClassVar[Mapping[str, Lever]] = {}
+    nested: ClassVar[tuple[str, ...]] = ()
+    """The levers that hold specs."""
     name: ClassVar[str] = "spec"
     built_in: ClassVar[bool] = True
-    """Whether the class is part of this package, whose version stands for its text."""
+    """Whether the class is part of this package."""
+    __describes__: ClassVar[Collection[str]] = ("built_in", "nested", "__describes__")
+    """The attributes of the class that say nothing about what it does; each class adds its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = declared_levers(cls, Spec)
-        cls.levers = {**cls.levers, **own}
+        cls.levers = _Levers({**cls.levers, **own})
+        cls.nested = tuple(name for name, declared in cls.levers.items() if declared.kind in ("spec", "specs"))
         cls.name = snake_case(cls.__name__)
         cls.built_in = cls.__module__.startswith("workbench.")
 
@@ -82,12 +98,22 @@ class Spec:
         return {name: self.levers[name].plain(value) for name, value in self.values().items()}
 
     def identity(self) -> dict[str, Any]:
-        """What determines the behaviour, in plain types: part of every run id.
+        """Return what determines the behaviour, in plain types: part of every run id.
 
-        The name, every lever, and the text of what is not part of this package, nested specs included.
+        The name, every lever, and the digest of the code as it is in memory now, nested specs included; the package's
+        own code as it was when the latest plan was made.
+
+        Raises
+        ------
+        InputError
+            The code refers to something that has no digest, such as an open file; the sentence names it.
         """
         inside = {n: self._identity_of(n, v) for n, v in self.values().items()}
-        return {self.name: inside, **({} if self.built_in else {"source": source_of(type(self))})}
+        return {self.name: inside, "code": current(type(self)).digest}
+
+    def __identity__(self) -> dict[str, Any]:
+        """Return what a digest of code that refers to this spec holds of it."""
+        return self.identity()
 
     def _identity_of(self, name: str, value: Any) -> Any:
         if self.levers[name].kind == "specs":

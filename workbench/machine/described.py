@@ -18,6 +18,7 @@ class Described(Spec):
     """Every kind of machine, by name."""
     shown: ClassVar[tuple[str, ...]] = ()
     """The levers that a table of presets shows."""
+    __describes__: ClassVar[tuple[str, ...]] = ("kinds", "shown")
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import InputError, WorkbenchError, missing_extra, nearest_name, unknown_name
+from workbench.file_memo import FileMemo
 from workbench.folders import cache_home
 from workbench.strict_yaml import read_mapping
 
@@ -133,14 +134,15 @@ def trace_file(named: str) -> Path:
     raise InputError(f"{named}: there is no such file, and no public trace of this name.{cure}")
 
 
-def digest(path: Path) -> str:
-    """The sha256 of a file's bytes; read again only when the file has changed."""
-    stat = path.stat()
-    return _digest(path, stat.st_size, stat.st_mtime_ns)
+def digest(path: Path, anew: bool = False) -> str:
+    """The sha256 of a file's bytes, taken again whenever the file may have changed; `anew` as of `FileMemo.get`."""
+    return _digests.get(path, path, lambda _: _digest(path), anew)
 
 
-@lru_cache(maxsize=256)
-def _digest(path: Path, size: int, modified: int) -> str:
+_digests = FileMemo[str]()
+
+
+def _digest(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -120,7 +120,11 @@ def test_one_pair_and_none_are_values():
     assert math.isnan(one.interval.low)
     assert math.isnan(one.cohen_dz)
     none = compare({1: 5, 2: 6}, {1: None, 2: float("nan")})
-    assert (none.n, none.missing, none.p_value, none.wins) == (0, (1, 2), 1, 0)
+    assert (none.n, none.missing, none.wins) == (0, (1, 2), 0)
+    assert all(math.isnan(test.p_value) for test in (none.wilcoxon, none.sign, none.permutation))
+    assert none.sentence == "other against baseline: no seed has a value on both sides, so nothing is compared"
+    apart = compare({1: 5, 2: None}, {1: None, 2: 6})
+    assert (apart.n, apart.missing) == (0, (1, 2)) and math.isnan(apart.p_value)
     assert all(map(math.isnan, (none.interval.mean, none.median, none.baseline_mean, none.saving.mean)))
 
 

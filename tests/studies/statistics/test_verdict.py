@@ -59,6 +59,22 @@ def test_the_family_is_corrected_over_and_facts_are_not_in_it():
     assert (d.holds, d.note) == ("undecided", "note")
 
 
+def test_what_has_no_value_is_not_tested_and_no_member_of_the_family():
+    nothing = compare({1: 5, 2: 6}, {1: None, 2: None})
+    untested = [claim("none", "faster", nothing) for claim in (superior, majority)]
+    untested.append(equivalent("none", "equal", equivalent_mean([], (0, 1))))
+    for one in untested:
+        assert (one.p_value, one.n, one.side) == (None, 0, "neither")
+        a, none = judge([finding("for", 0.03, "a"), one])
+        assert (a.p_adjusted, none.holds, none.p_adjusted) == (0.03, "undecided", None)
+    assert untested[0].missing == untested[1].missing == 2
+    tested = finding("for", 0.01, "a")
+    assert every("H", "", [tested, untested[0]])[2:6] == ("neither", *untested[0][3:5], None)
+    assert every("H", "", [tested, untested[0]]).n == 0
+    assert some("H", "", [tested, untested[0]])[2:6] == ("for", 2, ABOVE, 0.01)
+    assert some("H", "", [finding("neither", 0.4), untested[0]]).p_value == 0.4
+
+
 def test_superior_and_majority():
     slow, fast = [9, 8, 9, 7, 8, 9, 8], [7, 7, 6, 6, 6, 7, 7]
     for claim in (superior, majority):
@@ -126,7 +142,7 @@ def test_every_of_facts_alone():
 
 def test_facts():
     (verdict,) = judge([fact("H1.8", "stages = log2(N/8) + 1", False, estimate=6.0, n=4, note="5 expected")])
-    assert verdict == ("H1.8", "stages = log2(N/8) + 1", "no", 6.0, None, None, None, 4, "5 expected")
+    assert verdict == ("H1.8", "stages = log2(N/8) + 1", "no", 6.0, None, None, None, 4, "5 expected", 0)
     assert math.isnan(fact("H", "", True).estimate)
 
 

@@ -49,3 +49,58 @@ def test_the_formats_that_come_with_the_workbench():
     memory = ["torch_memory_snapshot", "torch_memory_timeline_raw"]
     others = ["kernelslist", "kineto", "omniperf_pmc_csv", "rmm_log_csv", "rocprofv3_json"]
     assert list(importers()) == [*warp, *others, *memory]
+
+
+BAD = [
+    ("fill 40\n", "not enough values to unpack (expected 3, got 2)"),
+    ("fill 40 x\n", "invalid literal for int() with base 10: 'x'"),
+]
+
+
+@pytest.mark.parametrize(("line", "raised"), BAD)
+def test_whatever_it_raises_is_one_sentence_with_file_and_line(tmp_path, stopwatch, line, raised):
+    place = tmp_path / "run.txt"
+    place.write_text("#stopwatch\ngemm 10 30\n" + line + "relu 50 60\n")
+    with pytest.raises(InputError) as wrong:
+        read_trace(place)
+    assert str(wrong.value).startswith(f"{place}: line 3: the importer stopwatch raised ")
+    assert raised in str(wrong.value)
+    assert "\n" not in str(wrong.value)
+
+
+@pytest.mark.parametrize(
+    "problem", [KeyError("grid"), IndexError(), SystemExit(3), RuntimeError("a\nb"), OSError(5, "x")]
+)
+def test_so_is_anything_raised_where_no_line_is_at_hand(tmp_path, stopwatch, monkeypatch, problem):
+    def raising(self, source):
+        raise problem
+
+    place = tmp_path / "run.txt"
+    place.write_text("#stopwatch\ngemm 10 30\n")
+    for asked in ("read", "recognises"):
+        with monkeypatch.context() as patched:
+            patched.setattr(stopwatch, asked, raising)
+            with pytest.raises(InputError) as wrong:
+                read_trace(place)
+        name = type(problem).__name__
+        assert str(wrong.value).startswith(f"{place}: the importer stopwatch raised {name}")
+        assert "\n" not in str(wrong.value)
+
+
+def test_what_is_no_trace_is_refused_by_the_importers_name(tmp_path, stopwatch, monkeypatch):
+    place = tmp_path / "run.txt"
+    place.write_text("#stopwatch\n")
+    monkeypatch.setattr(stopwatch, "read", lambda self, source: None)
+    with pytest.raises(InputError, match=r"the importer stopwatch must return a Trace\. Got None\."):
+        read_trace(place)
+
+
+def test_an_interrupt_stays_an_interrupt(tmp_path, stopwatch, monkeypatch):
+    def interrupted(self, source):
+        raise KeyboardInterrupt
+
+    place = tmp_path / "run.txt"
+    place.write_text("#stopwatch\n")
+    monkeypatch.setattr(stopwatch, "read", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read_trace(place)

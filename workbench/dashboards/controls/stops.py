@@ -38,7 +38,7 @@ def stops(lever: Lever) -> list[float]:
     if low == high:
         return [low]
     if lever.scale == "power_of_two":
-        return [2**k for k in range(64) if low <= 2**k <= high]
+        return [0] * (low <= 0) + [2**k for k in range(64) if low <= 2**k <= high]
     if lever.kind == "integer":
         return _whole(lever, int(low), int(high))
     return _real(lever, float(low), float(high))

@@ -9,10 +9,11 @@ import numpy as np
 from workbench.compiled import RAISED
 from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, placement_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
-from workbench.engines.engine import Setup
+from workbench.engines.engine import Setup, at_slot
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.units.walk import compiled, plain
+from workbench.policies.policy import Policy
 from workbench.policies.probes import asking
 from workbench.policies.probes.question import Probe
 from workbench.structures.free_map import all_free
@@ -23,7 +24,8 @@ def check_policies(setup: Setup, groups: Groups, resources: tuple[Resource, ...]
     """Refuse policies whose levers do not go with the machine or the workload."""
     found: Any = setup.policies
     options: Any = setup.options
-    _check_probes(setup, resources)
+    with at_slot(setup, "probe"):
+        _check_probes(setup, resources)
     labels = [resource.label for resource in resources]
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
@@ -45,7 +47,15 @@ def _check_probes(setup: Setup, resources: tuple[Resource, ...]) -> None:
     own, each = setup.policies["probe"], probes_of(setup, resources)
     for probe in dict.fromkeys(one for one in each if one is not None):
         served = {r.label: r.blocks for r, one in zip(resources, each, strict=True) if one == probe}
-        probe.check_each(served, _path(setup, "probe") + ("" if probe == own else f": {probe.name}"))
+        probe.check_each(served, _path(setup, "probe") + _within(own, probe))
+
+
+def _within(own: Policy, probe: Probe) -> str:
+    """The rest of the path of a probe that another one holds; nothing for the probe itself."""
+    if probe == own:
+        return ""
+    holders = [name for name, held in own.values().items() if held == probe]
+    return "".join(f".{name}" for name in holders[:1]) + f".{probe.name}"
 
 
 def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:
@@ -69,14 +79,18 @@ def _per_wave(setup: Setup) -> bool:
 
 
 def _most_on_a_unit(setup: Setup, shape: Shape, columns: Columns) -> np.ndarray:
-    """The most waves of each group that one unit of an empty module is given; 0 where the policy raises."""
+    """The most waves of each group that one unit of an empty module is given.
+
+    0 where the policy raises or shares out wrongly: that is no fault of the workload, and the run names the policy.
+    """
     policy: Any = setup.policies["units"]
     ask = plain(policy) if policy.built_in else compiled(policy, checked=True)
     most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
-    none, counts = np.zeros(shape.units, np.int64), np.zeros(shape.units, np.int64)
+    none = np.zeros(shape.units, np.int64)
     for waves in np.flatnonzero(np.bincount(columns.waves)).tolist():
-        raised = ask(waves, shape.units, policy.first_pointer(0, 0), none, counts) == RAISED
-        most[waves] = 0 if raised else counts.max()
+        counts = np.zeros(shape.units, np.int64)
+        answered = ask(waves, shape.units, policy.first_pointer(0, 0), none, counts) != RAISED
+        most[waves] = counts.max() if answered and counts.min() >= 0 and counts.sum() == waves else 0
     return most[columns.waves]
 
 

@@ -79,7 +79,7 @@ class Dispatch:
     """A dispatcher: channels of workgroups, modules of units, one round a cycle."""
 
     name: ClassVar[str] = "dispatch"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     slots: ClassVar[Mapping[str, str]] = {
         "probe": "exact_run",
         "placement": "nearest_boundary",

@@ -16,7 +16,17 @@ from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.dispatch.bits import change, holds
 from workbench.engines.dispatch.entries import fail, group_of, needs, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import CHANGED, FINE, NONE, RAISED_IN, STATUS, WRONG_ANSWER, State
+from workbench.engines.dispatch.state import (
+    CHANGED,
+    FINE,
+    MOVED,
+    NONE,
+    OF_WAVES,
+    RAISED_IN,
+    STATUS,
+    WRONG_ANSWER,
+    State,
+)
 from workbench.policies.dispatch.units.question import UNITS
 
 ask_units = UNITS.ask
@@ -27,8 +37,13 @@ ABOUT_UNITS = 4
 def shared_out(
     shape: Shape, columns: Columns, policies: Policies, state: State, entry: int, module: int, now: int
 ) -> int:
-    """Ask how the entry's waves are shared out over the module's units; return the new pointer."""
-    waves = waves_of(columns, state, entry)
+    """Ask how the entry's waves are shared out over the module's units; return the new pointer.
+
+    Nothing is asked any more once a policy was wrong, so that the counts of a wrong answer stay to be shown.
+    """
+    if state.counters[STATUS] != FINE:
+        return NONE
+    waves = state.counters[OF_WAVES] = waves_of(columns, state, entry)
     policy = policies.units
     pointer = ask_units(
         policy.answer, waves, shape.units, state.pointer[module], state.resident[module], state.counts, policy.params
@@ -39,7 +54,7 @@ def shared_out(
     if pointer == RAISED:
         fail(state, RAISED_IN, now, group_of(columns, state, entry), module, ABOUT_UNITS)
     elif given != waves:
-        fail(state, WRONG_ANSWER, now, group_of(columns, state, entry), given, ABOUT_UNITS)
+        fail(state, WRONG_ANSWER, now, group_of(columns, state, entry), module, ABOUT_UNITS)
     return pointer
 
 
@@ -153,6 +168,9 @@ def module_changed(state: State, module: int) -> None:
     """Note that a module has changed: offers that it refused at allocation may be tried again."""
     for offer in range(state.offer.size):
         change(state.banned[offer], module, False)
+    if state.moved[module]:
+        state.moved[module] = False
+        state.counters[MOVED] -= 1
     if not state.is_changed[module]:
         state.is_changed[module] = True
         state.changed[state.counters[CHANGED]] = module

@@ -4,7 +4,8 @@ At a cycle, in this order: what is due is given back; late reports are renewed; 
 forward; a round, if it is its turn and a group waits. What is large (taking and giving back, verdicts, choice) is
 called in one place alone, for kernels are inlined. After a round in which nothing was dispatched nothing changes
 until something is given back, arrives, is renewed, changes its priority or is split: the failed rounds in between are
-counted, not played.
+counted, not played. A round that failed because a placement refused what was promised is followed by the next one: a
+placement that draws or remembers is asked again in every round.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from workbench.engines.dispatch.entries import fail, group_of
 from workbench.engines.dispatch.fitting import settle
 from workbench.engines.dispatch.granting import take_slot
 from workbench.engines.dispatch.reports import first_reports, next_renewal, renew_in_turn
+from workbench.engines.dispatch.retrying import open_again
 from workbench.engines.dispatch.selecting import NOTHING_FITS, REFUSED, select
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
@@ -62,7 +64,7 @@ def simulate(shape: Shape, columns: Columns, rules: Rules, policies: Policies, s
 
 @routine
 def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
-    counters, stale, came_to, orders = state.counters, True, FITS_NOWHERE, 0
+    counters, stale, came_to, orders, tries = state.counters, True, FITS_NOWHERE, 0, 0
     now: Any = np.int64(0)  # of a plain 0 Numba would compile everything once more
     first_reports(shape, policies, state)
     while now != NEVER and counters[STATUS] == FINE:
@@ -82,6 +84,8 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
                 if phase == AFTER or (phase == BEFORE and not _is_turn(rules, state, now)):
                     break
                 settle(shape, columns, rules, policies, state, now)
+                if counters[STATUS] != FINE or (phase == BEFORE and open_again(rules, state)):
+                    continue
                 if phase == BEFORE:
                     phase = DURING
                     _count_rounds(columns, rules, state, 1)
@@ -100,9 +104,11 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
                 came_to = DISPATCHED if sent > 0 else OVER_PROMISE
         following = _next_cycle(shape, rules, policies, state, came_to, stale, now)
         _skip(columns, rules, policies, state, now, following)
-        orders = 0 if stale or min(next_due(state.due), counters[NEXT_ARRIVAL]) != NEVER else orders + 1
-        if counters[WAITING] > 0 and (following == NEVER or orders > MOST_ORDERS):
-            fail(state, STARVED, now, NONE, NONE, ABOUT_ALL)
+        idle = min(next_due(state.due), counters[NEXT_ARRIVAL]) == NEVER
+        orders = orders + 1 if idle and not stale else 0
+        tries = tries + int(came_to == OVER_PROMISE) if idle else 0
+        if counters[WAITING] > 0 and (following == NEVER or orders > MOST_ORDERS or tries > rules.most_tries):
+            fail(state, STARVED, now, NONE, tries, ABOUT_ALL)
         now = following
 
 

@@ -22,6 +22,8 @@ TOO_MANY = 1 << 40
 """The footprint of what no map can hold."""
 MOST_INSTRUCTIONS = 1 << 42
 """Of a class in one run, so that counts in 2**-20 stay exact in 64 bits."""
+MOST_TRIES = 1 << 20
+"""Refusals by placements that draw or remember, one after another, while all modules are empty."""
 OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
 """The resources of which a wave, or a group, always takes one."""
 
@@ -67,9 +69,10 @@ def _ranges(units: int, resources: tuple[Resource, ...]) -> np.ndarray:
 def _layout(setup: Setup, resource: Resource) -> str:
     layout = placement_of(setup, resource).layout
     if layout == "compacting":
+        slot = "shared_placement" if resource.label == "shared" else "placement"
         raise InputError(
-            f"{placement_of(setup, resource).name} moves live ranges, which a dispatcher's {resource.label} cannot; "
-            "choose a contiguous placement or paged_memory."
+            f"policy.{slot}.{placement_of(setup, resource).name} moves live ranges, which a dispatcher's "
+            f"{resource.label} cannot; choose a contiguous placement or paged_memory."
         )
     return layout
 
@@ -161,20 +164,30 @@ def rules_of(setup: Setup, groups: Groups, history: bool, events: bool) -> Rules
     heated = options.heat.simulated and any(term.needs_heat() for term, _ in choice.terms())
     per_wave = options.blocks_on_a_unit == "per_wave"
     trusted = probe.built_in and probe.never_more()
+    sums_first = trusted and not per_wave and _turns(setup).periods == 0
+    channels, offers = channels_of(groups), 1 + stuck.look_ahead()
     return Rules(
-        channels=channels_of(groups),
+        channels=channels,
         levels=levels_of(groups),
-        offers=1 + stuck.look_ahead(),
+        offers=offers,
         round_cycles=options.round_cycles * probe.round_cycles(_probed_in_turn(setup.machine.resources())[1]),
         dispatches_a_round=options.dispatches_a_round,
         fail_init=options.fail_init,
         a_block_a_wave=int(per_wave),
-        sums_first=int(trusted and not per_wave and _turns(setup).periods == 0),
+        sums_first=int(sums_first),
+        may_refuse=int(not (sums_first and _grants_what_fits(setup))),
+        most_tries=MOST_TRIES + channels * offers * setup.machine.compute_units,
         tie=("lowest", "random", "rotating").index(options.module_tie),
         history=int(history),
         heat_cycles=options.heat.cycles() if heated else 0,
         events=int(events),
     )
+
+
+def _grants_what_fits(setup: Setup) -> bool:
+    """Return True if both placement policies are of the package and refuse nothing that fits."""
+    both = (setup.policies["placement"], setup.policies["shared_placement"])
+    return all(isinstance(one, Placement) and one.built_in and one.work_conserving() for one in both)
 
 
 def _probed_in_turn(resources: tuple[Resource, ...]) -> tuple[list[int], list[int]]:

@@ -39,7 +39,8 @@ def _put_down(
 
 
 @kernel
-def _anything_fits(rules: Rules, state: State) -> bool:
+def anything_fits(rules: Rules, state: State) -> bool:
+    """Return True if any offer fits some module."""
     for channel in range(rules.channels):
         for offer in range(channel * rules.offers, channel * rules.offers + state.offered[channel]):
             if state.fitting[offer] > 0:
@@ -50,7 +51,7 @@ def _anything_fits(rules: Rules, state: State) -> bool:
 @routine
 def select(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> int:
     """The offer to dispatch; NOTHING_FITS, or REFUSED where the selection policy dispatches nothing."""
-    if not _anything_fits(rules, state):
+    if not anything_fits(rules, state):
         return NOTHING_FITS
     count = 0
     for channel in range(rules.channels):

@@ -86,6 +86,10 @@ class Rules(NamedTuple):
     """1 where each wave of a unit gets a range of its own, 0 where a unit's waves share one."""
     sums_first: int
     """1 where no report can promise more than is free, so that sums of free blocks may be looked at first."""
+    may_refuse: int
+    """1 where a placement may refuse what a report promised, so that what it remembers is compared."""
+    most_tries: int
+    """Refusals at allocation in a row, while all modules are empty, after which a group counts as waiting for ever."""
     tie: int
     """LOWEST, RANDOM or ROTATING."""
     history: int

@@ -34,12 +34,14 @@ from workbench.structures.timetable import NEVER, Timetable, new_timetable
     CHANGED,
     VACANT,
     HEATED_UNTIL,
+    MOVED,
     STATUS,
     AT_CYCLE,
     AT_GROUP,
     ANSWER,
+    OF_WAVES,
     ABOUT,
-) = range(28)
+) = range(30)
 
 FINE, RAISED_IN, WRONG_ANSWER, STARVED = 0, 1, 2, 3
 NONE = -1
@@ -49,7 +51,7 @@ class State(NamedTuple):
     """What changes during a run."""
 
     counters: np.ndarray
-    """int64[28], named by the constants above."""
+    """int64[30], named by the constants above."""
     due: Timetable
     """The releases to come; each entry carries a slot."""
     # Modules
@@ -105,6 +107,8 @@ class State(NamedTuple):
     """int64[modules], the modules that changed since verdicts were renewed."""
     is_changed: np.ndarray
     """bool[modules]."""
+    moved: np.ndarray
+    """bool[modules], where a placement refused and has remembered something else since: it may grant now."""
     part: np.ndarray
     """int64[parts, 5]: group, waves, level, divided, entry behind it; one row a sub-group."""
     # Dispatches, one row each
@@ -152,6 +156,8 @@ class State(NamedTuple):
     # Scratch
     counts: np.ndarray
     """int64[units]."""
+    before: np.ndarray
+    """int64[free maps of a module, most slots], what the placements remembered before a module was asked."""
     need: np.ndarray
     """int64[resources], what a whole entry takes of a module."""
     entry: np.ndarray
@@ -197,7 +203,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
     offers, words = channels * rules.offers, (modules + 63) // 64
     terms = policies.terms.weights.size
     past = modules if room.history else 0
-    counters = np.zeros(28, np.int64)
+    counters = np.zeros(30, np.int64)
     counters[NEXT_ARRIVAL] = counters[LAST_MODULE] = NONE
     counters[FAILS], counters[VACANT] = rules.fail_init, 1
     free = _free_maps(shape, room)
@@ -233,6 +239,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros(offers * (units + 1), np.bool_),
         np.zeros(modules, np.int64),
         np.zeros(modules, np.bool_),
+        np.zeros(modules, np.bool_),
         np.empty((room.parts, 5), np.int64),
         np.empty(room.dispatches, np.int32),
         np.empty(room.dispatches, np.int64),
@@ -259,6 +266,7 @@ def new_state(shape: Shape, columns: Columns, rules: Rules, policies: Policies, 
         np.zeros(modules, np.float64),
         np.zeros((past, 6), np.int64),
         np.zeros(units, np.int64),
+        np.zeros((shape.ranges.shape[0], room.memory), np.int64),
         np.zeros(resources, np.int64),
         np.zeros((7, channels), np.int64),
         np.zeros(modules, np.int64),

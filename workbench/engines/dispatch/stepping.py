@@ -26,6 +26,7 @@ from workbench.engines.dispatch.granting import (
 )
 from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
+from workbench.engines.dispatch.retrying import keep_memories, note_refusal
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import (
     DISPATCHES,
@@ -71,6 +72,10 @@ def exchange(
     if takes:
         entry = state.offer[offer]
         pointer = shared_out(shape, columns, policies, state, entry, module, now)
+        if state.counters[STATUS] != FINE:
+            return False
+        if rules.may_refuse:
+            keep_memories(shape, state, module)
     else:
         row, entry = state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1]
         for t in range(shape.units):
@@ -78,6 +83,8 @@ def exchange(
     if not move_ranges(shape, columns, rules, policies, state, entry, module, slot, takes, now):
         free_slot(state, slot)
         _refuse(state, offer, module)
+        if rules.may_refuse:
+            note_refusal(shape, state, module)
         return False
     count_resources(shape, columns, rules, state, entry, module, -1 if takes else 1)
     _renew_reports(shape, columns, policies, state, entry, module, takes, now)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import MOST_TURNS, ran_out
-from workbench.engines.engine import Setup
+from workbench.engines.engine import Setup, at_slot
 from workbench.engines.first_runs import FirstRuns
 from workbench.engines.log_room import with_log_room
 from workbench.engines.malloc.cutting import cut
@@ -19,6 +19,7 @@ from workbench.engines.malloc.prepare import (
     Chosen,
     arena_of,
     blocks_at_most,
+    check_warps,
     chosen,
     columns_of,
     occupied_bytes,
@@ -121,7 +122,9 @@ class Malloc:
 
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse calls that make no sense; what does not fit into the heap is no mistake, it fails."""
-        found = chosen(setup)
+        with at_slot(setup, "arenas"):
+            found = chosen(setup)
+        check_warps(setup)
         wanted = setup.workload.mallocs(setup.machine, Streams(seed))
         columns_of(wanted, rules_of(setup, found, False))
 

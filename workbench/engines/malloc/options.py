@@ -78,6 +78,6 @@ class MallocOptions(Spec):
     def check(self) -> None:
         granules = self.heap_bytes // self.granule_bytes
         if not 1 <= granules <= MOST_GRANULES:
-            expected = f"must be from one to {MOST_GRANULES} granules of {self.granule_bytes} bytes"
+            expected = f"must be from one to {MOST_GRANULES} granules of {self.granule_bytes} bytes (granule_bytes)"
             nearest = self.granule_bytes * min(max(granules, 1), MOST_GRANULES)
             raise wrong_value("", f"{self.name}.heap_bytes", expected, self.heap_bytes, nearest)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER
-from workbench.engines.engine import Setup
+from workbench.engines.engine import Setup, at_slot
 from workbench.engines.malloc.occupied import occupied
 from workbench.engines.malloc.state import (
     AFTER,
@@ -66,7 +67,8 @@ def chosen(setup: Setup) -> Chosen:
     """The policies, after refusing what does not go together."""
     found = Chosen(*(setup.policies[slot] for slot in ("serve", "heap", "lock", "arenas")))
     options: Any = setup.options
-    check_pieces(found.serve, found.heap, options.granule_bytes)
+    with at_slot(setup, "serve"):
+        check_pieces(found.serve, found.heap, options.granule_bytes)
     granules = options.heap_bytes // options.granule_bytes // found.arenas.count()
     if granules < 2:
         raise wrong_value(
@@ -77,6 +79,23 @@ def chosen(setup: Setup) -> Chosen:
             max(options.heap_bytes // options.granule_bytes // 2, 1),
         )
     return found
+
+
+def check_warps(setup: Setup) -> None:
+    """Refuse a warp size that the machine has not: warps, or equal parts of warps, are served together (spec 2, ¶45).
+
+    Raises
+    ------
+    InputError
+        The warp size of the serving policy or of the workload does not divide the machine's.
+    """
+    serve, whole = setup.policies["serve"], int(setup.machine.wave_size)
+    for path, spec in ((f"policy.serve.{serve.name}", serve), (f"workload.{setup.workload.name}", setup.workload)):
+        size = getattr(spec, "warp_size", 1)
+        if whole % size:
+            nearest = math.gcd(whole, 1 << (min(size, whole).bit_length() - 1))
+            expected = f"must divide machine.wave_size ({whole}), the threads of its warps"
+            raise wrong_value("", f"{path}.warp_size", expected, size, nearest)
 
 
 def rules_of(setup: Setup, found: Chosen, any_frees: bool) -> Rules:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.engine import Setup
+from workbench.engines.engine import Setup, at_path
 from workbench.errors import InputError
 from workbench.machine.board import Board
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
@@ -23,8 +23,16 @@ def check_named_cards(setup: Setup) -> None:
     """Refuse a choice of a card that names one which the board does not have."""
     target: Any = setup.policies["target"]
     board: Any = setup.machine
-    for term, _ in target.terms():
-        term.parameters_on(board.ids)
+    _check_cards(target, f"policy.target.{target.name}", board)
+
+
+def _check_cards(target: Any, path: str, board: Board) -> None:
+    """Refuse unknown cards of a choice, or of each choice that it sums, by the path of the one that names them."""
+    for k, inner in enumerate(getattr(target, "choices", ())):
+        _check_cards(inner, f"{path}.choices[{k}].{inner.name}", board)
+    if not hasattr(target, "choices"):
+        with at_path(path, target.name):
+            target.parameters_on(board.ids)
 
 
 def _check_driver(setup: Setup) -> None:
@@ -32,11 +40,11 @@ def _check_driver(setup: Setup) -> None:
     policy: Any = setup.policies["driver"]
     cache: Any = setup.policies["cache"]
     if policy.layout == "compacting":
-        raise InputError(f"driver: {policy.name} moves what is allocated, which a driver cannot; use its base.")
+        raise InputError(f"policy.driver: {policy.name} moves what is allocated, which a driver cannot; use its base.")
     if policy.layout == "contiguous" and cache.rules().pages:
         raise InputError(
-            f"driver: {policy.name} places each allocation in one run, but {cache.name} maps pages wherever they lie; "
-            "use byte_counter."
+            f"policy.driver: {policy.name} places each allocation in one run, but {cache.name} maps pages wherever "
+            "they lie; use byte_counter."
         )
 
 
@@ -46,8 +54,8 @@ def _check_waiting(setup: Setup) -> None:
     residency: Any = setup.policies["residency"]
     if options.when_full == "wait" and residency.rules().evicts:
         raise InputError(
-            f"when_full: {residency.name} moves others away for a newcomer, which therefore does not wait; use refuse, "
-            "or migrate_back."
+            f"options.when_full: {residency.name} moves others away for a newcomer, which therefore does not wait; "
+            "use refuse, or migrate_back."
         )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from workbench.engines.engine import Setup
+from workbench.engines.engine import Setup, at_slot
 from workbench.engines.first_runs import FirstRuns
 from workbench.engines.translation.options import TranslationOptions
 from workbench.engines.translation.playing import Play
 from workbench.engines.translation.prepare import plan_of
 from workbench.engines.translation.recording import record_of
-from workbench.errors import InputError
+from workbench.errors import InputError, wrong_value
 from workbench.levers import Spec
 from workbench.machine import Described
 from workbench.machine.translation_machine import TranslationMachine
@@ -73,6 +73,7 @@ class Translation:
     def admit(self, setup: Setup, seed: int) -> None:
         """Refuse a setup whose policies do not go with its machine."""
         _check_policies(setup)
+        _check_candidates(setup)
 
 
 def _asked(setup: Setup) -> list[Policy]:
@@ -83,16 +84,18 @@ def _asked(setup: Setup) -> list[Policy]:
 
 def _check_policies(setup: Setup) -> None:
     """Refuse thresholds that no machine of this size can reach, and a directory smaller than its TLB."""
-    closeness = plan_of(setup).affine_threshold
+    with at_slot(setup, "locate"):
+        closeness = plan_of(setup).affine_threshold
     cores, entries = setup.machine.cores, setup.machine.private_entries
     eviction: Any = setup.policies["eviction"]
     fill: Any = setup.policies["fill"]
     remote: Any = setup.policies["remote_fill"]
+    scope = "policy.locate.directory.scope.own_plus_affine.threshold"
     for name, threshold, most, unit in (
-        (f"{eviction.name}.share_threshold", eviction.most_threshold(), cores, "cores"),
-        (f"{fill.name}.fill_threshold", fill.most_threshold(), entries, "private_entries"),
-        ("remote_fill.threshold", remote.most_threshold(), entries, "private_entries"),
-        ("own_plus_affine.threshold", closeness, entries, "private_entries"),
+        (f"policy.eviction.{eviction.name}.share_threshold", eviction.most_threshold(), cores, "cores"),
+        (f"policy.fill.{fill.name}.fill_threshold", fill.most_threshold(), entries, "private_entries"),
+        (f"policy.remote_fill.{remote.name}.threshold", remote.most_threshold(), entries, "private_entries"),
+        (scope, closeness, entries, "private_entries"),
     ):
         if threshold > most:
             raise InputError(
@@ -100,4 +103,17 @@ def _check_policies(setup: Setup) -> None:
             )
     shared: Any = setup.policies["shared_eviction"]
     if shared.most_threshold():
-        raise InputError(f"shared_eviction must not be {shared.name}: there is one shared TLB, with nobody to share.")
+        what = f"policy.shared_eviction must not be {shared.name}"
+        raise InputError(f"{what}: there is one shared TLB, with nobody to share.")
+
+
+def _check_candidates(setup: Setup) -> None:
+    """Refuse to examine more candidates than a set of a private TLB has entries."""
+    eviction: Any = setup.policies["eviction"]
+    examined, machine = eviction.protection()[1], setup.machine
+    lever = "private_ways" if machine.private_ways else "private_entries"
+    ways = machine.private_ways or machine.private_entries
+    if examined > ways:
+        name = f"policy.eviction.{eviction.name}.candidates"
+        expected = f"must be at most {lever} ({ways}), all that a set holds"
+        raise wrong_value("", name, expected, examined, ways)

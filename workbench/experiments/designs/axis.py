@@ -17,7 +17,7 @@ class Axis(NamedTuple):
     """The dotted path of the lever in the sweep."""
     kind: Kind
     least: float
-    """Of a power of two, the exponent; of a category, 0."""
+    """Of a power of two, the exponent, -1 for 0; of a category, 0."""
     most: float
     """The last value, which a step can reach; of a category, the place of its last value."""
     step: float | None = None
@@ -79,7 +79,7 @@ class Axis(NamedTuple):
         """
         if self.kind == "category":
             return f"{self.path} {', '.join(map(str, self.values))}"
-        low, high = (2**end if self.kind == "power_of_two" else end for end in (self.least, self.most))
+        low, high = (_power(end) if self.kind == "power_of_two" else end for end in (self.least, self.most))
         scale = "powers of two" if self.kind == "power_of_two" else "log" if self.log else ""
         steps = f"step {self.step:g}" if self.step not in (None, 1) else ""
         told = ", ".join(part for part in (scale, steps) if part)
@@ -96,12 +96,17 @@ class Axis(NamedTuple):
         if self.kind == "category":
             return self.values[place]
         if self.kind == "power_of_two":
-            return 2 ** int(self.least + place)
+            return _power(self.least + place)
         found = self.least + place * (self.step or 1)
         return int(found) if self.kind == "integer" else float(self._clipped(float(f"{found:.12g}")))
 
     def _clipped(self, value: float) -> float:
         return min(max(value, self.least), self.most)
+
+
+def _power(exponent: float) -> int:
+    """The power of two, and 0 for the exponent below that of 1."""
+    return 2 ** int(exponent) if exponent >= 0 else 0
 
 
 def _mixed(low: float, high: float, share: float) -> float:

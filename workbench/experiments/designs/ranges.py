@@ -100,7 +100,8 @@ def _numbers(lever: Lever, wish: Mapping[str, Any], path: str, where: str) -> Ax
         for key in ("scale", "step"):
             if key in wish:
                 raise InputError(at(where, f"{path}.vary.{key} must be left out: this lever takes powers of two."))
-        return Axis(path, "power_of_two", math.ceil(math.log2(least)), math.floor(math.log2(most)), points=count)
+        low = -1 if least <= 0 else math.ceil(math.log2(least))
+        return Axis(path, "power_of_two", low, math.floor(math.log2(max(most, 0.5))), points=count)
     log = _log(lever, wish, least, path, where)
     step = None if log else _step(lever, wish, path, where)
     kind: Kind = "integer" if lever.kind == "integer" else "number"

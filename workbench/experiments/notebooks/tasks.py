@@ -83,7 +83,7 @@ def _of_point(notebook: Notebook, sweep: Sweep, point: Point, names: Mapping[str
     said = {**{key: value for key, value in sweep.said.items() if key not in (*VARIED, "design")}, **point.value}
     whole = with_files(named(said), sweep.folder, lambda path: str(path.resolve()))
     varied = {names[path]: named(value) for path, value in point.coordinates.items() if path in names}
-    name = point_id(read_setup(sweep, point.value).identity(), sweep.mechanism.engine.revision)
+    name = point_id(read_setup(sweep, point.value).identity(), sweep.mechanism.revision)
     offered = {"sweep": whole, "seeds": shortest(sweep.seeds), "point_id": name}
     wanted = {name: value for name, value in offered.items() if name in (notebook.parameters or ())}
     return {**_known(notebook, varied, sweep.where), **wanted}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbench.policies.probes.question import Probe
+from workbench.policies.probes.question import Probe, check_count
 from workbench.structures.free_map import longest_run
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class BitSerial(Probe):
         from workbench.policies.probes.circuit.gate_list import GateList
         from workbench.policies.probes.circuit.serial import one_step
 
+        check_count(blocks)
+        blocks = int(blocks)
         step = one_step(blocks)
         one = GateList(step, step.inputs[:0]).cost()
         return one._replace(depth=blocks * one.depth, cycles=blocks)

@@ -35,7 +35,7 @@ def ways(sweep: Sweep, drawn: Drawn) -> list[Way]:
             _, ranged, ids = found.setdefault(canonical(chosen), (chosen, set(), {}))
             ranged |= paths & alternative.coordinates.keys()
             setup = read_setup(sweep, alternative.value)
-            ids[alternative.steps[ZIP]] = point_id(setup.identity(), sweep.mechanism.engine.revision)
+            ids[alternative.steps[ZIP]] = point_id(setup.identity(), sweep.mechanism.revision)
     place = {repr(row): k for k, row in enumerate(drawn.different)}
     rows = [place[repr(row)] for row in drawn.rows]
     return [

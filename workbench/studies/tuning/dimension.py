@@ -28,7 +28,7 @@ class Dimension(NamedTuple):
     """The dotted path in the study file; the name of the parameter in Optuna."""
     kind: Kind
     least: float
-    """Of a power of two, the exponent; of a category, 0."""
+    """Of a power of two, the exponent, -1 for 0; of a category, 0."""
     most: float
     step: float | None
     log: bool
@@ -66,7 +66,9 @@ class Dimension(NamedTuple):
         """The lever's value for a parameter as Optuna keeps it: a label of a category, an exponent of two."""
         if self.kind == "category":
             return self.values[self.labels.index(parameter)]
-        return 2**parameter if self.kind == "power_of_two" else parameter
+        if self.kind == "power_of_two":
+            return 2**parameter if parameter >= 0 else 0
+        return parameter
 
     @property
     def labels(self) -> tuple[Plain, ...]:
@@ -165,7 +167,7 @@ def _range(lever: Lever, path: str, where: str) -> Dimension:
         raise InputError(at(where, f"{path}.tune has an empty range: least is {least:g} and most is {most:g}."))
     start = lever.default if not lever.required and least <= lever.default <= most else least
     if lever.scale == "power_of_two":
-        low, high = math.ceil(math.log2(least)), math.floor(math.log2(most))
+        low, high = (-1 if least <= 0 else math.ceil(math.log2(least))), math.floor(math.log2(max(most, 0.5)))
         return Dimension(path, "power_of_two", low, high, None, False, (), start)
     log = lever.scale == "log" and least > 0
     step = None if log else lever.step

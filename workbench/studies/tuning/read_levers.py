@@ -39,13 +39,15 @@ def read_levers(sweep: Sweep, cls: type[Spec], given: Any, path: str) -> Node:
     for key in given:
         if key not in cls.levers:
             raise unknown_name(at(sweep.where, path), "key", key, cls.levers)
-    return Levers({key: read_lever(sweep, cls.levers[key], value, f"{path}.{key}") for key, value in given.items()})
+    return Levers(
+        {key: read_lever(sweep, cls.levers[key], value, f"{path}.{key}") for key, value in given.items()}, cls
+    )
 
 
 def _all(sweep: Sweep, cls: type[Spec], path: str) -> Node:
     """Every lever that has a range of its own; the others keep their defaults."""
     ranged = {name: lever for name, lever in cls.levers.items() if tunable(lever)}
-    return Levers({name: dimension(lever, True, f"{path}.{name}", sweep.where) for name, lever in ranged.items()})
+    return Levers({name: dimension(lever, True, f"{path}.{name}", sweep.where) for name, lever in ranged.items()}, cls)
 
 
 def read_lever(sweep: Sweep, lever: Lever, given: Any, path: str) -> Node:
@@ -109,7 +111,7 @@ def _candidate(sweep: Sweep, question: str, given: Any, path: str, everything: b
     if everything and any(tunable(lever) for lever in cls.levers.values()):
         name = given if isinstance(given, str) else cls.name
         return cls.name, Levers({name: _all(sweep, cls, f"{path}.{cls.name}")})
-    return cls.name, Fixed(given)
+    return cls.name, Fixed(given, cls)
 
 
 def _is_a_slot(sweep: Sweep, question: str, given: Any, path: str) -> bool:

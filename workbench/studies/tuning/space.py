@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from workbench.experiments.keep import named
-from workbench.levers import Spec, source_of
+from workbench.identity import digest_of
+from workbench.levers import Spec
 from workbench.studies.tuning.dimension import Dimension
 
 
@@ -14,12 +15,16 @@ class Fixed(NamedTuple):
     """A value that is not tuned."""
 
     value: Any
+    of: type[Spec] | None = None
+    """The class that it names."""
 
 
 class Levers(NamedTuple):
     """A mapping, some of whose values are tuned."""
 
     parts: Mapping[str, Node]
+    of: type[Spec] | None = None
+    """The class that these are levers of."""
 
 
 class Several(NamedTuple):
@@ -100,18 +105,23 @@ def plain(node: Node) -> Any:
     if isinstance(node, Dimension):
         return node.plain()
     if isinstance(node, Levers):
-        return {name: plain(part) for name, part in node.parts.items()}
+        return {**{name: plain(part) for name, part in node.parts.items()}, **_code(node.of)}
     if isinstance(node, Several):
         return [plain(part) for part in node.parts]
     if isinstance(node, OneOf):
         return {"one of": {name: plain(candidate) for name, candidate in node.candidates.items()}}
-    return _identified(node.value)
+    value = _identified(node.value)
+    return value if node.of is None else {"value": value, **_code(node.of)}
+
+
+def _code(cls: type[Spec] | None) -> dict[str, str]:
+    return {} if cls is None else {"code": digest_of(cls)}
 
 
 def _identified(value: Any) -> Any:
-    """A fixed value; of a class that is not part of this package, its text too."""
+    """Return a fixed value in plain types; of a spec or its class with the digest of its code."""
     if isinstance(value, Spec):
         return value.identity()
-    if isinstance(value, type) and issubclass(value, Spec) and not value.built_in:
-        return {value.name: source_of(value)}
+    if isinstance(value, type) and issubclass(value, Spec):
+        return {value.name: digest_of(value)}
     return named(value)

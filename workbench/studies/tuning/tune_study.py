@@ -115,8 +115,8 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
         "pruning": study.pruning.plain() if study.pruning else None,
     }
     return {
-        "engine": setup["engine"],
-        "engine_revision": study.sweep.mechanism.engine.revision,
+        **{key: setup[key] for key in ("format", "python", "engine")},
+        "engine_revision": study.sweep.mechanism.revision,
         "workload": setup["workload"],
         "search_space": plain(study.space),
         "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],

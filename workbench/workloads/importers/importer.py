@@ -18,12 +18,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.errors import InputError
+from workbench.errors import InputError, shown
+from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import MISSING
 
-_KNOWN: dict[str, Importer] = {}
+
+class _Known(dict[str, "Importer"]):
+    """Every importer by its format."""
+
+    def __identity__(self) -> tuple[()]:
+        """Return nothing: a trace's identity holds the digest of the importer that reads it, and of no other."""
+        return ()
+
+
+_KNOWN = _Known()
 
 
 class Importer:
@@ -47,7 +57,8 @@ class Importer:
         Raises
         ------
         InputError
-            The file is cut off, or is not what its beginning promised: one sentence that names it.
+            The file is cut off, or is not what its beginning promised: one sentence that names it. Whatever else is
+            raised is shown as one sentence with the file and the line that was being read.
         """
         raise NotImplementedError
 
@@ -74,19 +85,34 @@ def read_trace(path: Path | str) -> Trace:
     workbench.errors.InputError: no_such_trace.json.gz: there is no such file.
     """
     source = Source(path)
+    return _sound(_importer_of(source), source)
+
+
+def importer_of(path: Path | str) -> Importer:
+    """Return the importer that reads a trace; errors as of `read_trace`."""
+    return _importer_of(Source(path))
+
+
+def _importer_of(source: Source) -> Importer:
     for importer in importers().values():
-        if importer.recognises(source.head):
-            return _sound(importer, source)
+        if _recognises(importer, source):
+            return importer
     known = "; ".join(f"{name} ({importer.says})" for name, importer in importers().items())
     raise InputError(f"{source.where}: is no trace that is read here; there are {known}.")
 
 
+def _recognises(importer: Importer, source: Source) -> bool:
+    head = source.head
+    with as_one_sentence(source, importer.format):
+        return importer.recognises(head)
+
+
 def _sound(importer: Importer, source: Source) -> Trace:
     """Read, and refuse numbers that no card can have produced."""
-    try:
+    with as_one_sentence(source, importer.format):
         trace = importer.read(source)
-    except OverflowError:
-        raise InputError(f"{source.where}: holds a number that does not fit in 64 bits; the file is damaged.") from None
+    if not isinstance(trace, Trace):
+        raise InputError(f"{source.where}: the importer {importer.format} must return a Trace. Got {shown(trace)}.")
     table, word = trace.kernels, trace.counted
     for field, least in (("duration_ns", 0), ("workgroups", MISSING), ("threads", MISSING), ("shared_bytes", MISSING)):
         column = getattr(table, field)

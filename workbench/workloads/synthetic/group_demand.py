@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.errors import InputError, unknown_name
+from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import Spec, lever
 from workbench.workloads.fitting import ALWAYS_ONE, column_of, first_misfit, machine_resources
 from workbench.workloads.synthetic.arrivals import Offered
@@ -43,13 +43,27 @@ def laws_of(spec: RandomGroups, machine: Any, path: str) -> dict[str, Law]:
 
 
 def check_fits(spec: RandomGroups, machine: Any, path: str) -> None:
-    """Refuse laws whose largest numbers together would give a group that no empty module has room for."""
+    """Refuse laws whose largest numbers together would give a group that no empty module has room for.
+
+    So are laws that ask for something of which the machine has none: they would be passed over without a word.
+    """
     laws = laws_of(spec, machine, path)
+    if "sgpr" not in laws:
+        _check_none(spec, "sgpr_blocks", "the machine reserves no scalar registers (machine.sgprs_a_unit 0)", path)
+    if not machine.more_resources:
+        _check_none(spec, "further_blocks", "the machine declares no further resource (machine.more_resources)", path)
     largest = {label: np.array([law.span()[1]]) for label, law in laws.items()}
     misfit = first_misfit(machine, np.array([spec.waves.span()[1]]), largest)
     if misfit is not None:
         law = spec.waves if misfit.label == "waves" else laws[misfit.label]
         check_most(f"{path}.{_lever_of(spec, misfit.label)}", law, misfit.most, misfit.expected)
+
+
+def _check_none(spec: RandomGroups, name: str, why: str, path: str) -> None:
+    """Refuse a law that was chosen for a resource that is not there; the default stands for whatever there is."""
+    law, usual = getattr(spec, name), spec.levers[name].default
+    if law != usual and law.span()[1] > 0:
+        raise wrong_value("", f"{path}.{name}", f"must be left out or 0, for {why}", law.short(), 0)
 
 
 def check_most(path: str, law: Law, most: int, expected: str) -> None:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
+from workbench.policies.arguments import MOST_LEVELS, listed, whole, wholes
 from workbench.policies.policy import Policy
 
 RANK = Question(
@@ -53,6 +54,7 @@ class Priority(Policy, abstract=True):
 
         The higher static priority wins a tie.
         """
+        cycle, levels = whole("cycle", cycle), whole("levels", levels, 1, MOST_LEVELS)
         self.check_levels(levels)
         answer, params = self.function(), self.parameters()
         return tuple(sorted(range(1, levels + 1), key=lambda p: (answer(cycle, p, levels, 0, params), p)))
@@ -72,11 +74,18 @@ class Priority(Policy, abstract=True):
             The cycle of the round.
         waited : sequence of int
             Cycles since each arrived; nobody has waited if empty.
+
+        Raises
+        ------
+        InputError
+            A number lies outside of its range, or not each has a waiting time.
         """
+        cycle, levels = whole("cycle", cycle), whole("levels", levels, 1, MOST_LEVELS)
         self.check_levels(levels)
         answer, params = self.function(), self.parameters()
-        since = tuple(waited) or (0,) * len(priorities)
-        return [int(answer(cycle, p, levels, w, params)) for p, w in zip(priorities, since, strict=True)]
+        each = wholes("priorities", priorities, 1, levels + 1)
+        since = wholes("waited", waited, count=len(each) if len(listed("waited", waited)) else 0) or [0] * len(each)
+        return [int(answer(cycle, p, levels, w, params)) for p, w in zip(each, since, strict=True)]
 
     def ready(self, checked: bool = False) -> ReadyPriority:
         """The policy for a run."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from workbench.compiled import kernel
-from workbench.errors import wrong_value
-from workbench.policies.policy import Policy
 
 MOST_ALIGN = 1 << 16
 
@@ -23,10 +21,3 @@ def next_power(number: int) -> int:
     [1, 4, 4, 8]
     """
     return 1 << (number - 1).bit_length()
-
-
-def check_align(policy: Policy, align: int) -> None:
-    """Refuse an alignment that is no power of two; 0 stands for the minimum allocation."""
-    if align and align & (align - 1):
-        expected = f"must be a power of two, or 0 for min_alloc rounded up to one, at most {MOST_ALIGN}"
-        raise wrong_value("", f"{policy.name}.align", expected, align, next_power(align))

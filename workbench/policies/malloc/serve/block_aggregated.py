@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.levers import lever
-from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, check_align, next_power
+from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, next_power
 from workbench.policies.malloc.serve.question import FreePolicy, OnFailure, Serve, tree_steps
 from workbench.policies.malloc.serve.warp_aggregated import WarpAggregated
 
@@ -33,16 +33,18 @@ class BlockAggregated(Serve):
     warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp, which barriers are over")
     min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", says="smaller requests are raised to this")
     align: int = lever(
-        0, least=0, most=MOST_ALIGN, unit="bytes", says="pieces are rounded up to this power of two; 0: to min_alloc's"
+        0,
+        least=0,
+        most=MOST_ALIGN,
+        scale="power_of_two",
+        unit="bytes",
+        says="pieces are rounded up to this power of two; 0: to min_alloc's",
     )
     failure_policy: OnFailure = lever("all_null", says="what becomes of a request that does not fit")
     free_policy: FreePolicy = lever("refcount", says="how pieces are given back")
 
     def function(self) -> Any:
         return WarpAggregated.answer
-
-    def check(self) -> None:
-        check_align(self, self.align)
 
     def parameters(self) -> np.ndarray:
         """What the answer of `warp_aggregated` sees."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from workbench.levers import lever
-from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, check_align, next_power
+from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, next_power
 from workbench.policies.malloc.serve.question import Serve
 
 MIN_ALLOC, ALIGN, ZERO = range(3)
@@ -31,7 +31,12 @@ class PerThread(Serve):
 
     min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", says="smaller requests are raised to this")
     align: int = lever(
-        0, least=0, most=MOST_ALIGN, unit="bytes", says="sizes are rounded up to this power of two; 0: to min_alloc's"
+        0,
+        least=0,
+        most=MOST_ALIGN,
+        scale="power_of_two",
+        unit="bytes",
+        says="sizes are rounded up to this power of two; 0: to min_alloc's",
     )
     zero_policy: Literal["expand", "null"] = lever("expand", says="what 0 bytes get: the minimum, or nothing")
     header_bytes: int = lever(0, least=0, most=4096, unit="bytes", says="what every allocation holds in front of it")
@@ -47,9 +52,6 @@ class PerThread(Serve):
             size[k] = adjusted(asked[k], int(params[MIN_ALLOC]), int(params[ALIGN]))
             parts += 1
         return parts
-
-    def check(self) -> None:
-        check_align(self, self.align)
 
     def parameters(self) -> np.ndarray:
         """What the answer sees: min_alloc, the alignment in bytes, zero_policy."""

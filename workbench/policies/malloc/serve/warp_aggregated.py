@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.levers import lever
-from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, check_align, next_power
+from workbench.policies.malloc.serve.adjusting import MOST_ALIGN, adjusted, next_power
 from workbench.policies.malloc.serve.question import FreePolicy, OnFailure, PrefixWhen, Serve, tree_steps
 from workbench.structures.xorshift import below
 
@@ -40,16 +40,20 @@ class WarpAggregated(Serve):
     >>> rules = [WarpAggregated(prefix=rule, min_alloc=1) for rule in ("exclusive", "inclusive", "as_written")]
     >>> [rule.offsets([5, 8, 9, 2])[0][1] for rule in rules]
     [[0, 5, 13, 22], [5, 13, 22, 24], [0, 8, 17, 19]]
-    >>> WarpAggregated(align=3)  # doctest: +NORMALIZE_WHITESPACE
+    >>> WarpAggregated(align=3)
     Traceback (most recent call last):
-    workbench.errors.InputError: warp_aggregated.align must be a power of two, or 0 for min_alloc rounded up to one, at
-    most 65536. Got 3. Nearest: 4.
+    workbench.errors.InputError: warp_aggregated.align must be a power of two from 1 to 65536, or 0. Got 3. Nearest: 4.
     """
 
     warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp")
     min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", says="smaller requests are raised to this")
     align: int = lever(
-        0, least=0, most=MOST_ALIGN, unit="bytes", says="pieces are rounded up to this power of two; 0: to min_alloc's"
+        0,
+        least=0,
+        most=MOST_ALIGN,
+        scale="power_of_two",
+        unit="bytes",
+        says="pieces are rounded up to this power of two; 0: to min_alloc's",
     )
     prefix: Literal["exclusive", "as_written", "inclusive"] = lever(
         "exclusive", says="how offsets follow from sizes; all but exclusive are wrong"
@@ -94,7 +98,6 @@ class WarpAggregated(Serve):
         return 1
 
     def check(self) -> None:
-        check_align(self, self.align)
         if self.free_policy == "piecewise" and (self.prefix != "exclusive" or self.header_bytes):
             raise InputError(
                 f"{self.name}.free_policy piecewise needs pieces that do not overlap and fill their block: prefix "

@@ -13,7 +13,7 @@ LOW, HIGH, ALTERNATE = 0, 1, 2
 HIGH_NEXT = 0
 """Memory: 1 when the next tie goes to the high side; only `alternate` changes it."""
 AT_TIE = 1
-"""Memory: 1 when the latest answer was a tie between two starts."""
+"""Memory: 1 when the latest answer was a tie between two starts; only `alternate` remembers it."""
 
 
 @kernel
@@ -24,7 +24,7 @@ def nearer_end(i: int, j: int, segments: int, length: int, params: Any, memory: 
     start bits alone, i and N - 1 - j, where i + j < N - 1 (R20).
     """
     middle = segments - length if params[DISTANCE] == WINDOW_EDGE else segments - 1
-    memory[AT_TIE] = i + j == middle and i != j
+    memory[AT_TIE] = params[TIE] == ALTERNATE and i + j == middle and i != j
     if i + j != middle:
         return i if i + j < middle else j
     high = memory[HIGH_NEXT] == 1 if params[TIE] == ALTERNATE else params[TIE] == HIGH

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.errors import wrong_value
+from typing import Literal
+
+from workbench.levers import lever
+from workbench.policies.arguments import whole
 from workbench.policies.translation.eviction.question import LOW
 from workbench.policies.translation.eviction.sharing_aware_eviction import SharingAwareEviction
 
@@ -23,15 +26,12 @@ class ProtectLowDegree(SharingAwareEviction):
     1
     """
 
-    def check(self) -> None:
-        super().check()
-        if self.fallback not in ("plain_base", "next_batch"):
-            raise wrong_value(
-                "", f"{self.name}.fallback", "must be plain_base or next_batch", self.fallback, "plain_base"
-            )
+    fallback: Literal["plain_base", "next_batch"] = lever(
+        "plain_base", says="what is evicted when every candidate is protected"
+    )
 
     def protection(self) -> tuple[int, int, int, int]:
         return (LOW, *super().protection()[1:])
 
     def protected(self, degree: int) -> bool:
-        return degree < self.share_threshold
+        return whole("degree", degree) < self.share_threshold

@@ -30,7 +30,9 @@ class Clustered(Locate):
 
     def check(self) -> None:
         if self.ways and self.entries % self.ways:
-            raise wrong_value("", f"{self.name}.ways", f"must divide entries ({self.entries})", self.ways)
+            least = min(self.ways, self.entries)
+            near = next(ways for ways in range(least, 0, -1) if self.entries % ways == 0)
+            raise wrong_value("", f"{self.name}.ways", f"must divide entries ({self.entries})", self.ways, near)
 
     def plan(self, private_entries: int) -> Plan:
         return Plan(

@@ -1,0 +1,236 @@
+"""Policies that differ in one thing: each is written with an aim of 0 and edited to 40, in as many ways as there are.
+
+All of them take the lowest feasible start from the aim on, or none, so all give the same two numbers. An edit is made
+where the policy lies in memory, as a notebook's cell that is run again does, or a module that is reloaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, NamedTuple
+
+BEFORE, AFTER = 0, 40
+
+HEAD = """
+import enum, functools
+from dataclasses import dataclass
+from typing import NamedTuple
+import numpy as np
+from numba import njit
+from tests.identity.lowest import from_aim
+from workbench import Placement, lever
+"""
+
+
+class Case(NamedTuple):
+    """A policy `Mine` and an edit of it."""
+
+    name: str
+    text: str
+    """The module; `@` stands for the aim."""
+    edit: str = ""
+    """What is executed in the module afterwards; without, its text is executed again with the other aim."""
+    helper: str = ""
+    """A second module, `identity_helper`."""
+    other: str = ""
+    """A third module, `identity_other`."""
+
+    @property
+    def runs(self) -> bool:
+        """Return whether it is worth a run: what is computed in Python alone is never compiled."""
+        return "def parameters" not in self.text or "_" in self.name or "list" in self.name
+
+
+def policy(aim: str, before: str = "", within: str = "") -> str:
+    """Return the text of a policy with an expression for its aim."""
+    return f"""
+{before}
+class Mine(Placement):
+{_indented(within, 4)}
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, {aim})
+"""
+
+
+def by_levers(aim: str, before: str = "", within: str = "") -> str:
+    """Return the text of a policy that computes its aim in Python and hands it to the answer as a parameter."""
+    return f"""
+{before}
+class Mine(Placement):
+{_indented(within, 4)}
+    def parameters(self):
+        return np.array([float({aim})])
+
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, int(params[0]))
+"""
+
+
+def _indented(text: str, by: int) -> str:
+    return "\n".join(" " * by + line for line in text.splitlines())
+
+
+INNER = """
+class Mine(Placement):
+    def answer(free, segments, length, params, memory):
+        {0}
+        return from_aim(free, segments, length, {1})
+"""
+HELPER = "from numba import njit\n@njit\ndef aim():\n    return @\n"
+BUILD = """
+def build(aim):
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, aim)
+    return answer
+class Mine(Placement):
+    answer = build(@)
+"""
+MAKE = """
+def make(aim):
+    class Mine(Placement):
+        def answer(free, segments, length, params, memory):
+            return from_aim(free, segments, length, aim)
+    return Mine
+Mine = make(@)
+"""
+CELL = """
+def build():
+    aim = 0
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, aim)
+    return answer
+class Mine(Placement):
+    answer = build()
+"""
+AIM = "@njit\ndef aim():\n    return {0}\n"
+
+CASES = [
+    Case("a module's constant", policy("AIM", "AIM = @"), "AIM = 40"),
+    Case("a constant in the answer", policy("@")),
+    Case("a constant array", policy("AIMS[1]", "AIMS = np.array([7, @])"), "AIMS = np.array([7, 40])"),
+    Case("an array edited in place", policy("AIMS[1]", "AIMS = np.array([7, @])"), "AIMS[1] = 40"),
+    Case("an array of another dtype", policy("int(AIMS[0] * 80)", "AIMS = np.array([0.5], int)"), "AIMS = np.array([0.5])"),
+    Case("a tuple", policy("AIMS[1]", "AIMS = (7, @)"), "AIMS = (7, 40)"),
+    Case("a named tuple", policy("AIM.low", "class Aim(NamedTuple):\n    low: int\nAIM = Aim(@)"), "AIM = Aim(40)"),
+    Case("an enumeration", policy("AIM.value", "class Aim(enum.IntEnum):\n    LOW = 0\n    HIGH = 40\nAIM = Aim.LOW"), "AIM = Aim.HIGH"),
+    Case("a closure variable", CELL, "Mine.answer.__closure__[0].cell_contents = 40"),
+    Case("an answer that is built", BUILD),
+    Case("a class that is made", MAKE),
+    Case("a helper", policy("aim()", AIM.format("@"))),
+    Case("a helper's constant", policy("aim()", "AIM = @\n" + AIM.format("AIM")), "AIM = 40"),
+    Case("a helper's helper's constant", policy("outer()", "AIM = @\n" + AIM.format("AIM") + "@njit\ndef outer():\n    return aim()"), "AIM = 40"),
+    Case("a helper's default", policy("aim()", "@njit\ndef aim(low=@):\n    return low")),
+    Case("the helper of a module", policy("identity_helper.aim()", "import identity_helper"), helper=HELPER),
+    Case("the constant of a module", policy("identity_helper.AIM", "import identity_helper"), helper="AIM = @"),
+    Case("a constant of a module set in place", policy("identity_helper.AIM", "import identity_helper"), "identity_helper.AIM = 40", helper="AIM = 0"),
+    Case("a module's constant read by its helper", policy("aim()", "from identity_helper import aim"), "import identity_helper; identity_helper.AIM = 40", helper="AIM = 0\n" + HELPER.replace("@\n", "AIM\n")),
+    Case("the helper of a module of a module", policy("identity_other.identity_helper.aim()", "import identity_other"), helper=HELPER, other="import identity_helper"),
+    Case("two helpers of one name", policy("aim() + low()", "from identity_helper import aim\nfrom identity_other import aim as low"), helper=HELPER.replace("@\n", "0\n"), other=HELPER),
+    Case("a helper called from an inner function", AIM.format("@") + INNER.format("inner = lambda: aim()", "inner()")),
+    Case("a helper called from a function within", AIM.format("@") + INNER.format("def inner():\n            return aim()", "inner()")),
+    Case("a helper called from a comprehension", AIM.format("@") + INNER.format("each = [aim() for k in range(2)]", "each[1]")),
+    Case("a constant within a comprehension", INNER.format("each = [@ + k for k in range(2)]", "each[0]")),
+    Case("a constant within a lambda", INNER.format("inner = lambda: @", "inner()")),
+    Case("a constant read in a comprehension", "AIM = @\n" + INNER.format("each = [AIM for k in range(2)]", "each[1]"), "AIM = 40"),
+    Case("a condition turned", policy("40 if 1 > segments else 0"), policy("40 if 1 <= segments else 0")),
+    Case("a class attribute that begins with _", by_levers("self._aim", within="_aim = @")),
+    Case("a class attribute set in place", by_levers("self.aim", within="aim = 0"), "Mine.aim = 40"),
+    Case("a list of the class", by_levers("self.aims[1]", within="aims = [7, @]")),
+    Case("a list of the class edited in place", by_levers("self.aims[1]", within="aims = [7, 0]"), "Mine.aims[1] = 40"),
+    Case("a dict of the class", by_levers("self.aims['low']", within="aims = {'low': @}")),
+    Case("an array of the class", by_levers("self.aims[0]", within="aims = np.array([@])")),
+    Case("a dict of the module edited in place", by_levers("AIMS['low']", "AIMS = {'low': 0}"), "AIMS['low'] = 40"),
+    Case("a list in a list", by_levers("AIMS[0][0]", "AIMS = [[0]]"), "AIMS[0][0] = 40"),
+    Case("a method", by_levers("self.aim()", within="def aim(self):\n    return @")),
+    Case("a static method", by_levers("self.aim()", within="@staticmethod\ndef aim():\n    return @")),
+    Case("a class method", by_levers("self.aim()", within="@classmethod\ndef aim(cls):\n    return @")),
+    Case("a property", by_levers("self.aim", within="@property\ndef aim(self):\n    return @")),
+    Case("a cached function", by_levers("aim()", "@functools.lru_cache\ndef aim():\n    return @")),
+    Case("a partial function", by_levers("aim()", "def low(x):\n    return x\naim = functools.partial(low, @)")),
+    Case("a wrapped function", by_levers("aim()", "def twice(f):\n    @functools.wraps(f)\n    def g():\n        return f()\n    return g\n@twice\ndef aim():\n    return @")),
+    Case("a bound method", by_levers("aim()", "class Low:\n    def __init__(self, x):\n        self.x = x\n    def aim(self):\n        return self.x\naim = Low(@).aim")),
+    Case("the state of an object", by_levers("LOW.x", "class Low:\n    x = 0\nLOW = Low()"), "LOW.x = 40"),
+    Case("a dataclass", by_levers("AIM.low", "@dataclass\nclass Aim:\n    low: int\nAIM = Aim(@)")),
+    Case("a special method", by_levers("len(AIM)", "class Aim:\n    def __len__(self):\n        return @\nAIM = Aim()")),
+    Case("a base class", by_levers("self.aim()", "class Base:\n    def aim(self):\n        return @").replace("Mine(Placement)", "Mine(Base, Placement)")),
+    Case("a base class's base", by_levers("self.aim", "class Root:\n    aim = @\nclass Base(Root):\n    pass").replace("Mine(Placement)", "Mine(Base, Placement)")),
+    Case("what is imported within a method", by_levers("self.aim()", within="def aim(self):\n    from identity_helper import AIM\n    return AIM"), helper="AIM = @"),
+    Case("a default of a method", by_levers("self.aim()", within="def aim(self, low=@):\n    return low")),
+    Case("a default by keyword", by_levers("self.aim()", within="def aim(self, *, low=@):\n    return low")),
+    Case("a generator expression", by_levers("sum(AIM for k in range(1))", "AIM = @")),
+    Case("a policy held as a constant", by_levers("int(INNER.aim)", "class Held(Placement):\n    aim: int = lever(0, least=0, most=64)\n    def answer(free, segments, length, params, memory):\n        return -1\nINNER = Held(aim=@)")),
+]  # fmt: skip
+"""Each differs in one thing that executes."""
+
+ALIKE = [
+    Case("a comment", policy("0"), "# another comment\n" + policy("(0  # the low end\n)")),
+    Case("a docstring", policy("0"), policy("0", within='"""Take the low end."""')),
+    Case("a docstring of the answer", policy("0"), policy("0").replace("memory):\n", 'memory):\n        """Low."""\n', 1)),
+    Case("another docstring", policy("0", within='"""Low."""'), policy("0", within='"""The lowest."""')),
+    Case("lines", policy("0"), "\n\n\n\n" + policy("(\n    0\n)")),
+    Case("blanks", policy("0 + segments"), policy("0   +   segments")),
+    Case("the name of a local variable", INNER.format("low = 0", "low"), INNER.format("least = 0", "least")),
+    Case("quotes", by_levers("AIMS['x']", 'AIMS = {"x": 0}'), by_levers('AIMS["x"]', "AIMS = {'x': 0}")),
+    Case("annotations", policy("0"), policy("0").replace("memory):", "memory) -> int:")),
+    Case("what is not used", policy("0"), policy("0", "UNUSED = 3\ndef unused():\n    return 1")),
+    Case("what lies beside it in a module", policy("identity_helper.AIM", "import identity_helper"), "identity_helper.B = 3", helper="AIM = 0\nB = 2"),
+    Case("the order of definitions", policy("AIM", "AIM = 0\nB = 1"), policy("AIM", "B = 1\nAIM = 0")),
+    Case("the text of a lever", policy("0", within="k: int = lever(0, least=0, most=9, says='one')"), policy("0", within="k: int = lever(0, least=0, most=9, says='two')")),
+    Case("an equal constant", policy("AIMS[0]", "AIMS = np.array([0])"), "AIMS = np.array([0])"),
+    Case("the number's text", policy("64"), policy("0x40")),
+]  # fmt: skip
+"""Each differs in nothing that executes."""
+
+
+class Edited:
+    """A policy of the table in memory, to be edited."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self.space: dict[str, Any] = {"__name__": "identity_notebook"}
+        self._write(BEFORE)
+
+    @property
+    def policy(self) -> Any:
+        """The policy as it is now."""
+        return self.space["Mine"]()
+
+    def edit(self) -> None:
+        """Make the edit."""
+        if self._case.edit:
+            run(self._case.edit, self.space, "a later cell")
+        else:
+            self._write(AFTER)
+
+    def _write(self, aim: int) -> None:
+        for name, text in {"identity_helper": self._case.helper, "identity_other": self._case.other}.items():
+            module = sys.modules.setdefault(name, ModuleType(name))
+            run(text.replace("@", str(aim)) if "@njit" not in text else _aimed(text, aim), vars(module), name)
+        run(HEAD, self.space, "the first cell")
+        run(_aimed(self._case.text, aim), self.space, "a cell")
+
+
+def _aimed(text: str, aim: int) -> str:
+    """Put in the aim; decorators begin with the same sign and stay."""
+    marked = text.replace("@njit", "§njit").replace("@functools", "§functools").replace("@twice", "§twice")
+    for decorator in ("staticmethod", "classmethod", "property", "dataclass"):
+        marked = marked.replace(f"@{decorator}", f"§{decorator}")
+    return marked.replace("@", str(aim)).replace("§", "@")
+
+
+def run(text: str, space: dict[str, Any], name: str) -> None:
+    """Execute a text where names of modules of the table stand for these."""
+    exec(compile(text, f"<{name}>", "exec", dont_inherit=True), space)
+
+
+@contextmanager
+def edited(case: Case) -> Iterator[Edited]:
+    """Give a policy of the table; its modules are gone afterwards."""
+    try:
+        yield Edited(case)
+    finally:
+        for name in ("identity_helper", "identity_other"):
+            sys.modules.pop(name, None)

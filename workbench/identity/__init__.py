@@ -1,0 +1,17 @@
+"""What a run's id says of code: a digest of what executes, taken from memory, never from a file.
+
+Code is walked from a class or a function to everything that it refers to: functions and classes by their instructions,
+constants, lists and arrays by their values. Two digests are equal where nothing that executes differs.
+"""
+
+import sys
+
+from workbench.identity.snapshot import Snapshot, current, digest_of, once_a_moment, one_moment, snapshot
+
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+"""The version of Python whose instructions the digests are of: others compile the same text to other ones."""
+
+FORMAT = 3
+"""Which way of naming runs this is, part of what every id is the digest of; before 3 ids held the text of a policy."""
+
+__all__ = ["FORMAT", "PYTHON", "Snapshot", "current", "digest_of", "once_a_moment", "one_moment", "snapshot"]

@@ -1,0 +1,147 @@
+"""Code as what it executes: its instructions and constants, without names of files, line numbers and docstrings.
+
+A code object is taken apart once; the names that it reads from outside are listed, to be looked up each time anew.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import sys
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any, Literal, NamedTuple
+
+Kind = Literal["global", "free", "import"]
+
+
+class Reference(NamedTuple):
+    """A name that code reads from outside."""
+
+    kind: Kind
+    name: str
+    """Of an import, the module, with a dot in front for every level of a relative one."""
+    chain: tuple[str, ...]
+    """The attributes that are read from it directly; of an import, the names that are imported."""
+
+
+class Parsed(NamedTuple):
+    """A code object taken apart, the functions within it included."""
+
+    digest: str
+    """Of all that is fixed: instructions, constants, parameters."""
+    references: tuple[Reference, ...]
+    """In the order of their first use, each once."""
+
+
+class _Instruction(NamedTuple):
+    operation: int
+    argument: int
+
+
+_SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_SUPER_ATTR": 2, **({"LOAD_ATTR": 1} if sys.version_info >= (3, 12) else {})}
+"""By how many flag bits the index of a name stands to the left."""
+_GLOBALS = {dis.opmap[n] for n in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS") if n in dis.opmap}
+_FREE = {dis.opmap[n] for n in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF") if n in dis.opmap}
+_ATTRIBUTES = {dis.opmap[n] for n in ("LOAD_ATTR", "LOAD_METHOD") if n in dis.opmap}
+_CONSTANTS = set(dis.hasconst)
+_IMPORT, _STORE = dis.opmap["IMPORT_NAME"], dis.opmap["STORE_NAME"]
+_SMALL = dis.opmap.get("LOAD_SMALL_INT", -1)
+_SKIPPED = {dis.opmap["CACHE"], dis.EXTENDED_ARG, dis.opmap["PUSH_NULL"]}
+_CLASS_NOTES = {"__doc__", "__firstlineno__", "__qualname__", "__static_attributes__"}
+"""What the body of a class notes about its text."""
+_FLAGS = 0x4 | 0x8 | 0x20 | 0x80 | 0x100 | 0x200
+"""Variable arguments, generators and coroutines; the other flags say nothing about what is executed."""
+
+_known: dict[int, tuple[CodeType, Parsed]] = {}
+
+
+def parsed(code: CodeType) -> Parsed:
+    """Take a code object apart, once as long as this process lives."""
+    kept = _known.get(id(code))
+    if kept is None:
+        kept = _known[id(code)] = code, _parsed(code)
+    return kept[1]
+
+
+def _parsed(code: CodeType) -> Parsed:
+    inner: list[Parsed] = []
+    instructions = list(_instructions(code))
+    stream: list[int] = []
+    constants: list[str] = []
+    for place, (operation, argument) in enumerate(instructions):
+        if operation in _CONSTANTS:
+            if not _is_note(code, instructions, place):
+                stream += (operation, -1)
+                constants.append(_constant(code.co_consts[argument], inner))
+        else:
+            stream += (operation, argument)
+    arguments = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    fixed = (
+        stream,
+        constants,
+        code.co_names,
+        code.co_varnames[:arguments],
+        (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags & _FLAGS),
+        (len(code.co_cellvars), len(code.co_freevars)),
+        code.co_exceptiontable.hex(),
+    )
+    references = [*_references(code, instructions), *(r for one in inner for r in one.references)]
+    return Parsed(hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest(), tuple(dict.fromkeys(references)))
+
+
+def _instructions(code: CodeType) -> Iterator[_Instruction]:
+    extended = 0
+    words = code.co_code
+    for place in range(0, len(words), 2):
+        operation, argument = words[place], words[place + 1] | extended
+        extended = argument << 8 if operation == dis.EXTENDED_ARG else 0
+        if operation not in _SKIPPED:
+            yield _Instruction(operation, argument)
+
+
+def _is_note(code: CodeType, instructions: list[_Instruction], place: int) -> bool:
+    """Return whether a constant is what the body of a class notes about its text."""
+    if place + 1 == len(instructions) or instructions[place + 1].operation != _STORE:
+        return False
+    return code.co_names[instructions[place + 1].argument] in _CLASS_NOTES
+
+
+def _constant(value: Any, inner: list[Parsed]) -> str:
+    if isinstance(value, CodeType):
+        inner.append(parsed(value))
+        return inner[-1].digest
+    if isinstance(value, tuple):
+        return f"({','.join(_constant(item, inner) for item in value)})"
+    if isinstance(value, frozenset):
+        return "{" + ",".join(sorted(_constant(item, inner) for item in value)) + "}"
+    return f"{type(value).__name__}:{value.hex() if isinstance(value, float) else repr(value)}"
+
+
+def _references(code: CodeType, instructions: list[_Instruction]) -> Iterator[Reference]:
+    for place, (operation, argument) in enumerate(instructions):
+        if operation in _GLOBALS:
+            yield Reference("global", _name(code, operation, argument), _chain(code, instructions, place))
+        elif operation in _FREE:
+            yield Reference("free", code._varname_from_oparg(argument), _chain(code, instructions, place))  # type: ignore[attr-defined]
+        elif operation == _IMPORT:
+            level, names = (_loaded(code, instructions[place - back]) for back in (2, 1))
+            yield Reference("import", "." * level + code.co_names[argument], tuple(names or ()))
+
+
+def _chain(code: CodeType, instructions: list[_Instruction], place: int) -> tuple[str, ...]:
+    """Return the attributes that are read one after the other from what an instruction loads."""
+    names = []
+    for operation, argument in instructions[place + 1 :]:
+        if operation not in _ATTRIBUTES:
+            break
+        names.append(_name(code, operation, argument))
+    return tuple(names)
+
+
+def _name(code: CodeType, operation: int, argument: int) -> str:
+    return code.co_names[argument >> _SHIFTS.get(dis.opname[operation], 0)]
+
+
+def _loaded(code: CodeType, instruction: _Instruction) -> Any:
+    return instruction.argument if instruction.operation == _SMALL else code.co_consts[instruction.argument]

@@ -1,0 +1,75 @@
+"""What a digest was taken from, kept so that it can be asked at once whether all of it is still the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import CellType, FunctionType
+from typing import Any
+
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "missing"})()
+"""Stands for a name that nothing is known by."""
+
+
+class Guards:
+    """The names, cells, functions and classes of a user that a walk passed; looking again takes microseconds."""
+
+    def __init__(self) -> None:
+        self._names: list[tuple[Callable[..., Any], str, Any, str]] = []
+        self._cells: list[tuple[CellType, Any, str]] = []
+        self._functions: list[tuple[FunctionType, Any, Any, Any]] = []
+        self._classes: list[tuple[type, int, tuple[type, ...]]] = []
+        self._values: list[tuple[Callable[[], str], str, str]] = []
+
+    def name(self, namespace: Mapping[str, Any], name: str, value: Any, shown: str) -> None:
+        """Note what a name stands for."""
+        self._names.append((namespace.get, name, value, shown))
+
+    def cell(self, cell: CellType, shown: str) -> None:
+        """Note what a closure cell holds."""
+        self._cells.append((cell, content(cell), shown))
+
+    def function(self, function: FunctionType) -> None:
+        """Note the code and the defaults of a function."""
+        self._functions.append((function, function.__code__, function.__defaults__, function.__kwdefaults__))
+
+    def type(self, cls: type) -> None:
+        """Note how many attributes a class has, and its bases; each attribute is noted by its name."""
+        self._classes.append((cls, len(vars(cls)), cls.__bases__))
+
+    def value(self, again: Callable[[], str], digest: str, shown: str) -> None:
+        """Note a value that can change while it stays the same object, by what gives its digest."""
+        self._values.append((again, digest, shown))
+
+    def any(self) -> bool:
+        """Return whether there is anything that could change."""
+        return any((self._names, self._cells, self._functions, self._classes, self._values))
+
+    def changed(self) -> str:
+        """Return what is another than it was, as a name; empty where all is as it was."""
+        for get, name, value, shown in self._names:
+            if get(name, MISSING) is not value:
+                return shown
+        return next(self._others(), "")
+
+    def _others(self) -> Iterator[str]:
+        for cell, value, shown in self._cells:
+            if content(cell) is not value:
+                yield shown
+        for function, code, defaults, keyword_defaults in self._functions:
+            now = function.__code__, function.__defaults__, function.__kwdefaults__
+            if now[0] is not code or now[1] is not defaults or now[2] is not keyword_defaults:
+                yield function.__qualname__
+        for cls, count, bases in self._classes:
+            if len(vars(cls)) != count or cls.__bases__ != bases:
+                yield cls.__qualname__
+        for again, digest, shown in self._values:
+            if again() != digest:
+                yield shown
+
+
+def content(cell: CellType) -> Any:
+    """Return what a closure cell holds, `MISSING` where it holds nothing yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING

@@ -1,0 +1,127 @@
+"""Who wrote a module: the workbench, the author of an installed package, or the user."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import site
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Literal
+
+Owner = Literal["user", "workbench", "machinery", "installed"]
+
+MACHINERY = (
+    "workbench.compiled",
+    "workbench.errors",
+    "workbench.identity",
+    "workbench.levers",
+    "workbench.policies.policy",
+)
+"""What reads, checks, compiles and calls: no part of any one policy. An engine's `revision` stands for it."""
+
+_WALKED = "workbench.compiled.bits"
+_DEPENDENCIES = ("llvmlite", "msgspec", "numba", "numpy", "optuna", "pandas", "scipy", "yaml")
+"""What the workbench itself stands on: its versions are named by the origin of every row, so by no id."""
+
+
+def owner_of(module: str | None) -> Owner:
+    """Return who wrote a module; what belongs to none that can be found is the user's.
+
+    >>> owner_of("math"), owner_of("numpy.linalg"), owner_of("workbench.levers.spec"), owner_of("__main__")
+    ('installed', 'installed', 'machinery', 'user')
+    """
+    if not module:
+        return "user"
+    if module.startswith("namedtuple_"):  # what Python writes for a named tuple says no more than its fields
+        return "machinery"
+    if module.partition(".")[0] == "workbench":
+        return "machinery" if module != _WALKED and _is_within(module, MACHINERY) else "workbench"
+    return "installed" if is_installed(module) else "user"
+
+
+def is_installed(module: str) -> bool:
+    """Return whether a module belongs to Python or to an installed package."""
+    if module in ("__main__", "__mp_main__"):
+        return False
+    if module in sys.builtin_module_names:
+        return True
+    found = sys.modules.get(module)
+    if found is None:
+        top = sys.modules.get(module.partition(".")[0])
+        return top is not None and top is not found and "." in module and is_installed(module.partition(".")[0])
+    return _lies_installed(_place_of(found))
+
+
+def will_be_installed(module: str) -> bool:
+    """Return whether a module, which need not be imported yet, belongs to Python or to an installed package.
+
+    >>> will_be_installed("scipy.stats"), will_be_installed("no_such_module")
+    (True, False)
+    """
+    top = module.partition(".")[0]
+    if top in _DEPENDENCIES or top in sys.stdlib_module_names:
+        return True
+    if module in sys.modules:
+        return is_installed(module)
+    found = importlib.util.find_spec(top)
+    return found is not None and _lies_installed(
+        str(found.origin or next(iter(found.submodule_search_locations or ()), ""))
+    )
+
+
+def package_of(module: str) -> str:
+    """Return how an id names an installed package: with its version, unless the workbench needs the package too.
+
+    >>> package_of("numpy.linalg"), package_of("math")
+    ('numpy', 'math')
+    """
+    top = module.partition(".")[0]
+    if top in _DEPENDENCIES or top in sys.builtin_module_names or top in sys.stdlib_module_names:
+        return top
+    return f"{top} {_version(top)}"
+
+
+def _is_within(module: str, rooms: tuple[str, ...]) -> bool:
+    return any(module == room or module.startswith(f"{room}.") for room in rooms)
+
+
+def _place_of(module: ModuleType) -> str:
+    """Return where a module lies; `frozen` where it is part of Python itself, empty where nowhere."""
+    place = getattr(module, "__file__", None)
+    if place is None:
+        paths = list(getattr(module, "__path__", ()))
+        origin = getattr(getattr(module, "__spec__", None), "origin", None)
+        return str(paths[0]) if paths else origin if origin in ("built-in", "frozen") else ""
+    return str(place)
+
+
+@functools.lru_cache(4096)
+def _lies_installed(place: str) -> bool:
+    if place in ("built-in", "frozen"):
+        return True
+    return bool(place) and any(Path(os.path.abspath(place)).is_relative_to(folder) for folder in _folders())
+
+
+@functools.cache
+def _folders() -> tuple[Path, ...]:
+    """Return the folders of the standard library and of installed packages."""
+    paths = sysconfig.get_paths()
+    named = [paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    more = [*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(os.__file__)]
+    return tuple(Path(os.path.abspath(path)) for path in dict.fromkeys([*named, *more]))
+
+
+@functools.cache
+def _version(top: str) -> str:
+    if isinstance(said := getattr(sys.modules.get(top), "__version__", None), str):
+        return said
+    try:
+        return importlib.metadata.version(top)
+    except importlib.metadata.PackageNotFoundError:
+        names = importlib.metadata.packages_distributions().get(top, [])
+        return importlib.metadata.version(names[0]) if names else "unknown"

@@ -1,0 +1,138 @@
+"""Digests of what some things would execute now, and whether it is still the same."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from workbench.identity.guards import Guards
+from workbench.identity.walk import Walk
+
+T = TypeVar("T")
+
+
+class Snapshot:
+    """A digest of some things, and what it was taken from."""
+
+    def __init__(self, walk: Walk, *things: Any) -> None:
+        self.digest = walk.digest(*things)
+        self.compiled: tuple[Any, ...] = tuple(walk.compiled)
+        """The user's compiled functions that were passed, each with what it was compiled from before."""
+        self.modules = walk.modules
+        """Of each of the user's modules that something was taken from, the attributes that were read from it."""
+        self._guards: Guards | None = walk.guards if walk.guards.any() else None
+
+    def changed(self) -> str:
+        """Return the name of what is another than when the digest was taken, empty where all is as it was.
+
+        It looks at the user's own code and values alone, in microseconds; what is equal but another object counts as
+        changed, so take another digest to be sure.
+        """
+        return "" if self._guards is None else self._guards.changed()
+
+
+_moments = itertools.count(1)
+_latest = 0
+
+
+class _Moment(threading.local):
+    """What was digested at one moment, by the address of the thing, which is kept with its digest."""
+
+    def __init__(self) -> None:
+        self.subs: dict[int, tuple[Any, str]] = {}
+        self.whole: dict[Any, tuple[Any, Any]] | None = None
+
+
+_moment = _Moment()
+_current: dict[int, tuple[Any, int, Snapshot]] = {}
+"""By the address of a thing: the thing, the moment, and its snapshot then."""
+
+
+def digest_of(*things: Any) -> str:
+    """Return a digest of what would be executed, or computed with, if some things were used now.
+
+    Functions and classes count by their instructions, constants and defaults and by all that these refer to, as code
+    or as values, in the state in which it is in memory. Names of files, line numbers, comments, docstrings and names of
+    local variables do not count. What belongs to an installed package counts by its name and the package's version.
+
+    Parameters
+    ----------
+    things : objects
+        Classes, functions, or values.
+
+    Returns
+    -------
+    str
+        32 hexadecimal digits of BLAKE2b. It may differ between minor versions of Python (`PYTHON`).
+
+    Raises
+    ------
+    InputError
+        Something that is referred to has no digest: an open file, a lock, a random generator. The sentence names it.
+
+    Examples
+    --------
+    >>> aim = 0
+    >>> def answer(free):
+    ...     return free + aim
+    >>> before = digest_of(answer)
+    >>> digest_of(answer) == before
+    True
+    """
+    if len(things) != 1:
+        return snapshot(*things).digest
+    (thing,) = things
+    found: str = once_a_moment(id(thing), lambda: snapshot(thing).digest, thing)
+    return found
+
+
+def snapshot(*things: Any) -> Snapshot:
+    """Return the digest of some things with what it was taken from; parameters and errors as of `digest_of`."""
+    if _moment.whole is None:
+        _moment.subs = {}
+    return Snapshot(Walk(_sub, things[0] if len(things) == 1 else None), *things)
+
+
+def current(thing: Any) -> Snapshot:
+    """Return the snapshot of a thing as it is now, taken again only where the user's code that it passes has changed.
+
+    Looking takes microseconds. Of the workbench's own code it knows what was seen when the latest moment began.
+    """
+    known = _current.get(id(thing))
+    if known is None or known[1] != _latest or known[2].changed():
+        known = _current[id(thing)] = thing, _latest, snapshot(thing)
+    return known[2]
+
+
+def once_a_moment(key: Any, make: Callable[[], T], kept: Any = None) -> T:
+    """Return what a function gives, which within `one_moment` is called once for every key."""
+    if _moment.whole is None:
+        return make()
+    if key not in _moment.whole:
+        _moment.whole[key] = kept, make()
+    found: T = _moment.whole[key][1]
+    return found
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Within this, in this thread, everything is digested once: for a plan, whose points share their parts."""
+    global _latest
+    before = _moment.whole
+    if before is None:
+        _moment.whole, _moment.subs, _latest = {}, {}, next(_moments)
+    try:
+        yield
+    finally:
+        _moment.whole = before
+
+
+def _sub(thing: Any) -> str:
+    """Return the digest of something of the workbench's own, taken once a moment."""
+    known = _moment.subs.get(id(thing))
+    if known is None:
+        known = _moment.subs[id(thing)] = thing, Walk(None).digest(thing)
+    return known[1]

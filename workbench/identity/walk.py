@@ -1,0 +1,311 @@
+"""A walk through all that would execute, or be computed with, if some things were used now."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from types import CellType, FunctionType, ModuleType
+from typing import Any
+
+from workbench.errors import InputError
+from workbench.identity.code import Reference, parsed
+from workbench.identity.guards import MISSING, Guards, content
+from workbench.identity.owners import owner_of, package_of, will_be_installed
+from workbench.identity.refused import refused
+from workbench.identity.values import VALUES, other_value
+
+_NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__class_getitem__", "__subclasshook__")
+_DESCRIBES = "__describes__"
+"""The attribute of a class that names those of its attributes that say nothing about what is executed."""
+
+
+class Walk:
+    """Writes down what it passes as one text; functions and classes are passed once and named by their turn.
+
+    Of names it takes what they stand for at this moment. What the user's code refers to is noted in `guards`; what the
+    workbench's own does, which is digested by `sub` where it is not the root, is not.
+    """
+
+    def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
+        self.guards = Guards()
+        self.lenient = sub is None or owner_of(getattr(root, "__module__", None)) == "workbench"
+        """Whether what has no digest counts by its kind alone, as decoders of files do: among the workbench's own."""
+        self.tokens: list[str] = []
+        self.compiled: list[Any] = []
+        """The user's compiled functions."""
+        self.modules: dict[str, set[str]] = {}
+        """Of each of the user's modules that something was taken from, the attributes that were read from it."""
+        self._sub = sub
+        self._root = root
+        self._turns: dict[int, int] = {}
+        self._noting = not self.lenient
+        self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
+        self._kept: list[Any] = []
+        self._within: list[str] = []
+        self._open: dict[int, int] = {}
+
+    def digest(self, *things: Any) -> str:
+        """Walk and return 32 hexadecimal digits of BLAKE2b."""
+        for thing in things:
+            self.value(thing)
+            while self._waiting:
+                passed, self._noting, go = self._waiting.popleft()
+                self.put("turn", str(self._turns[id(passed)]))
+                self.inside(passed.__qualname__, go, passed)
+        return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def put(self, kind: str, text: str = "") -> None:
+        """Write one thing down; with its length, so that no two texts can be read as one another."""
+        self.tokens.append(f"{kind}{len(text)}:{text}")
+
+    def inside(self, name: str, go: Callable[..., Any], *arguments: Any) -> None:
+        """Call something; refusals then say that they were met under a name."""
+        self._within.append(name)
+        go(*arguments)
+        self._within.pop()
+
+    @property
+    def shown(self) -> str:
+        """Where the walk is, in words: `MyFit.answer: AIM`."""
+        return ": ".join(self._within)
+
+    def refuse(self, value: Any, what: str = "") -> InputError:
+        """Return the sentence that refuses a value which no digest can stand for."""
+        return refused(self._within, value, what)
+
+    def value(self, value: Any) -> None:
+        """Write a value down, or what a function or a class is made of."""
+        plain = VALUES.get(type(value))
+        if plain is not None:
+            plain(self, value)
+        elif isinstance(value, FunctionType):
+            self._function(value)
+        elif isinstance(value, type):
+            self._type(value)
+        elif isinstance(value, ModuleType):
+            self._module(value)
+        else:
+            other_value(self, value)
+
+    @contextlib.contextmanager
+    def once(self, value: Any) -> Iterator[bool]:
+        """Within this a value is open; False where it was already, so that it holds itself."""
+        if id(value) in self._open:
+            self.put("itself", str(len(self._open) - self._open[id(value)]))
+            yield False
+            return
+        self._open[id(value)] = len(self._open)
+        try:
+            yield True
+        finally:
+            del self._open[id(value)]
+
+    def changeable(self, value: Any, write: Callable[[Walk, Any], None]) -> None:
+        """Write down a value that can change while it stays the same object, and note it."""
+        outermost = not self._open
+        with self.once(value) as first:
+            if first:
+                write(self, value)
+        if outermost and self._noting:
+            again = functools.partial(_digest_of_value, self._sub, self._root, write, value)
+            self.guards.value(again, again(), self.shown)
+
+    def alone(self, value: Any) -> str:
+        """Return the digest of a value by itself, wherever it stands."""
+        return Walk(self._sub, self._root).digest(value)
+
+    def named(self, module: str, name: str) -> None:
+        """Write down something of an installed package by its name."""
+        self.put("installed", f"{package_of(module)}/{module}.{name}")
+
+    def turn(self, thing: Any, noting: bool, go: Callable[[Any], None]) -> None:
+        """Write down the turn at which something is passed; it is passed after all that came before."""
+        if id(thing) not in self._turns:
+            self._turns[id(thing)] = len(self._turns)
+            self._kept.append(thing)
+            self._waiting.append((thing, noting, go))
+        self.put("at", str(self._turns[id(thing)]))
+
+    def _by_owner(self, thing: Any, module: str | None, go: Callable[[Any], None]) -> bool:
+        """Write down what is not the user's, or the turn of what is; False of an installed thing."""
+        owner = owner_of(module)
+        if owner == "machinery":
+            self.put("machinery", f"{module}.{thing.__qualname__}")
+        elif owner == "installed":
+            self.named(str(module), thing.__qualname__)
+            return False
+        elif owner == "workbench" and self._sub is not None and thing is not self._root:
+            self.put("workbench", self._sub(thing))
+        else:
+            if owner == "user" and module:
+                self.modules.setdefault(module, set())
+            self.turn(thing, owner == "user", go)
+        return True
+
+    def _function(self, function: FunctionType) -> None:
+        module = function.__module__ or function.__globals__.get("__name__")
+        if not self._by_owner(function, module, self._walk_function) and "<locals>" in function.__qualname__:
+            for cell in function.__closure__ or ():
+                self.value(content(cell))
+
+    def _walk_function(self, function: FunctionType) -> None:
+        code = parsed(function.__code__)
+        self.put("code", code.digest)
+        if self._noting:
+            self.guards.function(function)
+        self.value(function.__defaults__)
+        self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        for name, cell in cells.items():
+            self.inside(name, self._cell, cell, name, code.references)
+        for reference in code.references:
+            if reference.kind != "free":
+                self.inside(".".join((reference.name, *reference.chain)), self._reference, function, reference)
+        for name, value in sorted(vars(function).items()):
+            if not name.startswith("__"):
+                self.inside(name, self._attribute, name, value)
+
+    def _attribute(self, name: str, value: Any) -> None:
+        self.put("attribute", name)
+        self.value(value)
+
+    def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
+        if self._noting:
+            self.guards.cell(cell, self.shown)
+        self.put("cell", name)
+        value = content(cell)
+        if isinstance(value, ModuleType):
+            for reference in references:
+                if reference.kind == "free" and reference.name == name:
+                    self.chain(value, reference.chain)
+        else:
+            self.value(value)
+
+    def _reference(self, function: FunctionType, reference: Reference) -> None:
+        if reference.kind == "import":
+            self._import(function, reference)
+            return
+        namespace = function.__globals__
+        self.put("name", reference.name)
+        value = namespace.get(reference.name, MISSING)
+        if self._noting:
+            self.guards.name(namespace, reference.name, value, self.shown)
+        if value is MISSING:
+            value = getattr(builtins, reference.name, MISSING)
+        if isinstance(value, ModuleType):
+            self.chain(value, reference.chain)
+        else:
+            self.value(value)
+
+    def _import(self, function: FunctionType, reference: Reference) -> None:
+        space = function.__globals__
+        package = space.get("__package__") or space.get("__name__", "").rpartition(".")[0]
+        try:
+            name = importlib.util.resolve_name(reference.name, package or None)
+            self.put("import", name.rpartition(".")[2])
+            if owner_of(name) in ("workbench", "machinery"):
+                self.put("machinery", f"{name} {' '.join(reference.chain)}")
+                return
+            if will_be_installed(name):
+                for attribute in reference.chain or ("",):
+                    self._outside(name, (attribute,))
+                return
+            module = function.__builtins__["__import__"](name, space, None, ("__name__",), 0)  # type: ignore[attr-defined]
+        except ImportError as problem:
+            raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
+        if not reference.chain:
+            self.chain(module, ())
+        for attribute in reference.chain:
+            self.chain(module, (attribute,))
+
+    def chain(self, module: ModuleType, names: tuple[str, ...]) -> None:
+        """Write down what attributes, one of the other, of a module are; without any, all of the module."""
+        if not names:
+            self._module(module)
+            return
+        self.put("attributes", ".".join(names))
+        owner = owner_of(module.__name__)
+        if owner == "machinery":
+            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
+            return
+        if owner == "installed":
+            self._outside(module.__name__, names)
+            return
+        name, *rest = names
+        self.modules.setdefault(module.__name__, set()).add(name)
+        value = vars(module).get(name, MISSING)
+        if value is MISSING:
+            value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
+        if self._noting:
+            self.guards.name(vars(module), name, value, self.shown)
+        if isinstance(value, ModuleType):
+            self.chain(value, tuple(rest))
+        else:
+            self.value(value)
+
+    def _outside(self, module: str, names: tuple[str, ...]) -> None:
+        """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
+        self.named(module, ".".join(names))
+        value: Any = sys.modules.get(module, MISSING)
+        for name in names:
+            value = getattr(value, name, MISSING) if isinstance(value, ModuleType) else MISSING
+        hidden = getattr(value, "__self__", None)
+        if hidden is not None and not isinstance(hidden, (ModuleType, type)):
+            self.value(hidden)
+
+    def _module(self, module: ModuleType) -> None:
+        """Write down a whole module: of the user's own, all that it holds."""
+        owner = owner_of(module.__name__)
+        if owner == "installed":
+            self.named(module.__name__, "")
+        elif owner != "user":
+            self.put("machinery", module.__name__)
+        elif id(module) in self._turns:
+            self.put("at", str(self._turns[id(module)]))
+        else:
+            self._turns[id(module)] = len(self._turns)
+            self.modules.setdefault(module.__name__, set()).update(vars(module))
+            self._attributes(vars(module), lambda name, value: not name.startswith("__"))
+
+    def _type(self, cls: type) -> None:
+        self._by_owner(cls, cls.__module__, self._walk_type)
+
+    def _walk_type(self, cls: type) -> None:
+        if self._noting:
+            self.guards.type(cls)
+        self.put("class", cls.__name__)
+        if type(cls) is not type:
+            self.value(type(cls))
+        for base in cls.__bases__:
+            self.value(base)
+        describes = {name for base in cls.__mro__ for name in vars(base).get(_DESCRIBES, ())}
+        self._attributes(vars(cls), lambda name, value: name not in describes and _executes(name, value))
+
+    def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
+        for name, value in sorted(space.items()):
+            if wanted(name, value):
+                if self._noting:
+                    self.guards.name(space, name, value, ": ".join((*self._within, name)))
+                self.inside(name, self._attribute, name, value)
+
+
+def _executes(name: str, value: Any) -> bool:
+    """Return whether an attribute of a class is code or a value that code may read."""
+    if name.startswith("__") and name.endswith("__"):
+        return name not in _NOT_CODE and isinstance(value, (FunctionType, classmethod, staticmethod, property))
+    return name != "_abc_impl"
+
+
+def _digest_of_value(
+    sub: Callable[[Any], str] | None, root: Any, write: Callable[[Walk, Any], None], value: Any
+) -> str:
+    walk = Walk(sub, root)
+    with walk.once(value):
+        write(walk, value)
+    return walk.digest()
