@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import wait_until
+from workbench.pool_service import PoolClient
 from workbench.pool_service.service import Service
 from workbench.pool_service.settings import ServiceSettings
 
@@ -25,6 +26,12 @@ def in_thread(folder, said=None, **more):
     finally:
         service.stop()
         thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch):
+    """A client waits for a service that comes back as long as a busy machine takes, unless a test says otherwise."""
+    monkeypatch.setattr(PoolClient.__init__, "__defaults__", ("", 300.0))
 
 
 @pytest.fixture
