@@ -6,12 +6,14 @@ for its digest whenever a run begins, and compiled anew when that is another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from numba.core.registry import cpu_target
+
 from workbench.errors import PolicyError
-from workbench.identity import current, digest_of
+from workbench.identity import Snapshot, current, digest_of
 
 Compiled = tuple[int, Any]
 """An address, and what keeps the code there alive."""
@@ -41,17 +43,29 @@ class Versions:
         taken = current(answer)
         key = taken.digest, checked
         if key not in self._known:
-            forget(taken.compiled)
+            forget(_helpers(taken))
             found = compiled(taken.digest)
             if changed := taken.changed():
                 raise PolicyError(f"{answer.__qualname__}: {changed} changed while it was compiled.")
-            trust(taken.compiled)
+            trust(_helpers(taken))
             self._known[key] = found
         return self._known[key][0]
 
 
 _trusted: WeakKeyDictionary[Any, tuple[str, frozenset[Any]]] = WeakKeyDictionary()
 """Of a user's compiled helper, its digest when all of its compiled forms were made, and which these are."""
+
+
+def _helpers(taken: Snapshot) -> Iterator[Any]:
+    """Yield the compiled functions that a snapshot passed, and those that Numba has made of functions that it passed.
+
+    `register_jitable` and `overload` make some behind the scenes.
+    """
+    yield from taken.compiled
+    for function in taken.functions:
+        known = cpu_target.typing_context._lookup_global(function)
+        for template in getattr(known, "templates", ()):
+            yield from (made for made, _ in getattr(template, "_impl_cache", {}).values() if made is not None)
 
 
 def forget(helpers: Iterable[Any]) -> None:

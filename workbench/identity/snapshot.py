@@ -21,6 +21,8 @@ class Snapshot:
         self.digest = walk.digest(*things)
         self.compiled: tuple[Any, ...] = tuple(walk.compiled)
         """The user's compiled functions that were passed, each with what it was compiled from before."""
+        self.functions = tuple(walk.functions)
+        """The user's functions that were passed."""
         self.modules = walk.modules
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._guards: Guards | None = walk.guards if walk.guards.any() else None

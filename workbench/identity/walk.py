@@ -39,6 +39,8 @@ class Walk:
         self.tokens: list[str] = []
         self.compiled: list[Any] = []
         """The user's compiled functions."""
+        self.functions: list[FunctionType] = []
+        """The user's functions."""
         self.modules: dict[str, set[str]] = {}
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
@@ -159,6 +161,7 @@ class Walk:
         self.put("code", code.digest)
         if self._noting:
             self.guards.function(function)
+            self.functions.append(function)
         self.value(function.__defaults__)
         self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
