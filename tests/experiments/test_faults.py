@@ -16,8 +16,6 @@ from benchmarks.faults.site import Site
         (faults.drivers_killed, {"times": 1, "store": "sqlite"}),
         (faults.drivers_killed, {"times": 1, "store": "rows"}),
         (faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}),
-        (faults.workers_killed, {"times": 1, "run": faults.CLUSTER, "name": "Dask"}),
-        (faults.misbehaves, {"deed": "ends", "run": faults.PROCESSES, "name": "processes"}),
         (faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}),
         (faults.full_disk, {"store": "rows"}),
         (faults.damaged_tail, {"store": "sqlite"}),
