@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.faults import faults
 from benchmarks.faults.campaign import all_faults
+from benchmarks.faults.deeds import DEEDS
 from benchmarks.faults.site import Site
 
 
@@ -14,7 +15,10 @@ from benchmarks.faults.site import Site
     [
         (faults.drivers_killed, {"times": 1, "store": "sqlite"}),
         (faults.drivers_killed, {"times": 1, "store": "rows"}),
-        (faults.workers_killed, {"times": 1}),
+        (faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}),
+        (faults.workers_killed, {"times": 1, "run": faults.CLUSTER, "name": "Dask"}),
+        (faults.misbehaves, {"deed": "ends", "run": faults.PROCESSES, "name": "processes"}),
+        (faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}),
         (faults.full_disk, {"store": "rows"}),
         (faults.damaged_tail, {"store": "sqlite"}),
         (faults.damaged_tail, {"store": "rows"}),
@@ -29,7 +33,9 @@ def test_nothing_is_lost_repeated_or_wrongly_blamed(tmp_path, fault, given):
 
 
 def test_the_campaign_has_every_fault():
-    assert len(all_faults(30)) == 13
+    deeds = [fault.keywords["deed"] for fault in all_faults(30) if "deed" in getattr(fault, "keywords", {})]
+    assert set(deeds) == set(DEEDS)
+    assert len(all_faults(30)) == 14 + len(deeds)
 
 
 def test_bad_books_are_seen(tmp_path):

@@ -24,7 +24,7 @@ from workbench.experiments import strikes
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool
 from workbench.experiments.pools import connect, pool_of
-from workbench.experiments.pools.crew import ONE_THREAD
+from workbench.experiments.pools.worker_process import ONE_THREAD
 from workbench.experiments.progress import Silent
 from workbench.experiments.row import Row
 from workbench.experiments.runner import run_plan

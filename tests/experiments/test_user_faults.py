@@ -21,7 +21,7 @@ from benchmarks.faults.deeds import IN_ANY, SENTENCES
 from benchmarks.faults.runs import SWEEP, faulty_plan
 from workbench import Placement, lever
 from workbench.errors import InputError
-from workbench.experiments import board, scheduler, strikes, work
+from workbench.experiments import board, scheduler, strikes, watched, work
 from workbench.experiments.chunks import Chunk
 from workbench.experiments.mechanism import Mechanism, enter
 from workbench.experiments.pools import connect
@@ -94,8 +94,17 @@ def test_whatever_a_run_does_costs_its_row(how, names, capfd):
         assert all(len(line) < 400 for line in printed.err.splitlines() if "out out" in line)
 
 
-@pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
-@pytest.mark.parametrize("deed", ["kills_itself", "stops_itself", "holds_the_lock"])
+@pytest.mark.parametrize(
+    ("how", "deed"),
+    [
+        ({"workers": 2}, "kills_itself"),
+        ({"workers": 2}, "stops_itself"),
+        ({"workers": 2}, "holds_the_lock"),
+        ({"executor": "local:2"}, "kills_itself"),
+        ({"executor": "local:2"}, "holds_the_lock"),
+    ],
+    ids=str,
+)
 def test_a_worker_that_is_killed_stopped_or_holds_the_lock_costs_one_row(how, deed):
     deeds = {"4": deed}
     rows = outcome(faulty_plan(SEEDS, deeds=deeds), limit_seconds=LIMIT, **how)
@@ -253,7 +262,7 @@ class Compiles(RandomWorkgroups):
 
 @pytest.mark.parametrize(("compiles", "status"), [(True, "done"), (False, "failed")])
 def test_what_is_compiled_does_not_count_against_the_limit(compiles, status, monkeypatch):
-    monkeypatch.setattr(work, "STOPPED_SECONDS", 1000.0)
+    monkeypatch.setattr(watched, "STOPPED_SECONDS", 1000.0)
     setup = faulty_plan(1).points[0].setup
     workload = Compiles(**{k: v for k, v in setup.workload.values().items() if k in RandomWorkgroups.levers})
     slow = setup._replace(workload=workload.but(compiles=compiles))

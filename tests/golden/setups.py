@@ -43,6 +43,12 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
                 "placement": "first_fit",
             },
         },
+        "blocks per wave": {
+            "machine": "patent_dispatch",
+            "workload": {"regime": "mixed", "count": 30},
+            "policy": {"placement": "first_fit", "shared_placement": "worst_fit", "choice": "coolest_first"},
+            "options": {"blocks_on_a_unit": "per_wave", "power": "class_power", "heat": "rc_heat"},
+        },
         "other dispatchers": {
             "machine": "patent_dispatch",
             "workload": {"regime": "concurrent_kernels", "count": 30},

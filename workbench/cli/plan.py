@@ -50,8 +50,9 @@ def _kept(plan: Plan, folder: Path) -> tuple[int, str]:
         return 0, ""
     store = Store(folder / STORE, read_only=True)
     try:
-        done = store.done(measures_digest(plan.sweep.mechanism, anew=True))
-        return sum(run.id in done for run in plan.runs()), foreign_sentence(plan, store)
+        done, measured = store.measured(), measures_digest(plan.sweep.mechanism, anew=True)
+        kept = sum(done.get(run.id) == measured for run in plan.runs())
+        return kept, foreign_sentence(plan, store, done)
     finally:
         store.close()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +34,16 @@ def refuse_foreign(plan: Plan, store: Store, folder: Path) -> None:
         )
 
 
-def foreign_sentence(plan: Plan, store: Store) -> str:
+def foreign_sentence(plan: Plan, store: Store, done: Collection[str]) -> str:
     """Say why nothing of a plan is kept in a folder that holds rows, where another version or another Python made them.
 
-    Empty where something is kept, where there are no rows, or where they are simply of another sweep.
+    Empty where something is kept, where there are no rows, or where they are simply of another sweep. `done` holds the
+    ids of the runs that are done.
     """
-    rows, done = store.count(), store.done()
-    if not rows or any(run.id in done for run in plan.runs()):
+    rows, reason = store.count(), _named_otherwise(store.origins().values())
+    if not rows or not reason or any(run.id in done for run in plan.runs()):
         return ""
-    reason = _named_otherwise(store.origins().values())
-    return f"none of the {rows} rows in this folder is kept for this sweep: {reason}" if reason else ""
+    return f"none of the {rows} rows in this folder is kept for this sweep: {reason}"
 
 
 def _named_otherwise(origins: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections import Counter
+from collections.abc import Collection
 
 from workbench.experiments.row import Row
 from workbench.experiments.store import Store
@@ -13,9 +14,8 @@ from workbench.experiments.store import Store
 class MeasuringAgain:
     """Compares each run that is measured again with what was kept of it, to the bit."""
 
-    def __init__(self, store: Store, measured: str) -> None:
-        """Find the runs that are done, but were measured by other code than that of the digest `measured`."""
-        again = store.done() - store.done(measured)
+    def __init__(self, store: Store, again: Collection[str]) -> None:
+        """Find what is kept of the runs that are done, but were measured by other code, given their ids."""
         kept = store.kept() if again else ()
         self._before = {row.id: json.loads(row.measures) for row in kept if row.id in again}
         self._compared = 0

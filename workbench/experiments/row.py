@@ -56,9 +56,9 @@ class Kept(NamedTuple):
         It is apart from that of the outcome, so that an older version finds a newer store whole and refuses it as newer
         instead of mending what is not damaged.
         """
-        if self.origin == self.measured == "":
+        if not (self.origin or self.measured):
             return None
-        return zlib.crc32(f"{self.id}\0{self.origin}\0{self.measured}".encode())
+        return zlib.crc32("\0".join((self.id, self.origin, self.measured)).encode())
 
     def row(self, origins: Mapping[str, str]) -> Row:
         """Return the row, given the texts of the store's origins; an origin that is not among them is unknown."""

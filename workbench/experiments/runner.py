@@ -18,6 +18,7 @@ from workbench.experiments.plan import Plan, PlannedRun
 from workbench.experiments.pools import check_pool, cores, pool_of
 from workbench.experiments.printed import Echo, contain, routed
 from workbench.experiments.progress import Progress, Silent
+from workbench.experiments.row_origins import own_origin
 from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
@@ -66,10 +67,10 @@ def run_plan(
     with one_moment():
         store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
     measured = measures_digest(plan.sweep.mechanism, anew=True)
-    done = store.done(measured)
-    pending = [run for run in plan.runs() if run.id not in done]
-    again = MeasuringAgain(store, measured)
-    if foreign := foreign_sentence(plan, store):
+    done = store.measured()
+    pending = [run for run in plan.runs() if done.get(run.id) != measured]
+    again = MeasuringAgain(store, {run.id for run in pending if run.id in done})
+    if foreign := foreign_sentence(plan, store, done):
         watch.say(f"{foreign}; they stay, and every run is done anew.")
     store.driven(len(plan), len(plan) - len(pending))
     if pending and not _elsewhere(executor):
@@ -96,6 +97,7 @@ def _keep(batches: Iterator[Done], store: Store, watch: Progress, again: Measuri
     for done in batches:
         with held_back():
             for row in done.rows:
+                row = row if row.origin else row._replace(origin=own_origin())
                 store.add(row)
                 again.see(row)
                 watch.advance(row)

@@ -158,7 +158,8 @@ class Store:
         now, new = time.time(), dict[str, str]()
         with self._in_one_sentence():
             self._rows.add([kept(row, now, self._origin(row.origin, new)) for row in rows], new)
-        self._origins.update((text, name) for name, text in new.items())
+        if new:
+            self._origins.update((text, name) for name, text in new.items())
 
     def _origin(self, text: str, new: dict[str, str]) -> str:
         """Return the id of an origin; one that this driver has not kept yet is put among the new ones."""
@@ -176,8 +177,12 @@ class Store:
         measured : str, optional
             Leave out those whose measures were not computed by the code of this digest.
         """
+        return {run for run, by in self.measured().items() if measured in (None, by)}
+
+    def measured(self) -> dict[str, str]:
+        """Return the digest of the code that measured each run that is done, by the run's id."""
         with self._in_one_sentence():
-            return {run for run, by in self._rows.done().items() if measured in (None, by)}
+            return self._rows.done()
 
     def count(self) -> int:
         """How many rows there are, of runs that failed too."""

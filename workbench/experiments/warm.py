@@ -25,7 +25,7 @@ from workbench.folders import cache_home
 
 Say = Callable[[str], Any]
 COMPILING_SECONDS = 600.0
-"""What the first run on a machine may take on top of its limit: it compiles its engine."""
+"""What a run may compile on top of its limit, its engine or its policy: the clock of the run stands meanwhile."""
 
 LOADING_SECONDS = 10.0
 """What the first run of a process may take on top: it loads what is compiled already."""
@@ -113,7 +113,7 @@ def first_run(engine: str) -> Iterator[float]:
             with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
             before = COMPILING.seconds()
-            yield LOADING_SECONDS if marker.is_file() else COMPILING_SECONDS
+            yield LOADING_SECONDS
             marker.touch()
             _remember(engine, COMPILING.seconds() - before)
     _ready.add(engine)

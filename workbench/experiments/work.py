@@ -7,12 +7,10 @@ names what raised it. The one exception is the driver's own interrupt.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from workbench.compiled.compile_clock import compiling_seconds
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.experiments.board import SILENT, Reporter
@@ -23,15 +21,12 @@ from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.parcel import opened
 from workbench.experiments.planned_code import check_code
-from workbench.experiments.printed import Printed, captured, install
+from workbench.experiments.printed import install
 from workbench.experiments.row import Row
 from workbench.experiments.row_origins import own_origin
 from workbench.experiments.sources import Origin, check_origin
 from workbench.experiments.warm import COMPILING_SECONDS, first_run
-
-STOPPED_SECONDS = 1.0
-"""A watcher that is woken so much too late was stopped with its process, or the machine was busy: the run's clock is
-set back by as much."""
+from workbench.experiments.watched import Watched
 
 
 class Task(NamedTuple):
@@ -97,19 +92,23 @@ def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float, rep
 def _within(
     setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter, before: int = 0, longer: float = 0.0
 ) -> Done:
-    watched = _Watched(setups, tasks, limit_seconds, longer, lambda index, left: report.begin(before + index, left))
-    watched.start()
-    while True:
-        left, asleep = watched.left(), time.perf_counter()
-        if watched.ended.wait(left):
-            break
-        late = watched.late(time.perf_counter() - asleep - left)
-        if late is not None:
-            row = failed(late, f"the run did not end within {limit_seconds:g} s.", limit_seconds)
-            return Done([*watched.rows, row], True, printed=watched.printed.text())
-    if watched.problem is not None:
-        raise watched.problem
-    return Done(watched.rows, printed=watched.printed.text())
+    watched = Watched(
+        lambda index: _task_row(setups, tasks[index]),
+        len(tasks),
+        limit_seconds + longer,
+        lambda index, left: report.begin(before + index, left),
+    )
+    late = watched.wait()
+    rows, printed = watched.rows, watched.printed.text()
+    if late is None:
+        return Done(rows, printed=printed)
+    row = failed(tasks[late], f"the run did not end within {limit_seconds:g} s.", limit_seconds)
+    return Done([*rows, row], True, printed=printed)
+
+
+def _task_row(setups: Setups, task: Task) -> Row:
+    setup = setups[task.point]
+    return failed(task, setup.error) if isinstance(setup, Unusable) else _row(mechanism(setup.engine), setup, task)
 
 
 def work_in_worker(
@@ -160,71 +159,6 @@ def _opened(parcel: bytes) -> Setup | Unusable:
         raise
     except BaseException as problem:  # of the user's own code, which is imported or made anew here
         return Unusable(f"the setup cannot be opened in a worker: {fault(problem)}")
-
-
-class _Watched(threading.Thread):
-    """Does runs one after the other, and tells how long the present one has been going on."""
-
-    def __init__(
-        self,
-        setups: Setups,
-        tasks: Sequence[Task],
-        limit: float,
-        longer: float,
-        report: Callable[[int, float], None],
-    ) -> None:
-        super().__init__(daemon=True)
-        self._setups, self._tasks, self._report = setups, tasks, report
-        self._limit = limit + longer
-        self._present = (0, time.perf_counter() + self._limit, compiling_seconds())
-        """Which run, until when it should have ended, and how much had been compiled when it began."""
-        self._left_behind = False
-        self.rows: list[Row] = []
-        self.printed = Printed()
-        self.ended = threading.Event()
-        self.problem: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            with captured(self.printed):
-                self._do_all()
-        except BaseException as problem:  # raised again where it is waited for
-            self.problem = problem
-        finally:
-            self.ended.set()
-
-    def _do_all(self) -> None:
-        for number, task in enumerate(self._tasks):
-            self._present = number, time.perf_counter() + self._limit, compiling_seconds()
-            self._report(number, self._limit)
-            setup = self._setups[task.point]
-            if isinstance(setup, Unusable):
-                row = failed(task, setup.error)
-            else:
-                row = _row(mechanism(setup.engine), setup, task)
-            if self._left_behind:
-                return
-            self.rows.append(row)
-
-    def left(self) -> float:
-        """How many seconds the present run still has."""
-        return max(self._deadline() - time.perf_counter(), 0.0)
-
-    def _deadline(self) -> float:
-        _, deadline, compiled = self._present
-        return deadline + min(compiling_seconds() - compiled, COMPILING_SECONDS)
-
-    def late(self, overslept: float) -> Task | None:
-        """Leave the present run behind and return it if it has taken longer than its limit."""
-        number, deadline, compiled = self._present
-        if overslept > STOPPED_SECONDS:
-            self._present = number, deadline + overslept, compiled
-        if len(self.rows) != number or (left := self.left()) > 0:
-            if len(self.rows) == number:
-                self._report(number, left)
-            return None
-        self._left_behind = True
-        return self._tasks[number]
 
 
 def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] | None = None) -> Row:

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.errors import InputError, WorkbenchError, missing_extra
 from workbench.experiments import sources
-from workbench.experiments.pools.crew import ONE_THREAD
+from workbench.experiments.pools.worker_process import ONE_THREAD
 from workbench.experiments.sources import Origin, differences, origin
 
 REACH_SECONDS = 5.0

@@ -11,8 +11,9 @@ from concurrent.futures import Future
 
 from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
-from workbench.experiments.pools.crew import Crew, WorkerDied
+from workbench.experiments.pools.crew import Crew
 from workbench.experiments.pools.request import Requests
+from workbench.experiments.pools.worker_process import WorkerDied
 from workbench.experiments.strikes import Death
 from workbench.experiments.work import Done
 
