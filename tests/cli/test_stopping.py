@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
 from benchmarks.faults.runs import SWEEP
+from tests.waiting import wait_until
 from workbench.experiments import interrupts
 
 ROOT = Path(wb.__file__).parent.parent
@@ -27,7 +27,7 @@ class Sleepy(Placement):
     def parameters(self):
         open("began", "a").write("x")
         try:
-            time.sleep(0.3)
+            time.sleep(0.3)  # stands for a run that takes its time
         except KeyboardInterrupt:
             if not self.deaf:
                 raise
@@ -56,14 +56,6 @@ def driver(folder: Path, workers: str, deaf: bool = False) -> subprocess.Popen[s
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-
-
-def wait_until(true, seconds: float = 120.0):
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
-    return found
 
 
 def runs_began(folder: Path, least: int) -> bool:
@@ -107,11 +99,11 @@ room = importlib.import_module("workbench.cli.main")
 def run(words):
     try:
         print("ready", flush=True)
-        time.sleep(1000)
+        time.sleep(1000)  # stands for a sweep
     finally:  # takes its time to end
         print("ending", flush=True)
         while True:
-            time.sleep(0.05)
+            time.sleep(0.05)  # stands for an end that takes its time
             if os.path.exists(sys.argv[1]):
                 break
 room._run = run

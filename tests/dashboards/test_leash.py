@@ -6,24 +6,24 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
 from workbench.dashboards.leash import call_on_leash, descendants
 
 ROOT = Path(__file__).parent.parent.parent
 
 SERVER = """
 import os, signal, subprocess, sys, time
-kernel = "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)"
+kernel = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); signal.pause()"
 child = subprocess.Popen([sys.executable, "-c", kernel], start_new_session=True)
 open(sys.argv[1] + ".new", "w").write(f"{os.getpid()} {child.pid}")
 os.rename(sys.argv[1] + ".new", sys.argv[1])
 if sys.argv[2] == "deaf":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-time.sleep(0 if sys.argv[2] == "ends" else 1000)
+time.sleep(0 if sys.argv[2] == "ends" else 1000)  # stands for a server
 sys.exit(7)
 """
 """Like a server with a kernel: in a session of its own, and deaf to a polite signal."""
@@ -43,14 +43,6 @@ def alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
-
-
-def wait_until(true, seconds: float = 60.0):
-    deadline = time.monotonic() + seconds
-    while not (found := true()):
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
-    return found
 
 
 def held(place: Path, manner: str) -> subprocess.Popen[str]:

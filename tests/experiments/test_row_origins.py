@@ -228,7 +228,7 @@ def slowly(self, values):
         seen += 1
         if seen == step:
             print("here", flush=True)
-            time.sleep(600)
+            time.sleep(600)  # stands for a kill at this step
     base.set_trace_callback(traced)
     taken(self, values)
     base.set_trace_callback(None)

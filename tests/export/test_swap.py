@@ -19,7 +19,7 @@ from tests.export.small import runs
 
 def hang(*args):
     print("here", flush=True)
-    time.sleep(600)
+    time.sleep(600)  # stands for a kill just here
 
 {patch}
 runs(seeds=1).export(sys.argv[1])
