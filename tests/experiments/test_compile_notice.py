@@ -163,16 +163,14 @@ def test_whatever_a_command_compiles_beyond_plans_is_said_too(cold, capsys, monk
 
     def run(given):
         for _ in range(2):
-            COMPILING.begins(compiled)
-            COMPILING.ends()
+            COMPILING.compiles(compiled)
         return 0
 
     command = Command("bench", "Stands in for a command that compiles.", lambda parser: None, run)
     monkeypatch.setattr(sys.modules["workbench.cli.main"], "find", lambda name: command)
     assert cli.main(["bench"]) == 0
     assert capsys.readouterr().err.splitlines() == said
-    COMPILING.begins(compiled)  # after the command nobody is told
-    COMPILING.ends()
+    COMPILING.compiles(compiled)  # after the command nobody is told
     assert capsys.readouterr().err == ""
 
 
@@ -222,7 +220,7 @@ def test_the_clock_of_a_pace_stands_still_while_this_process_compiles():
     pace = Pace(10, 0)
     assert pace._clock is working_clock
     before = working_clock()
-    COMPILING.begins("somewhere")
+    COMPILING.begins()
     try:
         first, second = working_clock(), working_clock()
         assert first == pytest.approx(second, abs=1e-3)

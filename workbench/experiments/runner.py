@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
 
+from workbench.compiling import working_clock
 from workbench.errors import wrong_value
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool, in_process
@@ -123,7 +124,7 @@ def check_limit(seconds: float) -> None:
 
 def _elsewhere(executor: Executor | str | None) -> bool:
     """Whether runs are done on machines that compile for themselves."""
-    return isinstance(executor, str) and ":" in executor
+    return isinstance(executor, str) and ":" in executor and not executor.startswith("local:")
 
 
 def _batches(
@@ -142,11 +143,11 @@ def _batches(
 
 def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
     """Begin here; go on in one process a core when what is left would take long."""
-    began, done = time.perf_counter(), 0
+    began, done = working_clock(), 0
     for batch in in_process(bundler, limit):
         yield batch
         done += len(batch.rows)
-        spent = time.perf_counter() - began
+        spent = working_clock() - began
         if spent > TRY_SECONDS and spent / done * (total - done) > WORTH_SECONDS and cores() > 1:
             break
     if not bundler.empty():

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from workbench.compiled.compile_clock import compiling_seconds
+from workbench.compiling import COMPILING
 from workbench.experiments.printed import Printed, captured
 from workbench.experiments.row import Row
 from workbench.experiments.warm import COMPILING_SECONDS
@@ -40,7 +40,7 @@ class Watched(threading.Thread):
     ) -> None:
         super().__init__(daemon=True)
         self._do, self._count, self._limit, self._report = do, count, limit, report
-        self._present = (0, time.perf_counter() + limit, compiling_seconds())
+        self._present = (0, time.perf_counter() + limit, COMPILING.seconds())
         """Which run, until when it should have ended, and how much had been compiled when it began."""
         self._left_behind = False
         self._ended = threading.Event()
@@ -59,7 +59,7 @@ class Watched(threading.Thread):
 
     def _do_all(self) -> None:
         for number in range(self._count):
-            self._present = number, time.perf_counter() + self._limit, compiling_seconds()
+            self._present = number, time.perf_counter() + self._limit, COMPILING.seconds()
             self._report(number, self._limit)
             row = self._do(number)
             if self._left_behind:
@@ -85,7 +85,7 @@ class Watched(threading.Thread):
     def _left(self) -> float:
         """How many seconds the present run still has."""
         _, deadline, compiled = self._present
-        extended = deadline + min(compiling_seconds() - compiled, COMPILING_SECONDS)
+        extended = deadline + min(COMPILING.seconds() - compiled, COMPILING_SECONDS)
         return max(extended - time.perf_counter(), 0.0)
 
     def _is_late(self, overslept: float) -> bool:
