@@ -8,7 +8,6 @@ import re
 
 import pytest
 
-from tests.experiments.sweep_validator import sweep_validator
 import workbench as wb
 from tests.toy_engine import SWEEP, toy_engine
 from workbench.errors import InputError
@@ -75,7 +74,7 @@ def test_tables_and_macros_of_a_paper(tmp_path):
 
 
 def test_the_schema_of_sweep_files_takes_them():
-    (shape,) = [s for s in sweep_validator().schema["anyOf"] if s["properties"]["engine"]["const"] == "dispatch"]
+    (shape,) = [s for s in sweep_schema()["anyOf"] if s["properties"]["engine"]["const"] == "dispatch"]
     listed, *patterns = shape["properties"]["measures"]["items"]["anyOf"]
     assert listed["enum"] == list(MEASURES)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from tests.experiments.sweep_validator import sweep_validator
 from workbench.errors import InputError
 from workbench.experiments import mechanism as mechanisms
 from workbench.experiments.mechanism import enter, mechanism
@@ -45,14 +44,14 @@ def sweep(**keys):
 def test_a_sweep_of_groups_is_planned_and_its_schema_takes_it():
     said = sweep(workload={"regime": "stuck", "count": {"vary": [10, 20]}})
     assert len(make_plan(read_sweep(said))) == 4
-    sweep_validator().validate(said)
+    jsonschema.Draft202012Validator(sweep_schema()).validate(said)
 
 
 def test_a_sweep_of_the_wrong_kind_is_refused_by_plan_and_schema():
     said = sweep(workload="large_uniform")
     with pytest.raises(InputError, match="regime large_uniform gives workgroups where the engine serves groups"):
         make_plan(read_sweep(said))
-    assert list(sweep_validator().iter_errors(said))
+    assert list(jsonschema.Draft202012Validator(sweep_schema()).iter_errors(said))
 
 
 def test_a_machine_that_is_too_small_is_refused_with_the_place():
