@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests import needs
+from tests.depth import long
 from tests.needs import NEEDS, command, report, require
 from tests.waiting import wait_until
 
@@ -54,7 +55,7 @@ def told(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
     return said.returncode, said.stdout + said.stderr
 
 
-@pytest.mark.parametrize("workers", ["0", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("0", marks=long), pytest.param("2", marks=long)])
 def test_what_is_missing_is_skipped_by_name_and_told_in_the_end(tmp_path, workers):
     code, said = told(tmp_path, "-n", workers)
     assert code == 0, said

@@ -8,18 +8,19 @@ from benchmarks.faults import faults
 from benchmarks.faults.campaign import all_faults
 from benchmarks.faults.deeds import DEEDS
 from benchmarks.faults.site import Site
+from tests.depth import long
 
 
 @pytest.mark.parametrize(
     ("fault", "given"),
     [
         (faults.drivers_killed, {"times": 1, "store": "sqlite"}),
-        (faults.drivers_killed, {"times": 1, "store": "rows"}),
+        pytest.param(faults.drivers_killed, {"times": 1, "store": "rows"}, marks=long),
         (faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}),
         (faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}),
         (faults.full_disk, {"store": "rows"}),
         (faults.damaged_tail, {"store": "sqlite"}),
-        (faults.damaged_tail, {"store": "rows"}),
+        pytest.param(faults.damaged_tail, {"store": "rows"}, marks=long),
         (faults.two_drivers, {}),
     ],
     ids=lambda given: getattr(given, "__name__", str(given)),

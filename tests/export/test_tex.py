@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from tests.depth import long
 from tests.export.small import runs
 from tests.needs import needs
 
@@ -35,8 +36,15 @@ def bundle(tmp_path_factory):
     return results.export(folder / "paper")
 
 
-@ENGINES
-@pytest.mark.parametrize("style", ["ieee", "acm"])
+@pytest.mark.parametrize(
+    ("style", "engine"),
+    [
+        pytest.param("ieee", "pdflatex", marks=needs("pdflatex")),
+        pytest.param("acm", "xelatex", marks=needs("xelatex")),
+        pytest.param("ieee", "xelatex", marks=[needs("xelatex"), long]),
+        pytest.param("acm", "pdflatex", marks=[needs("pdflatex"), long]),
+    ],
+)
 def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
     results = runs(figures=["drain_difference"])
     folder = results.export(tmp_path / "paper", style=style)
