@@ -82,7 +82,7 @@ HERE = [name for name in IN_ANY if name != "loops"]
         ({"workers": 2}, [*IN_ANY, "ends"]),
         ({"executor": "local:2"}, IN_ANY),
     ],
-    ids=str,
+    ids=lambda given: str(given) if "workers" in given or "executor" in given else "",
 )
 def test_whatever_a_run_does_costs_its_row(how, names, capfd):
     deeds = at_seeds(names)
