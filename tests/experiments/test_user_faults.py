@@ -62,7 +62,7 @@ def check(deeds: dict[str, str], rows: dict[int, Row]) -> None:
     for seed, row in rows.items():
         sentence = SENTENCES.get(deeds.get(str(seed), ""))
         assert (row.status == "failed") == (sentence is not None), row
-        assert sentence is None or sentence.format(limit=f"{LIMIT:g}") in row.error, row
+        assert sentence is None or sentence.format(limit=LIMIT) in row.error, row
         assert row.error.isprintable()
 
 

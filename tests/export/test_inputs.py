@@ -10,7 +10,7 @@ import pytest
 import workbench as wb
 from tests.export.small import runs
 from workbench.cli.main import main
-from workbench.export.helpers import imports_of
+from workbench.export.imported_modules import imports_of
 from workbench.export.inputs import write_sweep
 from workbench.export.verify import verify
 

@@ -72,9 +72,9 @@ def test_what_was_written_is_read(tmp_path_factory, rows):
 
 @given(st.integers(0, 1000), st.booleans(), st.booleans())
 def test_drawn_groups_written_as_columns_are_read_again(tmp_path_factory, seed, executing, further):
-    machine = MACHINE if further else Machine()
+    machine, blocks = (MACHINE, {"further_blocks": {"uniform": [1, 16]}}) if further else (Machine(), {})
     kind = "instruction_mix" if executing else "no_instructions"
-    drawn = RandomGroups(count=30, instructions=kind, arrival={"poisson_load": 1}, further_blocks={"uniform": [1, 16]})
+    drawn = RandomGroups(count=30, instructions=kind, arrival={"poisson_load": 1}, **blocks)
     wanted = drawn.groups(machine, Streams(seed))
     path = tmp_path_factory.mktemp("csv") / "jobs.csv"
     columns = group_columns(wanted)

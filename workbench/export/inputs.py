@@ -12,7 +12,7 @@ from workbench.experiments.folder import SWEEP
 from workbench.experiments.keep import named, shortest
 from workbench.experiments.named_files import with_files
 from workbench.experiments.run_set import RunSet
-from workbench.export.helpers import imports_of
+from workbench.export.imported_modules import imports_of
 from workbench.export.unnamed import write_unnamed
 from workbench.policies.beside import files_of
 
