@@ -219,7 +219,8 @@ class Walk:
                 for attribute in reference.chain or ("",):
                     self._outside(name, (attribute,))
                 return
-            module = function.__builtins__["__import__"](name, space, None, ("__name__",), 0)  # type: ignore[attr-defined]
+            anything: Any = function
+            module = anything.__builtins__["__import__"](name, space, None, ("__name__",), 0)
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
         if not reference.chain:
