@@ -41,6 +41,11 @@ COMMANDS = {
 
 KEPT = "stopped; finished runs of a results folder are kept."
 
+SPECIFICATIONS = (
+    "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/ (of an installed package: "
+    "workbench/specification/)."
+)
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -79,7 +84,7 @@ def _run(words: list[str]) -> int:
     if words[0] not in COMMANDS:
         raise unknown_name("", "command", words[0], COMMANDS)
     command = find(words[0])
-    parser = _Parser(prog=f"workbench {command.name}", description=command.says)
+    parser = _Parser(prog=f"workbench {command.name}", description=command.says, epilog=SPECIFICATIONS)
     command.add_arguments(parser)
     given = _parsed(parser, words[1:])
     with compile_notice():
@@ -99,4 +104,4 @@ def find(name: str) -> Command:
 
 def _overview() -> str:
     lines = [f"  {name:<12}{find(name).says}" for name in COMMANDS]
-    return "\n".join(["workbench COMMAND ... (each has --help)", "", *lines])
+    return "\n".join(["workbench COMMAND ... (each has --help)", "", *lines, "", SPECIFICATIONS])
