@@ -5,17 +5,22 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Python keeps what it has read in its own form: the tests start hundreds of processes that would each read it anew.
 unexport PYTHONDONTWRITEBYTECODE
-# What is run a second time interpreted: the rooms that hold compiled code, without the tests of policies as values.
-COMPILED_ROOMS := tests/compiled tests/structures tests/policies tests/engines tests/metrics
+# What is run a second time interpreted: the rooms that hold compiled code. That each answer is the same both ways is
+# part of every policy's contract, so that `make test` leaves the policies to `make test-long`.
+COMPILED_ROOMS := tests/compiled tests/structures tests/engines tests/metrics
+EVERY_COMPILED_ROOM := $(COMPILED_ROOMS) tests/policies
+# Without the tests of policies as values.
 SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_back or pickles or compiled_and_plain
 # Nor those that count thousands of draws: that each draw is the same in both is shown by its twin and its contract.
 SAME_IN_BOTH += or is_uniform or as_likely_as_another or draws_are_independent
+IN_ONE_WAY := $(SAME_IN_BOTH) or mean_wait or in_every_order
 
-.PHONY: run test check compiled browser interpreted lab dashboard bench pictures lock clean help
+.PHONY: run test test-long check warm compiled browser interpreted lab dashboard bench pictures lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
-	@echo "make test       set up .venv and run every check and test"
+	@echo "make test       set up .venv, run every check and test, say what this machine lacks"
+	@echo "make test-long  what is long by nature: proofs, fuzzing, error rates, everything interpreted once more"
 	@echo "make check      the quick checks alone: format, lint, types, import walls"
 	@echo "make compiled   the tests alone, without those in a browser"
 	@echo "make browser    the tests in a browser alone"
@@ -37,20 +42,30 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY)
 	$(BIN)/python -m workbench.cli.main_job
 
-# Two at a time, for the type checker and the browser use one core each.
+# Every engine is compiled once before the tests, or each of their workers would compile it. Two at a time, for the type
+# checker and the browser use one core each.
 test: $(READY)
-	$(MAKE) --no-print-directory -j 2 check compiled
-	$(MAKE) --no-print-directory -j 2 browser interpreted
+	$(MAKE) --no-print-directory -j 2 check warm
+	$(MAKE) --no-print-directory -j 2 compiled browser interpreted
+	@$(BIN)/python -m tests.needs
+
+test-long: $(READY) warm
+	WORKBENCH_LONG=1 $(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser -m "long or deeper or hypothesis"
+	WORKBENCH_LONG=1 NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(EVERY_COMPILED_ROOM)
+	@$(BIN)/python -m tests.needs
+
+warm: $(READY)
+	$(BIN)/python -m tests.compile_first
 
 # Three workers on two cores: tests of deaths and time limits wait a fifth of the time.
 compiled: $(READY)
-	$(BIN)/python -m pytest -n 3 --dist loadfile --ignore=tests/browser
+	$(BIN)/python -m pytest -n 3 --dist loadfile --ignore=tests/browser -m "not long"
 
 browser: $(READY)
-	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python -m pytest tests/browser -m "not long"
 
 interpreted: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -k "not ($(SAME_IN_BOTH))" $(COMPILED_ROOMS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m "not long" -k "not ($(IN_ONE_WAY))" $(COMPILED_ROOMS)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -14,8 +14,10 @@ from typing import Any
 from benchmarks.row import row
 from workbench.api import planned, run
 from workbench.experiments.folder import STORE
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.pools.connect import close_all
 from workbench.experiments.row import Row
+from workbench.experiments.row_origins import own_origin
 from workbench.experiments.run_set import gather
 from workbench.experiments.store import Store
 
@@ -73,7 +75,8 @@ def at_scale(runs: int) -> None:
 
 
 def _fill(store: Store, plan: Any, measures: dict[str, float]) -> None:
-    rows = [Row(r.id, r.point.id, r.seed, "done", "", 0.01, measures) for r in plan.runs()]
+    made = own_origin(), measures_digest(plan.sweep.mechanism)
+    rows = [Row(r.id, r.point.id, r.seed, "done", "", 0.01, measures, *made) for r in plan.runs()]
     for k in range(0, len(rows), 100):
         store.add_all(rows[k : k + 100])
 

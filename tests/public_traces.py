@@ -1,4 +1,7 @@
-"""Where the public traces lie for the tests: the folder of WORKBENCH_TRACES, or shared/traces beside the checkout."""
+"""Where the public traces lie for the tests: the folders of WORKBENCH_TRACES, or those in shared/ beside the checkout.
+
+`FACTS` knows the files that the catalogue lists; what else lies in the folders is nobody's business yet.
+"""
 
 import json
 import os
@@ -6,24 +9,37 @@ from pathlib import Path
 
 import pytest
 
+from workbench.workloads.catalogue import FOLDER_VARIABLE, catalogue
+
 CHECKOUT = Path(__file__).parents[1]
+BESIDE = ("traces", "inputs-2")
+"""The folders below ../shared that are read where the variable names none."""
 
 
-def _folder() -> Path | None:
-    named = os.environ.get("WORKBENCH_TRACES")
-    if named:
-        folder = Path(named)
-        assert (folder / "facts.json").is_file(), f"WORKBENCH_TRACES={named} holds no facts.json"
-        return folder.resolve()
-    beside = CHECKOUT.parent / "shared" / "traces"
-    return beside if (beside / "facts.json").is_file() else None
+def _folders() -> list[Path]:
+    named = os.environ.get(FOLDER_VARIABLE)
+    if not named:
+        beside = [CHECKOUT.parent / "shared" / name for name in BESIDE]
+        return [folder for folder in beside if (folder / "facts.json").is_file()]
+    folders = [Path(name).resolve() for name in named.split(os.pathsep) if name]
+    for folder in folders:
+        assert (folder / "facts.json").is_file(), f"{FOLDER_VARIABLE}={named}: {folder} holds no facts.json"
+    return folders
 
 
-FOLDER = _folder()
-FACTS = json.loads((FOLDER / "facts.json").read_text()) if FOLDER else {}
-needs_public_traces = pytest.mark.skipif(
-    FOLDER is None, reason="no public traces here: set WORKBENCH_TRACES, or put them into ../shared/traces"
-)
+def _facts() -> dict:
+    known = {entry.file for entry in catalogue().values()}
+    every = {}
+    for folder in reversed(FOLDERS):
+        every |= json.loads((folder / "facts.json").read_text())
+    return {file: facts for file, facts in every.items() if file in known}
+
+
+FOLDERS = _folders()
+FACTS = _facts()
+NAMED = os.pathsep.join(map(str, FOLDERS))
+"""The folders as the variable names them."""
+needs_public_traces = pytest.mark.needs("public traces")
 
 
 def files(format_name: str) -> list[str]:
@@ -32,6 +48,5 @@ def files(format_name: str) -> list[str]:
 
 
 def path(file: str) -> Path:
-    """A file of the folder."""
-    assert FOLDER is not None
-    return FOLDER / file
+    """A file of the folders."""
+    return next(folder / file for folder in FOLDERS if (folder / file).exists())

@@ -340,3 +340,25 @@ def test_the_nearest_power_of_two_is_one_and_in_range(value, low, more):
 )
 def test_names_become_snake_case(name, snake):
     assert snake_case(name) == snake
+
+
+def test_words_with_capitals_inside_stay_one_word():
+    assert [snake_case(name) for name in ("NaNScore", "IsNaN", "GiBPool", "BananaNut", "DRRIP", "TLBShare")] == [
+        "nan_score", "is_nan", "gib_pool", "banana_nut", "drrip", "tlb_share",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (3, "wide.size must be a power of two from 1 to 64, or 0. Got 3. Nearest: 4."),
+        (-5, "wide.size must be a power of two from 1 to 64, or 0. Got -5. Nearest: 0."),
+        (65, "wide.size must be a power of two from 1 to 64, or 0. Got 65. Nearest: 64."),
+    ],
+)
+def test_zero_or_a_power_of_two(given, said):
+    class Wide(Spec):
+        size: int = lever(8, least=0, most=64, scale="power_of_two", says="0 or a power of two")
+
+    assert [Wide(size=size).size for size in (0, 1, 64)] == [0, 1, 64]
+    assert refusal(Wide, size=given) == said

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.experiments.folder import STORE, SWEEP, held
+from workbench.experiments.foreign_rows import refuse_foreign
 from workbench.experiments.keep import keep_files, keep_sweep
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import LIMIT_SECONDS, Progress, check_limit
 from workbench.experiments.store import Kind, Store, has_store
-from workbench.experiments.strangers import refuse_strangers
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan, settled
 
@@ -229,7 +230,12 @@ def planned(
     >>> len(plan.points), sum(1 for run in plan.runs())
     (2, 10)
     """
-    return make_plan(read_sweep(sweep, _overrides(set, seeds)))
+    read = read_sweep(sweep, _overrides(set, seeds))
+    if read.figures:
+        from workbench.figures import check
+
+        check(read.figures, read.mechanism.engine.name, read.where)
+    return make_plan(read)
 
 
 def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, Any]:
@@ -257,14 +263,21 @@ def open_results(folder: str | Path) -> Results:
 
     folder = Path(folder)
     if not has_store(folder, STORE) or not (folder / SWEEP).is_file():
-        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.")
-    plan = planned(folder / SWEEP)
+        raise StoreError(f"{folder} is not a results folder: it has no {STORE} or no {SWEEP}.{_rooms(folder)}")
+    plan = make_plan(read_sweep(folder / SWEEP))
     store = Store(folder / STORE, read_only=True)
     try:
-        refuse_strangers(plan, store, folder)
+        refuse_foreign(plan, store, folder)
+        measures_digest(plan.sweep.mechanism, anew=True)
         return _results(gather(plan, store, folder))
     finally:
         store.close()
+
+
+def _rooms(folder: Path) -> str:
+    """A sentence that names the results folders inside a folder, such as that of the claims."""
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent, STORE))
+    return f" It holds some: {', '.join(inside)}." if inside else ""
 
 
 def figure(name: str, /, **choices: Any) -> Figure:

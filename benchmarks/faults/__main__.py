@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
@@ -11,6 +12,7 @@ from benchmarks.faults.campaign import campaign
 from benchmarks.faults.site import Books
 
 KILLS, SHORT_KILLS = 30, 2
+HEAD = f"{'fault':<52} {'happened':>8} {'rows lost':>9} {'rows repeated':>13} {'wrong blame':>11}  final table"
 
 
 def line(books: Books, seconds: float) -> str:
@@ -19,13 +21,19 @@ def line(books: Books, seconds: float) -> str:
     return f"{books.fault:<52} {counts}  {tables:<10} {seconds:>5.0f} s"
 
 
+def as_json(books: Books, seconds: float) -> str:
+    return json.dumps({**books._asdict(), "seconds": round(seconds, 1), "fine": books.fine})
+
+
 def main() -> int:
     kills = SHORT_KILLS if "--short" in sys.argv[1:] else KILLS
-    print(f"{'fault':<52} {'happened':>8} {'rows lost':>9} {'rows repeated':>13} {'wrong blame':>11}  final table")
+    shown = as_json if "--json" in sys.argv[1:] else line
+    if shown is line:
+        print(HEAD)
     fine, began = True, time.monotonic()
     with tempfile.TemporaryDirectory(prefix="workbench-faults-") as folder:
         for books in campaign(Path(folder), kills):
-            print(line(books, time.monotonic() - began), flush=True)
+            print(shown(books, time.monotonic() - began), flush=True)
             fine, began = fine and books.fine, time.monotonic()
     return 0 if fine else 1
 

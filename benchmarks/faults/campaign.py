@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.faults import faults
+from benchmarks.faults.deeds import IN_ANY, IN_OTHERS
+from benchmarks.faults.faults import CLUSTER, GIVEN, HERE, PROCESSES, THREADS
 from benchmarks.faults.site import Books
 
-PROCESSES: dict[str, Any] = {"workers": 2}
-THREADS: dict[str, Any] = {"workers": 2, "executor": "threads"}
-CLUSTER: dict[str, Any] = {"executor": "local:2"}
 Fault = Callable[[Path], Books]
+EXECUTORS: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "in process": (HERE, [*IN_ANY]),
+    "threads": (THREADS, [*IN_ANY]),
+    "processes": (PROCESSES, [*IN_ANY, *IN_OTHERS]),
+    "handed in": (GIVEN, [*IN_ANY, "stops_itself", "holds_the_lock"]),
+    "Dask": (CLUSTER, [*IN_ANY, *IN_OTHERS]),
+}
+"""Each executor with what it guards against: what ends or stops this very process nothing in it can outlive, and one
+that was handed in cannot start anew."""
 
 
 def campaign(folder: Path, kills: int) -> Iterator[Books]:
@@ -24,19 +32,26 @@ def campaign(folder: Path, kills: int) -> Iterator[Books]:
 
 def all_faults(kills: int) -> list[Fault]:
     """Every fault as a function of the folder that it happens in."""
+    return [*_of_machines(kills), *_of_users()]
+
+
+def _of_users() -> Iterator[Fault]:
+    for name, (run, deeds) in EXECUTORS.items():
+        for deed in deeds:
+            yield functools.partial(faults.misbehaves, deed=deed, run=run, name=name)
+
+
+def _of_machines(kills: int) -> Iterator[Fault]:
     bind = functools.partial
-    return [
-        bind(faults.drivers_killed, times=(kills + 1) // 2, store="sqlite"),
-        bind(faults.drivers_killed, times=kills // 2, store="rows"),
-        bind(faults.workers_killed, times=kills),
-        bind(faults.a_run_that_kills, run=PROCESSES, name="processes"),
-        bind(faults.a_run_that_kills, run=CLUSTER, name="Dask"),
-        bind(faults.a_run_that_hangs, run=PROCESSES, name="processes"),
-        bind(faults.a_run_that_hangs, run=THREADS, name="threads"),
-        bind(faults.a_run_that_hangs, run=CLUSTER, name="Dask"),
-        bind(faults.full_disk, store="sqlite"),
-        bind(faults.full_disk, store="rows"),
-        bind(faults.damaged_tail, store="sqlite"),
-        bind(faults.damaged_tail, store="rows"),
-        faults.two_drivers,
-    ]
+    yield bind(faults.drivers_killed, times=(kills + 1) // 2, store="sqlite")
+    yield bind(faults.drivers_killed, times=kills // 2, store="rows")
+    yield bind(faults.workers_killed, times=kills, run=PROCESSES, name="processes")
+    yield bind(faults.workers_killed, times=kills, run=CLUSTER, name="Dask")
+    for name, run in {"processes": PROCESSES, "Dask": CLUSTER}.items():
+        yield bind(faults.a_run_that_kills, run=run, name=name)
+    for name, run in {"processes": PROCESSES, "threads": THREADS, "Dask": CLUSTER}.items():
+        yield bind(faults.a_run_that_hangs, run=run, name=name)
+    for store in ("sqlite", "rows"):
+        yield bind(faults.full_disk, store=store)
+        yield bind(faults.damaged_tail, store=store)
+    yield faults.two_drivers

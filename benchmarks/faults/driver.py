@@ -8,6 +8,9 @@ from __future__ import annotations
 import json
 import resource
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +44,28 @@ def drive(folder: Path, log: Path, asked: dict[str, Any]) -> RunSet:
     with held(folder):
         store = Store(folder / STORE, "faults", asked.get("store", "auto"))
         try:
-            run_plan(plan, store, progress=Log(log), **asked["run"])
+            with _executor(asked["run"]) as how:
+                run_plan(plan, store, progress=Log(log), **how)
             found = gather(plan, store, folder)
         finally:
             store.close()
     keep_table(found, folder)
     return found
+
+
+@contextmanager
+def _executor(how: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """An executor of one's own where that is asked for; its processes are ended, those that hang too."""
+    if how.get("executor") != "handed in":
+        yield how
+        return
+    executor = ProcessPoolExecutor(3)
+    try:
+        yield {**how, "executor": executor}
+    finally:
+        for process in list((executor._processes or {}).values()):
+            process.kill()
+        executor.shutdown()
 
 
 if __name__ == "__main__":

@@ -11,16 +11,24 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.faults.deeds import SENTENCES
 from benchmarks.faults.site import Books, Site
 from workbench.experiments.folder import STORE
 from workbench.experiments.store import ROWS
 
-DIED = "the worker process died during this run."
+DIED = "the worker process ended with status 9 during this run."
 LATE = "the run did not end within 2 s."
 DESTROYED = 5000
 """Bytes at the end of a file that are overwritten, some of them cut off."""
 
-KINDS: tuple[dict[str, Any], ...] = ({"workers": 1}, {"workers": 2}, {"workers": 2, "executor": "threads"})
+HERE: dict[str, Any] = {"workers": 1}
+THREADS: dict[str, Any] = {"workers": 2, "executor": "threads"}
+PROCESSES: dict[str, Any] = {"workers": 2}
+GIVEN: dict[str, Any] = {"executor": "handed in"}
+"""Three processes of `concurrent.futures`."""
+CLUSTER: dict[str, Any] = {"executor": "local:2"}
+KINDS = (HERE, PROCESSES, THREADS, CLUSTER)
+LIMIT_SECONDS = 2
 
 
 def drivers_killed(folder: Path, times: int, store: str) -> Books:
@@ -38,9 +46,9 @@ def drivers_killed(folder: Path, times: int, store: str) -> Books:
     return site.finish(f"drivers killed (-9), rows in {store}")
 
 
-def workers_killed(folder: Path, times: int) -> Books:
+def workers_killed(folder: Path, times: int, run: dict[str, Any], name: str) -> Books:
     """kill -9 of workers while their driver runs."""
-    site = Site(folder, {"plan": {"seeds": 400 + 250 * times, "sleeps_ms": 10}, "run": {"workers": 2}})
+    site = Site(folder, {"plan": {"seeds": 400 + 250 * times, "sleeps_ms": 10}, "run": run})
     driver = site.start()
     _until(lambda: site.advanced() or driver.poll() is not None)
     for _ in range(times):
@@ -53,7 +61,7 @@ def workers_killed(folder: Path, times: int) -> Books:
         _until(lambda seen=seen: len(site.advanced()) > seen or driver.poll() is not None)
     driver.communicate(timeout=600)
     site.book()
-    return site.finish("workers killed (-9)")
+    return site.finish(f"workers killed (-9), {name}")
 
 
 def a_run_that_kills(folder: Path, run: dict[str, Any], name: str) -> Books:
@@ -68,6 +76,20 @@ def a_run_that_hangs(folder: Path, run: dict[str, Any], name: str) -> Books:
     site = Site(folder, {"plan": {"seeds": 12, "hangs": 5}, "run": {**run, "limit_seconds": 2}})
     site.happened = 1
     return site.finish(f"a run hangs, {name}", {5: LATE})
+
+
+def misbehaves(folder: Path, deed: str, run: dict[str, Any], name: str) -> Books:
+    """A run whose user's code does what no code should."""
+    site = Site(folder, {"plan": {"seeds": 12, "deeds": {"5": deed}}, "run": {**run, "limit_seconds": LIMIT_SECONDS}})
+    site.happened = 1
+    sentence = SENTENCES.get(deed)
+    return site.finish(f"a run {deed.replace('_', ' ')}, {name}", {5: _said(sentence, run)} if sentence else None)
+
+
+def _said(sentence: str, run: dict[str, Any]) -> str:
+    """What the row says; Dask gives a bundle up after two deaths."""
+    killed = "three times", "four times"
+    return sentence.format(limit=LIMIT_SECONDS).replace(*(killed if run == CLUSTER else killed[:1] * 2))
 
 
 def full_disk(folder: Path, store: str) -> Books:
@@ -132,7 +154,7 @@ def workers_of(driver: int) -> Iterator[int]:
             command = (stat.parent / "cmdline").read_text()
         except (OSError, IndexError):
             continue
-        if parent == driver and ("popen_loky" in command or "spawn_main" in command):
+        if parent == driver and ("pools.worker" in command or "spawn_main" in command):
             yield int(stat.parent.name)
 
 

@@ -1,11 +1,13 @@
-"""A sweep some of whose runs kill the process that does them, or do not end."""
+"""A sweep some of whose runs kill the process that does them, do not end, or misbehave in any other way."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
+from benchmarks.faults.deeds import DEEDS
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import lever
@@ -35,9 +37,32 @@ class Faulty(RandomWorkgroups):
         return super().workgroups(machine, streams)
 
 
-def faulty_plan(seeds: int, kills: int = NEVER, hangs: int = NEVER, sleeps_ms: float = 0) -> Plan:
-    """A plan of one point."""
+class Misbehaving(RandomWorkgroups):
+    """Does at some seeds what no code should; `WORKBENCH_SPARES` names a process that is spared."""
+
+    deeds: str = lever("", says="what is done at which seed: 3=raises 5=loops")
+
+    def workgroups(self, machine, streams):
+        if os.environ.get("WORKBENCH_SPARES") != str(os.getpid()):
+            deeds = dict(one.split("=") for one in self.deeds.split())
+            if deed := deeds.get(str(streams.seed)):
+                DEEDS[deed]()
+        return super().workgroups(machine, streams)
+
+
+def faulty_plan(
+    seeds: int,
+    kills: int = NEVER,
+    hangs: int = NEVER,
+    sleeps_ms: float = 0,
+    deeds: Mapping[str, str] | None = None,
+) -> Plan:
+    """A plan of one point; `deeds` says by seed what is done."""
     found = make_plan(read_sweep({**SWEEP, "seeds": seeds}))
     (point,) = found.points
-    workload = Faulty(**point.setup.workload.values(), kills=kills, hangs=hangs, sleeps_ms=sleeps_ms)
+    values = point.setup.workload.values()
+    if deeds is None:
+        workload = Faulty(**values, kills=kills, hangs=hangs, sleeps_ms=sleeps_ms)
+    else:
+        workload = Misbehaving(**values, deeds=" ".join(f"{seed}={deed}" for seed, deed in deeds.items()))
     return replace(found, points=[point._replace(setup=point.setup._replace(workload=workload))])

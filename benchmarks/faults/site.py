@@ -93,7 +93,8 @@ class Site:
             raise AssertionError(f"{fault}: the last driver failed: {said}")
         self.book()
         found = {row.seed: row.error for row in self._kept.values() if row.status == "failed"}
-        wrong = len(set(found.items()) ^ set((blamed or {}).items()))
+        named = {seed: part for seed, part in (blamed or {}).items() if part in found.get(seed, "")}
+        wrong = len(set({**found, **named}.items()) ^ set((blamed or {}).items()))
         return Books(fault, self.happened, len(self._lost), self._repeated, wrong, self._identical(blamed or {}))
 
     def _identical(self, blamed: dict[int, str]) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+from tests import needs
+from tests.needs import require
+
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -23,11 +23,16 @@ HERE = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
 
 
 def chromium() -> str:
-    """The browser's path; without one these tests fail, because a skipped test would hide that nobody looked."""
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if not found:
-        pytest.fail("browser tests need Chromium: apt-get install chromium, or name one in the variable CHROMIUM.")
-    return found
+    """The browser's path; without one a test is skipped by name, and the last lines of the tests say so."""
+    require("chromium")
+    return str(needs.browser())
+
+
+def pytest_collection_modifyitems(items):
+    """What opens a page needs a browser, before it starts a server."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(needs.needs("chromium"))
 
 
 class Visit:

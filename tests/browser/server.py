@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -16,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
+
 HOST = "127.0.0.1"
-READY_SECONDS = 60
+READY_SECONDS = 240
 
 
 def free_port() -> int:
@@ -62,13 +63,16 @@ def end(process: subprocess.Popen[bytes], patience: float = 15) -> None:
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    deadline = time.monotonic() + READY_SECONDS
-    while time.monotonic() < deadline:
+    def answers() -> bool:
         if process.poll() is not None:
             pytest.fail(f"the server ended with {process.returncode}:\n{log.read_text()[-3000:]}")
         try:
-            with urllib.request.urlopen(address, timeout=2):
-                return
+            with urllib.request.urlopen(address, timeout=60):
+                return True
         except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.1)
-    pytest.fail(f"{address} did not answer within {READY_SECONDS} s:\n{log.read_text()[-3000:]}")
+            return False
+
+    try:
+        wait_until(answers, READY_SECONDS, f"an answer of {address}")
+    except AssertionError as problem:
+        pytest.fail(f"{problem}:\n{log.read_text()[-3000:]}")

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.browser import conftest
 from tests.browser.server import end, free_port, running
+from tests.waiting import wait_until
 
 
-def is_gone(pid: int, seconds: float = 5) -> bool:
+def is_gone(pid: int) -> bool:
     """Whether a process has ended, or is about to."""
-    for _ in range(int(20 * seconds)):
-        try:
-            stat = Path(f"/proc/{pid}/stat").read_text()
-        except FileNotFoundError:
-            return True
-        if stat.rsplit(")", 1)[1].split()[0] == "Z":  # ended; nobody has asked how yet
-            return True
-        time.sleep(0.05)
-    return False
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return True
+    return stat.rsplit(")", 1)[1].split()[0] == "Z"  # ended; nobody has asked how yet
 
 
 DEAF = """
-import signal, subprocess, sys, time
+import signal, subprocess, sys
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import signal, time; signal.signal(15, 1); time.sleep(99)"])
+child = subprocess.Popen([sys.executable, "-c", "import signal; signal.signal(15, 1); signal.pause()"])
 print(child.pid, flush=True)
-time.sleep(99)
+signal.pause()
 """
 
 
@@ -41,17 +36,10 @@ def test_a_server_that_ignores_the_request_to_end_is_killed_with_its_children():
     child_pid = int(process.stdout.readline())
     end(process, patience=1)
     assert process.poll() is not None
-    assert is_gone(child_pid)
+    wait_until(lambda: is_gone(child_pid), what="the end of the child")
 
 
 def test_a_server_that_does_not_start_fails_with_its_log(tmp_path):
     server = running(["no_such_module"], free_port(), "/", tmp_path, {})
     with pytest.raises(pytest.fail.Exception, match="No module named no_such_module"), server:
         pass
-
-
-def test_without_chromium_the_tests_fail_in_a_sentence(monkeypatch):
-    monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr(conftest.shutil, "which", lambda name: None)
-    with pytest.raises(pytest.fail.Exception, match="browser tests need Chromium: apt-get install chromium"):
-        conftest.chromium()

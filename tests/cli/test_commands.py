@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+import workbench as wb
+from workbench.api import open_results
 from workbench.cli.main import COMMANDS, find, main
+from workbench.errors import InputError
 
 SWEEP = """
 question: which is faster?
@@ -34,6 +37,16 @@ def test_every_command_can_be_found_and_says_what_it_does():
         command = find(name)
         assert command.name == name
         assert command.says.endswith(".")
+
+
+def test_a_sweep_in_python_is_refused_for_an_unknown_figure_too_and_kept_results_are_opened(sweep, tmp_path):
+    with pytest.raises(InputError, match=r"drain.yaml: figures: unknown figure 'no_such_figure'"):
+        wb.run(sweep, tmp_path / "out", set={"figures": ["no_such_figure"]})
+    assert not (tmp_path / "out").exists()
+    wb.run(sweep, tmp_path / "out")
+    with open(tmp_path / "out" / "sweep.yaml", "a") as kept:
+        kept.write("figures: [a_figure_of_another_version]\n")
+    assert len(open_results(tmp_path / "out").rows) == 6
 
 
 def test_plan_counts_and_runs_nothing(sweep, capsys):
@@ -91,6 +104,7 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
         (["plan", "drain.yaml", "--set", "policy.placement=bestfit"], "Did you mean best_fit?"),
         (["plan", "drain.yaml", "--seeds", "0"], "must be a whole number of at least 1. Got '0'"),
         (["run", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),
+        (["plan", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),
         (["results", "nowhere"], "nowhere is not a results folder"),
         (["policies", "placemnt"], "unknown question 'placemnt'"),
         (["presets", "mi355"], "Did you mean mi355x?"),

@@ -83,10 +83,10 @@ def copy_of_the_package(folder: Path) -> Path:
     """What `ASKS` imports, in a folder of its own."""
     package = Path(workbench.__file__).parent
     copied = folder / "workbench"
-    for source in [package / "__init__.py", package / "folders.py", package / "errors.py"]:
+    for source in (package / f"{name}.py" for name in ("__init__", "folders", "errors", "compiling")):
         copied.mkdir(parents=True, exist_ok=True)
         (copied / source.name).write_text("" if source.name == "__init__.py" else source.read_text())
-    for room in ("compiled", "structures"):
+    for room in ("compiled", "identity", "structures"):
         (copied / room).mkdir()
         for source in (package / room).glob("*.py"):
             (copied / room / source.name).write_text(source.read_text())

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 import workbench as wb
+from tests.depth import thinned
 from tests.oracles.dispatch_measures import dispatches, makespan, waits
 from workbench.dashboards.dispatch import OPENING, DispatchView, power_note, resources_note
 from workbench.dashboards.panels import dispatch_timeline
@@ -64,7 +65,7 @@ def test_it_opens_with_the_document_s_first_claim(shown):
     assert "wait mean (cycles) ↓" in shown.table.value
 
 
-@pytest.mark.parametrize("name", list(regimes("groups")))
+@pytest.mark.parametrize("name", thinned(list(regimes("groups")), 3))
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("dispatch"), OPENING)
     sidebar.workload.names.value = name

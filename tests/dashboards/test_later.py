@@ -21,7 +21,7 @@ def test_in_an_event_loop_it_waits_and_the_last_start_counts():
         for _ in range(3):
             later.start(0.02)
         assert done == []
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.1)  # stands for a lever at rest: in a loop what is due earlier comes first
 
     asyncio.run(three_starts())
     assert done == [1]
@@ -34,7 +34,7 @@ def test_what_was_called_off_is_not_done():
         later = Later(lambda: done.append(1))
         later.start(0.01)
         later.cancel()
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.05)  # stands for a lever at rest
 
     asyncio.run(start_and_cancel())
     assert done == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import html
 import pickle
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import workbench as wb
 from tests.engines.pool_cases import Case, crowd, line
@@ -190,6 +192,22 @@ def test_a_dropped_snapshot_runs_on_both_sides_and_is_gone_with_the_dashboard(sh
     folder = path.parent
     shown.close()
     assert not folder.exists()
+
+
+def test_a_sweep_taken_after_a_drop_names_a_copy_that_outlives_the_page(shown, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = Recorder()
+    made.alloc(0, 1 << 30)
+    dropped(shown.sidebar.workload.drop, "own.pickle.gz", gzip.compress(pickle.dumps(made.snapshot())))
+    assert not list(tmp_path.iterdir()), "nothing is copied before somebody looks at the sweep"
+    shown.folded.selected_index = 0
+    (copy,) = (tmp_path / "dropped").iterdir()
+    assert re.fullmatch(r"[0-9a-f]{12}-own\.pickle\.gz", copy.name)
+    assert yaml.safe_load(shown.sweep.value)["workload"]["trace_pool"]["trace"] == f"dropped/{copy.name}"
+    (tmp_path / "mine.yaml").write_text(shown.sweep.value)
+    shown.close()
+    monkeypatch.chdir("/")
+    assert len(make_plan(read_sweep(tmp_path / "mine.yaml")).points) == 2
 
 
 def test_what_is_too_large_or_does_not_arrive_whole_is_a_sentence(shown):

@@ -74,13 +74,13 @@ def test_port_0_is_any_free_one():
 
 
 def test_an_unknown_dashboard_is_refused_before_anything_starts(monkeypatch):
-    monkeypatch.setattr(serve.subprocess, "call", lambda *given, **kept: pytest.fail("Voila was started"))
+    monkeypatch.setattr(serve, "call_on_leash", lambda *given: pytest.fail("Voila was started"))
     with pytest.raises(InputError, match="unknown dashboard 'nothing'"):
         serve.serve("nothing", port=0, open_browser=False)
 
 
 def test_the_notebook_is_gone_when_voila_has_ended(monkeypatch):
     seen = []
-    monkeypatch.setattr(serve.subprocess, "call", lambda command, env: seen.append(Path(command[3])) or 7)
+    monkeypatch.setattr(serve, "call_on_leash", lambda command, env: seen.append(Path(command[3])) or 7)
     assert serve.serve("shared_memory", port=0, open_browser=False) == 7
     assert not seen[0].exists()

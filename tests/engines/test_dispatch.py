@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.depth import deeper
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
@@ -27,7 +28,7 @@ MOVES_LIVE_RANGES = "compaction"
 """The one registered placement that a dispatcher refuses."""
 
 
-@settings(max_examples=100)
+@deeper(40, 300)
 @given(cases())
 def test_equals_the_slow_twin(case: Case) -> None:
     record = assert_same(case)

@@ -191,6 +191,63 @@ def test_who_refuses_in_every_order_does_not_hang(priority: Any) -> None:
         Case(rows, policies={"selection": Nobody(), "priority": priority}).engine()
 
 
+class Doubled(FromTheTop):
+    """Give every unit all the waves."""
+
+    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
+        for t in range(units):
+            counts[t] = waves
+        return pointer
+
+
+class BelowZero(FromTheTop):
+    """Give the waves to the first unit, and take one from the last to give it to the first."""
+
+    def answer(waves: Any, units: Any, pointer: Any, taken: Any, counts: Any, params: Any) -> int:
+        for t in range(units):
+            counts[t] = 0
+        counts[0], counts[units - 1] = waves + 1, -1
+        return pointer
+
+
+@pytest.mark.parametrize("per_wave", [False, True])
+@pytest.mark.parametrize(
+    ("policy", "counts", "together"),
+    [(Doubled(), "[6, 6]", 12), (BelowZero(), "[7, -1]", 6)],
+    ids=["doubled", "below 0"],
+)
+def test_a_policy_that_shares_out_wrongly_is_blamed_and_not_the_workload(
+    policy: Any, counts: str, together: int, per_wave: bool
+) -> None:
+    """Six waves of which each unit could hold four: what the policy says is no reason to call the group too large."""
+    options = {"blocks_on_a_unit": "per_wave" if per_wave else "aggregated"}
+    rows = [Row(arrival=4, waves=6, need={"vgpr": 1})]
+    case = Case(rows, modules=2, units=2, slots=4, policies={"units": policy}, options=options)
+    Dispatch().admit(case.setup(), 1)
+    with pytest.raises(PolicyError) as wrong:
+        case.engine()
+    assert str(wrong.value) == (
+        f"{policy.name} (units) shared out {together} waves over the units of module 0 as {counts}: the counts must be "
+        "6 in all and none below 0; at cycle 4, group 0 (6 waves)."
+    )
+
+
+class RefusesAndCounts(MiddleFirst):
+    """Refuse everything, and remember how often."""
+
+    def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
+        memory[0] += 1
+        return -1
+
+
+def test_who_refuses_for_ever_is_stopped_however_much_it_remembers() -> None:
+    case = Case([Row(need={"vgpr": 2})], policies={"placement": RefusesAndCounts()})
+    with pytest.raises(
+        PolicyError, match=r"1 channels wait for ever .* refuses what would fit, 200\d times in a row\."
+    ):
+        case.engine()
+
+
 class AsksForMore(OneShort):
     """Divide by nothing."""
 

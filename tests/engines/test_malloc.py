@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
+from tests.depth import deeper
 from tests.engines.malloc_cases import batch, cases, simulate
 from tests.oracles import malloc as slow
 from workbench.policies.malloc import PerThread, TrylockSpin, WarpAggregated
@@ -12,7 +13,7 @@ from workbench.records.malloc import address
 from workbench.records.malloc_events import events
 
 
-@settings(max_examples=250, deadline=None)
+@deeper(80, 800)
 @given(cases())
 def test_equals_the_slow_twin(case):
     expected = slow.run(case.rows, **case.twin)

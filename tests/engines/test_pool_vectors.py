@@ -335,7 +335,7 @@ def test_numa_policies_name_cards(target, cards):
 
 def test_a_card_that_the_board_does_not_have_is_refused():
     case = Case(requests((1, 60)), line(100, 100), {"target": Bind(cards="c1 c7")})
-    says = "bind.cards: unknown card 'c7'; there are c0, c1. Did you mean c1?"
+    says = "policy.target.bind.cards: unknown card 'c7'; there are c0, c1. Did you mean c1?"
     assert refusal(Pool().admit, case.setup(), 1) == refusal(case.simulate) == says
 
 
@@ -468,10 +468,13 @@ def test_a_flush_makes_room_in_one_run():
 @pytest.mark.parametrize(
     ("policies", "says"),
     [
-        ({"driver": placement.Compaction()}, "driver: compaction moves what is allocated, which a driver cannot"),
+        (
+            {"driver": placement.Compaction()},
+            "policy.driver: compaction moves what is allocated, which a driver cannot",
+        ),
         (
             {"driver": placement.FirstFit(), "cache": ExpandableSegments()},
-            "driver: first_fit places each allocation in one run, but expandable_segments maps pages wherever they lie",
+            "policy.driver: first_fit places each allocation in one run, but expandable_segments maps pages wherever ",
         ),
     ],
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.oracles import shared_memory as slow
-from workbench.compiled import INTERPRETED
 from workbench.engines.engine import Setup
 from workbench.engines.shared_memory import SharedMemory, SharedMemoryOptions
-from workbench.errors import InputError
+from workbench.errors import InputError, PolicyError
 from workbench.levers import Spec, lever
 from workbench.policies.placement import FirstFit, LastFit, NearestBoundary
 from workbench.policies.queueing import AfterKCycles, FifoHeadOnly, FifoLookahead, NextCycle, OnRelease
@@ -62,7 +62,7 @@ def test_trace_t1(placement, grant, base, end):
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=30)
 
 
-@settings(max_examples=60 if INTERPRETED else 300, deadline=None)
+@deeper(100, 1000)
 @given(
     rows=rows,
     placement=st.sampled_from(list(TWINS)),
@@ -146,3 +146,19 @@ def test_far_releases_and_long_times_stay_exact():
     record = simulate([(0, 16, far), (0, 16, 5), (far + 7, 16, 10**6)])
     assert record.grant.tolist() == [0, far, far + 7]
     assert record.release.max() == far + 7 + 10**6
+
+
+class Overlaps(FirstFit):
+    """Answer the first segment, free or not."""
+
+    def answer(free, segments, length, params, memory):
+        return 0
+
+
+def test_an_answer_that_overlaps_is_told_with_the_length_that_was_asked_for():
+    with pytest.raises(PolicyError) as wrong:
+        simulate([(0, 4, 9), (1, 5, 9)], segments=16, placement=Overlaps())
+    assert str(wrong.value) == (
+        "overlaps answered 0, which is not the start of a free range of 5 segments, for workgroup 1 (5 segments) at "
+        "cycle 1. -1 says that a request does not fit now."
+    )

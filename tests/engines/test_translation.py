@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.translation_cases import simulate
 from tests.oracles import translation as slow
 from tests.oracles.translation_policies import Eviction, Fill, Peer
-from workbench.compiled import INTERPRETED
 from workbench.engines.translation import growing
 from workbench.policies.policy import policies
 from workbench.records.translation import MESSAGES, OVER_TIME, SERVED_BY, TranslationRecord
@@ -184,7 +184,7 @@ def compare_log(record: TranslationRecord, told: slow.Told, pages_an_entry: int)
     assert found == expected
 
 
-@settings(max_examples=60 if INTERPRETED else 150, deadline=None)
+@deeper(60, 400)
 @given(case=cases(), cuts=st.lists(st.integers(0, 70), max_size=3))
 def test_equals_the_slow_twin(case, cuts):
     said, levers, rows = case

@@ -64,18 +64,21 @@ def test_rows_that_do_not_fit_the_machine(rows, sentence, cuts):
     [
         (
             {"eviction": {"sharing_aware_eviction": {"share_threshold": 5}}},
-            r"share_threshold must be at most cores \(4\)",
+            r"^policy\.eviction\.sharing_aware_eviction\.share_threshold must be at most cores \(4\)",
         ),
         ({"fill": {"push_pair": {"fill_threshold": 5}}}, r"fill_threshold must be at most private_entries \(4\)"),
         (
             {"remote_fill": {"threshold": {"threshold": 5}}},
-            r"remote_fill\.threshold must be at most private_entries \(4\)",
+            r"^policy\.remote_fill\.threshold\.threshold must be at most private_entries \(4\)",
         ),
         (
             {"locate": {"directory": {"scope": {"own_plus_affine": {"threshold": 5}}}}},
-            r"own_plus_affine\.threshold must be at most private_entries \(4\)",
+            r"^policy\.locate\.directory\.scope\.own_plus_affine\.threshold must be at most private_entries \(4\)",
         ),
-        ({"locate": {"directory": {"entries": 3}}}, r"at least private_entries \(4\)"),
+        (
+            {"locate": {"directory": {"entries": 3}}},
+            r"^policy\.locate\.directory\.entries must be 0 .* at least private_entries \(4\)",
+        ),
         ({"shared_eviction": "sharing_aware_eviction"}, r"shared_eviction must not be sharing_aware_eviction"),
     ],
 )

@@ -6,18 +6,21 @@ import pytest
 
 from benchmarks.faults import faults
 from benchmarks.faults.campaign import all_faults
+from benchmarks.faults.deeds import DEEDS
 from benchmarks.faults.site import Site
+from tests.depth import long
 
 
 @pytest.mark.parametrize(
     ("fault", "given"),
     [
         (faults.drivers_killed, {"times": 1, "store": "sqlite"}),
-        (faults.drivers_killed, {"times": 1, "store": "rows"}),
-        (faults.workers_killed, {"times": 1}),
+        pytest.param(faults.drivers_killed, {"times": 1, "store": "rows"}, marks=long),
+        (faults.workers_killed, {"times": 1, "run": faults.PROCESSES, "name": "processes"}),
+        (faults.misbehaves, {"deed": "loops", "run": faults.GIVEN, "name": "handed in"}),
         (faults.full_disk, {"store": "rows"}),
         (faults.damaged_tail, {"store": "sqlite"}),
-        (faults.damaged_tail, {"store": "rows"}),
+        pytest.param(faults.damaged_tail, {"store": "rows"}, marks=long),
         (faults.two_drivers, {}),
     ],
     ids=lambda given: getattr(given, "__name__", str(given)),
@@ -29,7 +32,9 @@ def test_nothing_is_lost_repeated_or_wrongly_blamed(tmp_path, fault, given):
 
 
 def test_the_campaign_has_every_fault():
-    assert len(all_faults(30)) == 13
+    deeds = [fault.keywords["deed"] for fault in all_faults(30) if "deed" in getattr(fault, "keywords", {})]
+    assert set(deeds) == set(DEEDS)
+    assert len(all_faults(30)) == 14 + len(deeds)
 
 
 def test_bad_books_are_seen(tmp_path):

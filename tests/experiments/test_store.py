@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
+from workbench import file_systems
 from workbench.errors import StoreError
-from workbench.experiments import network
 from workbench.experiments.folder import STORE
-from workbench.experiments.row import Row
+from workbench.experiments.row import Row, origin_id
 from workbench.experiments.run_id import run_id
 from workbench.experiments.salvage import log_of, salvage
 from workbench.experiments.sqlite_rows import SqliteRows
@@ -34,9 +34,15 @@ SWEEP = {
 }
 
 
+ORIGINS = {origin_id(text): text for text in ('{"sources":"8c"}', '{"sources":"ünd 9d"}')}
+
+
 def row(seed: int, status: str = "done", point: str = "a" * 32, **measures: float) -> Row:
+    """A row of one of two origins, or of an unknown one."""
     error = "" if status == "done" else "it is broken; ünd so."
-    return Row(run_id(point, seed), point, seed, status, error, seed / 7, measures or {"cycles": seed * 1.1})
+    origin = [*ORIGINS.values(), ""][seed % 3]
+    numbers = measures or {"cycles": seed * 1.1}
+    return Row(run_id(point, seed), point, seed, status, error, seed / 7, numbers, origin, "5e" if origin else "")
 
 
 def filled(folder: Path, kind: str, rows: list[Row]) -> Path:
@@ -104,7 +110,7 @@ def test_one_folder_keeps_rows_in_one_way(tmp_path):
 def test_on_a_network_file_system_rows_go_to_files(tmp_path, monkeypatch):
     mounts = tmp_path / "mounts"
     mounts.write_text(f"22 1 8:1 / / rw - ext4 /dev/a rw\n23 22 0:9 / {tmp_path}/far rw - nfs4 host:/x rw\n")
-    monkeypatch.setattr(network, "_MOUNTS", mounts)
+    monkeypatch.setattr(file_systems, "_MOUNTS", mounts)
     for name, kind in (("far", ROWS), ("near", STORE)):
         wb.run(SWEEP, tmp_path / name)
         assert {ROWS, STORE} & {path.name for path in (tmp_path / name).iterdir()} == {kind}
@@ -175,15 +181,15 @@ def test_a_store_of_format_1_is_read_and_goes_on(tmp_path):
         " error TEXT NOT NULL, seconds REAL NOT NULL, measures TEXT NOT NULL) WITHOUT ROWID;"
         "INSERT INTO meta VALUES ('format', '1');"
     )
-    old = row(1)
-    base.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", (*old[:6], '{"cycles": 1.1}'))
+    old = row(2)
+    base.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", (*old[:6], '{"cycles": 2.2}'))
     base.commit()
     base.close()
     assert rows_of(tmp_path / STORE, read_only=True) == [old]
     store = Store(tmp_path / STORE)
-    store.add(row(2))
+    store.add(row(1))
     store.close()
-    assert {r.seed for r in rows_of(tmp_path / STORE)} == {1, 2}
+    assert sorted(rows_of(tmp_path / STORE)) == sorted([old, row(1)])
 
 
 READ = """
@@ -244,7 +250,7 @@ def every_row() -> list[Row]:
 
 def test_every_row_of_an_intact_file_is_found_in_its_pages(content):
     found = salvage(content, b"")
-    assert sorted(kept.row() for kept in found.rows) == sorted(every_row())
+    assert sorted(kept.row(found.origins) for kept in found.rows) == sorted(every_row())
     assert found.points == {"a" * 32: '{"engine":"x"}'}
     assert found.meta["sweep"] == "mine"
 
@@ -259,8 +265,10 @@ def test_nothing_is_invented_and_little_is_lost_in_damaged_pages(content, damage
         damaged[at : at + len(junk)] = junk
         pages |= {at // 4096, (at + len(junk)) // 4096}
     known = {one.id: one for one in every_row()}
-    found = [kept.row() for kept in salvage(bytes(damaged), b"").rows]
+    salvaged = salvage(bytes(damaged), b"")
+    found = [kept.row(ORIGINS) for kept in salvaged.rows]
     assert all(known[one.id] == one for one in found)
+    assert salvaged.origins.items() <= ORIGINS.items()
     assert len(found) >= ROW_COUNT - 40 * len(pages)
 
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from tests.machine.test_topologies import XML
-from tests.public_traces import FOLDER, needs_public_traces
+from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
@@ -33,7 +33,7 @@ def test_a_file_is_looked_for_beside_the_sweep_and_its_content_makes_the_run(tmp
 
 @needs_public_traces
 def test_a_public_topology_is_named(tmp_path, monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     (point,) = planned(tmp_path, {"topology": "rccl_topo_8p_940"}).points
     assert sum(link.kind == "xgmi" for link in point.setup.machine.links) == 28
 

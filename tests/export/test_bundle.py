@@ -11,6 +11,7 @@ from tests.export.small import runs
 from workbench.errors import InputError, StoreError
 from workbench.export.bundle import export
 from workbench.export.manifest import digests
+from workbench.export.verify import verify
 from workbench.studies.summary import summary
 from workbench.studies.tuning import tune
 
@@ -133,6 +134,7 @@ def test_the_holdout_runs_of_a_study_are_exported_alike(tmp_path):
     found = tune(small())
     folder = export(found.holdout, tmp_path / "paper")
     assert set(manifest(folder)["points"]) == {point.id for point in found.holdout.points}
+    assert verify(folder, sample=3, figures=False).same
 
 
 def test_a_folder_that_is_no_bundle_is_left_alone(results, tmp_path):
@@ -165,7 +167,7 @@ def test_an_untouched_example_is_written_anew(results, tmp_path):
     assert "acmart" in (folder / "main.tex").read_text()
 
 
-@pytest.mark.parametrize("broken", ["numbers_tex", "write_manifest", "write_sweep"])
+@pytest.mark.parametrize("broken", ["content", "write_manifest", "write_sweep"])
 def test_what_fails_half_way_leaves_the_old_bundle(results, tmp_path, monkeypatch, broken):
     import workbench.export.bundle as module
 

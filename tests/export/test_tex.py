@@ -6,7 +6,12 @@ import subprocess
 
 import pytest
 
+from tests.depth import long
 from tests.export.small import runs
+from tests.needs import needs
+
+pytestmark = needs("pdftotext")
+ENGINES = pytest.mark.parametrize("engine", [pytest.param(name, marks=needs(name)) for name in ("pdflatex", "xelatex")])
 
 ODD = "a&b_50%_{größe}~#1^2 $x$ -- 配.csv"
 
@@ -31,8 +36,15 @@ def bundle(tmp_path_factory):
     return results.export(folder / "paper")
 
 
-@pytest.mark.parametrize("engine", ["pdflatex", "xelatex"])
-@pytest.mark.parametrize("style", ["ieee", "acm"])
+@pytest.mark.parametrize(
+    ("style", "engine"),
+    [
+        pytest.param("ieee", "pdflatex", marks=needs("pdflatex")),
+        pytest.param("acm", "xelatex", marks=needs("xelatex")),
+        pytest.param("ieee", "xelatex", marks=[needs("xelatex"), long]),
+        pytest.param("acm", "pdflatex", marks=[needs("pdflatex"), long]),
+    ],
+)
 def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
     results = runs(figures=["drain_difference"])
     folder = results.export(tmp_path / "paper", style=style)
@@ -51,7 +63,7 @@ def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
     assert "Figure 1" in text or "Fig. 1" in text
 
 
-@pytest.mark.parametrize("engine", ["pdflatex", "xelatex"])
+@ENGINES
 def test_odd_names_are_shown_letter_by_letter(bundle, engine):
     text, said = typeset(bundle, engine, twice=False)
     for part in ("a&b", "50%", "{größe}~#1^2", "$x$", "--", "[U+914D].csv"):
@@ -59,6 +71,7 @@ def test_odd_names_are_shown_letter_by_letter(bundle, engine):
     assert "Missing character" not in said
 
 
+@needs("pdflatex", "xelatex")  # the one writes the drawings, the other sets the page
 def test_every_macro_and_every_pgf_can_be_used(tmp_path):
     bundle = runs(figures=["drain_difference", "saving_by_policy", "pareto"]).export(tmp_path / "paper")
     macros = json.loads((bundle / "manifest.json").read_text())["macros"]
@@ -75,6 +88,7 @@ def test_every_macro_and_every_pgf_can_be_used(tmp_path):
     assert all(name[1:] in text.replace(" ", "") for name in macros)
 
 
+@needs("pdflatex")
 def test_a_table_wider_than_the_column_is_made_smaller(tmp_path):
     wide = {"fifo_lookahead": {"k": 17}}
     policy = {"placement": {"vary": ["first_fit", {"nearest_boundary": {"tie": "alternate", "distance": "start_bit"}}]}}

@@ -26,7 +26,12 @@ def test_an_untouched_bundle_is_true(bundle):
     report = verify(bundle, sample=0)
     assert report.same
     assert len(report.checked) == report.runs == 24
-    assert report.sentence == f"24 of 24 runs done again gave the same bits (24 are behind {bundle})."
+    assert report.sentence == (
+        f"24 of 24 runs done again gave the same bits (24 are behind {bundle}); "
+        "6 files computed from them, 0 pictures drawn."
+    )
+    assert report.lines == []
+    assert [*report.by_digest] == ["provenance.json"]
 
 
 def test_a_sample_is_drawn_anew_for_each_seed_and_the_same_for_one(bundle):
@@ -50,7 +55,7 @@ def test_the_last_bit_of_a_value_counts(bundle):
     assert f"was {near} and is {value}" in one.what
     assert report.edited == ["runs.csv"]
     assert "23 of 24 runs done again gave the same bits" in report.sentence
-    assert "the first that differs is seed" in report.sentence
+    assert f"run {line[0]}, seed {one.seed} of {one.policy}: {one.what}" in report.lines
 
 
 def test_a_run_that_is_said_to_have_failed_and_does_not_is_found(bundle):
@@ -133,8 +138,13 @@ def test_a_policy_of_a_notebook_has_to_be_there(tmp_path):
     assert verify(bundle).same
     taken = room._CATALOGUE["placement"].pop("fails_when_wide")
     try:
-        with pytest.raises(InputError, match=r"cannot be done here: .*unknown placement policy 'fails_when_wide'"):
-            verify(bundle)
+        report = verify(bundle, sample=0)
+        missing = [one for one in report.differences if "unknown placement policy 'fails_when_wide'" in one.what]
+        assert len(missing) == len(report.differences) == 12
+        assert {one.policy for one in missing if one.policy.endswith("fails_when_wide")} == {o.policy for o in missing}
+        assert not report.changes and not report.same
+        edit(bundle, "\\pm", "\\mp", "tables/drain_cycles.tex")
+        assert [one.file for one in verify(bundle).changes] == ["tables/drain_cycles.tex"]
     finally:
         room._CATALOGUE["placement"]["fails_when_wide"] = taken
 
@@ -149,5 +159,5 @@ def test_what_is_no_bundle_is_one_sentence(bundle, tmp_path):
         verify(bundle)
     content = json.loads((bundle / "manifest.json").read_text())
     (bundle / "manifest.json").write_text(json.dumps({**content, "format": 99}))
-    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 1"):
+    with pytest.raises(InputError, match="is a bundle of format 99; this version reads 1 and 2"):
         verify(bundle)

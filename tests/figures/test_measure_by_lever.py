@@ -6,6 +6,7 @@ import pytest
 
 from tests.figures.stand_ins import runs
 from tests.figures.test_fragmentation_by_size import fragmented
+from workbench.errors import InputError
 from workbench.figures import figure
 
 BY_LEVER = figure("measure_by_lever")
@@ -18,6 +19,14 @@ def test_the_first_measure_with_a_better_side_unless_one_is_named():
     data = BY_LEVER.data(found, measure="mean_external_fragmentation")
     assert (data.lever, data.lines[0].means.mean.tolist()) == ("machine.segments", [0.5, 0.5])
     assert BY_LEVER.draw(data).axes[0].get_ylabel() == "mean external fragmentation"
+
+
+@pytest.mark.parametrize("name", ["measure_by_lever", "fragmentation_by_size"])
+def test_what_cannot_be_drawn_is_refused_in_the_name_of_the_figure_that_was_asked_for(name):
+    with pytest.raises(InputError, match=f"^{name} needs a varied number for its axis"):
+        figure(name).data(runs(GIVEN))
+    with pytest.raises(InputError, match=f"^{name} needs wear_gini, which is not defined"):
+        figure(name).data(runs(GIVEN, segments=[8, 32], measures=["wear_gini"]), measure="wear_gini")
 
 
 def test_the_only_measure_is_shown():

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import workbench as wb
-from tests.public_traces import FOLDER, needs_public_traces
-from workbench.figures import draw_all
+from tests.depth import LONG
+from tests.public_traces import NAMED, needs_public_traces
+from workbench.figures import draw_all, figure
+from workbench.figures.save import as_csv
 from workbench.strict_yaml import read_mapping
 
 ROOT = Path(__file__).parent.parent.parent
@@ -18,8 +21,12 @@ SWEEPS = sorted(path for path in (ROOT / "sweeps").glob("*/*.yaml") if path.pare
 STUDIES = sorted((ROOT / "sweeps" / "tune").glob("*.yaml"))
 
 
+TRACE = re.compile(r"^workload:\s*\{?\s*trace:", re.MULTILINE)
+
+
 def case(path: Path):
-    real = "trace" in (read_mapping(path)["workload"] if isinstance(read_mapping(path)["workload"], dict) else {})
+    """A parameter; the files are not read with care before their tests, for every worker comes by here."""
+    real = TRACE.search(path.read_text(encoding="utf-8"))
     return pytest.param(path, id=f"{path.parent.name}-{path.stem}", marks=[needs_public_traces] if real else [])
 
 
@@ -33,27 +40,41 @@ def small(path: Path):
     return {f"design.{name}.{lever}": value for name in designs for lever, value in FEW[name].items()}
 
 
+def drawn_small(results, folder):
+    """Every figure that the sweep names, laid out once; fonts, PDF and bytes are the business of tests/figures."""
+    names = {name: folder / f"{name}.png" for name in results.plan.sweep.figures}
+    for name, place in names.items():
+        recipe = figure(name, results.plan.sweep.mechanism.engine.name)
+        data = recipe.data(results)
+        recipe.draw(data).savefig(place, format="png", dpi=40)
+        assert len(as_csv(data.columns()).splitlines()) > 1
+    return list(names.values())
+
+
 def test_there_are_sweeps_and_studies():
+    real = {path.stem for path in [*SWEEPS, *STUDIES] if "trace" in str(read_mapping(path)["workload"])}
+    assert {path.stem for path in [*SWEEPS, *STUDIES] if TRACE.search(path.read_text(encoding="utf-8"))} == real
     assert len(SWEEPS) >= 6
     assert STUDIES
 
 
+@pytest.mark.deeper
 @pytest.mark.parametrize("path", [case(path) for path in SWEEPS])
 def test_sweep(path, tmp_path, monkeypatch):
-    if FOLDER is not None:
-        monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    if NAMED:
+        monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     results = wb.run(path, tmp_path / "r", set=small(path), seeds=seeds(path), workers=1)
     assert not results.failures
     assert results.plan.sweep.said["question"].endswith("?")
-    drawn = draw_all(results, tmp_path / "figures")
+    drawn = draw_all(results, tmp_path / "figures") if LONG else drawn_small(results, tmp_path)
     assert {p.stem for p in drawn} == set(results.plan.sweep.figures)
     assert all(p.stat().st_size > 500 for p in drawn if p.suffix != ".csv")
 
 
 @pytest.mark.parametrize("path", [case(path) for path in STUDIES])
 def test_study(path, tmp_path, monkeypatch):
-    if FOLDER is not None:
-        monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    if NAMED:
+        monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     found = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
     assert len(found.trials) == 4
     assert found.pareto["best"].any()

@@ -122,6 +122,7 @@ CASES = [
     Case("a helper", policy("aim()", AIM.format("@"))),
     Case("a helper's constant", policy("aim()", "AIM = @\n" + AIM.format("AIM")), "AIM = 40"),
     Case("a helper's helper's constant", policy("outer()", "AIM = @\n" + AIM.format("AIM") + "@njit\ndef outer():\n    return aim()"), "AIM = 40"),
+    Case("a helper that Numba compiles behind the scenes", policy("aim()", "from numba.extending import register_jitable\nAIM = @\n" + AIM.format("AIM").replace("@njit", "@register_jitable")), "AIM = 40"),
     Case("a helper's default", policy("aim()", "@njit\ndef aim(low=@):\n    return low")),
     Case("the helper of a module", policy("identity_helper.aim()", "import identity_helper"), helper=HELPER),
     Case("the constant of a module", policy("identity_helper.AIM", "import identity_helper"), helper="AIM = @"),
@@ -215,7 +216,12 @@ class Edited:
 
 def _aimed(text: str, aim: int) -> str:
     """Put in the aim; decorators begin with the same sign and stay."""
-    marked = text.replace("@njit", "§njit").replace("@functools", "§functools").replace("@twice", "§twice")
+    marked = (
+        text.replace("@njit", "§njit")
+        .replace("@functools", "§functools")
+        .replace("@twice", "§twice")
+        .replace("@reg", "§reg")
+    )
     for decorator in ("staticmethod", "classmethod", "property", "dataclass"):
         marked = marked.replace(f"@{decorator}", f"§{decorator}")
     return marked.replace("@", str(aim)).replace("§", "@")

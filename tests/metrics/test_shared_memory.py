@@ -6,13 +6,15 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
 from tests.oracles import shared_memory as slow
 from workbench.metrics.shared_memory import MEASURES, gini, measure
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary
+from workbench.policies.queueing import AfterKCycles, NextCycle
 
 
 def runs_of(free: list[bool]) -> list[tuple[int, int]]:
@@ -44,6 +46,12 @@ def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, 
         start, length = max(runs, key=lambda r: (r[1], -r[0]))
         return abs(start + length / 2 - segments / 2)
 
+    def fragmented(cycle: int) -> bool:
+        now = cycle + happened.first_cycle
+        head = next((row for row, job in enumerate(jobs) if job[0] <= now < happened.grant[row]), None)
+        longest = max((n for _, n in runs_of(happened.free[cycle])), default=0)
+        return head is not None and longest < jobs[head][1] <= sum(happened.free[cycle])
+
     wear = [0] * segments
     for row, base in happened.base.items():
         for k in range(jobs[row][1]):
@@ -61,6 +69,8 @@ def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, 
         "mean_free_runs": over_waiting([len(runs) for _, runs in shapes]),
         "longest_run_off_middle": over_waiting([off_middle(runs) for _, runs in shapes]),
         "blocked_though_enough_cycles": happened.blocked_cycles,
+        "blocked_by_fragmentation_cycles": sum(map(fragmented, cycles)),
+        "blocked_by_fragmentation_rate": over_waiting([fragmented(c) for c in waiting]),
         "wear_cv": float(np.std(wear) / np.mean(wear)),
         "wear_gini": sum(abs(a - b) for a in wear for b in wear) / (2 * segments * sum(wear)),
         "wear_low_over_high": sum(wear[:half]) / sum(wear[-half:]) if sum(wear[-half:]) else math.inf,
@@ -73,7 +83,7 @@ def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, 
 rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 20)), min_size=1, max_size=25)
 
 
-@settings(max_examples=150, deadline=None)
+@deeper(60, 400)
 @given(rows=rows)
 def test_every_average_is_the_sum_over_cycles(rows):
     jobs = sorted(rows, key=lambda job: job[0])
@@ -108,6 +118,15 @@ def test_compaction_is_replayed_with_its_moves():
     assert found["moved_segments"] > 0
     assert found["blocked_though_enough_cycles"] == 0
     assert found["drain_cycles"] == measure(simulate(jobs, 16, ByteCounter()))["drain_cycles"]
+
+
+@pytest.mark.parametrize(("retry", "until"), [(NextCycle(), 51), (AfterKCycles(k=100), 103)])
+def test_waiting_for_the_next_try_is_no_fragmentation(retry, until):
+    pieces = [(0, 4, 3), (0, 8, 50), (0, 4, 4), (0, 6, 1)]  # from cycle 6 to 51 two holes of 4, and 6 are wanted
+    found = measure(simulate(pieces, retry=retry))
+    assert found["blocked_by_fragmentation_cycles"] == 51 - 6
+    assert found["blocked_though_enough_cycles"] == until - 6
+    assert measure(simulate([(0, 12, 5), (0, 8, 5)], retry=retry))["blocked_by_fragmentation_rate"] == 0
 
 
 def test_an_empty_run_has_no_averages():

@@ -9,6 +9,8 @@ import papermill
 import pytest
 from nbclient import NotebookClient
 
+from tests.depth import LONG
+
 FOLDER = Path(__file__).parent.parent.parent / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
 
@@ -17,9 +19,16 @@ def read(name: str) -> nbformat.NotebookNode:
     return nbformat.read(FOLDER / name, as_version=4)
 
 
+FEW = 2
+"""Seeds of `make test`: that every cell runs and what does not depend on seeds; `make test-long` reads the findings."""
+
+
 def executed(name: str) -> nbformat.NotebookNode:
     """The notebook with its outputs; a cell that fails raises."""
     notebook = read(name)
+    if not LONG:
+        (at,) = (k for k, cell in enumerate(notebook.cells) if cell.get("id") == "parameters")
+        notebook.cells.insert(at + 1, nbformat.v4.new_code_cell(f"seeds = {FEW}"))
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(FOLDER)}}).execute()
     return notebook
 
@@ -50,50 +59,57 @@ def test_its_parameters_are_known_and_each_says_what_it_is(name):
     assert all(parameter["help"] for parameter in found.values())
 
 
+@pytest.mark.deeper
 def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
     notebook = executed("01_placement.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
     assert len(images) == 6
-    assert "400 runs" in printed(notebook, "run")
+    assert f"{2 * (200 if LONG else FEW)} runs" in printed(notebook, "run")
     assert "0 failed" in printed(notebook, "own-run")
     lines = printed(notebook, "result").splitlines()
     assert len(lines) == 4
     assert lines[0].startswith("nearest_boundary: ")
-    assert "sooner than first_fit, clearly" in lines[0]
     assert lines[-1].startswith("middle_out: ")
-    assert "later than first_fit, clearly" in lines[-1]
+    if LONG:
+        assert "sooner than first_fit, clearly" in lines[0]
+        assert "later than first_fit, clearly" in lines[-1]
 
 
+@pytest.mark.deeper
 def test_the_second_notebook_compares_a_choice_of_its_own():
     notebook = executed("02_dispatch.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
     assert len(images) == 7
     assert printed(notebook, "heads").splitlines()[0] == "strict_blocking: nobody goes"
-    assert "40 runs" in printed(notebook, "run")
+    assert f"{2 * (20 if LONG else FEW)} runs" in printed(notebook, "run")
     for cell in ("run", "own-run", "trace-run"):
         assert "0 failed" in printed(notebook, cell)
     assert any(line.startswith("fewest_matrix: power_cv ") for line in printed(notebook, "own-said").splitlines())
-    assert "clearly" in printed(notebook, "result-said").splitlines()[0]
+    if LONG:
+        assert "clearly" in printed(notebook, "result-said").splitlines()[0]
 
 
+@pytest.mark.deeper
 def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
     notebook = executed("03_translation.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
     assert len(images) == 5
     assert printed(notebook, "ask").splitlines()[0] == "first bit: core 1"
-    assert "160 runs" in printed(notebook, "run")
+    assert f"{16 * (10 if LONG else FEW)} runs" in printed(notebook, "run")
     for cell in ("run", "kernel-run", "own-run"):
         assert "0 failed" in printed(notebook, cell)
     said = [line for line in printed(notebook, "said").splitlines() if ": shared_per_kilo " in line]
     assert len(said) == 8
     lru, mru = (line for line in said if "private" in line)
     assert lru.endswith("the same as the baseline")
-    assert mru.endswith(" 0% worse than the baseline, not clearly")  # in time alone: which misses are joined
-    assert all("better than the baseline, clearly" in line for line in said if "private" not in line)
+    if LONG:
+        assert mru.endswith(" 0% worse than the baseline, not clearly")  # in time alone: which misses are joined
+        assert all("better than the baseline, clearly" in line for line in said if "private" not in line)
     assert "gate_any: private_hit_rate 0," in printed(notebook, "fill")
     assert any(line.startswith("third_newest, ") for line in printed(notebook, "own-run").splitlines())
 
 
+@pytest.mark.deeper
 def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
     notebook = executed("04_malloc.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -101,12 +117,13 @@ def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
     assert printed(notebook, "offsets").splitlines()[1].endswith("pieces [0, 5) [8, 16) [17, 26) [19, 21)")
     assert "three of four pieces are free, and 20 bytes are held" in printed(notebook, "heap")
     assert "aggregation pays from 1." in printed(notebook, "break-even")
-    assert "same direction in 14 of 15 cases" in printed(notebook, "survey")
+    assert f"same direction in {'14 of 15' if LONG else ''}" in printed(notebook, "survey")
     assert "[(64, [0, 16, 48]), (304, [0])]" in printed(notebook, "own-policy")
     for cell in ("run", "own-run"):
         assert "0 failed" in printed(notebook, cell)
 
 
+@pytest.mark.deeper
 def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memory():
     notebook = executed("05_pool.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]

@@ -1,4 +1,4 @@
-"""What a driver has of a card where each allocation lies in one run of granules: a list of bools (spec 5, 8)."""
+"""What a driver has of a card where each allocation lies in one run of granules: bools (spec 5, section 8)."""
 
 from itertools import groupby
 

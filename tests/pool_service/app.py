@@ -12,7 +12,7 @@ from workbench.pool_service import PoolClient
 
 def main(folder, card):
     held = {}
-    with PoolClient(folder, card) as client:
+    with PoolClient(folder, card, patience_s=300) as client:
         print("ready", flush=True)
         for line in sys.stdin:
             what, *words = line.split()

@@ -2,12 +2,13 @@
 
 import tempfile
 import threading
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.waiting import wait_until
+from workbench.pool_service import PoolClient
 from workbench.pool_service.service import Service
 from workbench.pool_service.settings import ServiceSettings
 
@@ -27,6 +28,12 @@ def in_thread(folder, said=None, **more):
         thread.join()
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch):
+    """A client waits for a service that comes back as long as a busy machine takes, unless a test says otherwise."""
+    monkeypatch.setattr(PoolClient.__init__, "__defaults__", ("", 300.0))
+
+
 @pytest.fixture
 def folder():
     """A folder whose path is short enough for a socket."""
@@ -35,8 +42,5 @@ def folder():
 
 
 def soon(what):
-    """Whether something becomes true within some seconds."""
-    until = time.monotonic() + 10
-    while not what() and time.monotonic() < until:
-        time.sleep(0.02)
-    return what()
+    """Wait until something is true."""
+    return wait_until(what)

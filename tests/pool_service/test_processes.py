@@ -35,12 +35,12 @@ class App:
     def end(self):
         self.process.stdin.close()
         said = self.process.stderr.read()
-        assert self.process.wait(20) == 0
+        assert self.process.wait(120) == 0
         assert said == "", "nothing is leaked, nothing is tracked that is not its own"
 
     def kill(self):
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(120)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             pipe.close()
 
@@ -64,7 +64,7 @@ def test_two_processes_share_a_region_and_a_killed_one_gives_back_what_it_held(f
         with pytest.raises(WorkbenchError, match=r"^[^ ]*: a service runs in this folder already"):
             start_service(folder, SMALL)
         arena = ServiceFolder(folder).description().arenas[1]
-    assert service.wait(20) == 0
+    assert service.wait(120) == 0
     assert attach_arena(arena) is None
     assert sorted(path.name for path in folder.iterdir()) == ["lock"]
 
@@ -76,7 +76,7 @@ def test_a_killed_service_loses_no_byte_of_those_who_live_and_takes_back_what_th
     living.does(f"write {region} kept")
     dying.does("alloc 2000")
     service.send_signal(signal.SIGKILL)
-    service.wait(20)
+    service.wait(120)
     service.stdout.close()
     assert living.does(f"read {region}") == "kept", "the memory is the client's, service or not"
     dying.kill()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.public_traces import CHECKOUT, FACTS, FOLDER, needs_public_traces, path
+from tests.public_traces import CHECKOUT, FACTS, NAMED, needs_public_traces, path
 from workbench.errors import InputError, WorkbenchError
 from workbench.workloads import catalogue as room
 from workbench.workloads.catalogue import available, catalogue, digest, fetch, locate, trace_file
@@ -42,7 +42,7 @@ def test_every_entry_is_complete():
 
 @needs_public_traces
 def test_every_listed_file_is_the_file_of_the_folder(monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     assert {entry.file for entry in catalogue().values()} == set(FACTS)
     for name, entry in catalogue().items():
         found = locate(name)
@@ -55,7 +55,7 @@ def test_every_listed_file_is_the_file_of_the_folder(monkeypatch):
 
 @needs_public_traces
 def test_every_entry_of_a_known_format_is_read_by_its_importer(monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     for name, entry in catalogue().items():
         if entry.format in importers():
             assert read_trace(locate(name)).format == entry.format
@@ -82,6 +82,19 @@ def test_an_edited_trace_is_not_fetched_but_its_origin_is_told(nowhere):
     said = str(refused.value)
     assert said.startswith(f"the trace {CUT} cannot be fetched; let WORKBENCH_TRACES name a folder that holds rocm/")
     assert "it was made from tests/rocprof/908_results.json.gz of AMD-AGI/TraceLens: kernel_dispatch records" in said
+
+
+@needs_public_traces
+def test_every_folder_that_is_named_is_looked_into(nowhere, monkeypatch):
+    first, second = nowhere / "first", nowhere / "second"
+    for folder, name in ((first, PACKED), (second, WHOLE)):
+        place = folder / catalogue()[name].file
+        place.parent.mkdir(parents=True)
+        shutil.copy(path(catalogue()[name].file), place)
+    monkeypatch.setenv("WORKBENCH_TRACES", f"{first}{os.pathsep}{second}{os.pathsep}")
+    assert locate(PACKED).is_relative_to(first)
+    assert locate(WHOLE).is_relative_to(second)
+    assert not available(CUT)
 
 
 def test_another_file_under_the_name_is_refused(nowhere, monkeypatch):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.public_traces import FOLDER, needs_public_traces
+from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
@@ -28,7 +28,7 @@ def test_what_is_printed_is_plain_json_and_names_the_file():
 
 @needs_public_traces
 def test_the_words_of_the_api_for_a_public_trace(monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     said = json.loads(json.dumps(describe("hta_v100_memory_events")))
     promised = {
         "format": "kineto",

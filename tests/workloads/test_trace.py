@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles.trace_share import requests
-from tests.public_traces import FOLDER, needs_public_traces
+from tests.public_traces import NAMED, needs_public_traces
 from workbench.errors import InputError
 from workbench.machine import Machine, read_machine
 from workbench.streams import Streams
@@ -287,7 +287,7 @@ def test_a_sweep_file_is_told_where_its_mistake_is():
 
 def test_it_reads_from_a_sweep_file_pickles_and_is_shown_shortly():
     workload = read_workload({"trace": str(DATA / "rocprofv3.json"), "count": 5})
-    assert workload == TraceWorkgroups(trace=str(DATA / "rocprofv3.json"), count=5)
+    assert workload == TraceWorkgroups(trace=str(DATA / "rocprofv3.json"), count=5).pinned()
     assert pickle.loads(pickle.dumps(workload)) == workload
     assert workload.short() == "trace_workgroups(trace=rocprofv3.json, count=5)"
 
@@ -305,7 +305,7 @@ def test_it_reads_from_a_sweep_file_pickles_and_is_shown_shortly():
     ],
 )
 def test_real_traces_give_a_queue_for_their_machine(monkeypatch, name, machine, count, longest):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     found = TraceWorkgroups(trace=name).workgroups(read_machine(machine), Streams(1))
     assert len(found.length) == count
     assert found.length.max() == longest
@@ -317,7 +317,7 @@ def test_real_traces_give_a_queue_for_their_machine(monkeypatch, name, machine, 
 
 @needs_public_traces
 def test_a_real_workgroup_that_is_too_big_names_the_preset_of_its_own_card(monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     with pytest.raises(InputError) as refused:
         TraceWorkgroups(trace="rocprofv3_mi355x_part1").workgroups(read_machine("mi300x"), Streams(1))
     assert "takes 156672 bytes of shared memory, 306 segments where the machine has 128" in str(refused.value)

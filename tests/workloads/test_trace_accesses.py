@@ -121,6 +121,16 @@ def test_a_list_is_named_by_its_kernels_too(listing):
     assert TraceAccesses(trace=str(listing)).identity() != before
 
 
+def test_a_list_is_pinned_with_its_kernels(listing):
+    workload = read_workload({"trace": str(listing)}, wants="accesses")
+    blocks = workload.accesses(MACHINE, Streams(0))
+    with (listing.parent / "kernel-2.trace").open("a") as file:
+        file.write("0 0 0 0 0010 ffffffff 1 R1 MOV 0 0\n")
+    assert "its content has changed: the digest is" in refusal(workload.accesses, MACHINE, Streams(0))
+    assert "kernel-2.trace: its content has changed while it was read" in refusal(list, blocks)
+    assert read_workload({"trace": str(listing)}, wants="accesses").sha256 != workload.sha256
+
+
 def test_copies_have_pages_of_their_own_or_the_same(listing):
     once = page_sharing(TraceAccesses(trace=str(listing)).accesses(MACHINE, Streams(0)), 3)
     own = page_sharing(TraceAccesses(trace=str(listing), copies=3).accesses(MACHINE, Streams(0)), 3)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.junk import refusal
 from tests.oracles import trace_groups
 from tests.oracles.dispatch_fit import fits
-from tests.public_traces import FOLDER, needs_public_traces
+from tests.public_traces import NAMED, needs_public_traces
 from workbench.machine import Machine, preset, read_machine
 from workbench.streams import Streams
 from workbench.workloads.read import read_workload
@@ -260,7 +260,7 @@ def test_it_reads_from_a_sweep_file_pickles_is_shown_shortly_and_is_named_by_con
     here, there = (
         read_workload({"trace": str(tmp_path / name), "count": 5}, wants="groups") for name in ("a.json", "b.json")
     )
-    assert here == TraceGroups(trace=str(tmp_path / "a.json"), count=5)
+    assert here == TraceGroups(trace=str(tmp_path / "a.json"), count=5).pinned()
     assert pickle.loads(pickle.dumps(here)) == here
     assert here.short() == "trace_groups(trace=a.json, count=5)"
     assert here.identity() == there.identity() != here.but(windows=2).identity()
@@ -306,7 +306,7 @@ REAL = [
 @needs_public_traces
 @pytest.mark.parametrize(("name", "machine", "levers", "expected"), REAL)
 def test_real_traces_give_groups_for_their_machine(monkeypatch, name, machine, levers, expected):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     found = TraceGroups(trace=name, most_a_kernel=64, **levers).groups(preset(machine).machine(), Streams(1))
     most = {label: int(blocks.max()) for label, blocks in found.demand.items()}
     assert (len(found.waves), len(np.unique(found.channel)), int(found.waves.max()), most) == expected
@@ -318,7 +318,7 @@ def test_real_traces_give_groups_for_their_machine(monkeypatch, name, machine, l
 
 @needs_public_traces
 def test_every_workgroup_of_a_real_trace_may_be_taken(monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     workload = TraceGroups(trace="hta_a100_alexnet")
     machine = read_machine("a100")
     assert len(workload.groups(machine, Streams(1)).waves) == 971288 == workload.facts(machine)["workgroups"]
@@ -326,7 +326,7 @@ def test_every_workgroup_of_a_real_trace_may_be_taken(monkeypatch):
 
 @needs_public_traces
 def test_a_real_trace_without_registers_says_so(monkeypatch):
-    monkeypatch.setenv("WORKBENCH_TRACES", str(FOLDER))
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     said = refusal(TraceGroups(trace="tracelens_mi210_gpu_only").groups, read_machine("mi250x"), Streams(1))
     assert "562 of 562 kernels have no registers (" in said
     assert said.endswith("`unrecorded: none` takes them to ask for none.")

@@ -14,7 +14,7 @@ from workbench.errors import StoreError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="such as H1.1 (default: all)")
-    parser.add_argument("--out", metavar="DIR", help="keep the runs and the report here")
+    parser.add_argument("--out", metavar="DIR", help="keep the report here, and the runs in a results folder a sweep")
     parser.add_argument("--seeds", type=whole, default=200, metavar="N", help="paired seeds (default 200)")
     parser.add_argument("--workers", type=int, metavar="N", help="processes")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

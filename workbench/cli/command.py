@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import NamedTuple
 
-DONE, SOME_FAILED, WRONG_INPUT, STOPPED = 0, 1, 2, 130
+DONE, SOME_FAILED, WRONG_INPUT = 0, 1, 2
 """Exit statuses."""
 
 

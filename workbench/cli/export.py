@@ -15,8 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     from workbench.api import open_results
+    from workbench.export.manifest import read_manifest
 
-    print(f"bundle: {open_results(given.folder).export(given.to, style=given.style)}")
+    bundle = open_results(given.folder).export(given.to, style=given.style)
+    for need in read_manifest(bundle)["needs"]:
+        print(f"not in the bundle: {need}")
+    print(f"bundle: {bundle}")
     return DONE
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 from pathlib import Path
 
 from workbench.cli.command import Command
+from workbench.dashboards.leash import call_on_leash
 
 QUIET = ("--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate", "--LabApp.news_url=None")
 """JupyterLab would ask public hosts for news and updates; a workbench makes no request off the host."""
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     folder = given.folder or ("notebooks" if Path("notebooks").is_dir() else ".")
-    return subprocess.call([sys.executable, "-m", "jupyterlab", f"--port={given.port}", *QUIET, folder])
+    return call_on_leash([sys.executable, "-m", "jupyterlab", f"--port={given.port}", *QUIET, folder])
 
 
 COMMAND = Command("lab", "Open JupyterLab on the notebooks.", add_arguments, run)

@@ -9,7 +9,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from workbench.cli.command import STOPPED, WRONG_INPUT, Command
+from workbench.cli.command import WRONG_INPUT, Command
+from workbench.cli.compile_notice import compile_notice
+from workbench.cli.stopping import stoppable
 from workbench.errors import InputError, WorkbenchError, unknown_name
 
 COMMANDS = {
@@ -37,25 +39,37 @@ COMMANDS = {
 """Each command and the file of this room that holds it; only the one that is called is imported."""
 
 
+KEPT = "stopped; finished runs of a results folder are kept."
+
+SPECIFICATIONS = (
+    "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/ (of an installed package: "
+    "workbench/specification/)."
+)
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{self.prog}: {message}. See: {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: 0 done, 1 some runs failed, 2 wrong input, 130 stopped."""
+    """Run one command and return its exit status.
+
+    0 done, 1 some runs failed, 2 wrong input, 130 stopped by Ctrl-C (128 and its number by another signal).
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        return _run(words)
-    except WorkbenchError as problem:
-        print(f"workbench: {problem}", file=sys.stderr)
-        return problem.exit_status
-    except KeyboardInterrupt:
-        print("workbench: stopped; finished runs of a results folder are kept.", file=sys.stderr)
-        return STOPPED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    with stoppable() as stop:
+        try:
+            return _run(words)
+        except WorkbenchError as problem:
+            print(f"workbench: {problem}", file=sys.stderr)
+            return problem.exit_status
+        except KeyboardInterrupt as stopped:
+            print(f"workbench: {str(stopped) or KEPT}", file=sys.stderr)
+            return stop.exit_status
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
 
 
 def _run(words: list[str]) -> int:
@@ -70,9 +84,11 @@ def _run(words: list[str]) -> int:
     if words[0] not in COMMANDS:
         raise unknown_name("", "command", words[0], COMMANDS)
     command = find(words[0])
-    parser = _Parser(prog=f"workbench {command.name}", description=command.says)
+    parser = _Parser(prog=f"workbench {command.name}", description=command.says, epilog=SPECIFICATIONS)
     command.add_arguments(parser)
-    return command.run(_parsed(parser, words[1:]))
+    given = _parsed(parser, words[1:])
+    with compile_notice():
+        return command.run(given)
 
 
 def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
@@ -88,4 +104,4 @@ def find(name: str) -> Command:
 
 def _overview() -> str:
     lines = [f"  {name:<12}{find(name).says}" for name in COMMANDS]
-    return "\n".join(["workbench COMMAND ... (each has --help)", "", *lines])
+    return "\n".join(["workbench COMMAND ... (each has --help)", "", *lines, "", SPECIFICATIONS])

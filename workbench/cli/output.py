@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_NOTES = 8
+"""Of the sentences below a table that are printed."""
+
 
 def say_json(value: Any) -> None:
     """Print one JSON object; a number that JSON does not know is null."""
     print(json.dumps(_plain(value), ensure_ascii=False))
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """Print sentences that belong to a table, one a line, the first few of many."""
+    for note in notes[:MOST_NOTES]:
+        print(note)
+    if len(notes) > MOST_NOTES:
+        print(f"... and {len(notes) - MOST_NOTES} more such lines (--json has all)")
 
 
 def _plain(value: Any) -> Any:

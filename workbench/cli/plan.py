@@ -24,30 +24,37 @@ def run(given: argparse.Namespace) -> int:
     from workbench.api import planned
 
     plan = planned(given.sweep, set=overrides(given))
-    kept = _kept(plan, Path(given.out) if given.out else default_folder(given.sweep))
+    kept, note = _kept(plan, Path(given.out) if given.out else default_folder(given.sweep))
     drawn = draw(plan.sweep)
     if given.json:
         points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
         design = {"design": drawn.plain()} if drawn else {}
-        say_json({"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept})
+        noted = {"note": note} if note else {}
+        say_json({"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept, **noted})
     else:
         if drawn:
             print(drawn.says())
         print(f"{counted(plan)}, {kept} of them kept")
+        if note:
+            print(note)
     return DONE
 
 
-def _kept(plan: Plan, folder: Path) -> int:
+def _kept(plan: Plan, folder: Path) -> tuple[int, str]:
+    """How many runs are kept, measured by the code that there is now, and why none is where others made the rows."""
+    from workbench.experiments.foreign_rows import foreign_sentence
+    from workbench.experiments.measured_by import measures_digest
     from workbench.experiments.store import Store, has_store
 
     if not has_store(folder, STORE):
-        return 0
+        return 0, ""
     store = Store(folder / STORE, read_only=True)
     try:
-        done = store.done()
+        done, measured = store.measured(), measures_digest(plan.sweep.mechanism, anew=True)
+        kept = sum(done.get(run.id) == measured for run in plan.runs())
+        return kept, foreign_sentence(plan, store, done)
     finally:
         store.close()
-    return sum(run.id in done for run in plan.runs())
 
 
 COMMAND = Command("plan", "How many runs a sweep has and how many are kept; runs nothing.", add_arguments, run)

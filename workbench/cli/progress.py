@@ -57,6 +57,13 @@ class Bar:
         failed = f"{self._pace.failed} failed" if self._pace.failed else ""
         self._bar.update(self._task, completed=self._pace.done, pace=_pace(self._pace), failed=failed)
 
+    def complete(self) -> None:
+        if self._lines is not None:
+            self._lines.complete()
+        if self._bar is not None and self._pace is not None:
+            self._pace.complete()
+            self._bar.update(self._task, total=self._pace.needed, pace="")
+
     def end(self) -> None:
         if self._lines is not None:
             self._lines.end()
@@ -66,4 +73,4 @@ class Bar:
 
 def _pace(pace: Pace) -> str:
     rate = pace.rate()
-    return f"{rate:.1f}/s, {span((pace.total - pace.done) / rate)} left" if rate > 0 else ""
+    return f"{rate:.1f}/s, {span((pace.needed - pace.done) / rate)} left" if rate > 0 else ""

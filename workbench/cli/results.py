@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import say_json, say_notes, say_table
 from workbench.errors import InputError
 
 
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.folder import write_whole
+    from workbench.studies.missing import missing_notes
 
     if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None):
         raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")
@@ -36,10 +37,15 @@ def run(given: argparse.Namespace) -> int:
         write_whole(Path(given.csv), results.table.to_csv(index=False))
     if given.json:
         rows = {"table": results.table.to_dict("records"), "summary": results.summary().to_dict("records")}
-        say_json({"sweep": results.plan.sweep.name, "runs": len(results.rows), **rows})
+        facts = {"sweep": results.plan.sweep.name, "runs": len(results.rows), "missing": missing_notes(results)}
+        notes = {"notes": results.notes} if results.notes else {}
+        say_json({**facts, **notes, **rows})
     else:
         say_table(results.summary())
+        say_notes(missing_notes(results))
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
+        for note in results.notes:
+            print(note)
     return SOME_FAILED if results.failures else DONE
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import say_json, say_notes, say_table
 from workbench.cli.progress import Bar
 from workbench.cli.sweep_arguments import add_sweep_arguments, add_worker_arguments, executor_of, overrides
 from workbench.experiments.folder import TABLE
@@ -40,7 +40,6 @@ def run(given: argparse.Namespace) -> int:
 
     chosen = overrides(given)
     plan = planned(given.sweep, set=chosen)
-    check_figures(plan.sweep.figures, plan.sweep.mechanism.engine.name, plan.sweep.where)
     folder = Path(given.out) if given.out else default_folder(given.sweep)
     executor, limit = executor_of(given), LIMIT_SECONDS if given.limit is None else given.limit
     check_pool(executor, given.workers)
@@ -61,7 +60,7 @@ def run(given: argparse.Namespace) -> int:
     if given.events:
         write_events(results, folder)
     _report(results, folder, figures, given.json)
-    return SOME_FAILED if results.failures else DONE
+    return SOME_FAILED if results.failures or results.unmeasured else DONE
 
 
 def counted(plan: Plan) -> str:
@@ -75,14 +74,6 @@ def default_folder(sweep: str) -> Path:
     path = Path(sweep).with_suffix("")
     parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
     return Path("results", *parts)
-
-
-def check_figures(names: list[str], engine: str, where: str) -> None:
-    """Refuse an unknown figure before anything runs."""
-    if names:
-        from workbench.figures import check
-
-        check(names, engine, where)
 
 
 def draw_figures(results: Results, folder: Path) -> list[Path]:
@@ -106,20 +97,26 @@ def write_events(results: Results, folder: Path) -> None:
 
 
 def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) -> None:
+    from workbench.studies.missing import missing_notes
+
     failures = results.failures
     if as_json:
-        say_json({**_facts(results, folder, figures), "summary": results.summary().to_dict("records")})
+        rows = {"summary": results.summary().to_dict("records"), "missing": missing_notes(results)}
+        say_json({**_facts(results, folder, figures), **rows})
         return
     summary = results.summary()
     say_table(summary if len(summary) <= MOST_ROWS else summary[summary["measure"] == summary["measure"].iloc[0]])
     if len(summary) > MOST_ROWS:
         print(f"(the other measures: workbench results {folder})")
+    say_notes(missing_notes(results))
     if stopped := _stopped(results):
         print(stopped)
     for row in failures[:5]:
         print(f"failed: seed {row.seed} of point {row.point[:8]}: {row.error}")
     if len(failures) > 5:
         print(f"... and {len(failures) - 5} more failed runs (results.table has all)")
+    for note in results.notes:
+        print(note)
     print(f"{len(results.rows)} runs in {results.seconds:.1f} s, kept in {folder}")
     for path in figures:
         if path.suffix == ".png":
@@ -143,6 +140,7 @@ def _facts(results: Results, folder: Path, figures: list[Path]) -> dict[str, Any
         "runs": len(results.rows),
         "failed": [{"run_id": row.id, "seed": row.seed, "error": row.error} for row in results.failures],
         "seconds": results.seconds,
+        **({"notes": results.notes} if results.notes else {}),
         "figures": [str(path) for path in figures],
         **({"stopped": stopped} if (stopped := _stopped(results)) else {}),
     }

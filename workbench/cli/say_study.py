@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbench.cli.output import say_table
+from workbench.cli.output import say_notes, say_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +37,7 @@ def _say_front(found: StudyResults) -> None:
     gains = {name: [_gain(row, name) for _, row in best.iterrows()] for name in names}
     shown = best[["trial", "policy"]].assign(**gains)
     say_table(shown.head(MOST_ROWS))
+    say_notes(_missing(found))
     if len(shown) > MOST_ROWS:
         print(f"... and {len(shown) - MOST_ROWS} more")
     fresh = f"{len(best)} of them still on {len(found.study.holdout_seeds)} fresh seeds"
@@ -46,6 +47,13 @@ def _say_front(found: StudyResults) -> None:
         print(f"better than the baseline in every objective, all intervals clear of zero: {better}")
     if found.history.trials_to(0.95) is not None:
         print(f"95 % of the final hypervolume after {found.history.trials_to(0.95)} of {len(found.found)} trials")
+
+
+def _missing(found: StudyResults) -> list[str]:
+    """What the comparison on fresh seeds lacks."""
+    from workbench.studies.missing import missing_notes
+
+    return [] if found.holdout is None else missing_notes(found.holdout)
 
 
 def _gain(row: pd.Series, name: str) -> str:
@@ -76,6 +84,7 @@ def study_facts(found: StudyResults, folder: Path, figures: list[Path]) -> dict[
         "failed": len(found.failures),
         "pruned": len(found.pruned),
         "pareto": found.pareto.to_dict("records") if found.holdout is not None else [],
+        "missing": _missing(found),
         "trials_to_95_percent": found.history.trials_to(0.95),
         "importances": found.importances.to_dict("records"),
         "seconds": found.seconds,

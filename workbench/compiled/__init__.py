@@ -3,6 +3,7 @@
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
 from workbench.compiled.black_box import failed_call, forget_failed_call
 from workbench.compiled.bound import bound
+from workbench.compiled.compile_events import report_compiling
 from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, kernel, routine
 from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
@@ -45,3 +46,5 @@ __all__ = [
     "view",
     "writable",
 ]
+
+report_compiling()

@@ -46,7 +46,12 @@ def routine(function: _Function) -> _Function:
 def apart(function: _Function) -> _Function:
     """Compile a function that allocates nothing and is never copied into its callers: for those of deep calls."""
     keep = may_be_kept(function.__module__)
-    options = {"_nrt": False, "forceinline": False, "error_model": "numpy", "pipeline_class": ApartCompiler}
+    options: dict[str, Any] = {
+        "_nrt": False,
+        "forceinline": False,
+        "error_model": "numpy",
+        "pipeline_class": ApartCompiler,
+    }
     return _compiled(function, cache=keep, **options)
 
 
@@ -68,11 +73,16 @@ def compiled_answer(function: _Function, signature: Any, built_in: bool, checked
     two words); a user's raises on a division by zero and has its loops metered. `checked` tests every array index.
     """
     counts = not built_in or hasattr(function, "creates_arrays")
-    options: dict[str, Any] = {"boundscheck": checked, "error_model": "python", "cache": built_in and not checked}
+    options: dict[str, Any] = {
+        "folder": os.path.join(_FOLDER, "answers", digest),
+        "boundscheck": checked,
+        "error_model": "python",
+        "cache": built_in and not checked,
+    }
     options["_nrt"] = counts
     if not built_in:
         options["pipeline_class"] = MeteredCompiler
-    return _compiled(function, signature, folder=os.path.join(_FOLDER, "answers", digest), **options)
+    return _compiled(function, signature, **options)
 
 
 def _compiled(function: _Function, *signature: Any, folder: str = _FOLDER, **options: Any) -> Any:

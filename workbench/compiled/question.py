@@ -65,7 +65,7 @@ class Question:
         self.parameters = tuple(_BEFORE.get(field, field) for field in fields_of(see))
         self._number = register(name, see)
         self.signature = _RETURNED[returns](view_type(see))
-        self._ready: dict[tuple[Callable[..., int], bool, Kinds], Versions] = {}
+        self._ready = Versions()
         self.ask = self._plain_ask if INTERPRETED else self._native_ask()
 
     def __identity__(self) -> tuple[Any, ...]:
@@ -94,10 +94,8 @@ class Question:
         if INTERPRETED:
             return self.plain(answer, kinds)
         with _compiling:
-            if (versions := self._ready.get((answer, checked, kinds))) is None:
-                compiled = functools.partial(self._compile, answer, checked, kinds)
-                versions = self._ready[answer, checked, kinds] = Versions(answer, compiled)
-            return versions.now()
+            compiled = functools.partial(self._compile, answer, checked, kinds)
+            return self._ready.now(answer, (checked, kinds), compiled)
 
     def plain(self, answer: Callable[..., int], kinds: Kinds = ()) -> Callable[[Any], int]:
         """Return an answer as a plain function of the view, in which levers have their names."""

@@ -10,6 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
+from workbench.dashboards.lasting import LastingCopies
 from workbench.units import bytes_said
 
 MOST_BYTES = 256 << 20
@@ -34,6 +35,7 @@ class DropZone(anywidget.AnyWidget):
         super().__init__(asks=asks)
         self._taken = taken
         self._folder = tempfile.TemporaryDirectory(prefix="workbench-dropped-")
+        self.copies = LastingCopies(Path(self._folder.name))
         self._path = Path()
         self._left: int | None = None  # bytes that are still to come; None = no file is on its way
         self.on_msg(self._heard)

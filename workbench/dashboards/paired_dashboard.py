@@ -98,7 +98,7 @@ class PairedDashboard(widgets.HBox):
         """The state as YAML, where somebody looks at it: writing it takes as long as a dozen runs."""
         if self.folded.selected_index is not None:
             with self._mistakes_said():
-                said = self.sidebar.said()
+                said = self.sidebar.workload.lasting(self.sidebar.said())
                 self.sweep.value = yaml.safe_dump(said, sort_keys=False, default_flow_style=None, width=88)
 
     def _show_seed(self, runs: PairedRuns) -> None:

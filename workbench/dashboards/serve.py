@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import socket
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.dashboards import check_name
+from workbench.dashboards.leash import call_on_leash
 from workbench.errors import InputError, missing_extra
 
 HOST = "127.0.0.1"
@@ -26,6 +26,8 @@ _SHARED = Path(__file__).parent / "share" / "jupyter"
 
 def serve(name: str = "shared_memory", port: int = 8866, open_browser: bool = True) -> int:
     """Serve a dashboard at http://127.0.0.1:PORT until it is stopped; return Voila's exit status.
+
+    However this process ends, the server and its kernel end with it.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def serve(name: str = "shared_memory", port: int = 8866, open_browser: bool = Tr
         raise missing_extra("workbench dashboard", "dashboards")
     with _notebook(check_name(name)) as notebook:
         command = voila_command(notebook, free_port(port), open_browser)
-        return subprocess.call(command, env=environment())
+        return call_on_leash(command, environment())
 
 
 def voila_command(notebook: Path, port: int, open_browser: bool) -> list[str]:

@@ -58,6 +58,10 @@ class WorkloadControl(Control):
     def refresh(self) -> None:
         self.levers.refresh()
 
+    def lasting(self, said: dict[str, Any]) -> dict[str, Any]:
+        """Return a sweep in which a dropped file is called by a copy that outlives the page; the copy is made."""
+        return said if self.drop is None else self.drop.copies.in_sweep(said)
+
     def on_drop(self, listener: Callable[[], None]) -> None:
         """Call someone when a file was dropped, before anyone hears that the workload has changed."""
         self._dropped.append(listener)

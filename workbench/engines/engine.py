@@ -22,6 +22,8 @@ class Setup(NamedTuple):
     workload: Any
     policies: Mapping[str, Policy]
     options: Spec
+    code: tuple[tuple[type[Spec], str], ...] = ()
+    """Each class of the user's that a setup of a plan uses, with its digest when the plan was made."""
 
     def identity(self) -> dict[str, Any]:
         """Return the setup in plain types: what a run id is the digest of, with the seed and the engine's revision.

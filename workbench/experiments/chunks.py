@@ -29,6 +29,21 @@ class Chunk(NamedTuple):
         """The same runs, one a chunk."""
         return (Chunk({task.point: self.setups[task.point]}, [task]) for task in self.tasks)
 
+    def by_point(self) -> Iterator[Chunk]:
+        """The same runs, one chunk a point."""
+        for point, setup in self.setups.items():
+            yield Chunk({point: setup}, [task for task in self.tasks if task.point == point])
+
+    def only(self, index: int | None) -> Iterator[Chunk]:
+        """One of the runs; each of them, one a chunk, where it is not known which."""
+        return (one for number, one in enumerate(self.alone()) if index in (None, number))
+
+    def without(self, index: int | None) -> Iterator[Chunk]:
+        """The other runs, one chunk or none."""
+        tasks = [] if index is None else [task for number, task in enumerate(self.tasks) if number != index]
+        if tasks:
+            yield Chunk(self.setups, tasks)
+
     def after(self, done: int) -> Iterator[Chunk]:
         """What is left when the first runs are done: one chunk or none."""
         if done < len(self.tasks):

@@ -20,7 +20,7 @@ TABLE_AS_CSV = "results.csv"
 def keep_files(runs: RunSet, folder: Path) -> None:
     """Write the files beside the store, each whole or not at all."""
     keep_sweep(runs, folder)
-    write_json(folder / PROVENANCE, provenance(runs.plan, runs.seconds))
+    write_json(folder / PROVENANCE, provenance(runs))
     keep_table(runs, folder)
 
 

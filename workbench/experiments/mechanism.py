@@ -11,7 +11,7 @@ import numpy as np
 from workbench.engines.engine import Engine
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_id import Revision
-from workbench.identity import digest_of
+from workbench.identity import current
 from workbench.metrics.measure import Measure
 
 
@@ -32,7 +32,7 @@ class Mechanism(NamedTuple):
         engine = type(self.engine)
         if engine.__module__.startswith("workbench."):
             return self.engine.revision
-        return self.engine.revision, digest_of(engine)
+        return self.engine.revision, current(engine).digest
 
 
 _MODULES = {
@@ -73,6 +73,11 @@ _ready: dict[str, Mechanism] = {}
 def mechanisms() -> list[str]:
     """The name of every mechanism."""
     return sorted({*_MODULES, *_ready})
+
+
+def is_built_in(name: str) -> bool:
+    """Return True if a mechanism is part of this package."""
+    return name in _MODULES
 
 
 def enter(found: Mechanism) -> None:

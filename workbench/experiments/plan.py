@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,11 @@ from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import Point, expand
+from workbench.experiments.fault import chosen, raised_in_planning
+from workbench.experiments.interrupts import noticed
+from workbench.experiments.labels import told_apart
 from workbench.experiments.once import Once, OncePerPart, each_time
+from workbench.experiments.planned_point import PlannedPoint
 from workbench.experiments.point_ids import PointIds
 from workbench.experiments.run_id import run_id
 from workbench.experiments.sweep import Sweep
@@ -23,17 +28,6 @@ from workbench.levers import Spec, read_spec
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, read_policy
 from workbench.workloads.read import read_workload
-
-
-class PlannedPoint(NamedTuple):
-    """One point of a sweep."""
-
-    id: str
-    setup: Setup
-    coordinates: dict[str, Any]
-    """Dotted path of each varied lever -> the value shown in tables."""
-    baseline: str | None
-    """The id of the point that it is compared with."""
 
 
 class PlannedRun(NamedTuple):
@@ -61,24 +55,49 @@ class Plan:
         return len(self.points) * len(self.sweep.seeds)
 
 
+@noticed()
 @uncollected()
 @one_moment()
-def make_plan(sweep: Sweep) -> Plan:
+def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     """Expand a sweep, read every setup, add baselines that are not points already, and admit the first seed of each.
+
+    Parameters
+    ----------
+    unread : list of str, optional
+        Takes one sentence an alternative that cannot be read or admitted here, which is then left out of the plan;
+        without a list the first such ends in an error.
 
     Raises
     ------
     InputError
-        A setup is not valid, with the path of the offending key; or a workload asks for what its machine cannot give.
+        A setup is not valid, with the path of the offending key; a workload asks for what its machine cannot give; or
+        a user's policy, workload or engine raised, whatever it raised.
     """
     varied = copy.deepcopy(with_choices(sweep))
     points: dict[str, PlannedPoint] = {}
     read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
-        _add_with_baseline(points, sweep, alternative, read, named)
-    for point in points.values():
-        _admit(sweep, point)
-    return Plan(sweep, list(points.values()))
+        with _noted(unread), raised_in_planning(sweep.where, alternative.coordinates):
+            _add_with_baseline(points, sweep, alternative, read, named)
+    for id, point in list(points.items()):
+        with _noted(unread) as refused, raised_in_planning(sweep.where, point.coordinates, point.setup):
+            _admit(sweep, point)
+        if refused:
+            del points[id]
+    return Plan(sweep, told_apart(points.values()))
+
+
+@contextmanager
+def _noted(unread: list[str] | None) -> Iterator[list[str]]:
+    """Note an error instead of raising it, where there is a list of notes; what is yielded then holds it."""
+    refused: list[str] = []
+    try:
+        yield refused
+    except InputError as problem:
+        if unread is None:
+            raise
+        refused.append(str(problem))
+        unread.append(str(problem))
 
 
 def _admit(sweep: Sweep, point: PlannedPoint) -> None:
@@ -86,8 +105,7 @@ def _admit(sweep: Sweep, point: PlannedPoint) -> None:
     try:
         sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
     except InputError as wrong:
-        chosen = ", ".join(f"{path} = {value}" for path, value in point.coordinates.items())
-        raise InputError(at(sweep.where, at(chosen and f"where {chosen}", str(wrong)))) from None
+        raise InputError(at(sweep.where, at(chosen(point.coordinates), str(wrong)))) from None
 
 
 def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
@@ -154,8 +172,9 @@ def _add_with_baseline(
 ) -> None:
     """Add what an alternative stands for and then its baseline, each unless it is a point already."""
     setup, coordinates = read_setup(sweep, alternative.value, once), alternative.coordinates
-    baseline, own = _baseline(sweep, setup, once), named.of(setup)
-    against = own if baseline is None else named.of(baseline)
+    baseline = _baseline(sweep, setup, once)
+    own, setup = named.of(setup)
+    against, baseline = (own, None) if baseline is None else named.of(baseline)
     compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.said["baseline"]}
     if own not in points:
         shown = _shown({**compared, **coordinates}, setup)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.engines.engine import Setup
+from workbench.experiments.planned_code import own_classes, with_code
 from workbench.experiments.run_id import Revision, canonical, digest
 from workbench.identity import FORMAT, PYTHON
 
@@ -18,30 +18,26 @@ class PointIds:
     """
 
     def __init__(self, revision: Revision) -> None:
-        self._fixed = {
-            name: canonical(value) for name, value in (("format", FORMAT), ("python", PYTHON), ("revision", revision))
-        }
-        self._known: dict[int, tuple[Any, str]] = {}
+        self._python, self._revision = canonical(PYTHON), canonical(revision)
+        self._known: dict[int, tuple[Any, str, bool]] = {}
 
-    def of(self, setup: Setup) -> str:
-        """The name of a setup."""
-        parts = {
-            **self._fixed,
-            "engine": f'"{setup.engine}"',
-            "machine": self._text(setup.machine, setup.machine.identity),
-            "options": self._text(setup.options, setup.options.identity),
-            "policies": _joined({slot: self._text(it, it.identity) for slot, it in setup.policies.items()}),
-            "workload": self._text(setup.workload, setup.workload.identity),
-        }
-        return digest(_joined(parts))
+    def of(self, setup: Setup) -> tuple[str, Setup]:
+        """Return the name of a setup, and the setup with the digests of the user's classes in it, if there are any."""
+        machine, m = self._part(setup.machine)
+        options, o = self._part(setup.options)
+        workload, w = self._part(setup.workload)
+        policies = {slot: self._part(policy) for slot, policy in setup.policies.items()}
+        each = ",".join([f'"{slot}":{policies[slot][0]}' for slot in sorted(policies)])
+        text = (
+            f'{{"engine":"{setup.engine}","format":{FORMAT},"machine":{machine},"options":{options},'
+            f'"policies":{{{each}}},"python":{self._python},"revision":{self._revision},"workload":{workload}}}'
+        )
+        own = m or o or w or any(own for _, own in policies.values())
+        return digest(text), with_code(setup) if own else setup
 
-    def _text(self, part: Any, plain: Callable[[], Any]) -> str:
-        """What a part says; the part is kept with it, so that no other one can take its place in memory."""
-        if id(part) not in self._known:
-            self._known[id(part)] = part, canonical(plain())
-        return self._known[id(part)][1]
-
-
-def _joined(texts: Mapping[str, str]) -> str:
-    """A mapping of names to canonical texts, as canonical text."""
-    return "{" + ",".join([f'"{name}":{texts[name]}' for name in sorted(texts)]) + "}"
+    def _part(self, part: Any) -> tuple[str, bool]:
+        """Return a part's text and whether it is of the user's; kept with the part, whose address no other gets."""
+        if (known := self._known.get(id(part))) is None:
+            own = any(True for _ in own_classes(part))
+            known = self._known[id(part)] = part, canonical(part.identity()), own
+        return known[1], known[2]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from workbench.compiling import working_clock
 from workbench.experiments.row import Row
 
 SPAN_SECONDS = 30.0
 """The pace is that of the last so many seconds."""
+
+TOGETHER_SECONDS = 0.05
+"""Rows that come within so long of the first were done before it came."""
 
 
 class Progress(Protocol):
@@ -25,6 +28,9 @@ class Progress(Protocol):
     def advance(self, row: Row) -> None:
         """A run ended."""
 
+    def complete(self) -> None:
+        """What has not been run by now is not needed: repeats, pruned trials, seeds beyond those that were enough."""
+
     def end(self) -> None:
         """The sweep ended or was stopped."""
 
@@ -38,49 +44,73 @@ class Silent:
 
     def advance(self, row: Row) -> None: ...
 
+    def complete(self) -> None: ...
+
     def end(self) -> None: ...
 
 
 class Pace:
     """Runs done, rate, time left, failures so far.
 
-    >>> times = iter([0.0, 1.0, 2.0, 2.0])
+    Nothing is said of a rate before a second run: the first waits for its engine to be compiled and for workers to
+    start. The clock stands still while this process compiles.
+
+    >>> times = iter([50.0, 51.0, 51.0])
     >>> pace = Pace(total=10, kept=4, clock=lambda: next(times))
-    >>> pace.count(failed=False), pace.count(failed=True)
-    (None, None)
+    >>> pace.count(failed=False)
+    >>> pace.line()
+    '5 of 10 runs'
+    >>> pace.count(failed=True)
     >>> pace.line()
     '6 of 10 runs, 1.0/s, 4 s left, 1 failed'
     """
 
-    def __init__(self, total: int, kept: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, total: int, kept: int, clock: Callable[[], float] = working_clock) -> None:
         self.total, self.done, self.failed = total, kept, 0
+        self.needed = total
+        """Of the total; fewer once it is known that some are not."""
         self._clock = clock
-        self._marks: deque[tuple[float, int]] = deque([(clock(), kept)])
+        self._marks: deque[tuple[float, int]] = deque()
 
     def count(self, failed: bool) -> None:
         """One more run ended."""
         self.done += 1
         self.failed += failed
         now = self._clock()
-        if now - self._marks[-1][0] >= SPAN_SECONDS / 60:
+        if len(self._marks) == 1 and now - self._marks[0][0] < TOGETHER_SECONDS:
+            self._marks[0] = (self._marks[0][0], self.done)
+        elif not self._marks or now - self._marks[-1][0] >= SPAN_SECONDS / 60:
             self._marks.append((now, self.done))
         while len(self._marks) > 2 and now - self._marks[1][0] > SPAN_SECONDS:
             self._marks.popleft()
 
+    def complete(self) -> None:
+        """What has not been run by now is not needed."""
+        self.needed = self.done
+
     def rate(self) -> float:
-        """Runs a second of late."""
+        """Runs a second of late; 0 = nothing can be said yet."""
+        if not self._marks or self.done == self._marks[0][1]:
+            return 0.0
         began, done = self._marks[0]
         return (self.done - done) / max(self._clock() - began, 1e-9)
 
     def line(self) -> str:
         """All of it in words."""
         said = [f"{self.done} of {self.total} runs"]
+        if self.needed < self.total:
+            said = [f"{self.done} runs", f"{self.total - self.needed} of {self.total} were not needed"]
         rate = self.rate()
         if rate > 0:
             said.append(f"{rate:.1f}/s" if rate < 100 else f"{rate:.0f}/s")
-            if self.done < self.total:
-                said.append(f"{span((self.total - self.done) / rate)} left")
+            if self.done < self.needed:
+                said.append(f"{span((self.needed - self.done) / rate)} left")
         return ", ".join([*said, *([f"{self.failed} failed"] if self.failed else [])])
+
+
+def complete(watch: Progress) -> None:
+    """Tell who watches that no more is needed, if it wants to know: a watcher of a user may be older than the word."""
+    getattr(watch, "complete", lambda: None)()
 
 
 def span(seconds: float) -> str:

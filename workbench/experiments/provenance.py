@@ -1,23 +1,29 @@
-"""Where results come from: versions, commit, machine, the sweep as resolved."""
+"""Where results come from: the sweep as resolved, and the origins of its rows."""
 
 from __future__ import annotations
 
-import datetime
 import importlib.metadata
 import platform
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench.experiments.plan import Plan
 from workbench.experiments.run_id import canonical, digest
 from workbench.experiments.sources import sources
 
-_PACKAGES = ("gpu-policy-workbench", "numba", "numpy", "scipy", "pandas", "optuna")
+if TYPE_CHECKING:
+    from workbench.experiments.run_set import RunSet
+
+_PACKAGES = ("gpu-policy-workbench", "numba", "llvmlite", "numpy", "scipy", "pandas", "optuna")
+_PROCESSORS = Path("/proc/cpuinfo")
 
 
-def provenance(plan: Plan, seconds: float) -> dict[str, Any]:
-    """What a reader needs to know where a table came from, in plain types."""
+def provenance(runs: RunSet) -> dict[str, Any]:
+    """Return what a reader needs to know where a table came from, in plain types.
+
+    It is derived from the rows alone: a process that finds every row kept leaves it as it is, to the byte.
+    """
+    plan = runs.plan
     return {
         "sweep": plan.sweep.name,
         "sweep_digest": digest(canonical(_plain(plan.sweep.said))),
@@ -25,17 +31,16 @@ def provenance(plan: Plan, seconds: float) -> dict[str, Any]:
         "engine_revision": plan.sweep.mechanism.engine.revision,
         "seeds": plan.sweep.seeds,
         "runs": len(plan),
-        "seconds": round(seconds, 3),
-        "written": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        **environment(),
+        "rows": len(runs.rows),
+        "origins": [origin.plain() for origin in runs.origins],
     }
 
 
 def environment() -> dict[str, Any]:
-    """Versions of the packages that compute results, of Python, of the sources, and the kind of machine."""
+    """Return the versions of the packages that compute results, of Python, of the sources, and the kind of machine."""
     return {
         "python": platform.python_version(),
-        "machine": f"{platform.system()} {platform.machine()}",
+        "machine": ", ".join(part for part in (f"{platform.system()} {platform.machine()}", _processor()) if part),
         "packages": {name: _version(name) for name in _PACKAGES},
         "commit": _commit(),
         "sources": sources(),
@@ -47,6 +52,16 @@ def _version(name: str) -> str:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _processor() -> str:
+    """Return what the processor calls itself, on which the code that Numba makes depends; empty where unknown."""
+    try:
+        lines = _PROCESSORS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    named = (line.partition(":")[2] for line in lines if line.startswith("model name"))
+    return " ".join(next(named, "").split())
 
 
 def _commit() -> str:

@@ -1,10 +1,15 @@
-"""A row: one run's outcome, and the checksum that tells whether what is on disk is what was kept."""
+"""A row: one run's outcome, where it was computed, and the checksum that tells whether it is what was kept."""
 
 from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from workbench.experiments.run_id import digest
+
+ORIGIN_DIGITS = 16
 
 
 class Row(NamedTuple):
@@ -19,10 +24,14 @@ class Row(NamedTuple):
     """One sentence, empty when done."""
     seconds: float
     measures: dict[str, float]
+    origin: str = ""
+    """Canonical JSON of what computed it (`row_origins.own_origin`); empty = unknown, as in stores of format 2."""
+    measured: str = ""
+    """Digest of the code that computed its measures; empty = unknown."""
 
 
 class Kept(NamedTuple):
-    """A row as a store keeps it: plain values, the measures as one text, and when it was kept."""
+    """A row as a store keeps it: plain values, the measures as one text, the origin by its id."""
 
     id: str
     point: str
@@ -32,22 +41,47 @@ class Kept(NamedTuple):
     seconds: float
     measures: str
     at: float | None
-    """Seconds since 1970; None in stores of format 1."""
+    """Seconds since 1970 when it was kept; None in stores of format 1."""
+    origin: str = ""
+    """The id of an entry in the store's table of origins; empty = unknown."""
+    measured: str = ""
 
     def checksum(self) -> int:
-        """CRC-32 of everything but the time."""
+        """Compute the CRC-32 of the outcome, as stores have done since format 2."""
         return zlib.crc32("\0".join(map(repr, self[:7])).encode())
 
-    def row(self) -> Row:
-        """The row."""
-        return Row(*self[:6], json.loads(self.measures))
+    def origin_checksum(self) -> int | None:
+        """Compute the CRC-32 of where the row comes from; None where that is unknown.
+
+        It is apart from that of the outcome, so that an older version finds a newer store whole and refuses it as newer
+        instead of mending what is not damaged.
+        """
+        if not (self.origin or self.measured):
+            return None
+        return zlib.crc32("\0".join((self.id, self.origin, self.measured)).encode())
+
+    def row(self, origins: Mapping[str, str]) -> Row:
+        """Return the row, given the texts of the store's origins; an origin that is not among them is unknown."""
+        return Row(*self[:6], json.loads(self.measures), origins.get(self.origin, ""), self.measured)
 
 
-def kept(row: Row, at: float) -> Kept:
-    """A row as it is kept at a moment."""
-    return Kept(*row[:5], float(row.seconds), json.dumps(row.measures), at)
+def origin_id(text: str) -> str:
+    """Return the id of an origin: a digest of its text, and empty where it is unknown.
+
+    >>> origin_id('{"python":"3.11.2"}'), origin_id("")
+    ('ef5ed846c7ba47ee', '')
+    """
+    return digest(text)[:ORIGIN_DIGITS] if text else ""
+
+
+def kept(row: Row, at: float, origin: str) -> Kept:
+    """Return a row as it is kept at a moment, with the id of its origin."""
+    return Kept(*row[:5], float(row.seconds), json.dumps(row.measures), at, origin, row.measured)
 
 
 def better(new: Kept, old: Kept | None) -> bool:
-    """Whether a row replaces another of the same run: one that is done stays as it is, a failure may be tried again."""
-    return old is None or old.status != "done"
+    """Return True if a row replaces another one of the same run.
+
+    A failure may be tried again. A run that is done stays as it is, unless other code measured the new one.
+    """
+    return old is None or old.status != "done" or (new.status == "done" and new.measured != old.measured)

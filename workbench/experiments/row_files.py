@@ -1,8 +1,9 @@
 """Rows in text files, one a driver and only ever appended to: for file systems on which SQLite is not safe.
 
-A line is a checksum and a JSON list that says what it is: `["run", ...]`, `["point", ...]` or `["meta", ...]`. A line
-that a crash cut short is ignored, a damaged one costs itself alone, and the files of several drivers are merged as they
-are read.
+A line is a checksum and a JSON list of a kind, a key and a value: `["row", id, [...]]`, `["origin", id, text]` (before
+the first row of that origin in its file), `["point", id, text]` or `["meta", key, text]`. Format 2 wrote rows as
+`["run", id, ...]`. A line that a crash cut short is ignored, a damaged one costs itself alone, and the files of several
+drivers are merged as they are read.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import os
 import socket
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from workbench.experiments.row import Kept, better
+from workbench.experiments.row import Kept, better, origin_id
 
 SUFFIX = ".rows"
 SYNC_SECONDS = 1.0
@@ -31,8 +32,7 @@ class RowFiles:
         self.damaged: dict[str, int] = {}
         """File name -> lines that were left out."""
         self._rows: dict[str, Kept] = {}
-        self._points: dict[str, str] = {}
-        self._meta: dict[str, str] = {}
+        self._named: dict[str, dict[str, str]] = {"point": {}, "meta": {}, "origin": {}}
         self._file: int | None = None
         self._synced = time.monotonic()
         if not read_only:
@@ -50,36 +50,54 @@ class RowFiles:
             else:
                 yield said
 
-    def _learn(self, kind: str, *values: Any) -> None:
-        if kind == "run":
-            row = Kept(*values)
+    def _learn(self, kind: str, key: str, *values: Any) -> None:
+        if kind in ("row", "run"):
+            row = Kept(key, *(values[0] if kind == "row" else values))
             if better(row, self._rows.get(row.id)):
                 self._rows[row.id] = row
-        else:
-            key, value = values
-            (self._points if kind == "point" else self._meta)[key] = value
+        elif kind in self._named:
+            (self._named[kind][key],) = values
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nothing has been kept yet."""
+        return not self._named["meta"]
+
+    def upgrade(self, values: dict[str, str]) -> None:
+        """Say of the store what is new of it; lines of older formats stay as they were written."""
+        self.set_meta(values)
 
     def meta(self) -> dict[str, str]:
-        return dict(self._meta)
+        return dict(self._named["meta"])
 
     def set_meta(self, values: dict[str, str]) -> None:
         self._append(["meta", key, value] for key, value in values.items())
 
     def add_points(self, identities: Iterable[tuple[str, str]]) -> None:
-        self._append(["point", key, text] for key, text in identities if key not in self._points)
+        self._append(["point", key, text] for key, text in identities if key not in self._named["point"])
 
     def points(self) -> dict[str, str]:
-        return dict(self._points)
+        return dict(self._named["point"])
 
-    def add(self, rows: list[Kept]) -> None:
-        self._append(["run", *row] for row in rows)
+    def origins(self) -> dict[str, str]:
+        """The text of every origin by its id."""
+        return {key: text for key, text in self._named["origin"].items() if key == origin_id(text)}
+
+    def add(self, rows: list[Kept], origins: Mapping[str, str]) -> None:
+        """Keep rows, with those of their origins that may be new to this driver's file."""
+        named = [["origin", key, text] for key, text in origins.items()]
+        self._append([*named, *(["row", row.id, row[1:]] for row in rows)])
+
+    def count(self) -> int:
+        return len(self._rows)
 
     def rows(self) -> Iterator[Kept]:
         """Every row, in the order of their ids."""
         return (self._rows[run] for run in sorted(self._rows))
 
-    def done(self) -> set[str]:
-        return {run for run, row in self._rows.items() if row.status == "done"}
+    def done(self) -> dict[str, str]:
+        """The runs that are done, each with the digest of the code that measured it."""
+        return {run: row.measured for run, row in self._rows.items() if row.status == "done"}
 
     def close(self) -> None:
         if self._file is not None:

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.errors import InputError, unknown_name
+from workbench.experiments.folder import SWEEP
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan, PlannedPoint
+from workbench.experiments.planned_code import check_code
 from workbench.experiments.row import Row
+from workbench.experiments.row_origins import RowsOfOrigin, origins_of, origins_sentence
 from workbench.experiments.run_id import run_id
 from workbench.experiments.store import Store
 
@@ -43,6 +47,31 @@ class RunSet:
     def failures(self) -> list[Row]:
         """The runs that failed."""
         return [row for row in self.rows.values() if row.status != "done"]
+
+    @property
+    def unmeasured(self) -> list[Row]:
+        """The runs that are done and whose measures are missing: other code computed them than there is now."""
+        return [row for row in self.rows.values() if row.status == "done" and not row.measures]
+
+    @functools.cached_property
+    def notes(self) -> list[str]:
+        """What a reader of a table must know of its rows, a sentence each: missing measures, several origins."""
+        told = []
+        if missing := len(self.unmeasured):
+            again = (
+                f"; measure them again with: workbench run {self.folder / SWEEP} --out {self.folder}"
+                if self.folder
+                else ""
+            )
+            told.append(f"the measures of {missing} runs are missing, as their code was edited since{again}")
+        if several := origins_sentence(self.origins):
+            told.append(several)
+        return told
+
+    @functools.cached_property
+    def origins(self) -> list[RowsOfOrigin]:
+        """Where the rows come from: what computed how many of them, the largest part first."""
+        return origins_of(self.rows.values())
 
     @functools.cached_property
     def varied(self) -> list[str]:
@@ -89,10 +118,12 @@ class RunSet:
         """What happened in a run, simulated again (the same bits as when its row was kept), if asked for with all that
         its event log is made of."""
         point, seed = self._found(run)
+        check_code(point.setup)
         return self.plan.sweep.mechanism.engine.simulate(point.setup, seed, events=events)
 
     def records(self, point: PlannedPoint, most: int | None = None) -> list[Any]:
         """The records of a point's finished runs, in the order of the seeds."""
+        check_code(point.setup)
         engine = self.plan.sweep.mechanism.engine
         seeds = [seed for seed in self.seeds if self._done(point, seed)][:most]
         return [engine.simulate(point.setup, seed) for seed in seeds]
@@ -116,9 +147,16 @@ class RunSet:
 
 
 def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> RunSet:
-    """The rows of a plan from a store."""
+    """Return the rows of a plan from a store; measures that other code computed than there is now are missing."""
     wanted = {run.id for run in plan.runs()}
-    return RunSet(plan, (kept.row() for kept in store.kept() if kept.id in wanted), folder, seconds)
+    origins, measured = store.origins(), measures_digest(plan.sweep.mechanism)
+    rows = (_as_measured(kept.row(origins), measured) for kept in store.kept() if kept.id in wanted)
+    return RunSet(plan, rows, folder, seconds)
+
+
+def _as_measured(row: Row, measured: str) -> Row:
+    """Return the row; without its measures where other code computed them than that of the digest `measured`."""
+    return row if row.measured == measured else row._replace(measures={})
 
 
 def _columns(names: list[str], measures: list[dict[str, float]]) -> dict[str, Any]:

@@ -7,17 +7,24 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
 
+from workbench.compiling import working_clock
 from workbench.errors import wrong_value
 from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool, in_process
+from workbench.experiments.foreign_rows import foreign_sentence
+from workbench.experiments.interrupts import held_back, noticed, raise_swallowed
+from workbench.experiments.measured_by import measures_digest
+from workbench.experiments.measuring_again import MeasuringAgain
 from workbench.experiments.plan import Plan, PlannedRun
 from workbench.experiments.pools import check_pool, cores, pool_of
+from workbench.experiments.printed import Echo, contain, routed
 from workbench.experiments.progress import Progress, Silent
-from workbench.experiments.row import Row
+from workbench.experiments.row_origins import own_origin
 from workbench.experiments.run_id import canonical
 from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
 from workbench.experiments.watchers import usual_watcher
+from workbench.experiments.work import Done
 from workbench.identity import one_moment
 
 TRY_SECONDS = 1.0
@@ -60,21 +67,53 @@ def run_plan(
     known = store.points()
     with one_moment():
         store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
-    done = store.done()
-    pending = [run for run in plan.runs() if run.id not in done]
+    measured = measures_digest(plan.sweep.mechanism, anew=True)
+    done = store.measured()
+    pending = [run for run in plan.runs() if done.get(run.id) != measured]
+    again = MeasuringAgain(store, {run.id for run in pending if run.id in done})
+    if foreign := foreign_sentence(plan, store, done):
+        watch.say(f"{foreign}; they stay, and every run is done anew.")
     store.driven(len(plan), len(plan) - len(pending))
     if pending and not _elsewhere(executor):
         say_compiling(pending[0].point.setup.engine, watch.say)
-    with closing(_batches(pending, workers, executor, limit_seconds)) as batches:
-        watch.begin(len(plan), len(plan) - len(pending))
-        try:
-            for rows in batches:
-                for row in rows:
-                    store.add(row)
-                    watch.advance(row)
-        finally:
-            watch.end()
+    watch.begin(len(plan), len(plan) - len(pending))
+    try:
+        with noticed(), routed(), closing(_batches(pending, workers, executor, limit_seconds)) as batches:
+            _keep(batches, store, watch, again)
+    except KeyboardInterrupt:
+        wanted = {run.id for run in plan.runs()}
+        kept = sum(row.id in wanted for row in store.kept())
+        raise Stopped(_stopped(kept, len(plan), store)) from None
+    finally:
+        watch.end()
+        contain()
+    if changed := again.sentence():
+        watch.say(changed)
     return time.perf_counter() - began
+
+
+def _keep(batches: Iterator[Done], store: Store, watch: Progress, again: MeasuringAgain) -> None:
+    """Keep every row as it comes; an interrupt waits until all that is finished is written."""
+    echo = Echo()
+    for done in batches:
+        with held_back():
+            for row in done.rows:
+                row = row if row.origin else row._replace(origin=own_origin())
+                store.add(row)
+                again.see(row)
+                watch.advance(row)
+            echo.show(done.printed)
+        raise_swallowed()
+
+
+class Stopped(KeyboardInterrupt):
+    """The user stopped a sweep; the text says what is kept."""
+
+
+def _stopped(kept: int, total: int, store: Store) -> str:
+    if store.path is None:
+        return f"stopped after {kept} of {total} runs, which had no results folder to be kept in."
+    return f"stopped; {kept} of {total} runs are kept in {store.path.parent}, and the same command goes on from there."
 
 
 def check_limit(seconds: float) -> None:
@@ -85,12 +124,12 @@ def check_limit(seconds: float) -> None:
 
 def _elsewhere(executor: Executor | str | None) -> bool:
     """Whether runs are done on machines that compile for themselves."""
-    return isinstance(executor, str) and ":" in executor
+    return isinstance(executor, str) and ":" in executor and not executor.startswith("local:")
 
 
 def _batches(
     pending: list[PlannedRun], workers: int | None, executor: Executor | str | None, limit: float
-) -> Generator[list[Row]]:
+) -> Generator[Done]:
     bundler = Bundler(pending)
     if not pending:
         return
@@ -102,13 +141,13 @@ def _batches(
         yield from in_pool(bundler, pool_of(executor, workers), limit)
 
 
-def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[list[Row]]:
+def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
     """Begin here; go on in one process a core when what is left would take long."""
-    began, done = time.perf_counter(), 0
-    for rows in in_process(bundler, limit):
-        yield rows
-        done += len(rows)
-        spent = time.perf_counter() - began
+    began, done = working_clock(), 0
+    for batch in in_process(bundler, limit):
+        yield batch
+        done += len(batch.rows)
+        spent = working_clock() - began
         if spent > TRY_SECONDS and spent / done * (total - done) > WORTH_SECONDS and cores() > 1:
             break
     if not bundler.empty():

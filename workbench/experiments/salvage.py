@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbench.experiments.row import Kept, better
+from workbench.experiments.row import Kept, better, origin_id
 from workbench.experiments.run_id import run_id
 
 _LEAF, _INTERIOR = 0x0A, 0x02
@@ -32,6 +32,7 @@ class Salvaged(NamedTuple):
     rows: list[Kept]
     points: dict[str, str]
     meta: dict[str, str]
+    origins: dict[str, str]
 
 
 def log_of(path: Path) -> bytes:
@@ -43,29 +44,38 @@ def log_of(path: Path) -> bytes:
 def salvage(content: bytes, log: bytes) -> Salvaged:
     """Everything in a store's file and its write-ahead log that proves itself intact; of a run, the done row."""
     rows: dict[str, Kept] = {}
-    points: dict[str, str] = {}
-    meta: dict[str, str] = {}
+    named: dict[str, dict[str, str]] = {"points": {}, "meta": {}, "origins": {}}
     for record in _records(content, log):
         if (row := _run(record)) is not None:
             if better(row, rows.get(row.id)):
                 rows[row.id] = row
         elif len(record) == 2 and all(isinstance(value, str) for value in record):
-            (points if _is_json(record[1]) and len(record[0]) == 32 else meta)[record[0]] = record[1]
-    return Salvaged(list(rows.values()), points, meta)
+            named[_table_of(*record)][record[0]] = record[1]
+    return Salvaged(list(rows.values()), **named)
+
+
+def _table_of(key: str, value: str) -> str:
+    """Return the table that a pair of texts is a record of; an origin is named by its digest, a point by 32 digits."""
+    if key == origin_id(value):
+        return "origins"
+    return "points" if _is_json(value) and len(key) == 32 else "meta"
 
 
 def _run(record: list[Any]) -> Kept | None:
-    """The run in a record, if it is one and intact."""
-    if len(record) not in (7, 9):
+    """The run in a record, if it is one and intact; format 1 wrote 7 columns, format 2 wrote 9, format 3 writes 12."""
+    if len(record) not in (7, 9, 12):
         return None
-    *values, at, crc = record if len(record) == 9 else [*record, None, None]
+    *values, at, crc = [*record, None, None] if len(record) == 7 else record[:9]
+    origin, measured, origin_crc = record[9:] or ("", "", None)
     try:
         # SQLite writes 3.0 as the whole number that it is and gives it back by the column's type
-        row = Kept._make([*values[:5], float(values[5]), values[6], None if at is None else float(at)])
+        time = None if at is None else float(at)
+        row = Kept._make([*values[:5], float(values[5]), values[6], time, origin, measured])
         proved = row.id == run_id(row.point, row.seed) and row.status in ("done", "failed") and _is_json(row.measures)
     except (TypeError, ValueError):
         return None
-    return row if proved and crc in (None, row.checksum()) else None
+    known = (crc is None if len(record) == 7 else crc == row.checksum()) and origin_crc == row.origin_checksum()
+    return row if proved and known else None
 
 
 def _is_json(text: str) -> bool:

@@ -6,28 +6,42 @@ import contextlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from workbench.experiments.row import Kept
+from workbench.experiments.row import Kept, origin_id
 
-_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS points (id TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID;
+_RUNS = """
 CREATE TABLE IF NOT EXISTS runs (
     id TEXT PRIMARY KEY, point TEXT NOT NULL, seed INTEGER NOT NULL, status TEXT NOT NULL,
-    error TEXT NOT NULL, seconds REAL NOT NULL, measures TEXT NOT NULL, at REAL, crc INTEGER
-) WITHOUT ROWID;
+    error TEXT NOT NULL, seconds REAL NOT NULL, measures TEXT NOT NULL, at REAL, crc INTEGER,
+    origin TEXT NOT NULL DEFAULT '', measured TEXT NOT NULL DEFAULT '', origin_crc INTEGER
+) WITHOUT ROWID
 """
-_SINCE_2 = {"at": "REAL", "crc": "INTEGER"}
-"""Columns that stores of format 1 lack."""
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS points (id TEXT PRIMARY KEY, identity TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS origins (id TEXT PRIMARY KEY, origin TEXT NOT NULL) WITHOUT ROWID",
+    _RUNS,
+)
+_SINCE = {
+    "at": "REAL",
+    "crc": "INTEGER",
+    "origin": "TEXT NOT NULL DEFAULT ''",
+    "measured": "TEXT NOT NULL DEFAULT ''",
+    "origin_crc": "INTEGER",
+}
+"""Columns that older stores lack: the first two came with format 2, the others with format 3."""
 
-_KEEP = """
-INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET status=excluded.status,
-error=excluded.error, seconds=excluded.seconds, measures=excluded.measures, at=excluded.at, crc=excluded.crc
-WHERE runs.status != 'done'
+_FIXED = "id, point, seed, status, error, seconds, measures"
+_KEEP = f"""
+INSERT INTO runs ({_FIXED}, at, origin, measured, crc, origin_crc) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET status=excluded.status, error=excluded.error, seconds=excluded.seconds,
+measures=excluded.measures, at=excluded.at, crc=excluded.crc, origin=excluded.origin, measured=excluded.measured,
+origin_crc=excluded.origin_crc
+WHERE runs.status != 'done' OR (excluded.status = 'done' AND runs.measured != excluded.measured)
 """
 CORRUPT = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SIGNS = ("no such table", "Could not decode")
@@ -39,25 +53,20 @@ class Damaged(Exception):
 
 
 class SqliteRows:
-    """One file, written by one driver; in memory without a path."""
+    """One file, written by one driver; in memory without a path. A store of an older format is read as it is."""
 
     def __init__(self, path: Path | None, read_only: bool = False) -> None:
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self.path = path
         with _damage_told():
             self._base = self._for_reading(path) if read_only and path else self._for_writing(path)
-            self._columns = {row[1] for row in self._base.execute("PRAGMA table_info(runs)")}
+            self._columns = _columns(self._base)
 
     def _for_writing(self, path: Path | None) -> sqlite3.Connection:
         base = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
         try:
             base.execute("PRAGMA journal_mode=WAL")
             base.execute("PRAGMA synchronous=NORMAL")
-            base.executescript(_TABLES)
-            had = {row[1] for row in base.execute("PRAGMA table_info(runs)")}
-            for name, kind in _SINCE_2.items():
-                if name not in had:
-                    base.execute(f"ALTER TABLE runs ADD COLUMN {name} {kind}")
             if path is not None and base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise Damaged
         except BaseException:
@@ -81,9 +90,40 @@ class SqliteRows:
             shutil.copyfile(file, copied.with_name(file.name))
         return sqlite3.connect(copied, isolation_level=None)
 
+    @property
+    def fresh(self) -> bool:
+        """Whether no store has been made in this file yet."""
+        with _damage_told():
+            return self._base.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
+
+    def upgrade(self, values: dict[str, str]) -> None:
+        """Make the tables, or bring those of an older format to this one, with what the store then says of itself.
+
+        All of it is one transaction: a driver that is killed leaves the store as it was or as it is to be. The rows
+        themselves stay as they were written, but for the checksums that stores of format 1 lack.
+        """
+        without_checksum = self._lacks_checksums()
+        with self._transaction():
+            for table in _TABLES:
+                self._base.execute(table)
+            there = _columns(self._base)
+            for name, kind in _SINCE.items():
+                if name not in there:
+                    self._base.execute(f"ALTER TABLE runs ADD COLUMN {name} {kind}")
+            if without_checksum:
+                self._base.executemany("UPDATE runs SET crc = ? WHERE id = ?", _missing_checksums(self._base))
+            self._base.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+        self._columns = _columns(self._base)
+
+    def _lacks_checksums(self) -> bool:
+        """Whether the rows may be without checksums, as they are in stores of format 1 alone."""
+        if not self._columns:
+            return False
+        return "crc" not in self._columns or self.meta().get("format") == "1"
+
     def meta(self) -> dict[str, str]:
         with _damage_told():
-            return dict(self._base.execute("SELECT key, value FROM meta"))
+            return dict(self._base.execute("SELECT key, value FROM meta")) if self._columns or not self.fresh else {}
 
     def set_meta(self, values: dict[str, str]) -> None:
         with self._transaction():
@@ -97,24 +137,46 @@ class SqliteRows:
         with _damage_told():
             return dict(self._base.execute("SELECT id, identity FROM points"))
 
-    def add(self, rows: list[Kept]) -> None:
+    def origins(self) -> dict[str, str]:
+        """The text of every origin by its id; raises Damaged where one is not what was written."""
+        if "origin" not in self._columns:
+            return {}
+        with _damage_told():
+            found = dict(self._base.execute("SELECT id, origin FROM origins"))
+        if any(name != origin_id(text) for name, text in found.items()):
+            raise Damaged
+        return found
+
+    def add(self, rows: list[Kept], origins: Mapping[str, str]) -> None:
+        """Keep rows, with those of their origins that may be new."""
         with self._transaction():
-            self._base.executemany(_KEEP, [(*row, row.checksum()) for row in rows])
+            if origins:
+                self._base.executemany("INSERT OR IGNORE INTO origins VALUES (?, ?)", origins.items())
+            self._base.executemany(_KEEP, [(*row, row.checksum(), row.origin_checksum()) for row in rows])
+
+    def count(self) -> int:
+        with _damage_told():
+            return int(self._base.execute("SELECT count(*) FROM runs").fetchone()[0])
 
     def rows(self) -> Iterator[Kept]:
         """Every row, in the order of their ids; raises Damaged where one is not what was written."""
-        new = ", at, crc" if set(_SINCE_2) <= self._columns else ", NULL, NULL"
+        if not self._columns and self.fresh:
+            return
+        bare = self._lacks_checksums()
+        more = "".join(f", {name if name in self._columns else _ABSENT[name]}" for name in _ABSENT)
         with _damage_told():
-            asked = f"SELECT id, point, seed, status, error, seconds, measures{new} FROM runs ORDER BY id"
-            for *values, crc in self._base.execute(asked):
+            for *values, crc, origin_crc in self._base.execute(f"SELECT {_FIXED}{more} FROM runs ORDER BY id"):
                 row = Kept(*values)
-                if crc is not None and crc != row.checksum():
+                proved = crc == row.checksum() or (bare and crc is None)
+                if not proved or origin_crc != row.origin_checksum():
                     raise Damaged
                 yield row
 
-    def done(self) -> set[str]:
+    def done(self) -> dict[str, str]:
+        """The runs that are done, each with the digest of the code that measured it."""
+        measured = "measured" if "measured" in self._columns else "''"
         with _damage_told():
-            return {run for (run,) in self._base.execute("SELECT id FROM runs WHERE status = 'done'")}
+            return dict(self._base.execute(f"SELECT id, {measured} FROM runs WHERE status = 'done'"))
 
     def close(self) -> None:
         """Fold the write-ahead log into the file."""
@@ -133,6 +195,19 @@ class SqliteRows:
                     self._base.execute("ROLLBACK")
                 raise
             self._base.execute("COMMIT")
+
+
+_ABSENT = {"at": "NULL", "origin": "''", "measured": "''", "crc": "NULL", "origin_crc": "NULL"}
+"""What a store without the column says of its rows, in the order in which rows are read."""
+
+
+def _columns(base: sqlite3.Connection) -> set[str]:
+    return {row[1] for row in base.execute("PRAGMA table_info(runs)")}
+
+
+def _missing_checksums(base: sqlite3.Connection) -> list[tuple[int, str]]:
+    asked = f"SELECT {_FIXED}, at, origin, measured FROM runs WHERE crc IS NULL"
+    return [(row.checksum(), row.id) for row in map(Kept._make, base.execute(asked))]
 
 
 def _read(path: Path, how: str) -> sqlite3.Connection:

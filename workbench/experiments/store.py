@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.errors import StoreError, unknown_name
-from workbench.experiments.network import on_network
-from workbench.experiments.row import Kept, Row, kept
+from workbench.experiments.row import Kept, Row, kept, origin_id
 from workbench.experiments.row_files import SUFFIX, RowFiles
 from workbench.experiments.salvage import log_of, salvage
 from workbench.experiments.sqlite_rows import Damaged, SqliteRows
+from workbench.file_systems import on_network
 
-FORMAT = 2
-"""Raised when older versions of the workbench could not read the store any more."""
+FORMAT = 3
+"""Raised when older versions of the workbench could not read the store any more; 3: every row has its origin."""
 
 ROWS = "rows"
 """The folder of row files, beside the SQLite file or instead of it."""
@@ -61,12 +61,16 @@ class Store:
         self.path = path
         self.notes: list[str] = []
         """What was found damaged and what became of it, a sentence each."""
+        self._log = b""
+        """What a killed driver left in the write-ahead log."""
+        self._origins = {"": ""}
+        """Text -> id of each origin that this driver has kept."""
         with self._in_one_sentence():
             self._rows = self._opened(path, kind, read_only)
+        self._refuse_newer()
         if not read_only:
             self._claim(name)
-        elif int(self.meta().get("format", FORMAT)) > FORMAT:
-            self._refuse_newer()
+            self._keep_logged()
 
     def _opened(self, path: Path | None, kind: Kind, read_only: bool) -> SqliteRows | RowFiles:
         if path is None or not self._in_files(path, kind):
@@ -93,13 +97,12 @@ class Store:
         except Damaged:
             self.notes.append(_mend(path, log))
             return SqliteRows(path)
-        _keep_logged(rows, log)
+        self._log = log
         return rows
 
     def _claim(self, name: str) -> None:
+        """Make the store this sweep's, and upgrade one of an older format."""
         said = self.meta()
-        if int(said.get("format", FORMAT)) > FORMAT:
-            self._refuse_newer()
         if name and said.get("sweep", name) != name:
             raise StoreError(
                 f"{self.path} belongs to the sweep {said['sweep']!r}, not to {name!r}; choose another folder."
@@ -107,11 +110,23 @@ class Store:
         wanted = {"format": str(FORMAT), **({"sweep": name} if name else {})}
         if any(said.get(key) != value for key, value in wanted.items()):
             with self._in_one_sentence():
-                self._rows.set_meta(wanted)
+                self._rows.upgrade(wanted)
 
     def _refuse_newer(self) -> None:
-        found = self.meta()["format"]
-        raise StoreError(f"{self.path} was written by a newer version (format {found}; this one reads {FORMAT}).")
+        found = self.meta().get("format", str(FORMAT))
+        if int(found) > FORMAT:
+            self.close()
+            raise StoreError(f"{self.path} was written by a newer version (format {found}; this one reads {FORMAT}).")
+
+    def _keep_logged(self) -> None:
+        """Keep what a killed driver left in the log, also behind a damaged place, where SQLite does not look."""
+        if not self._log:
+            return
+        with self._in_one_sentence():
+            known = {row.id for row in self._rows.rows()}
+            found = salvage(b"", self._log)
+            if rows := [row for row in found.rows if row.id not in known]:
+                self._rows.add(rows, found.origins)
 
     def meta(self) -> dict[str, str]:
         """What the store says of itself."""
@@ -140,23 +155,54 @@ class Store:
 
     def add_all(self, rows: Iterable[Row]) -> None:
         """Keep several rows at once, all of them or none."""
-        now = time.time()
+        now, new = time.time(), dict[str, str]()
         with self._in_one_sentence():
-            self._rows.add([kept(row, now) for row in rows])
+            self._rows.add([kept(row, now, self._origin(row.origin, new)) for row in rows], new)
+        if new:
+            self._origins.update((text, name) for name, text in new.items())
 
-    def done(self) -> set[str]:
-        """The ids of the runs that are done."""
+    def _origin(self, text: str, new: dict[str, str]) -> str:
+        """Return the id of an origin; one that this driver has not kept yet is put among the new ones."""
+        name = self._origins.get(text)
+        if name is None:
+            name = origin_id(text)
+            new[name] = text
+        return name
+
+    def done(self, measured: str | None = None) -> set[str]:
+        """Return the ids of the runs that are done.
+
+        Parameters
+        ----------
+        measured : str, optional
+            Leave out those whose measures were not computed by the code of this digest.
+        """
+        return {run for run, by in self.measured().items() if measured in (None, by)}
+
+    def measured(self) -> dict[str, str]:
+        """Return the digest of the code that measured each run that is done, by the run's id."""
         with self._in_one_sentence():
             return self._rows.done()
 
+    def count(self) -> int:
+        """How many rows there are, of runs that failed too."""
+        with self._in_one_sentence():
+            return self._rows.count()
+
     def rows(self) -> Iterator[Row]:
         """Every row, in the order of their ids."""
-        return (row.row() for row in self.kept())
+        origins = self.origins()
+        return (row.row(origins) for row in self.kept())
 
     def kept(self) -> Iterator[Kept]:
         """Every row as it is on disk, in the order of their ids."""
         with self._in_one_sentence():
             yield from self._rows.rows()
+
+    def origins(self) -> dict[str, str]:
+        """The text of every origin of a row by its id."""
+        with self._in_one_sentence():
+            return self._rows.origins()
 
     def identities(self) -> dict[str, Any]:
         """What each point is."""
@@ -194,20 +240,13 @@ def _proved(path: Path) -> SqliteRows:
     """The rows of a file, each of which was found to be what was written; raises Damaged."""
     rows = SqliteRows(path)
     try:
+        rows.origins()
         for _ in rows.rows():
             pass
     except BaseException:
         rows.close()
         raise
     return rows
-
-
-def _keep_logged(rows: SqliteRows, log: bytes) -> None:
-    """Keep what a killed driver left in the log, also behind a damaged place, where SQLite does not look."""
-    if log:
-        known = {row.id for row in rows.rows()}
-        if found := [row for row in salvage(b"", log).rows if row.id not in known]:
-            rows.add(found)
 
 
 def _mend(path: Path, log: bytes) -> str:
@@ -220,9 +259,9 @@ def _mend(path: Path, log: bytes) -> str:
     for leftover in (mended, _beside(mended, "-wal"), _beside(mended, "-shm")):
         leftover.unlink(missing_ok=True)
     new = SqliteRows(mended)
-    new.set_meta(found.meta)
+    new.upgrade({**found.meta, "format": str(FORMAT)})
     new.add_points(found.points.items())
-    new.add(found.rows)
+    new.add(found.rows, found.origins)
     new.close()
     aside = next(a for k in range(1, 10**6) if not (a := _beside(path, f".damaged-{k}")).exists())
     os.replace(path, aside)

@@ -45,7 +45,13 @@ class Until(Spec):
             raise wrong_value("", "until.batch", f"must be at most at_most ({self.at_most})", self.batch, self.at_most)
         if len(self.looks) > MOST_LOOKS:
             least = -(-self.at_most // MOST_LOOKS)
-            raise wrong_value("", "until.batch", f"must make at most {MOST_LOOKS} looks", self.batch, least)
+            raise wrong_value(
+                "",
+                "until.batch",
+                f"must make at most {MOST_LOOKS} looks up to at_most ({self.at_most})",
+                self.batch,
+                least,
+            )
 
     @property
     def looks(self) -> tuple[int, ...]:

@@ -1,29 +1,43 @@
-"""Warm-up: compile a mechanism once, before many runs or many processes would all wait for the same compilation."""
+"""Warm-up: compile a mechanism once, before many runs or many processes would all wait for the same compilation.
+
+Whoever waits is told first that an engine is compiled, and about how long that takes: as long as it took this machine
+the last time, or else one on which it was measured.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import functools
-import time
+import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from workbench.compiled import INTERPRETED
 from workbench.compiled.cache import cache_folder
+from workbench.compiling import COMPILING
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
 from workbench.experiments.mechanism import mechanism
+from workbench.folders import cache_home
 
 Say = Callable[[str], Any]
 COMPILING_SECONDS = 600.0
-"""What the first run on a machine may take on top of its limit: it compiles its engine."""
+"""What a run may compile on top of its limit, its engine or its policy: the clock of the run stands meanwhile."""
 
 LOADING_SECONDS = 10.0
 """What the first run of a process may take on top: it loads what is compiled already."""
 
+USUAL_SECONDS = {"shared_memory": 10, "malloc": 15, "pool": 35, "dispatch": 45, "translation": 50}
+"""How long each engine of the package takes to compile, on one core of the machine that the README's figures are of."""
+
 _ready: set[str] = set()
 """The engines with which this process has done a run."""
+
+_said: set[str] = set()
+"""The engines of which this process has said that they are compiled."""
 
 _folder = functools.cache(cache_folder)
 
@@ -35,16 +49,48 @@ def warm_up(setup: Setup, say: Say) -> None:
     with first_run(setup.engine):
         found = mechanism(setup.engine)
         say_compiling(setup.engine, say)
-        began = time.perf_counter()
+        before = COMPILING.seconds()
         with suppress(WorkbenchError):  # the run that matters will say it again
             found.measure(found.engine.simulate(setup, 0))
-        say(f"compiled in {time.perf_counter() - began:.0f} s")
+        say(f"compiled in {COMPILING.seconds() - before:.0f} s")
 
 
 def say_compiling(engine: str, say: Say) -> None:
-    """Say that an engine will be compiled, unless it is."""
-    if not _marker(engine).is_file():
-        say(f"compiling the engine {engine} (once; it is kept on disk) ...")
+    """Say that an engine will be compiled, and about how long it takes, unless it is or that was said."""
+    if not (INTERPRETED or engine in _said or _marker(engine).is_file()):
+        _said.add(engine)
+        say(_sentence(engine))
+
+
+def say_as_it_compiles(say: Say) -> Callable[[str], None]:
+    """A function that is told the module of what is compiled, and says which engine that is, each once.
+
+    It speaks where nothing was said beforehand: runs that no plan holds, and parts of an engine that no run has met.
+    """
+
+    def tell(module: str) -> None:
+        engine = _engine_of(module)
+        if engine and engine not in _said:
+            _said.add(engine)
+            say(f"compiling more of the engine {engine}, once" if _marker(engine).is_file() else _sentence(engine))
+
+    return tell
+
+
+def _sentence(engine: str) -> str:
+    about = _seconds_here().get(engine) or USUAL_SECONDS.get(engine)
+    return f"compiling the engine {engine}, once{f', about {about:.0f} s' if about else ''}"
+
+
+def _engine_of(module: str) -> str:
+    """The engine that a module belongs to; empty for what is no engine.
+
+    >>> _engine_of("workbench.engines.shared_memory_loop"), _engine_of("workbench.metrics.pool")
+    ('shared_memory', '')
+    """
+    room = "workbench.engines."
+    part = module.removeprefix(room).split(".")[0] if module.startswith(room) else ""
+    return next((engine for engine in USUAL_SECONDS if part in (engine, f"{engine}_loop")), "")
 
 
 @contextmanager
@@ -66,10 +112,35 @@ def first_run(engine: str) -> Iterator[float]:
         with open(marker.with_suffix(".lock"), "w") as lock:
             with suppress(OSError):
                 fcntl.flock(lock, fcntl.LOCK_EX)
-            yield LOADING_SECONDS if marker.is_file() else COMPILING_SECONDS
+            compiled, before = marker.is_file(), COMPILING.seconds()  # somebody else may have done it meanwhile
+            yield LOADING_SECONDS
             marker.touch()
+            if not compiled:
+                _remember(engine, COMPILING.seconds() - before)
     _ready.add(engine)
 
 
 def _marker(engine: str) -> Path:
     return _folder() / f"{engine}.warm"
+
+
+def _remember(engine: str, seconds: float) -> None:
+    """Keep how long an engine took to compile here, for the sentence of the next time."""
+    if seconds >= 1:
+        place = _memory()
+        with suppress(OSError):
+            beside = place.with_suffix(f".{os.getpid()}")
+            beside.write_text(json.dumps({**_seconds_here(), engine: round(seconds, 1)}))
+            beside.replace(place)
+
+
+def _seconds_here() -> dict[str, float]:
+    """How long each engine took to compile on this machine, the last time."""
+    with suppress(OSError, ValueError):
+        found = json.loads(_memory().read_text())
+        return {str(engine): float(seconds) for engine, seconds in found.items()}
+    return {}
+
+
+def _memory() -> Path:
+    return cache_home() / "compile_seconds.json"

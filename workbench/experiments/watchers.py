@@ -41,6 +41,10 @@ class _Lines:
             self._said, self._next, self._spoke = now, self._every, True
             self.show(self._pace.line())
 
+    def complete(self) -> None:
+        if self._pace is not None:
+            self._pace.complete()
+
     def end(self) -> None:
         if self._pace is not None and self._spoke:
             self.show(f"{self._pace.line()}, in {span(time.monotonic() - self._began)}")

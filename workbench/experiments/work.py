@@ -1,19 +1,32 @@
-"""Do some runs of one point and return their rows: the one function that travels to a worker."""
+"""Do some runs of one point and return their rows: the one function that travels to a worker.
+
+Whatever a user's code does in a run costs that run's row: any exception, of whatever type, becomes a failed row that
+names what raised it. The one exception is the driver's own interrupt.
+"""
 
 from __future__ import annotations
 
-import threading
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import WorkbenchError
+from workbench.experiments.board import SILENT, Reporter
+from workbench.experiments.fault import fault
+from workbench.experiments.foreign_engines import enter_packed
+from workbench.experiments.interrupts import is_own, noticed, raise_swallowed
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.parcel import opened
+from workbench.experiments.planned_code import check_code
+from workbench.experiments.printed import install
 from workbench.experiments.row import Row
+from workbench.experiments.row_origins import own_origin
 from workbench.experiments.sources import Origin, check_origin
-from workbench.experiments.warm import first_run
+from workbench.experiments.warm import COMPILING_SECONDS, first_run
+from workbench.experiments.watched import Watched
 
 
 class Task(NamedTuple):
@@ -24,7 +37,13 @@ class Task(NamedTuple):
     seed: int
 
 
-Setups = Mapping[str, Setup]
+class Unusable(NamedTuple):
+    """Stands for the setup of a point that cannot be had here."""
+
+    error: str
+
+
+Setups = Mapping[str, Setup | Unusable]
 """The setup of each point."""
 
 
@@ -37,106 +56,145 @@ class Done(NamedTuple):
     """Whether that one goes on although nobody waits for it any more: compiled code cannot be interrupted."""
     worker: str = ""
     """Which worker of a cluster it was."""
+    printed: str = ""
+    """What the runs printed, up to a bound."""
 
 
 def work(setup: Setup, tasks: Sequence[tuple[str, str, int]], see: Callable[[Any], None] | None = None) -> list[Row]:
     """Do each run of a setup in this thread, however long it takes; a run that fails is a row that says why.
 
-    `see` is shown the record of every run that does not fail: it is gone afterwards.
+    `see` is shown the record of every run that does not fail: it is gone afterwards. What a run prints is printed.
     """
     found = mechanism(setup.engine)
-    return [_row(found, setup, Task(*task), see) for task in tasks]
+    with noticed():
+        return [_row(found, setup, Task(*task), see) for task in tasks]
 
 
-def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float) -> Done:
+def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter = SILENT) -> Done:
     """Do each run in a thread beside this one, which is left behind when a run takes longer than the limit.
 
-    The first run of a process may take longer, for what has to be compiled and loaded before it.
+    What is compiled meanwhile does not count; the first run of a process may take longer, for what it has to load.
     """
-    with first_run(setups[tasks[0].point].engine) as longer:
-        if longer:
-            first = _within(setups, tasks[:1], limit_seconds, longer)
-        else:
-            return _within(setups, tasks, limit_seconds)
-    if first.stuck or len(tasks) == 1:
-        return first
-    done = _within(setups, tasks[1:], limit_seconds)
-    return done._replace(rows=first.rows + done.rows)
+    report.begin(0, limit_seconds + COMPILING_SECONDS)
+    first = setups[tasks[0].point]
+    if isinstance(first, Unusable):
+        return _within(setups, tasks, limit_seconds, report)
+    with first_run(first.engine) as longer:
+        if not longer:
+            return _within(setups, tasks, limit_seconds, report)
+        done = _within(setups, tasks[:1], limit_seconds, report, longer=longer)
+    if done.stuck or len(tasks) == 1:
+        return done
+    rest = _within(setups, tasks[1:], limit_seconds, report, before=1)
+    return rest._replace(rows=done.rows + rest.rows, printed=done.printed + rest.printed)
 
 
-def _within(setups: Setups, tasks: Sequence[Task], limit_seconds: float, longer: float = 0.0) -> Done:
-    watched = _Watched(setups, tasks, limit_seconds + longer)
-    watched.start()
-    while not watched.ended.wait(watched.left()):
-        rows, late = watched.late()
-        if late is not None:
-            return Done([*rows, failed(late, f"the run did not end within {limit_seconds:g} s.", limit_seconds)], True)
-    if watched.problem is not None:
-        raise watched.problem
-    return Done(watched.rows)
+def _within(
+    setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter, before: int = 0, longer: float = 0.0
+) -> Done:
+    watched = Watched(
+        lambda index: _task_row(setups, tasks[index]),
+        len(tasks),
+        limit_seconds + longer,
+        lambda index, left: report.begin(before + index, left),
+    )
+    late = watched.wait()
+    rows, printed = watched.rows, watched.printed.text()
+    if late is None:
+        return Done(rows, printed=printed)
+    row = failed(tasks[late], f"the run did not end within {limit_seconds:g} s.", limit_seconds)
+    return Done([*rows, row], True, printed=printed)
 
 
-def work_in_worker(parcels: Mapping[str, bytes], tasks: Sequence[Task], limit_seconds: float, driver: Origin) -> Done:
-    """The same in another process than the driver's, for setups that came as parcels."""
+def _task_row(setups: Setups, task: Task) -> Row:
+    setup = setups[task.point]
+    return failed(task, setup.error) if isinstance(setup, Unusable) else _row(mechanism(setup.engine), setup, task)
+
+
+def work_in_worker(
+    parcels: Mapping[str, bytes],
+    tasks: Sequence[Task],
+    limit_seconds: float,
+    driver: Origin,
+    report: Reporter = SILENT,
+    engines: Sequence[bytes] = (),
+) -> Done:
+    """Do the same in another process than the driver's, for setups that came as parcels.
+
+    Parameters
+    ----------
+    driver : Origin
+        What the driver computes with; a worker that has something else refuses.
+    report : Reporter
+        Where each run is reported as it begins.
+    engines : sequence of bytes
+        Mechanisms that are not part of this package and that the setups name.
+
+    Raises
+    ------
+    WorkbenchError
+        This process computes with something else than the driver.
+    """
     check_origin(driver)
-    setups = {point: opened(parcel) for point, parcel in parcels.items()}
-    return work_within(setups, tasks, limit_seconds)
+    install()
+    report.begin(0, limit_seconds + COMPILING_SECONDS)
+    unusable = "".join(filter(None, map(_entered, engines)))
+    setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
+    return work_within(setups, tasks, limit_seconds, report)
 
 
-class _Watched(threading.Thread):
-    """Does runs one after the other, and tells how long the present one has been going on."""
+def _entered(engine: bytes) -> str:
+    """Enter an engine that came along; return what is wrong where that fails."""
+    try:
+        enter_packed(engine)
+    except BaseException as problem:
+        return f"an engine cannot be opened in a worker: {fault(problem)}"
+    return ""
 
-    def __init__(self, setups: Setups, tasks: Sequence[Task], limit: float) -> None:
-        super().__init__(daemon=True)
-        self._setups, self._tasks, self._limit = setups, tasks, limit
-        self._present = (0, time.perf_counter())
-        self._left_behind = False
-        self.rows: list[Row] = []
-        self.ended = threading.Event()
-        self.problem: BaseException | None = None
 
-    def run(self) -> None:
-        try:
-            for number, task in enumerate(self._tasks):
-                self._present = number, time.perf_counter()
-                setup = self._setups[task.point]
-                row = _row(mechanism(setup.engine), setup, task)
-                if self._left_behind:
-                    return
-                self.rows.append(row)
-        except BaseException as problem:  # raised again where it is waited for
-            self.problem = problem
-        finally:
-            self.ended.set()
-
-    def left(self) -> float:
-        """How many seconds the present run still has."""
-        return max(self._present[1] + self._limit - time.perf_counter(), 0.0)
-
-    def late(self) -> tuple[list[Row], Task | None]:
-        """The rows so far, and the run that has taken longer than the limit, if one has."""
-        number, began = self._present
-        rows = list(self.rows)
-        if len(rows) != number or time.perf_counter() - began < self._limit:
-            return rows, None
-        self._left_behind = True
-        return rows, self._tasks[number]
+def _opened(parcel: bytes) -> Setup | Unusable:
+    try:
+        return opened(parcel)
+    except WorkbenchError:
+        raise
+    except BaseException as problem:  # of the user's own code, which is imported or made anew here
+        return Unusable(f"the setup cannot be opened in a worker: {fault(problem)}")
 
 
 def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] | None = None) -> Row:
-    began = time.perf_counter()
+    began, process = time.perf_counter(), os.getpid()
+    error, measures = "", {}
     try:
+        check_code(setup)
         record = found.engine.simulate(setup, task.seed)
-        measures = found.measure(record)
+        check_code(setup, "during")
+        measures = _plain(found.measure(record))
         if see is not None:
             see(record)
-    except WorkbenchError as problem:
-        return failed(task, str(problem), time.perf_counter() - began)
     except MemoryError:
-        return failed(task, "the run needs more memory than there is.", time.perf_counter() - began)
-    return Row(*task, "done", "", time.perf_counter() - began, measures)
+        error = "the run needs more memory than there is."
+    except BaseException as problem:
+        if is_own(problem):
+            raise
+        error = fault(problem, setup)
+    if os.getpid() != process:  # a copy of this process that the run forked: the sweep is not its business
+        os._exit(1)
+    raise_swallowed()
+    if error:
+        return failed(task, error, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return Row(*task, "done", "", seconds, measures, own_origin(), measures_digest(found))
+
+
+def _plain(measures: Mapping[str, Any]) -> dict[str, float]:
+    """Return measures as numbers that every store can hold.
+
+    >>> _plain({"cycles": 3, "rate": 0.5})
+    {'cycles': 3, 'rate': 0.5}
+    """
+    return {name: value if type(value) in (int, float) else float(value) for name, value in measures.items()}
 
 
 def failed(task: Task, error: str, seconds: float = 0.0) -> Row:
-    """The row of a run that failed."""
-    return Row(*task, "failed", error, seconds, {})
+    """Return the row of a run that failed."""
+    return Row(*task, "failed", error, seconds, {}, own_origin())

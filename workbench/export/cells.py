@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from workbench.experiments.plan import PlannedPoint
@@ -15,6 +15,7 @@ from workbench.metrics.measure import Measure
 from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.statistics import Interval, PairedComparison, holm, mean_interval
 from workbench.studies.summary import LEVEL, comparison
+from workbench.studies.values import by_seed
 
 
 class Place(NamedTuple):
@@ -72,18 +73,17 @@ def places(runs: RunSet) -> list[Place]:
     return [Place(panel.title, line.name, line.point) for panel in panels(runs) for line in panel.lines]
 
 
-def cells(runs: RunSet, sets: RunSets) -> list[Cell]:
+def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
     """Every measure of the sweep at every point; the p-values are corrected together."""
     measures = [runs.plan.sweep.mechanism.measures[name] for name in runs.plan.sweep.measures]
-    found = [_cell(runs, sets, place, measure) for measure in measures for place in places(runs)]
-    tested = {k: cell.against.p_value for k, cell in enumerate(found) if cell.against is not None}
-    adjusted = holm({k: p for k, p in tested.items() if not math.isnan(p)})
+    found = [_cell(runs, sets, place, measure) for measure in measures for place in named]
+    adjusted = holm({k: cell.against.p_value for k, cell in enumerate(found) if cell.against and cell.against.n})
     return [cell._replace(p_holm=adjusted.get(k, math.nan)) for k, cell in enumerate(found)]
 
 
 def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
-    values = runs.values(place.point, measure.name)
-    finite = {seed: value for seed, value in values.items() if math.isfinite(value)}
+    values = by_seed(runs, place.point, measure.name)
+    finite = {seed: value for seed, value in values.items() if not math.isnan(value)}
     against, baseline = comparison(runs, place.point, measure.name), runs.baseline_of(place.point)
     pairs = [sets.name(one, against.seeds) for one in (baseline, place.point) if one is not None] if against else []
     mean = mean_interval(list(finite.values()), level=looks_of(runs.plan.sweep).level(LEVEL))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.export.escape import escape
 from workbench.figures import figure
-from workbench.figures.save import save
+from workbench.figures.recipe import Recipe
+from workbench.figures.save import as_csv, save
 
 FIGURES = "figures"
 MOST_PGF_BYTES = 500_000
@@ -19,34 +21,57 @@ MOST_PGF_BYTES = 500_000
 
 
 class Drawing(NamedTuple):
-    """One figure of a bundle."""
+    """One figure of a bundle, before it is drawn."""
 
-    name: str
-    caption: str
-    """In TeX."""
+    recipe: Recipe
+    data: Any
+    """What is drawn; None where it was not computed."""
+
+    @property
+    def name(self) -> str:
+        """The name of its files."""
+        return self.recipe.name
+
+    @property
+    def caption(self) -> str:
+        """What one sees in it, in TeX."""
+        return escape(self.recipe.says)
+
+    @property
+    def csv(self) -> str:
+        """What is drawn, as the text of its CSV file."""
+        return as_csv(self.data.columns())
 
 
-def write_figures(runs: RunSet, folder: Path) -> tuple[list[Drawing], dict[str, str]]:
-    """Draw the figures that the sweep names; return them, and why any other cannot be drawn of these runs."""
+def recipe_of(runs: RunSet, name: str) -> Recipe:
+    """Return the figure of a name that serves the engine of some runs."""
+    return figure(name, runs.plan.sweep.mechanism.engine.name)
+
+
+def drawings(runs: RunSet) -> tuple[list[Drawing], dict[str, str]]:
+    """Return the figures that the sweep names, and why any of them cannot be drawn of these runs."""
     drawn, refused = [], {}
     for name in runs.plan.sweep.figures:
-        recipe = figure(name, runs.plan.sweep.mechanism.engine.name)
+        recipe = recipe_of(runs, name)
         try:
-            data = recipe.data(runs)
+            drawn.append(Drawing(recipe, recipe.data(runs)))
         except InputError as problem:
             refused[name] = str(problem)
-            continue
-        ink = recipe.draw(data)
-        for path in save(ink, data, folder / FIGURES, name):
-            if path.suffix == ".png":
-                path.unlink()
-        _write_pgf(ink, folder / FIGURES / f"{name}.pgf")
-        drawn.append(Drawing(name, escape(recipe.says)))
     return drawn, refused
 
 
-def _write_pgf(ink: object, path: Path) -> None:
-    """The figure as TeX draws it in the letters of the paper; it takes a TeX even to write one."""
+def write_figures(drawn: Sequence[Drawing], folder: Path) -> None:
+    """Draw every figure into the folder `figures` of a bundle: PDF, CSV, and PGF where there is a TeX."""
+    for one in drawn:
+        ink = one.recipe.draw(one.data)
+        for path in save(ink, one.data, folder / FIGURES, one.name):
+            if path.suffix == ".png":
+                path.unlink()
+        write_pgf(ink, folder / FIGURES / f"{one.name}.pgf")
+
+
+def write_pgf(ink: object, path: Path) -> None:
+    """Write a figure as TeX draws it in the letters of the paper, where there is a TeX and the file is small enough."""
     if shutil.which("xelatex") is None:
         return
     try:

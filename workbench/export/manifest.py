@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import math
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
+from workbench.export.owner import OWNED
 
 MANIFEST = "manifest.json"
-FORMAT = 1
-"""Raised when older versions of the workbench could not read a bundle any more."""
+FORMAT = 2
+"""2: everything that `verify` computes again, and what pictures were drawn with; 1 (until 0.4) is still read."""
 
 
 def digests(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file in a folder, by its path in it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
-    return {path.relative_to(folder).as_posix(): _sha256(path) for path in files}
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in (MANIFEST, OWNED))
+    return {path.relative_to(folder).as_posix(): digest_of(path) for path in files}
 
 
 def changed(folder: Path, manifest: dict[str, Any]) -> list[str]:
@@ -29,8 +31,8 @@ def changed(folder: Path, manifest: dict[str, Any]) -> list[str]:
 
 def write_manifest(folder: Path, content: dict[str, Any]) -> None:
     """Write the manifest, last of all files; a number that JSON does not know is null."""
-    whole = {"format": FORMAT, **content, "files": digests(folder)}
-    text = json.dumps(_finite(whole), indent=1, sort_keys=False, allow_nan=False, ensure_ascii=False)
+    whole = {"format": FORMAT, **content, "drawn_with": drawn_with(), "files": digests(folder)}
+    text = json.dumps(plain(whole), indent=1, sort_keys=False, allow_nan=False, ensure_ascii=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
@@ -53,18 +55,25 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not is_bundle(folder):
         raise InputError(f"{folder} is no bundle that `workbench export` wrote: it has no {MANIFEST} of one.")
     content: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    if content["format"] != FORMAT:
-        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads {FORMAT}.")
+    if content["format"] not in (1, FORMAT):
+        raise InputError(f"{folder} is a bundle of format {content['format']}; this version reads 1 and {FORMAT}.")
     return content
 
 
-def _sha256(path: Path) -> str:
+def drawn_with() -> dict[str, str]:
+    """Return what pictures are drawn with here: the same figure has other bytes with other versions."""
+    return {"matplotlib": importlib.metadata.version("matplotlib")}
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def _finite(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Return a value as JSON reads it back: a number that JSON does not know is None."""
     if isinstance(value, dict):
-        return {str(key): _finite(inner) for key, inner in value.items()}
+        return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(inner) for inner in value]
+        return [plain(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

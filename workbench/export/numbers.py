@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -86,6 +87,8 @@ def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
     yield macro("difference high", to_place(interval.high, half), interval.high, f"its upper end {to}", pairs)
     shown = percent(share.mean, half_width(share))
     yield macro("saving", shown, share.mean, f"difference over the baseline's mean {to}", pairs)
-    yield macro("better", alone(found.wins), found.wins, f"seeds on which it is better {to}", pairs)
-    yield macro("worse", alone(found.losses), found.losses, f"seeds on which it is worse {to}", pairs)
+    yield macro("pairs", alone(found.n), found.n, f"seeds on which it is compared {to}", pairs)
+    wins, losses = (count if found.n else math.nan for count in (found.wins, found.losses))
+    yield macro("better", alone(wins), wins, f"seeds on which it is better {to}", pairs)
+    yield macro("worse", alone(losses), losses, f"seeds on which it is worse {to}", pairs)
     yield macro("p", p_value(cell.p_holm), cell.p_holm, f"p of Wilcoxon's test, Holm-corrected, {to}", pairs)

@@ -8,31 +8,35 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.experiments.store import Row
+from workbench.experiments.row import Row
+from workbench.export.origins import Origins
 
 _FIXED = ("run_id", "point_id", "seed", "status", "error")
+_ORIGIN = "origin"
+"""The number of a row's origin in the manifest; bundles of format 1 have none."""
 
 
-def rows_as_csv(rows: Iterable[Row]) -> str:
+def rows_as_csv(rows: Iterable[Row], origins: Origins) -> str:
     """The rows, sorted by id.
 
-    >>> print(rows_as_csv([Row("r", "p", 3, "done", "", 0.5, {"drain_cycles": 0.1})]), end="")
-    run_id,point_id,seed,status,error,drain_cycles
-    r,p,3,done,,0.1
+    >>> rows = [Row("r", "p", 3, "done", "", 0.5, {"drain_cycles": 0.1}, '{"python":"3.11"}')]
+    >>> print(rows_as_csv(rows, Origins(rows)), end="")
+    run_id,point_id,seed,status,error,origin,drain_cycles
+    r,p,3,done,,1,0.1
     """
     ordered = sorted(rows, key=lambda row: row.id)
     names = list(dict.fromkeys(name for row in ordered for name in row.measures))
     written = io.StringIO()
     table = csv.writer(written, lineterminator="\n")
-    table.writerow([*_FIXED, *names])
+    table.writerow([*_FIXED, _ORIGIN, *names])
     for row in ordered:
         numbers = (repr(float(row.measures[name])) if name in row.measures else "" for name in names)
-        table.writerow([row.id, row.point, row.seed, row.status, row.error, *numbers])
+        table.writerow([row.id, row.point, row.seed, row.status, row.error, origins.number(row), *numbers])
     return written.getvalue()
 
 
 def read_rows(path: Path) -> dict[str, Row]:
-    """The rows of a bundle, by id.
+    """The rows of a bundle, by id; each names its origin by the number.
 
     Raises
     ------
@@ -50,5 +54,5 @@ def read_rows(path: Path) -> dict[str, Row]:
 
 def _row(line: dict[str, str]) -> Row:
     fixed = [line[name] for name in _FIXED]
-    measures = {name: float(text) for name, text in line.items() if name not in _FIXED and text != ""}
-    return Row(fixed[0], fixed[1], int(fixed[2]), fixed[3], fixed[4], 0.0, measures)
+    measures = {name: float(text) for name, text in line.items() if name not in (*_FIXED, _ORIGIN) and text != ""}
+    return Row(fixed[0], fixed[1], int(fixed[2]), fixed[3], fixed[4], 0.0, measures, line.get(_ORIGIN) or "")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.errors import StoreError
+from workbench.export.owner import OWNED, is_orphan, owned
 
 
 @contextmanager
 def appearing(to: Path, replaceable: Callable[[Path], bool], carry: Callable[[Path, Path], None]) -> Iterator[Path]:
     """A temporary folder beside the target that takes its name when everything inside went well.
+
+    What an export that was killed left beside the target is taken away first; one that still runs is left alone.
 
     Parameters
     ----------
@@ -27,6 +32,7 @@ def appearing(to: Path, replaceable: Callable[[Path], bool], carry: Callable[[Pa
     StoreError
         What is there may not be replaced, or nothing can be written there.
     """
+    _tidy(to, replaceable)
     if to.exists() and not (to.is_dir() and (not any(to.iterdir()) or replaceable(to))):
         raise StoreError(f"{to} holds something that is no bundle; choose another folder.")
     beside = to.with_name(f".{to.name}.{os.getpid()}")
@@ -34,10 +40,12 @@ def appearing(to: Path, replaceable: Callable[[Path], bool], carry: Callable[[Pa
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir()
-        yield beside
-        if to.exists():
-            carry(to, beside)
-        _exchange(beside, to)
+        with owned(beside) as mark:
+            yield beside
+            if to.exists():
+                carry(to, beside)
+            _exchange(beside, to)
+            (to / mark.name).unlink()
     except OSError as problem:
         raise StoreError(f"{to} cannot be written: {problem.strerror or problem}.") from None
     finally:
@@ -56,3 +64,16 @@ def _exchange(new: Path, to: Path) -> None:
             os.rename(old, to)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _tidy(to: Path, replaceable: Callable[[Path], bool]) -> None:
+    """Take away what killed exports to a folder left; the old folder comes back where it was only set aside."""
+    ours = re.compile(rf"\.{re.escape(to.name)}\.(\d+)(\.old)?")
+    for path in sorted(to.parent.glob(f".{glob.escape(to.name)}.*")):
+        match = ours.fullmatch(path.name)
+        if match is None or not path.is_dir() or not is_orphan(path, int(match[1])):
+            continue
+        if match[2] and replaceable(path) and not to.exists():
+            os.rename(path, to)
+        elif (path / OWNED).exists() or (match[2] and replaceable(path)):
+            shutil.rmtree(path, ignore_errors=True)

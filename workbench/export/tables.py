@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from workbench.export.cells import Cell, half_width, in_words
@@ -18,11 +18,12 @@ SIGNIFICANT = 0.05
 NOTE = (
     "Means over n seeds, with the half width of the 95 % interval (Student's t). Differences are to the baseline at "
     "the same seeds, positive = better; savings are their share of its mean; p of Wilcoxon's signed-rank test, after "
-    f"Holm's correction over all tables; bold: p below {SIGNIFICANT}."
+    f"Holm's correction over all tables; bold: p below {SIGNIFICANT}. Pairs: the seeds that both have, where some lack."
 )
 """What the columns of every table mean."""
 _ALONE = ("policy", "$n$", "mean")
 _COMPARED = (*_ALONE, "difference", "saving", "$p$")
+_PAIRS = "pairs"
 
 
 class Table(NamedTuple):
@@ -38,10 +39,10 @@ class Table(NamedTuple):
     """What the manifest says of it: one entry a row."""
 
 
-def tables(cells: list[Cell]) -> list[Table]:
-    """The tables of a bundle, in the order of the sweep's measures."""
+def tables(cells: list[Cell], notes: Sequence[str]) -> list[Table]:
+    """The tables of a bundle, in the order of the sweep's measures, with notes on what they rest on."""
     groups = itertools.groupby(cells, key=lambda cell: cell.measure)
-    return [_table(measure, list(found)) for measure, found in groups]
+    return [_table(measure, list(found), notes) for measure, found in groups]
 
 
 def file_stem(measure: Measure) -> str:
@@ -53,24 +54,31 @@ def file_stem(measure: Measure) -> str:
     return re.sub(r"[^\w.]+", "-", measure.name).strip("-")
 
 
-def _table(measure: Measure, cells: list[Cell]) -> Table:
-    compared = any(cell.against is not None for cell in cells)
-    header = _COMPARED if compared else _ALONE
+def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
+    header = _header(cells)
     groups = [
-        {"title": escape(in_words(setting)), "rows": [_row(cell, len(header)) for cell in found]}
+        {"title": escape(in_words(setting)), "rows": [_row(cell, header) for cell in found]}
         for setting, found in itertools.groupby(cells, key=lambda cell: cell.place.setting)
     ]
     text = render(
         "table.tex",
         title=comment(f"{measure.name}: {measure.says}")[2:],
         note=comment(NOTE)[2:],
-        provenance=[comment(line) for line in _provenance(cells)],
+        provenance=[comment(line) for line in [*notes, *_provenance(cells)]],
         columns="r" * (len(header) - 1),
         header=header,
         groups=groups,
     )
     label = measure_label(measure)
     return Table(file_stem(measure), escape(label[:1].upper() + label[1:]), text, [_entry(cell) for cell in cells])
+
+
+def _header(cells: list[Cell]) -> tuple[str, ...]:
+    """The columns: those of a comparison where there is one, and the number of pairs where it is not that of seeds."""
+    compared = [cell.against for cell in cells if cell.against is not None]
+    if not compared:
+        return _ALONE
+    return (*_COMPARED, _PAIRS) if any(one.missing for one in compared) else _COMPARED
 
 
 def _provenance(cells: list[Cell]) -> Iterator[str]:
@@ -80,10 +88,12 @@ def _provenance(cells: list[Cell]) -> Iterator[str]:
         yield f"  {', '.join(part for part in (cell.place.setting, cell.place.name) if part)}: {', '.join(behind)}"
 
 
-def _row(cell: Cell, columns: int) -> list[str]:
+def _row(cell: Cell, header: tuple[str, ...]) -> list[str]:
     mean = f"${with_interval(cell.mean.mean, half_width(cell.mean))}$"
     row = [escape(cell.place.words), str(cell.mean.n), mean, *_differences(cell)]
-    return [*row, *["---"] * (columns - len(row))]
+    if _PAIRS in header and cell.against is not None:
+        row.append(f"{cell.against.n} of {cell.against.n + len(cell.against.missing)}")
+    return [*row, *["---"] * (len(header) - len(row))]
 
 
 def _differences(cell: Cell) -> list[str]:
@@ -112,6 +122,7 @@ def _entry(cell: Cell) -> dict[str, Any]:
         row["difference"] = {**_plain(cell.against.interval), "runs": cell.pairs}
         row["saving"] = {**_plain(cell.against.saving), "runs": cell.pairs}
         row["p"] = {"value": cell.against.p_value, "holm": cell.p_holm, "runs": cell.pairs}
+        row["pairs"] = {"value": cell.against.n, "missing": len(cell.against.missing), "runs": cell.pairs}
     return row
 
 

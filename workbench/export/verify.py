@@ -1,39 +1,28 @@
-"""Is a bundle true? Run a sample of its runs again, from the sweep that it holds, and compare to the last bit."""
+"""Is a bundle true? Compute every number of it from its runs, and do a sample of the runs again, to the last bit."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, wrong_value
-from workbench.experiments.folder import SWEEP
-from workbench.experiments.plan import Plan, PlannedRun, make_plan
-from workbench.experiments.store import Row
-from workbench.experiments.sweep import read_sweep
-from workbench.experiments.work import work
-from workbench.export.bundle import MAIN, ROWS
+from workbench.experiments.row import Row
+from workbench.export.content import MAIN, ROWS
 from workbench.export.manifest import changed, read_manifest
+from workbench.export.origins import with_origins
 from workbench.export.rows import read_rows
-from workbench.streams import Streams
-
-
-class Difference(NamedTuple):
-    """One run that is not what the bundle says."""
-
-    run_id: str
-    policy: str
-    seed: int
-    what: str
-    """Which measure (or outcome) differs, with both values; or why the run cannot be done again."""
+from workbench.export.verification.cells import Change
+from workbench.export.verification.computed import READ, RECOMPUTED, REDRAWN, YOURS, Computed, compute
+from workbench.export.verification.kept_runs import KeptRuns, kept_runs
+from workbench.export.verification.runs_again import Difference, again, sampled
 
 
 class Verification(NamedTuple):
     """What came of it."""
 
     same: bool
-    """Every sampled run gave the same bits, and every file is as it was exported."""
+    """Every sampled run gave the same bits, every number is what its runs give, every file is as it was exported."""
     sentence: str
     bundle: str
     runs: int
@@ -41,12 +30,38 @@ class Verification(NamedTuple):
     checked: list[str]
     """The ids of the runs that were done again."""
     differences: list[Difference]
+    """The runs that gave something else, or could not be done again."""
+    changes: list[Change]
+    """The cells of tables, macros, figure data and manifest that are not what the runs give."""
     edited: list[str]
     """Files of the bundle that are not as they were exported; `main.tex` is the researcher's to edit."""
+    files: dict[str, str]
+    """What was done with every file: `recomputed`, `redrawn`, `read` (what the runs are done from), `yours`, or the
+    reason why its digest alone was compared."""
+    simulated: int
+    """How many runs were simulated again for figures that show more than measures."""
+    notes: list[str]
+    """What a reader of the tables must know: runs that failed, comparisons that lack pairs, rows of several origins."""
+
+    @property
+    def lines(self) -> list[str]:
+        """One line a thing that differs."""
+        named = {one.file for one in self.changes}
+        edited = [f"{name}: is not as it was exported" for name in self.edited if name not in named]
+        cells, runs = ([one.sentence for one in found] for found in (self.changes, self.differences))
+        return [*cells, *runs, *edited]
+
+    @property
+    def by_digest(self) -> dict[str, str]:
+        """The files of which the digest alone was compared, each with the reason."""
+        return {name: why for name, why in self.files.items() if why not in (RECOMPUTED, REDRAWN, READ, YOURS)}
 
 
-def verify(bundle: str | Path, sample: int = 10, seed: int = 0) -> Verification:
-    """Run again a sample of the runs behind a bundle and compare with what it holds, bit by bit.
+def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = True) -> Verification:
+    """Compute every table, macro and figure of a bundle from its `runs.csv`, and do a sample of the runs again.
+
+    A number that was changed together with its digest is found: what the manifest says is compared with what is
+    computed. The cell is named with what the bundle says and what its runs give.
 
     Parameters
     ----------
@@ -54,90 +69,71 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0) -> Verification:
         A folder that `workbench export` wrote; nothing else is needed, unless the sweep names a policy of a notebook
         (define it first) or a large file (it must lie where it lay).
     sample : int
-        How many runs, drawn at random; 0 = all.
+        How many runs are done again, drawn at random; 0 = all.
     seed : int
         Of the draw.
+    figures : bool
+        Whether runs are simulated for figures that show more than measures, and pictures are drawn again. If not, such
+        files are compared by their digests, and named.
 
     Raises
     ------
     InputError
-        The folder is no bundle, or its sweep cannot be read here.
+        The folder is no bundle, or its sweep or its table of runs cannot be read.
+
+    Examples
+    --------
+    >>> report = verify("paper", sample=0)                                     # doctest: +SKIP
+    >>> report.same, report.lines                                              # doctest: +SKIP
+    (False, ['tables/drain_cycles.tex: line 21 (best fit), mean: says $900$, recomputed $938 \\\\pm 41$'])
     """
     folder = Path(bundle)
     if isinstance(sample, bool) or not isinstance(sample, int) or sample < 0:
         raise wrong_value("", "sample", "must be a whole number of at least 0, where 0 is all", sample)
     manifest = read_manifest(folder)
     edited = [name for name in changed(folder, manifest) if name != MAIN]
-    rows = read_rows(folder / ROWS)
-    chosen = _sampled(sorted(rows), sample, seed)
-    plan = _planned(folder)
-    found = _again(plan, manifest, [rows[run] for run in chosen])
-    sentence = _sentence(folder, len(rows), chosen, found, edited)
-    return Verification(not found and not edited, sentence, str(folder), len(rows), chosen, found, edited)
-
-
-def _sampled(runs: list[str], sample: int, seed: int) -> list[str]:
-    if sample in (0, len(runs)) or sample > len(runs):
-        return runs
-    draw = Streams(seed)["verify"].permutation(len(runs))[:sample]
-    return [runs[k] for k in sorted(draw)]
-
-
-def _planned(folder: Path) -> Plan:
+    rows = with_origins(read_rows(folder / ROWS), manifest.get("origins", {}))
+    chosen = sampled(sorted(rows), sample, seed)
     try:
-        return make_plan(read_sweep(folder / SWEEP))
+        kept, computed = _computed(folder, manifest, rows, figures)
     except InputError as problem:
         raise InputError(f"the runs of {folder} cannot be done here: {problem}") from None
-
-
-def _again(plan: Plan, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
-    """What differs between the rows of a bundle and the same runs done now."""
-    planned = {run.id: run for run in plan.runs()}
-    found = []
-    for row in rows:
-        what = _compared(row, planned[row.id]) if row.id in planned else _why_not(plan, manifest, row)
-        if what:
-            found.append(Difference(row.id, _named(manifest, row), row.seed, what))
-    return found
-
-
-def _compared(row: Row, run: PlannedRun) -> str:
-    (now,) = work(run.point.setup, [(run.id, run.point.id, run.seed)])
-    if (row.status, row.error) != (now.status, now.error):
-        return f"was {row.status} {row.error!r} and is {now.status} {now.error!r}"
-    for name, value in row.measures.items():
-        if name not in now.measures:
-            return f"{name} is not measured any more"
-        if _bits(value) != _bits(now.measures[name]):
-            return f"{name} was {value!r} and is {float(now.measures[name])!r}"
-    return ""
-
-
-def _bits(value: float) -> bytes:
-    return struct.pack("<d", float(value))
-
-
-def _why_not(plan: Plan, manifest: Mapping[str, Any], row: Row) -> str:
-    revision, now = manifest["engine_revision"], plan.sweep.mechanism.engine.revision
-    if revision != now:
-        return (
-            f"the engine {manifest['engine']} was at revision {revision} and is at {now}, which may give other results"
-        )
-    return "its setup is not what it was: a policy, a default or an input file has changed"
-
-
-def _named(manifest: Mapping[str, Any], row: Row) -> str:
-    point = manifest["points"].get(row.point, {})
-    return ", ".join(part for part in (point.get("setting"), point.get("policy")) if part)
-
-
-def _sentence(folder: Path, runs: int, chosen: list[str], found: list[Difference], edited: list[str]) -> str:
-    first = (
-        f"{len(chosen) - len(found)} of {len(chosen)} runs done again gave the same bits ({runs} are behind {folder})"
+    found = again(kept, manifest, [rows[run] for run in chosen])
+    cells = [*kept.problems, *computed.changes]
+    sentence = _sentence(folder, kept, len(rows), len(chosen), found, computed)
+    same = not found and not edited and not cells
+    return Verification(
+        same,
+        sentence,
+        str(folder),
+        len(rows),
+        chosen,
+        found,
+        cells,
+        edited,
+        computed.files,
+        computed.simulated,
+        computed.notes,
     )
-    if found:
-        one = found[0]
-        first += f"; the first that differs is seed {one.seed} of {one.policy}: {one.what}"
-    if edited:
-        first += f"; {len(edited)} files are not as they were exported, such as {edited[0]}"
-    return first + "."
+
+
+def _computed(
+    folder: Path, manifest: dict[str, Any], rows: Mapping[str, Row], figures: bool
+) -> tuple[KeptRuns, Computed]:
+    if "sweep" in manifest:
+        kept = kept_runs(folder, manifest, rows)
+        return kept, compute(folder, manifest, rows, kept, figures)
+    old = {**manifest, "sweep": "sweep", "measures": [], "points": {}}
+    why = f"the bundle is of format {manifest['format']}; export it again to have it computed"
+    return kept_runs(folder, old, {})._replace(problems=[]), Computed([], dict.fromkeys(manifest["files"], why), 0, [])
+
+
+def _sentence(folder: Path, kept: KeptRuns, runs: int, chosen: int, found: list[Difference], computed: Computed) -> str:
+    same = f"{chosen - len(found)} of {chosen} runs done again gave the same bits"
+    most = len(kept.plan)
+    behind = f"({runs} are behind {folder})" if runs >= most else f"({runs} of the sweep's {most} are behind {folder})"
+    done = [*computed.files.values()]
+    cells = f"{done.count(RECOMPUTED)} files computed from them, {done.count(REDRAWN)} pictures drawn"
+    again = f", {computed.simulated} runs simulated for figures" if computed.simulated else ""
+    wrong = f"; {len(computed.changes)} cells differ" if computed.changes else ""
+    return f"{same} {behind}; {cells}{again}{wrong}."

@@ -15,6 +15,7 @@ from workbench.figures.finished import undefined, values
 from workbench.figures.means import Means, level_of, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import ANY, Column, Recipe, on_paper
+from workbench.metrics.measure import Measure
 from workbench.studies.statistics import mean_interval
 
 if TYPE_CHECKING:
@@ -78,18 +79,22 @@ def fragmentation_by_size_data(runs: RunSet, measure: str | None = None, lever: 
         The sweep varies no number, or several and none is named; there are more panels or lines than can be drawn; or
         the measure is not defined for any point.
     """
-    declared = chosen_measure(runs, measure, "mean_external_fragmentation")
-    path = chosen_lever(runs, lever, FIGURE.name)
+    return by_lever(runs, chosen_measure(runs, measure, "mean_external_fragmentation"), lever, FIGURE.name)
+
+
+def by_lever(runs: RunSet, declared: Measure, lever: str | None, figure: str) -> MeasureByLever:
+    """Compute the mean of a measure at each value of a varied number; what is refused names the figure."""
+    path = chosen_lever(runs, lever, figure)
     shown = panels(runs, apart=path)
-    check_room(len(shown), max(len({line.name for line in panel.lines}) for panel in shown), FIGURE.name)
+    check_room(len(shown), max(len({line.name for line in panel.lines}) for panel in shown), figure)
     trends = [
-        trend(runs, place, path, declared.name, [line for line in panel.lines if line.name == name], FIGURE.name)
+        trend(runs, place, path, declared.name, [line for line in panel.lines if line.name == name], figure)
         for place, panel in enumerate(shown)
         for name in dict.fromkeys(line.name for line in panel.lines)
     ]
     lines = tuple(one for one in trends if len(one.x))
     if not lines:
-        raise undefined(runs, runs.points[0], declared.name, FIGURE.name)
+        raise undefined(runs, runs.points[0], declared.name, figure)
     return MeasureByLever(
         path,
         declared.name,

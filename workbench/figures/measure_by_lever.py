@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.experiments.run_set import RunSet
 from workbench.figures.compared import chosen_measure
-from workbench.figures.fragmentation_by_size import MeasureByLever, draw, fragmentation_by_size_data
+from workbench.figures.fragmentation_by_size import MeasureByLever, by_lever, draw
 from workbench.figures.recipe import ANY, Recipe
 
 
@@ -23,7 +23,7 @@ def measure_by_lever_data(runs: RunSet, measure: str | None = None, lever: str |
     InputError
         As `fragmentation_by_size_data`.
     """
-    return fragmentation_by_size_data(runs, chosen_measure(runs, measure, "").name, lever)
+    return by_lever(runs, chosen_measure(runs, measure, ""), lever, FIGURE.name)
 
 
 FIGURE = Recipe(

@@ -33,7 +33,7 @@ def save(figure: Figure, data: Drawn, folder: Path, name: str) -> list[Path]:
     StoreError
         The folder cannot be made or a file not be written.
     """
-    contents = {kind: _rendered(figure, kind) for kind in _UNDATED} | {"csv": as_csv(data.columns()).encode()}
+    contents = {kind: rendered(figure, kind) for kind in _UNDATED} | {"csv": as_csv(data.columns()).encode()}
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,8 @@ def save(figure: Figure, data: Drawn, folder: Path, name: str) -> list[Path]:
     return list(paths)
 
 
-def _rendered(figure: Figure, kind: str) -> bytes:
+def rendered(figure: Figure, kind: str) -> bytes:
+    """Return a figure as `pdf` or `png`, without what differs from one drawing to the next."""
     written = io.BytesIO()
     figure.savefig(written, format=kind, metadata=_UNDATED[kind])
     return written.getvalue()

@@ -6,7 +6,7 @@ constants, lists and arrays by their values. Two digests are equal where nothing
 
 import sys
 
-from workbench.identity.snapshot import Snapshot, digest_of, latest_moment, one_moment, snapshot
+from workbench.identity.snapshot import Snapshot, current, digest_of, once_a_moment, one_moment, snapshot
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 """The version of Python whose instructions the digests are of: others compile the same text to other ones."""
@@ -14,4 +14,4 @@ PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 FORMAT = 3
 """Which way of naming runs this is, part of what every id is the digest of; before 3 ids held the text of a policy."""
 
-__all__ = ["FORMAT", "PYTHON", "Snapshot", "digest_of", "latest_moment", "one_moment", "snapshot"]
+__all__ = ["FORMAT", "PYTHON", "Snapshot", "current", "digest_of", "once_a_moment", "one_moment", "snapshot"]

@@ -40,6 +40,10 @@ class Guards:
         """Note a value that can change while it stays the same object, by what gives its digest."""
         self._values.append((again, digest, shown))
 
+    def any(self) -> bool:
+        """Return whether there is anything that could change."""
+        return any((self._names, self._cells, self._functions, self._classes, self._values))
+
     def changed(self) -> str:
         """Return what is another than it was, as a name; empty where all is as it was."""
         for get, name, value, shown in self._names:

@@ -37,6 +37,8 @@ def owner_of(module: str | None) -> Owner:
     """
     if not module:
         return "user"
+    if module.startswith("namedtuple_"):  # what Python writes for a named tuple says no more than its fields
+        return "machinery"
     if module.partition(".")[0] == "workbench":
         return "machinery" if module != _WALKED and _is_within(module, MACHINERY) else "workbench"
     return "installed" if is_installed(module) else "user"
@@ -56,7 +58,7 @@ def is_installed(module: str) -> bool:
 
 
 def will_be_installed(module: str) -> bool:
-    """Return whether a module that is not imported yet belongs to Python or to an installed package.
+    """Return whether a module, which need not be imported yet, belongs to Python or to an installed package.
 
     >>> will_be_installed("scipy.stats"), will_be_installed("no_such_module")
     (True, False)
@@ -64,6 +66,8 @@ def will_be_installed(module: str) -> bool:
     top = module.partition(".")[0]
     if top in _DEPENDENCIES or top in sys.stdlib_module_names:
         return True
+    if module in sys.modules:
+        return is_installed(module)
     found = importlib.util.find_spec(top)
     return found is not None and _lies_installed(
         str(found.origin or next(iter(found.submodule_search_locations or ()), ""))
@@ -71,7 +75,7 @@ def will_be_installed(module: str) -> bool:
 
 
 def package_of(module: str) -> str:
-    """Return the name under which an id names an installed package: with its version, unless the workbench needs it too.
+    """Return how an id names an installed package: with its version, unless the workbench needs the package too.
 
     >>> package_of("numpy.linalg"), package_of("math")
     ('numpy', 'math')

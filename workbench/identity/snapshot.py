@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from workbench.identity.guards import Guards
 from workbench.identity.walk import Walk
+
+T = TypeVar("T")
 
 
 class Snapshot:
     """A digest of some things, and what it was taken from."""
 
-    def __init__(self, digest: str, guards: Guards, compiled: tuple[Any, ...]) -> None:
-        self.digest = digest
-        self.compiled = compiled
+    def __init__(self, walk: Walk, *things: Any) -> None:
+        self.digest = walk.digest(*things)
+        self.compiled: tuple[Any, ...] = tuple(walk.compiled)
         """The user's compiled functions that were passed, each with what it was compiled from before."""
-        self._guards = guards
+        self.functions = tuple(walk.functions)
+        """The user's functions that were passed."""
+        self.modules = walk.modules
+        """Of each of the user's modules that something was taken from, the attributes that were read from it."""
+        self._guards: Guards | None = walk.guards if walk.guards.any() else None
 
     def changed(self) -> str:
         """Return the name of what is another than when the digest was taken, empty where all is as it was.
@@ -27,7 +33,7 @@ class Snapshot:
         It looks at the user's own code and values alone, in microseconds; what is equal but another object counts as
         changed, so take another digest to be sure.
         """
-        return self._guards.changed()
+        return "" if self._guards is None else self._guards.changed()
 
 
 _moments = itertools.count(1)
@@ -39,18 +45,20 @@ class _Moment(threading.local):
 
     def __init__(self) -> None:
         self.subs: dict[int, tuple[Any, str]] = {}
-        self.whole: dict[int, tuple[Any, str]] | None = None
+        self.whole: dict[Any, tuple[Any, Any]] | None = None
 
 
 _moment = _Moment()
+_current: dict[int, tuple[Any, int, Snapshot]] = {}
+"""By the address of a thing: the thing, the moment, and its snapshot then."""
 
 
 def digest_of(*things: Any) -> str:
     """Return a digest of what would be executed, or computed with, if some things were used now.
 
-    Functions and classes count by their instructions, constants and defaults and by all that these refer to, as code or
-    as values, in the state in which it is in memory. Names of files, line numbers, comments, docstrings and names of local
-    variables do not count. What belongs to an installed package counts by its name and the package's version.
+    Functions and classes count by their instructions, constants and defaults and by all that these refer to, as code
+    or as values, in the state in which it is in memory. Names of files, line numbers, comments, docstrings and names of
+    local variables do not count. What belongs to an installed package counts by its name and the package's version.
 
     Parameters
     ----------
@@ -76,25 +84,39 @@ def digest_of(*things: Any) -> str:
     >>> digest_of(answer) == before
     True
     """
-    if _moment.whole is None or len(things) != 1:
+    if len(things) != 1:
         return snapshot(*things).digest
     (thing,) = things
-    if id(thing) not in _moment.whole:
-        _moment.whole[id(thing)] = thing, snapshot(thing).digest
-    return _moment.whole[id(thing)][1]
+    found: str = once_a_moment(id(thing), lambda: snapshot(thing).digest, thing)
+    return found
 
 
 def snapshot(*things: Any) -> Snapshot:
     """Return the digest of some things with what it was taken from; parameters and errors as of `digest_of`."""
     if _moment.whole is None:
         _moment.subs = {}
-    walk = Walk(_sub, things[0] if len(things) == 1 else None)
-    return Snapshot(walk.digest(*things), walk.guards, tuple(walk.compiled))
+    return Snapshot(Walk(_sub, things[0] if len(things) == 1 else None), *things)
 
 
-def latest_moment() -> int:
-    """Return how many moments have begun in this process: parts of the workbench are looked at once in each."""
-    return _latest
+def current(thing: Any) -> Snapshot:
+    """Return the snapshot of a thing as it is now, taken again only where the user's code that it passes has changed.
+
+    Looking takes microseconds. Of the workbench's own code it knows what was seen when the latest moment began.
+    """
+    known = _current.get(id(thing))
+    if known is None or known[1] != _latest or known[2].changed():
+        known = _current[id(thing)] = thing, _latest, snapshot(thing)
+    return known[2]
+
+
+def once_a_moment(key: Any, make: Callable[[], T], kept: Any = None) -> T:
+    """Return what a function gives, which within `one_moment` is called once for every key."""
+    if _moment.whole is None:
+        return make()
+    if key not in _moment.whole:
+        _moment.whole[key] = kept, make()
+    found: T = _moment.whole[key][1]
+    return found
 
 
 @contextmanager

@@ -106,7 +106,7 @@ def _numba_value(walk: Walk, value: Any) -> None:
             options = getattr(source, "targetoptions", {})
             if owner_of(function.__module__) == "user":
                 walk.compiled.append(value)
-            walk.put("compiled", " ".join(f"{name}={options[name]!r}" for name in _NUMBA_OPTIONS if options.get(name)))
+                walk.put("compiled", " ".join(f"{one}={options[one]!r}" for one in _NUMBA_OPTIONS if options.get(one)))
             if name != "_defn" or owner_of(function.__module__) == "user":
                 walk.value(function)
             else:

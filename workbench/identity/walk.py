@@ -6,7 +6,6 @@ import builtins
 import contextlib
 import functools
 import hashlib
-import importlib
 import importlib.util
 import sys
 from collections import deque
@@ -29,21 +28,26 @@ _DESCRIBES = "__describes__"
 class Walk:
     """Writes down what it passes as one text; functions and classes are passed once and named by their turn.
 
-    Of names it takes what they stand for at this moment. The user's code is noted in `guards`; whole classes of the
-    workbench, which `sub` digests, are not.
+    Of names it takes what they stand for at this moment. What the user's code refers to is noted in `guards`; what the
+    workbench's own does, which is digested by `sub` where it is not the root, is not.
     """
 
     def __init__(self, sub: Callable[[Any], str] | None, root: Any = None) -> None:
         self.guards = Guards()
         self.lenient = sub is None or owner_of(getattr(root, "__module__", None)) == "workbench"
-        """Whether what has no digest counts by its kind alone: among the workbench's own things, as decoders of files."""
+        """Whether what has no digest counts by its kind alone, as decoders of files do: among the workbench's own."""
         self.tokens: list[str] = []
         self.compiled: list[Any] = []
         """The user's compiled functions."""
+        self.functions: list[FunctionType] = []
+        """The user's functions."""
+        self.modules: dict[str, set[str]] = {}
+        """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
         self._root = root
         self._turns: dict[int, int] = {}
-        self._waiting: deque[tuple[Any, Callable[[Any], None]]] = deque()
+        self._noting = not self.lenient
+        self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
         self._kept: list[Any] = []
         self._within: list[str] = []
         self._open: dict[int, int] = {}
@@ -53,7 +57,7 @@ class Walk:
         for thing in things:
             self.value(thing)
             while self._waiting:
-                passed, go = self._waiting.popleft()
+                passed, self._noting, go = self._waiting.popleft()
                 self.put("turn", str(self._turns[id(passed)]))
                 self.inside(passed.__qualname__, go, passed)
         return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -110,7 +114,7 @@ class Walk:
         with self.once(value) as first:
             if first:
                 write(self, value)
-        if outermost:
+        if outermost and self._noting:
             again = functools.partial(_digest_of_value, self._sub, self._root, write, value)
             self.guards.value(again, again(), self.shown)
 
@@ -122,12 +126,12 @@ class Walk:
         """Write down something of an installed package by its name."""
         self.put("installed", f"{package_of(module)}/{module}.{name}")
 
-    def turn(self, thing: Any, go: Callable[[Any], None]) -> None:
+    def turn(self, thing: Any, noting: bool, go: Callable[[Any], None]) -> None:
         """Write down the turn at which something is passed; it is passed after all that came before."""
         if id(thing) not in self._turns:
             self._turns[id(thing)] = len(self._turns)
             self._kept.append(thing)
-            self._waiting.append((thing, go))
+            self._waiting.append((thing, noting, go))
         self.put("at", str(self._turns[id(thing)]))
 
     def _by_owner(self, thing: Any, module: str | None, go: Callable[[Any], None]) -> bool:
@@ -141,7 +145,9 @@ class Walk:
         elif owner == "workbench" and self._sub is not None and thing is not self._root:
             self.put("workbench", self._sub(thing))
         else:
-            self.turn(thing, go)
+            if owner == "user" and module:
+                self.modules.setdefault(module, set())
+            self.turn(thing, owner == "user", go)
         return True
 
     def _function(self, function: FunctionType) -> None:
@@ -153,7 +159,9 @@ class Walk:
     def _walk_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
         self.put("code", code.digest)
-        self.guards.function(function)
+        if self._noting:
+            self.guards.function(function)
+            self.functions.append(function)
         self.value(function.__defaults__)
         self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
@@ -171,7 +179,8 @@ class Walk:
         self.value(value)
 
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
-        self.guards.cell(cell, self.shown)
+        if self._noting:
+            self.guards.cell(cell, self.shown)
         self.put("cell", name)
         value = content(cell)
         if isinstance(value, ModuleType):
@@ -188,7 +197,8 @@ class Walk:
         namespace = function.__globals__
         self.put("name", reference.name)
         value = namespace.get(reference.name, MISSING)
-        self.guards.name(namespace, reference.name, value, self.shown)
+        if self._noting:
+            self.guards.name(namespace, reference.name, value, self.shown)
         if value is MISSING:
             value = getattr(builtins, reference.name, MISSING)
         if isinstance(value, ModuleType):
@@ -205,10 +215,12 @@ class Walk:
             if owner_of(name) in ("workbench", "machinery"):
                 self.put("machinery", f"{name} {' '.join(reference.chain)}")
                 return
-            if name not in sys.modules and will_be_installed(name):
-                self.named(name, " ".join(reference.chain))
+            if will_be_installed(name):
+                for attribute in reference.chain or ("",):
+                    self._outside(name, (attribute,))
                 return
-            module = importlib.import_module(name)
+            anything: Any = function
+            module = anything.__builtins__["__import__"](name, space, None, ("__name__",), 0)
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
         if not reference.chain:
@@ -223,25 +235,28 @@ class Walk:
             return
         self.put("attributes", ".".join(names))
         owner = owner_of(module.__name__)
-        if owner in ("installed", "machinery"):
-            self._outside(module, names, owner)
+        if owner == "machinery":
+            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
+            return
+        if owner == "installed":
+            self._outside(module.__name__, names)
             return
         name, *rest = names
+        self.modules.setdefault(module.__name__, set()).add(name)
         value = vars(module).get(name, MISSING)
         if value is MISSING:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
-        self.guards.name(vars(module), name, value, self.shown)
+        if self._noting:
+            self.guards.name(vars(module), name, value, self.shown)
         if isinstance(value, ModuleType):
             self.chain(value, tuple(rest))
         else:
             self.value(value)
 
-    def _outside(self, module: ModuleType, names: tuple[str, ...], owner: str) -> None:
-        if owner == "machinery":
-            self.put("machinery", f"{module.__name__}.{'.'.join(names)}")
-            return
-        self.named(module.__name__, ".".join(names))
-        value: Any = module
+    def _outside(self, module: str, names: tuple[str, ...]) -> None:
+        """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
+        self.named(module, ".".join(names))
+        value: Any = sys.modules.get(module, MISSING)
         for name in names:
             value = getattr(value, name, MISSING) if isinstance(value, ModuleType) else MISSING
         hidden = getattr(value, "__self__", None)
@@ -259,13 +274,15 @@ class Walk:
             self.put("at", str(self._turns[id(module)]))
         else:
             self._turns[id(module)] = len(self._turns)
+            self.modules.setdefault(module.__name__, set()).update(vars(module))
             self._attributes(vars(module), lambda name, value: not name.startswith("__"))
 
     def _type(self, cls: type) -> None:
         self._by_owner(cls, cls.__module__, self._walk_type)
 
     def _walk_type(self, cls: type) -> None:
-        self.guards.type(cls)
+        if self._noting:
+            self.guards.type(cls)
         self.put("class", cls.__name__)
         if type(cls) is not type:
             self.value(type(cls))
@@ -277,7 +294,8 @@ class Walk:
     def _attributes(self, space: Mapping[str, Any], wanted: Callable[[str, Any], bool]) -> None:
         for name, value in sorted(space.items()):
             if wanted(name, value):
-                self.guards.name(space, name, value, ": ".join((*self._within, name)))
+                if self._noting:
+                    self.guards.name(space, name, value, ": ".join((*self._within, name)))
                 self.inside(name, self._attribute, name, value)
 
 

@@ -64,6 +64,8 @@ class Family(Spec):
         if cls.name in cls.members:
             return _read_member(cls, given, path or cls.name, where)
         path = path or cls.noun
+        if isinstance(given, type) and issubclass(given, cls):
+            return _read_member(given, {}, f"{path}.{given.name}", where)
         if cls.bare and isinstance(given, numbers.Real) and not isinstance(given, bool):
             return _read_member(cls.members[cls.bare], given, path, where)
         name, levers = _name_and_levers(cls, given, path, where)
@@ -90,8 +92,6 @@ def _enter(cls: type[Family]) -> None:
 def _name_and_levers(cls: type[Family], given: object, path: str, where: str) -> tuple[str, object]:
     if isinstance(given, str):
         return given, {}
-    if isinstance(given, type) and issubclass(given, cls):
-        return given.name, {}
     if isinstance(given, Mapping) and len(given) == 1:
         ((name, levers),) = given.items()
         return str(name), {} if levers is None else levers

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
-from workbench.identity import digest_of
+from workbench.identity import current
 from workbench.levers.declared import declared_levers
 from workbench.levers.lever import Lever, lever
 
@@ -29,6 +29,13 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
+class _Levers(dict[str, Lever]):
+    """The levers of a class, in their order; nobody changes them once the class is complete."""
+
+    def __identity__(self) -> tuple[Lever, ...]:
+        return tuple(self.values())
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(lever,))
 class Spec:
     """A frozen, validated value whose fields are levers.
@@ -43,16 +50,19 @@ class Spec:
     """
 
     levers: ClassVar[Mapping[str, Lever]] = {}
+    nested: ClassVar[tuple[str, ...]] = ()
+    """The levers that hold specs."""
     name: ClassVar[str] = "spec"
     built_in: ClassVar[bool] = True
     """Whether the class is part of this package."""
-    __describes__: ClassVar[Collection[str]] = ("built_in", "__describes__")
+    __describes__: ClassVar[Collection[str]] = ("built_in", "nested", "__describes__")
     """The attributes of the class that say nothing about what it does; each class adds its own."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = declared_levers(cls, Spec)
-        cls.levers = {**cls.levers, **own}
+        cls.levers = _Levers({**cls.levers, **own})
+        cls.nested = tuple(name for name, declared in cls.levers.items() if declared.kind in ("spec", "specs"))
         cls.name = snake_case(cls.__name__)
         cls.built_in = cls.__module__.startswith("workbench.")
 
@@ -94,7 +104,8 @@ class Spec:
     def identity(self) -> dict[str, Any]:
         """Return what determines the behaviour, in plain types: part of every run id.
 
-        The name, every lever, and the digest of the code as it is in memory now, nested specs included.
+        The name, every lever, and the digest of the code as it is in memory now, nested specs included; the package's
+        own code as it was when the latest plan was made.
 
         Raises
         ------
@@ -102,7 +113,7 @@ class Spec:
             The code refers to something that has no digest, such as an open file; the sentence names it.
         """
         inside = {n: self._identity_of(n, v) for n, v in self.values().items()}
-        return {self.name: inside, "code": digest_of(type(self))}
+        return {self.name: inside, "code": current(type(self)).digest}
 
     def __identity__(self) -> dict[str, Any]:
         """Return what a digest of code that refers to this spec holds of it."""

@@ -43,8 +43,8 @@ MEASURES = Measures(
             "refused_rate",
             "",
             "lower",
-            "attempts, one a round, of a group at its channel's head that found no "
-            "module with room, as a share of all such attempts",
+            "refusals (rounds in which a group at its channel's head finds no module with room) over refusals and "
+            "dispatches; each part of a split group is a dispatch",
         ),
         Measure(
             "large_refused_rate",

@@ -79,7 +79,8 @@ def large(record: DispatchRecord) -> np.ndarray:
 def refusal_measures(record: DispatchRecord) -> dict[str, float]:
     """How often heads are refused, and how long large groups stand at the head of their channel (H3.18).
 
-    An attempt is a round in which a group, at its channel's head, either fits no module or is dispatched.
+    A rate is refusals over refusals and dispatches. A refusal is a round in which a group, at its channel's head, fits
+    no module; a dispatch is that of a group, or of each part of a split one.
     """
     big = large(record)
     stood = head_waits(record)

@@ -15,6 +15,7 @@ from workbench.metrics.shared_memory_replay import (
     CENTRE,
     CYCLES,
     EXTERNAL,
+    FRAGMENTED,
     FREE,
     QUEUE,
     WAITING_CYCLES,
@@ -46,9 +47,18 @@ MEASURES = declared(
         "blocked_though_enough_cycles",
         "cycles",
         "lower",
-        "cycles in which the head had been refused although enough segments were free in total",
+        "cycles in which the head waits, refused before, although enough segments are free in total: no run that the "
+        "policy may take is long enough, or its next try has not come (slow retries, several requests a cycle)",
     ),
     Measure("blocked_though_enough_rate", "", "lower", "the same as a share of the cycles in which a request waits"),
+    Measure(
+        "blocked_by_fragmentation_cycles",
+        "cycles",
+        "lower",
+        "cycles in which the head waits, enough segments are free in total, and no free run is long enough for it; "
+        "waiting for the next try is no such cycle",
+    ),
+    Measure("blocked_by_fragmentation_rate", "", "lower", "the same as a share of the cycles in which a request waits"),
     Measure("wear_cv", "", "lower", "grants a segment: standard deviation over mean"),
     Measure("wear_gini", "", "lower", "grants a segment: Gini coefficient"),
     Measure("wear_max_over_min", "", "lower", "grants a segment: most over fewest"),
@@ -101,6 +111,8 @@ def _blocking(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
     return {
         "blocked_though_enough_cycles": float(record.blocked_cycles),
         "blocked_though_enough_rate": _over(record.blocked_cycles, totals.whole[WAITING_CYCLES]),
+        "blocked_by_fragmentation_cycles": float(totals.whole[FRAGMENTED]),
+        "blocked_by_fragmentation_rate": _over(totals.whole[FRAGMENTED], totals.whole[WAITING_CYCLES]),
     }
 
 

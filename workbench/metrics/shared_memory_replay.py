@@ -23,7 +23,7 @@ from workbench.structures.free_map import (
     next_taken,
 )
 
-CYCLES, WAITING_CYCLES, QUEUE, FREE, WAITING_FREE, WAITING_RUNS = range(6)
+CYCLES, WAITING_CYCLES, QUEUE, FREE, WAITING_FREE, WAITING_RUNS, FRAGMENTED = range(7)
 EXTERNAL, CENTRE = range(2)
 
 
@@ -31,6 +31,8 @@ class Events(NamedTuple):
     """A record as the pass reads it."""
 
     arrival: np.ndarray
+    granted_at: np.ndarray
+    """int64[workgroups], the cycle of each grant, in the order of the queue."""
     grant: np.ndarray
     """int64[workgroups], cycles of the grants, in the order of `grants`."""
     grants: np.ndarray
@@ -49,7 +51,7 @@ class Totals(NamedTuple):
     """What the pass adds up."""
 
     whole: np.ndarray
-    """int64[6], named by the constants above: cycles and sums over cycles."""
+    """int64[7], named by the constants above: cycles and sums over cycles."""
     real: np.ndarray
     """float64[2]: sums over the cycles with a waiting request of external fragmentation, and of the distance between
     the centre of the longest free run and the middle of the memory."""
@@ -59,10 +61,11 @@ class Totals(NamedTuple):
 
 def replay(record: SharedMemoryRecord) -> Totals:
     """Add up one run, from the first arrival to the last release."""
-    totals = Totals(np.zeros(6, np.int64), np.zeros(2), np.zeros(record.segments + 1, np.int64))
+    totals = Totals(np.zeros(7, np.int64), np.zeros(2), np.zeros(record.segments + 1, np.int64))
     grants, releases = np.argsort(record.serial, kind="stable"), np.argsort(record.release, kind="stable")
     events = Events(
         record.arrival,
+        record.grant,
         record.grant[grants],
         grants,
         record.release[releases],
@@ -80,7 +83,7 @@ def replay(record: SharedMemoryRecord) -> Totals:
 def _pass(events: Events, free: np.ndarray, segments: int, scattered: bool, totals: Totals) -> None:
     rows = events.grants.size
     arrived = granted = released = moved = 0
-    taken = 0
+    head = taken = 0
     now = events.arrival[0]
     while released < rows:
         while released < rows and events.release[released] == now:
@@ -99,9 +102,11 @@ def _pass(events: Events, free: np.ndarray, segments: int, scattered: bool, tota
                 mark_taken(free, events.where[row], events.length[row])
                 _count_wear(totals, events.where[row], events.length[row])
             granted += 1
+        while head < arrived and events.granted_at[head] <= now:
+            head += 1
         following = _following(events, arrived, granted, released)
         if released < rows:
-            _add(events, free, segments, taken, arrived - granted, following - now, totals)
+            _add(events, free, segments, taken, arrived - granted, head, following - now, totals)
         now = following
 
 
@@ -138,7 +143,7 @@ def _count_wear(totals: Totals, start: int, length: int) -> None:
 
 @kernel
 def _add(
-    events: Events, free: np.ndarray, segments: int, taken: int, waiting: int, cycles: int, totals: Totals
+    events: Events, free: np.ndarray, segments: int, taken: int, waiting: int, head: int, cycles: int, totals: Totals
 ) -> None:
     whole, left = totals.whole, segments - taken
     whole[CYCLES] += cycles
@@ -151,6 +156,8 @@ def _add(
     whole[WAITING_RUNS] += count_runs(free) * cycles
     if left > 0:
         longest = longest_run(free)
+        if longest < events.length[head] <= left:
+            whole[FRAGMENTED] += cycles
         totals.real[EXTERNAL] += cycles * (1.0 - longest / left)
         totals.real[CENTRE] += cycles * abs(_start_of(free, longest) + longest / 2 - segments / 2)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import sys
-from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 
 from workbench.errors import InputError, at, unknown_name
+from workbench.identity import once_a_moment
+from workbench.policies.beside import files_of, module_of
 from workbench.policies.policy import Policy
 
 
@@ -25,16 +23,16 @@ def is_in_file(name: str) -> bool:
 def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
     """The class that `FILE.py:CLASS` names; a relative path is looked for in a folder, then where the command runs.
 
+    The file may import modules that lie beside it. When one of these files holds something else than when it was
+    executed, all of them are executed again.
+
     Raises
     ------
     InputError
         There is no such file or class, the file does not run, or the class is not a policy.
     """
     file, _, cls = name.partition(":")
-    path = next((p for p in (folder / file, Path(file)) if p.is_file()), None)
-    if path is None:
-        raise InputError(at(where, f"the policy file {file} does not exist (looked in {folder or '.'})."))
-    module = _module(path.resolve(), where)
+    module = _module(_path(file, folder, where), where)
     found = {n: v for n, v in vars(module).items() if isinstance(v, type) and issubclass(v, Policy) and v.question}
     if cls not in found:
         own = {n for n, v in found.items() if v.__module__ == module.__name__}
@@ -42,36 +40,22 @@ def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
     return found[cls]
 
 
-class _AsWritten(SourceFileLoader):
-    """Reads the source every time: bytecode would lie in a user's folder, and outlive an edit of the same second."""
+def policy_files(name: str, folder: Path, where: str) -> list[Path]:
+    """Return the file that `FILE.py:CLASS` names and every file that it imports from beside it; errors as above."""
+    path = _path(name.partition(":")[0], folder, where)
+    _module(path, where)
+    return files_of(path)
 
-    def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
+
+def _path(file: str, folder: Path, where: str) -> Path:
+    path = next((p for p in (folder / file, Path(file)) if p.is_file()), None)
+    if path is None:
+        raise InputError(at(where, f"the policy file {file} does not exist (looked in {folder or '.'})."))
+    return path.resolve()
 
 
 def _module(path: Path, where: str) -> ModuleType:
-    name = f"policy_file_{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=6).hexdigest()}"
-    known = sys.modules.get(name)
-    if known is not None and known.__dict__.get("_stamp") == path.stat().st_mtime_ns:
-        return known
-    spec = importlib.util.spec_from_file_location(name, path, loader=_AsWritten(name, str(path)))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        return once_a_moment(f"policy file {path}", lambda: module_of(path))
     except (Exception, SystemExit) as problem:
-        del sys.modules[name]
         raise InputError(at(where, f"{path.name} does not run: {type(problem).__name__}: {problem}")) from None
-    module.__dict__["_stamp"] = path.stat().st_mtime_ns
-    _travel_by_value(module)
-    return module
-
-
-def _travel_by_value(module: ModuleType) -> None:
-    """Let workers receive the class itself: they cannot import a file that is on no path."""
-    try:
-        import cloudpickle
-    except ImportError:
-        return
-    cloudpickle.register_pickle_by_value(module)

@@ -99,7 +99,7 @@ def questions() -> list[str]:
 
 
 def read_policy(question: str, given: object, path: str = "", where: str = "") -> Policy:
-    """The policy that a sweep file names: `best_fit`, `{nearest_boundary: {tie: low}}`, or a policy as it is.
+    """The policy that a sweep file names: `best_fit`, `{nearest_boundary: {tie: low}}`, or a policy or class as it is.
 
     Raises
     ------
@@ -108,6 +108,10 @@ def read_policy(question: str, given: object, path: str = "", where: str = "") -
     """
     if isinstance(given, Policy):
         return _of_question(question, given, path, where)
+    if isinstance(given, type) and issubclass(given, Policy):
+        return _of_question(
+            question, read_spec(given, {}, f"{path}.{given.name}" if path else given.name, where), path, where
+        )
     name, levers = _name_and_levers(question, given, path, where)
     found = _CATALOGUE.get(question, {}).get(name)
     if found is None:
@@ -125,8 +129,6 @@ def _of_question(question: str, given: Policy, path: str, where: str) -> Policy:
 def _name_and_levers(question: str, given: object, path: str, where: str) -> tuple[str, object]:
     if isinstance(given, str):
         return given, {}
-    if isinstance(given, type) and issubclass(given, Policy):
-        return given.name, {}
     if isinstance(given, Mapping) and len(given) == 1:
         ((name, levers),) = given.items()
         return str(name), {} if levers is None else levers

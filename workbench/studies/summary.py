@@ -9,6 +9,7 @@ from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.statistics import Looks, PairedComparison, compare, holm, mean_interval
+from workbench.studies.values import by_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +22,10 @@ def summary(runs: RunSet) -> pd.DataFrame:
 
     Columns: one a varied lever; measure; n; mean, low, high (95 %, Student's t); and, against the baseline at the same
     seeds, `difference` with `difference_low`, `difference_high` (positive = better than the baseline), `saving` (the
-    difference over the baseline's mean), `better` and `worse` (how many seeds), `p` (Wilcoxon) and `p_holm` (corrected
-    over the whole table). With adaptive seeds all intervals and p-values answer for every scheduled look (`Looks`).
+    difference over the baseline's mean), `better` and `worse` (how many seeds), `pairs` (seeds that both have) and
+    `missing` (seeds that one or both lack), `p` (Wilcoxon) and `p_holm` (corrected over the whole table). Without a
+    pair there is no test: the row has no p and is no member of the family. With adaptive seeds all intervals and
+    p-values answer for every scheduled look (`Looks`).
     """
     import pandas as pd
 
@@ -45,6 +48,9 @@ def _against(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
     found = comparison(runs, point, name)
     if found is None:
         return {}
+    counts = {"pairs": found.n, "missing": len(found.missing)}
+    if not found.n:
+        return counts
     return {
         "difference": found.interval.mean,
         "difference_low": found.interval.low,
@@ -52,6 +58,7 @@ def _against(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
         "saving": found.saving.mean,
         "better": found.wins,
         "worse": found.losses,
+        **counts,
         "p": found.p_value,
     }
 
@@ -64,7 +71,7 @@ def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison
         return None
     names = runs.label(baseline), runs.label(point)
     looks = looks_of(runs.plan.sweep)
-    sides = _finite(runs, baseline, name), _finite(runs, point, name)
+    sides = by_seed(runs, baseline, name), by_seed(runs, point, name)
     return _repeated(compare(*sides, names=names, better=better, level=looks.level(LEVEL)), looks)
 
 
@@ -72,7 +79,3 @@ def _repeated(found: PairedComparison, looks: Looks) -> PairedComparison:
     """The comparison with p-values that answer for every look."""
     tests = {name: getattr(found, name) for name in ("wilcoxon", "sign", "permutation")}
     return found._replace(**{n: test._replace(p_value=looks.p_value(test.p_value)) for n, test in tests.items()})
-
-
-def _finite(runs: RunSet, point: PlannedPoint, name: str) -> dict[int, float]:
-    return {seed: value for seed, value in runs.values(point, name).items() if math.isfinite(value)}

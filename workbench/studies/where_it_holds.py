@@ -30,7 +30,7 @@ class Place(NamedTuple):
     saving: float
     """It over the baseline's mean; NaN where that is not above zero."""
     p_value: float
-    """Wilcoxon's."""
+    """Wilcoxon's; NaN where no seed has a pair: then there is no test, and the place is no member of the family."""
     p_adjusted: float
     """Over all places of the region, those of other panels included."""
 
@@ -76,8 +76,9 @@ def where_it_holds(
         raise InputError(
             f"where_it_holds compares points with a baseline by what is better, and there is none for {measure.name}."
         )
-    adjusted = CORRECTIONS[correction]({k: one.p_value for k, (_, one) in enumerate(compared)})
-    return [_place(point, one, adjusted[k], x, y, alpha) for k, (point, one) in enumerate(compared)]
+    tested = {k: one.p_value for k, (_, one) in enumerate(compared) if one.n}
+    adjusted = CORRECTIONS[correction](tested)
+    return [_place(point, one, adjusted.get(k, math.nan), x, y, alpha) for k, (point, one) in enumerate(compared)]
 
 
 def _has(point: PlannedPoint, x: str, y: str) -> bool:
@@ -86,6 +87,6 @@ def _has(point: PlannedPoint, x: str, y: str) -> bool:
 
 def _place(point: PlannedPoint, found: PairedComparison, p_adjusted: float, x: str, y: str, alpha: float) -> Place:
     clear: Verdict = "better" if found.interval.above(0) else "worse" if found.interval.below(0) else "undecided"
-    verdict: Verdict = clear if p_adjusted < alpha and not math.isnan(found.interval.mean) else "undecided"
+    verdict: Verdict = clear if p_adjusted < alpha else "undecided"
     at = float(point.coordinates[x]), float(point.coordinates[y])
     return Place(point, *at, verdict, found.interval, found.saving.mean, found.p_value, p_adjusted)

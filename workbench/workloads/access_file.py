@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from workbench.levers import Lever, Spec, lever
 from workbench.streams import Streams
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.csv_columns import row_place, stream_columns
-from workbench.workloads.csv_file import MOST_CYCLES, CsvFile, state_of
+from workbench.workloads.csv_file import MOST_CYCLES, CsvFile
 from workbench.workloads.importers.source import Source
 from workbench.workloads.warp_pages import cut
 
@@ -38,19 +37,11 @@ class AccessFile(CsvFile):
     holds more than some megabytes of it.
     """
 
-    def content(self) -> Content:
-        """What the file holds, read once a process.
-
-        Raises
-        ------
-        InputError
-            The file cannot be read, a row is wrong, or its digest is not the one that is asked for.
-        """
-        content = _content(self.file, *state_of(self.file))
-        if self.sha256 and self.sha256 != content.sha256:
-            expected = f"the digest is {content.sha256}, not {self.sha256}"
-            raise InputError(f"{self.file}: its content has changed: {expected}.")
-        return content
+    def _read(self, before: Content | None) -> Content:
+        """Read the file row by row, or its bytes alone where they are the ones that were read before."""
+        if before is not None and before.sha256 == _digest(self.file):
+            return before
+        return _checked(self.file)
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         content = self.content()
@@ -65,7 +56,7 @@ class AccessFile(CsvFile):
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
         """The accesses, in blocks; the file is read as they are asked for."""
         self.check_machine(machine)
-        return cut(_rows(self.file))
+        return cut(_rows(self.file, self.content().sha256))
 
 
 class Content(NamedTuple):
@@ -80,9 +71,15 @@ class Content(NamedTuple):
     """Likewise the page."""
 
 
-@lru_cache(maxsize=16)
-def _content(file: str, changed: int, size: int) -> Content:
-    """The content of a file in one state, every row checked."""
+def _digest(file: str) -> str:
+    digest = hashlib.sha256()
+    for piece in Source(file).pieces():
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _checked(file: str) -> Content:
+    """The content of a file, every row checked."""
     digest, rows = hashlib.sha256(), 0
     highest = {"core": (0, -1), "page": (0, -1)}
 
@@ -112,7 +109,17 @@ def _check_order(cycle: np.ndarray, last: int, above: int, where: str) -> None:
         raise InputError(f"{where}: {row_place(above + row)}: {order}. Got {cycle[row]}. Sort the rows by cycle.")
 
 
-def _rows(file: str) -> Iterator[Accesses]:
-    for part in stream_columns(Source(file).pieces(), AccessRow.levers, _OPTIONAL, file):
+def _rows(file: str, sha256: str) -> Iterator[Accesses]:
+    """The rows of a file; refused at its end where it is not the one of the digest any more."""
+    digest = hashlib.sha256()
+
+    def read() -> Iterator[bytes]:
+        for piece in Source(file).pieces():
+            digest.update(piece)
+            yield piece
+
+    for part in stream_columns(read(), AccessRow.levers, _OPTIONAL, file):
         unmap = part["unmap"].astype(bool) if "unmap" in part else None
         yield Accesses(part["cycle"], part["core"].astype(np.int32), part["page"], unmap)
+    if digest.hexdigest() != sha256:
+        raise InputError(f"{file}: its content has changed while it was read; run it again.")

@@ -1,18 +1,20 @@
 """The public traces by name: where a file of one lies on this machine, and how it is fetched.
 
 `data/catalogue.yaml` is the single list; an installed package carries it beside this module. A file is looked for in
-the folder that `WORKBENCH_TRACES` names, then in the user's cache, and is used only if it is the file that is listed.
+the folders that `WORKBENCH_TRACES` names (several as `PATH` does, one after the other), then in the user's cache, and
+is used only if it is the file that is listed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import InputError, WorkbenchError, missing_extra, nearest_name, unknown_name
+from workbench.file_memo import FileMemo
 from workbench.folders import cache_home
 from workbench.strict_yaml import read_mapping
 
@@ -132,14 +134,15 @@ def trace_file(named: str) -> Path:
     raise InputError(f"{named}: there is no such file, and no public trace of this name.{cure}")
 
 
-def digest(path: Path) -> str:
-    """The sha256 of a file's bytes; read again only when the file has changed."""
-    stat = path.stat()
-    return _digest(path, stat.st_size, stat.st_mtime_ns)
+def digest(path: Path, anew: bool = False) -> str:
+    """The sha256 of a file's bytes, taken again whenever the file may have changed; `anew` as of `FileMemo.get`."""
+    return _digests.get(path, path, lambda _: _digest(path), anew)
 
 
-@lru_cache(maxsize=256)
-def _digest(path: Path, size: int, modified: int) -> str:
+_digests = FileMemo[str]()
+
+
+def _digest(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -155,8 +158,8 @@ def _entry(name: str) -> Entry:
 
 def _places(entry: Entry) -> list[tuple[Path, str]]:
     """Where the file may lie and which digest it must have there, the first choice first."""
-    folder = os.environ.get(FOLDER_VARIABLE)
-    own = [(Path(folder) / entry.file, entry.sha256)] if folder else []
+    folders = filter(None, os.environ.get(FOLDER_VARIABLE, "").split(os.pathsep))
+    own = [(Path(folder) / entry.file, entry.sha256) for folder in folders]
     file, sha256 = entry.fetched
     return [*own, (_cache() / file, sha256)]
 

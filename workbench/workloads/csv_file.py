@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
-from functools import lru_cache
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.file_memo import FileMemo
 from workbench.levers import lever
 from workbench.workloads.csv_columns import row_place
 from workbench.workloads.importers.source import Source
@@ -18,6 +18,7 @@ from workbench.workloads.workload import Workload
 
 MOST_CYCLES = 10**15
 _LATEST = float(1 << 61)
+_contents = FileMemo[Any](most=4)
 
 
 class CsvFile(Workload):
@@ -50,16 +51,25 @@ class CsvFile(Workload):
         InputError
             The file cannot be read, a row is wrong, or its digest is not the one that is asked for.
         """
-        content = _content(self.parsed, self.file, *state_of(self.file))
+        return self._content()
+
+    def _content(self, anew: bool = False) -> Any:
+        content = _contents.get((self.parsed, self.file), self.file, self._read, anew)
         if self.sha256 and self.sha256 != content.sha256:
             raise InputError(
                 f"{self.file}: its content has changed: the digest is {content.sha256}, not {self.sha256}."
             )
         return content
 
+    def _read(self, before: Any) -> Any:
+        """Read the file; what was parsed before stands where the bytes are the same."""
+        text = Source(self.file).whole()
+        sha256 = hashlib.sha256(text).hexdigest()
+        return before if before is not None and before.sha256 == sha256 else self.parsed(text, sha256, self.file)
+
     def pinned(self) -> Self:
         """The same, with the digest of what the file holds now."""
-        return self.but(sha256=self.content().sha256)
+        return self.but(sha256=self._content(anew=True).sha256)
 
     def identity(self) -> dict[str, Any]:
         """The digest of the content; where the file lies says nothing about what a run gives."""
@@ -68,22 +78,6 @@ class CsvFile(Workload):
     def short(self, always: Collection[str] = ()) -> str:
         """The file's name, as figures and tables show it."""
         return f"{self.name}({Path(self.file).name})"
-
-
-def state_of(file: str) -> tuple[int, int]:
-    """What changes when a file is written again; zeros where there is no file to ask, which reading it will say."""
-    try:
-        found = Path(file).stat()
-    except OSError:
-        return 0, 0
-    return found.st_mtime_ns, found.st_size
-
-
-@lru_cache(maxsize=4)
-def _content(parsed: Callable[[bytes, str, str], Any], file: str, changed: int, size: int) -> Any:
-    """The content of a file in one state."""
-    text = Source(file).whole()
-    return parsed(text, hashlib.sha256(text).hexdigest(), file)
 
 
 def check_times(arrival: np.ndarray, duration: np.ndarray, where: str) -> None:

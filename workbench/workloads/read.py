@@ -131,7 +131,12 @@ def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
     found = _from_folder(name, asked.folder)
     here = isinstance(found, str) and os.path.isfile(found)  # which, unlike Path's, says no to an impossible name
     read = needed("trace", asked.wants, asked.place).read
-    return read({"trace": found if here else name, **levers}, asked.path, asked.where)
+    workload: Any = read({"trace": found if here else name, **levers}, asked.path, asked.where)
+    try:
+        pinned: Workload = workload.pinned()
+        return pinned
+    except InputError:
+        return workload  # which its check refuses in the words of its place
 
 
 def _written(given: Mapping[str, Any], asked: _Asked) -> Workload:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from workbench.errors import shown
-from workbench.identity import digest_of
+from workbench.errors import InputError, shown
+from workbench.identity import current
 from workbench.levers import lever
 from workbench.units import cycles_each
 from workbench.workloads.catalogue import digest, trace_file
@@ -27,16 +28,44 @@ class OfTrace(Workload):
 
     trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
 
+    sha256: str = lever("", says="digest that the file must have; empty: any")
+
+    def digests(self, path: Path, anew: bool = False) -> tuple[str, ...]:
+        """The digests of the files that it is read from, that of the trace itself first."""
+        return (digest(path, anew),)
+
+    def located(self) -> tuple[Path, tuple[str, ...]]:
+        """Where the trace lies, and the digests of its files.
+
+        Raises
+        ------
+        InputError
+            There is no such trace, or it is not the one that it was pinned to.
+        """
+        return self._located()
+
+    def _located(self, anew: bool = False) -> tuple[Path, tuple[str, ...]]:
+        path = trace_file(self.trace)
+        found = self.digests(path, anew)
+        if self.sha256 and _pin(found) != self.sha256:
+            raise InputError(f"{self.trace}: its content has changed: the digest is {_pin(found)}, not {self.sha256}.")
+        return path, found
+
+    def pinned(self) -> Self:
+        """The same, with the digest of what the trace holds now; another content is refused from then on."""
+        return self.but(sha256=_pin(self._located(anew=True)[1]))
+
     def identity(self) -> dict[str, Any]:
-        """The levers, with the trace named by its contents (a file that is moved gives the same runs) and its reader."""
-        own, path = super().identity(), trace_file(self.trace)
-        sha256 = digest(path)
-        own[self.name]["trace"] = {"sha256": sha256, "importer": digest_of(_reader(path, sha256, _registered()))}
+        """The levers, with the trace named by its contents (a file that is moved gives the same runs) and reader."""
+        own, (path, digests) = super().identity(), self.located()
+        del own[self.name]["sha256"]
+        reader = _reader(path, digests[0], _registered())
+        own[self.name]["trace"] = {"sha256": digests[0], "importer": current(reader).digest}
         return own
 
     def short(self, always: Collection[str] = ()) -> str:
         """The levers that differ from their defaults; a file by its name alone."""
-        return Workload.short(self.but(trace=Path(self.trace).name), always)
+        return Workload.short(self.but(trace=Path(self.trace).name, sha256=""), always)
 
 
 class Recorded(OfTrace):
@@ -58,7 +87,20 @@ def _reader(path: Path, sha256: str, registered: tuple[type[Importer], ...]) -> 
 @lru_cache(maxsize=4)
 def trace_in(path: Path, sha256: str) -> Trace:
     """The trace, read once for all runs of a sweep; a file that changes has another digest."""
-    return read_trace(path)
+    trace = read_trace(path)
+    check_unchanged(path, sha256)
+    return trace
+
+
+def check_unchanged(path: Path, sha256: str) -> None:
+    """Refuse a file that was read and is not the one of its digest any more."""
+    if digest(path, anew=True) != sha256:
+        raise InputError(f"{path}: its content has changed while it was read; run it again.")
+
+
+def _pin(digests: tuple[str, ...]) -> str:
+    """One digest for all files of a trace: its own where it is one file, else that of the digests, a line each."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def start_cycles(kernels: Launches, machine: Any, rows: np.ndarray, arrival: str) -> np.ndarray:

@@ -28,7 +28,6 @@ import numpy as np
 from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.catalogue import digest, trace_file
 from workbench.workloads.grids import share_of_unit
 from workbench.workloads.importers import Trace
 from workbench.workloads.launches import Launches, launches_of
@@ -115,8 +114,8 @@ class TraceWorkgroups(Recorded):
         return self if self.unit == unit else self.but(unit=unit)
 
     def _share(self, machine: Any) -> _Share:
-        path = trace_file(self.trace)
-        return _share(self, machine, path, digest(path))
+        path, digests = self.located()
+        return _share(self, machine, path, digests[0])
 
 
 class _Share(NamedTuple):

@@ -32,7 +32,7 @@ from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
 from workbench.workloads.importers import read_trace
 from workbench.workloads.importers.kernels_list import KernelsList, read_listing, trace_beside
 from workbench.workloads.importers.source import Source
-from workbench.workloads.recorded import OfTrace
+from workbench.workloads.recorded import OfTrace, check_unchanged
 from workbench.workloads.warp_pages import cut, merged
 from workbench.workloads.warp_trace_pages import Placing, kernel_accesses
 
@@ -65,9 +65,14 @@ class TraceAccesses(OfTrace):
     def identity(self) -> dict[str, Any]:
         """The levers, with the trace and those that a list names by their contents."""
         own = super().identity()
-        files = _files(trace_file(self.trace))
-        own[self.name]["trace"]["kernels"] = [digest(file) for file in files]
+        _, digests = self.located()
+        own[self.name]["trace"]["kernels"] = list(digests[1:] or digests)
         return own
+
+    def digests(self, path: Path, anew: bool = False) -> tuple[str, ...]:
+        """The digest of the trace; of a list its own, then those of the traces that it names."""
+        files = _files(path)
+        return tuple(digest(file, anew) for file in (path, *(file for file in files if file != path)))
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         try:
@@ -98,10 +103,13 @@ class TraceAccesses(OfTrace):
         """
         self.check_machine(machine)
         placing = self._placing(machine)
-        files = _files(trace_file(self.trace))
+        path, digests = self.located()
+        files = _files(path)
         if self.kernels == "together":
-            return cut(merged([kernel_accesses([file], placing) for file in files]), self.count)
-        return cut(kernel_accesses(files, placing), self.count)
+            blocks = cut(merged([kernel_accesses([file], placing) for file in files]), self.count)
+        else:
+            blocks = cut(kernel_accesses(files, placing), self.count)
+        return _unchanged(blocks, files, digests[1:] or digests)
 
     def facts(self, machine: Any) -> dict[str, Any]:
         """What the trace holds, and by how much it was made larger."""
@@ -109,8 +117,7 @@ class TraceAccesses(OfTrace):
         return {**found, "footprint": self.footprint, "copies": self.copies}
 
     def _span(self) -> Span:
-        path = trace_file(self.trace)
-        return _span(path, tuple(digest(file) for file in (path, *_files(path))))
+        return _span(*self.located())
 
     def _placing(self, machine: Any) -> Placing:
         span = self._span()
@@ -147,6 +154,13 @@ def _span(path: Path, sha256: tuple[str, ...]) -> Span:
     if not facts["global_addresses"]:
         raise InputError(f"{path}: no instruction touches global memory, so there is no access.")
     return Span(int(facts["lowest_address"], 16), int(facts["highest_address"], 16))
+
+
+def _unchanged(blocks: Iterator[Accesses], files: list[Path], digests: tuple[str, ...]) -> Iterator[Accesses]:
+    """The blocks, and at their end a refusal where a file is not the one that was to be read."""
+    yield from blocks
+    for file, sha256 in zip(files, digests):
+        check_unchanged(file, sha256)
 
 
 def _files(path: Path) -> list[Path]:

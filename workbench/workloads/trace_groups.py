@@ -25,7 +25,6 @@ import numpy as np
 from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
 from workbench.streams import Streams
-from workbench.workloads.catalogue import digest, trace_file
 from workbench.workloads.fitting import machine_resources
 from workbench.workloads.kernel_groups import KernelGroups, kernel_groups
 from workbench.workloads.recorded import Recorded, start_cycles
@@ -130,9 +129,9 @@ class TraceGroups(Recorded):
         return dict(self._kernels(machine).facts)
 
     def _kernels(self, machine: Any) -> KernelGroups:
-        path = trace_file(self.trace)
+        path, digests = self.located()
         alike = self.but(windows=1, count=0, instructions=NoInstructions())  # which need no reading anew
-        return kernel_groups(alike, machine, path, digest(path))
+        return kernel_groups(alike, machine, path, digests[0])
 
     def _refuse_too_many(self, total: int) -> None:
         if total > MOST_GROUPS:

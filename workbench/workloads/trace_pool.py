@@ -25,7 +25,6 @@ from workbench.errors import InputError, at
 from workbench.levers import lever
 from workbench.streams import Streams
 from workbench.workloads.allocations import AllocationTable
-from workbench.workloads.catalogue import digest, trace_file
 from workbench.workloads.memory_recording import Recording, recording_of
 from workbench.workloads.memory_requests import memory_events, requests_of_rank, with_cache, with_refused
 from workbench.workloads.pool_cards import check_size, gpus_of
@@ -113,8 +112,8 @@ class TracePool(Recorded):
 
     def _requests(self, where: str = "") -> PoolRequests:
         try:
-            path = trace_file(self.trace)
-            found = requests_of_rank(path, digest(path), self.device, self.before != "leave_out", self.count)
+            path, digests = self.located()
+            found = requests_of_rank(path, digests[0], self.device, self.before != "leave_out", self.count)
             if self.before == "with_cache":
                 found = with_cache(found, self._rows())
             return with_refused(found, self._rows()) if self.refused == "ask" else found
@@ -122,8 +121,8 @@ class TracePool(Recorded):
             raise InputError(at(where, str(wrong))) from None
 
     def _rows(self) -> AllocationTable:
-        path = trace_file(self.trace)
-        return memory_events(path, digest(path), self.device)
+        path, digests = self.located()
+        return memory_events(path, digests[0], self.device)
 
 
 def _on_ranks(asked: PoolRequests, ranks: int, shift_ns: int, gpus: np.ndarray) -> PoolRequests:

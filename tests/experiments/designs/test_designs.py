@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from SALib.sample import sobol as salib_sobol
 
 from workbench.errors import InputError
 from workbench.experiments.designs import Axis, Design, LatinHypercube, Morris, Random, Saltelli, Sobol
@@ -91,6 +90,8 @@ def test_two_ranges_at_one_path_are_two_ranges():
 def test_saltelli_has_the_rows_of_salib_in_its_order(second_order):
     wide, base = 3, 8
     problem = {"num_vars": wide, "names": list("abc"), "bounds": [[0, 1]] * wide}
+    from SALib.sample import sobol as salib_sobol
+
     theirs = salib_sobol.sample(problem, base, calc_second_order=second_order, scramble=False, skip_values=0)
     ours = Saltelli(base=base, second_order=second_order, scrambling="none").ranks(axes(wide))
     assert (ours == theirs).all()

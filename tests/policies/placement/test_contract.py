@@ -243,23 +243,18 @@ def test_the_contract_runs_the_check(policy):
         broken(policy, "test_stays_within_its_arrays")
 
 
-OFFSET = 0
-
-
 class DiffersByProcess(Placement):
-    """Compiled code holds a global as it was when it was compiled; plain Python sees it change."""
+    """Compiled whole numbers wrap at 64 bits, those of plain Python do not."""
 
     def answer(free, segments, length, params, memory):
+        wide = 1 << 62
         start = first_start(free, length, 0)
-        again = first_start(free, length, start + 1) if OFFSET and start >= 0 else -1
+        again = first_start(free, length, start + 1) if wide * 2 > 0 and start >= 0 else -1
         return again if again >= 0 else start
 
 
 @compiled_only
-def test_the_contract_compares_compiled_with_plain(monkeypatch):
-    check(DiffersByProcess())
-    broken(DiffersByProcess(), "test_compiled_and_plain_answers_agree")
-    monkeypatch.setitem(DiffersByProcess.answer.__globals__, "OFFSET", 1)
+def test_the_contract_compares_compiled_with_plain():
     with pytest.raises(AssertionError, match=r"\d+ plain, \d+ compiled"):
         broken(DiffersByProcess(), "test_compiled_and_plain_answers_agree")
     with pytest.raises(PolicyError, match=r"answered \d+ compiled and \d+ in plain Python, for"):

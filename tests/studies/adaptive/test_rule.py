@@ -67,7 +67,10 @@ def test_a_bound_may_be_a_number():
         ({**UNTIL, "half_width": "."}, "seeds.until.half_width must be a number above 0"),
         ({**UNTIL, "half_width": -3}, "seeds.until.half_width must be a number above 0"),
         ({**UNTIL, "batch": 80}, "seeds.until.batch must be at most at_most (60). Got 80. Nearest: 60."),
-        ({**UNTIL, "batch": 5, "at_most": 5000}, "seeds.until.batch must make at most 200 looks. Got 5. Nearest: 25."),
+        (
+            {**UNTIL, "batch": 5, "at_most": 5000},
+            "seeds.until.batch must make at most 200 looks up to at_most (5000). Got 5. Nearest: 25.",
+        ),
         ({**UNTIL, "batches": 5}, "sweep: seeds.until: unknown key 'batches'; there are at_most, batch,"),
         ({"measure": "drain_cycles"}, "sweep: seeds.until needs half_width (the largest half width of its interval"),
         (7, "sweep: seeds.until must be a mapping of measure, half_width, at_most, batch. Got 7."),

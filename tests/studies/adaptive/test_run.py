@@ -121,7 +121,7 @@ from workbench.experiments.runner import Silent
 
 class Slow(Silent):
     def advance(self, row):
-        time.sleep(0.01)
+        time.sleep(0.01)  # stands for a slow disk
 
 wb.run(sys.argv[1], sys.argv[2], workers=1, progress=Slow())
 """

@@ -110,9 +110,11 @@ def test_equal_values_decide_only_in_numbers():
 
 
 def test_too_few_values_decide_nothing():
-    for sample in ([], [1.0]):
-        got = equivalent_mean(sample, (0, 2))
-        assert (got.place, got.p_value) == ("across", 1.0)
+    got = equivalent_mean([1.0], (0, 2))
+    assert (got.place, got.p_value) == ("across", 1.0)
+    for none in (equivalent_mean([], (0, 2)), equivalent_ratio([], [], (0, 2)), equivalent_proportion(0, 0, (0, 0.6))):
+        assert none.place == "across"
+        assert all(map(math.isnan, (none.p_value, none.p_low, none.p_high)))
     assert equivalent_ratio([1], [1], (0.5, 2)).place == "across"
     assert equivalent_ratio([], [], (0.5, 2)).place == "across"
     assert equivalent_proportion(0, 0, (0.4, 0.6)).place == "across"

@@ -3,7 +3,6 @@
 import math
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.work_counts import growth, peak_bytes
 from workbench.errors import InputError
 from workbench.studies.statistics import compare, mean_interval, permutation_test, wilcoxon
 
@@ -120,7 +120,11 @@ def test_one_pair_and_none_are_values():
     assert math.isnan(one.interval.low)
     assert math.isnan(one.cohen_dz)
     none = compare({1: 5, 2: 6}, {1: None, 2: float("nan")})
-    assert (none.n, none.missing, none.p_value, none.wins) == (0, (1, 2), 1, 0)
+    assert (none.n, none.missing, none.wins) == (0, (1, 2), 0)
+    assert all(math.isnan(test.p_value) for test in (none.wilcoxon, none.sign, none.permutation))
+    assert none.sentence == "other against baseline: no seed has a value on both sides, so nothing is compared"
+    apart = compare({1: 5, 2: None}, {1: None, 2: 6})
+    assert (apart.n, apart.missing) == (0, (1, 2)) and math.isnan(apart.p_value)
     assert all(map(math.isnan, (none.interval.mean, none.median, none.baseline_mean, none.saving.mean)))
 
 
@@ -147,18 +151,19 @@ def test_an_unknown_side():
         compare([1], [2], better="less")
 
 
-@pytest.mark.parametrize(("method", "bar_seconds"), [("t", 0.005), ("bca", 0.05)])
-def test_two_hundred_pairs_are_quick(method, bar_seconds):
+def measured(pairs):
+    """Values of two policies at so many seeds."""
     rng = np.random.default_rng(0)
-    baseline = dict(enumerate(rng.integers(900, 1100, 200).tolist()))
-    other = {seed: value - int(rng.integers(-30, 32)) for seed, value in baseline.items()}
-    compare(baseline, other, method=method)
-    took = []
-    for _ in range(20):
-        start = time.process_time()  # the machine may be busy with others
-        assert compare(baseline, other, method=method).n == 200
-        took.append(time.process_time() - start)
-    assert min(took) < bar_seconds
+    baseline = dict(enumerate(rng.integers(900, 1100, pairs).tolist()))
+    return baseline, {seed: value - int(rng.integers(-30, 32)) for seed, value in baseline.items()}
+
+
+@pytest.mark.parametrize("method", ["t", "bca"])
+def test_the_work_grows_no_faster_than_the_pairs(method):
+    sides = {pairs: measured(pairs) for pairs in (200, 2000)}
+    assert growth(lambda pairs: compare(*sides[pairs], method=method), 200) < 10
+    few, many = (peak_bytes(lambda pairs=pairs: compare(*sides[pairs], method=method)) for pairs in sides)
+    assert many < 11 * few
 
 
 def test_scipy_is_loaded_only_when_needed():

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.depth import long
 from workbench.errors import InputError
 from workbench.studies.statistics import (
     Finding,
@@ -56,6 +57,22 @@ def test_the_family_is_corrected_over_and_facts_are_not_in_it():
     assert (a.holds, a.p_adjusted, b.holds) == ("undecided", pytest.approx(0.06), "yes")
     assert a.note.endswith("; adjusted p = 0.06 is not below 0.05")
     assert (d.holds, d.note) == ("undecided", "note")
+
+
+def test_what_has_no_value_is_not_tested_and_no_member_of_the_family():
+    nothing = compare({1: 5, 2: 6}, {1: None, 2: None})
+    untested = [claim("none", "faster", nothing) for claim in (superior, majority)]
+    untested.append(equivalent("none", "equal", equivalent_mean([], (0, 1))))
+    for one in untested:
+        assert (one.p_value, one.n, one.side) == (None, 0, "neither")
+        a, none = judge([finding("for", 0.03, "a"), one])
+        assert (a.p_adjusted, none.holds, none.p_adjusted) == (0.03, "undecided", None)
+    assert untested[0].missing == untested[1].missing == 2
+    tested = finding("for", 0.01, "a")
+    assert every("H", "", [tested, untested[0]])[2:6] == ("neither", *untested[0][3:5], None)
+    assert every("H", "", [tested, untested[0]]).n == 0
+    assert some("H", "", [tested, untested[0]])[2:6] == ("for", 2, ABOVE, 0.01)
+    assert some("H", "", [finding("neither", 0.4), untested[0]]).p_value == 0.4
 
 
 def test_superior_and_majority():
@@ -125,26 +142,28 @@ def test_every_of_facts_alone():
 
 def test_facts():
     (verdict,) = judge([fact("H1.8", "stages = log2(N/8) + 1", False, estimate=6.0, n=4, note="5 expected")])
-    assert verdict == ("H1.8", "stages = log2(N/8) + 1", "no", 6.0, None, None, None, 4, "5 expected")
+    assert verdict == ("H1.8", "stages = log2(N/8) + 1", "no", 6.0, None, None, None, 4, "5 expected", 0)
     assert math.isnan(fact("H", "", True).estimate)
 
 
-def test_errors_under_the_null():
+@pytest.mark.parametrize("studies", [300, pytest.param(1500, marks=long)])
+def test_errors_under_the_null(studies):
     """No effect: `yes` in at most alpha / 2 of all studies, `yes` or `no` in about alpha."""
-    rng, studies = np.random.default_rng(12), 1500
+    rng = np.random.default_rng(12)
     outcomes = []
     for _ in range(studies):
         baseline = rng.integers(900, 1100, 40)
         comparison = compare(baseline, baseline - rng.integers(-20, 21, 40))
         outcomes.append(judge([superior("H", "faster", comparison)])[0].holds)
     yes, no = outcomes.count("yes") / studies, outcomes.count("no") / studies
-    assert 0.012 <= yes <= 0.036  # 2.5 % +- 3 standard errors (0.4 %)
+    assert 0.012 <= yes <= 0.036  # 2.5 % +- 3 standard errors of 1500 studies (0.4 %)
     assert 0.03 <= yes + no <= 0.067
 
 
-def test_errors_of_a_family_under_the_null():
+@pytest.mark.parametrize("studies", [100, pytest.param(300, marks=long)])
+def test_errors_of_a_family_under_the_null(studies):
     """Five claims, no effect: any `yes` at all in at most alpha of the studies, as one claim alone."""
-    rng, studies, any_yes, any_yes_uncorrected = np.random.default_rng(13), 300, 0, 0
+    rng, any_yes, any_yes_uncorrected = np.random.default_rng(13), 0, 0
     for _ in range(studies):
         noise = rng.normal(0, 1, (5, 25))
         findings = [superior(str(k), "", compare(np.zeros(25), row)) for k, row in enumerate(noise)]

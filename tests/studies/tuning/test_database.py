@@ -13,7 +13,8 @@ from collections import Counter
 import optuna
 import pytest
 
-from benchmarks.faults.postgresql import programs, server
+from benchmarks.faults.postgresql import server
+from tests.needs import needs
 from tests.studies.tuning.small import Counts, small, undisturbed
 from tests.studies.tuning.test_resume import DiesAt, in_a_child
 from workbench.errors import StoreError
@@ -25,7 +26,7 @@ from workbench.studies.tuning.study import read_study
 from workbench.studies.tuning.tune_study import _shelf
 
 SAMPLERS = [{"nsga2": {"population": 6, "seed": 3}}, {"tpe": {"startup": 4}}]
-KINDS = ["sqlite", *(["postgresql"] if programs() else [])]
+KINDS = ["sqlite", pytest.param("postgresql", marks=needs("postgresql"))]
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,10 @@ def postgresql():
 
 
 @pytest.fixture(params=KINDS)
-def storage(request, tmp_path):
-    """A fresh study in a database of each kind that there is."""
+def storage(request, tmp_path, monkeypatch):
+    """A fresh study in a database of each kind that there is; a busy server notices late that a driver is gone."""
+    monkeypatch.setattr("workbench.studies.tuning.database.HANDOVER_SECONDS", 120.0)
+    monkeypatch.setattr("workbench.studies.tuning.database.PATIENCE_SECONDS", 300.0)
     if request.param == "sqlite":
         return {"url": f"sqlite:///{tmp_path / 'study.db'}", "study": "one"}
     return {"url": request.getfixturevalue("postgresql").url, "study": str(tmp_path)}
@@ -147,7 +150,8 @@ def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatc
     assert found.trials.equals(undisturbed()[0].trials)
 
 
-def test_one_driver_at_a_time(storage):
+def test_one_driver_at_a_time(storage, monkeypatch):
+    monkeypatch.setattr("workbench.studies.tuning.database.HANDOVER_SECONDS", 0.2)
     study = read_study(small(storage=storage))
     owner = _shelf(study, None, {"engine": "any"})
     assert isinstance(owner, Database)

@@ -22,7 +22,7 @@ def test_nothing_is_run_before_all_that_was_told_is_on_the_disk(tmp_path, monkey
 
     def sync(self):
         size = journal.stat().st_size
-        time.sleep(0.02)  # a disk that takes its time
+        time.sleep(0.02)  # stands for a slow disk
         real_sync(self)
         on_disk.append(size)
 

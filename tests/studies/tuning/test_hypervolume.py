@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.oracles import hypervolume as cells
 from workbench.studies.tuning.hypervolume import history, hypervolume, on_front, reference_point
 
@@ -15,7 +16,7 @@ def points(objectives, most=8):
     return st.lists(st.tuples(*[st.integers(0, 6)] * objectives), min_size=1, max_size=most)
 
 
-@settings(max_examples=120, deadline=None)
+@deeper(60, 400)
 @given(st.integers(1, 4).flatmap(points))
 def test_it_is_the_number_of_cells(rows):
     reference = [5] * len(rows[0])

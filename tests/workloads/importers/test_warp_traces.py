@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import deeper
 from tests.junk import refusal
 from tests.oracles import warp_traces as oracle
 from tests.oracles.warp_traces import Op
@@ -207,7 +208,7 @@ def test_a_trace_that_is_cut_off_or_mixed_is_refused_in_one_sentence(tmp_path, t
     assert says in said
 
 
-@settings(max_examples=150)
+@deeper(60, 400)
 @given(
     st.sampled_from([RAW_TEXT, GROUPED_TEXT]), st.integers(0, 1000), st.text("0123456789abcdef #=-(),x\nR", max_size=6)
 )

@@ -166,6 +166,19 @@ def test_a_machine_is_not_asked_for_what_it_does_not_have():
     assert list(RandomGroups(count=3).groups(read_machine("h100"), Streams(1)).demand) == ["vgpr", "shared"]
 
 
+def test_what_is_asked_for_by_name_and_is_not_there_is_refused():
+    """The default stands for whatever a machine has; a law of one's own would be dropped without a word."""
+    given = {"synthetic": "random_groups", "sgpr_blocks": {"uniform": [1, 2]}}
+    workload = read_workload(given, "workload", "a.yaml", None, "groups")
+    assert refusal(workload.check_machine, read_machine("h100"), "workload", "a.yaml") == (
+        "a.yaml: workload.sgpr_blocks must be left out or 0, for the machine reserves no scalar registers "
+        "(machine.sgprs_a_unit 0). Got 'uniform(high=2)'. Nearest: 0."
+    )
+    assert not refusal(RandomGroups(sgpr_blocks=0).check_machine, read_machine("h100"))
+    assert "further_blocks must be left out or 0" in refusal(RandomGroups(further_blocks=3).check_machine, Machine())
+    assert not refusal(workload.check_machine, Machine(), "workload")
+
+
 @pytest.mark.parametrize("name", preset_names(Machine))
 def test_the_default_fits_every_preset(name):
     assert len(RandomGroups(count=10).groups(preset(name).machine(), Streams(1)).waves) == 10

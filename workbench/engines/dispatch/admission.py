@@ -13,6 +13,7 @@ from workbench.engines.engine import Setup, at_slot
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.units.walk import compiled, plain
+from workbench.policies.policy import Policy
 from workbench.policies.probes import asking
 from workbench.policies.probes.question import Probe
 from workbench.structures.free_map import all_free
@@ -46,7 +47,15 @@ def _check_probes(setup: Setup, resources: tuple[Resource, ...]) -> None:
     own, each = setup.policies["probe"], probes_of(setup, resources)
     for probe in dict.fromkeys(one for one in each if one is not None):
         served = {r.label: r.blocks for r, one in zip(resources, each, strict=True) if one == probe}
-        probe.check_each(served, _path(setup, "probe") + ("" if probe == own else f": {probe.name}"))
+        probe.check_each(served, _path(setup, "probe") + _within(own, probe))
+
+
+def _within(own: Policy, probe: Probe) -> str:
+    """The rest of the path of a probe that another one holds; nothing for the probe itself."""
+    if probe == own:
+        return ""
+    holders = [name for name, held in own.values().items() if held == probe]
+    return "".join(f".{name}" for name in holders[:1]) + f".{probe.name}"
 
 
 def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, InvalidStateError
@@ -10,11 +11,12 @@ from contextlib import suppress
 from typing import Any
 
 from workbench.errors import WorkbenchError
+from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
-from workbench.experiments.parcel import Packer
 from workbench.experiments.pools.connect import Connection, connection, forget
 from workbench.experiments.pools.killed import deaths
-from workbench.experiments.sources import origin
+from workbench.experiments.pools.request import Requests
+from workbench.experiments.strikes import Death
 from workbench.experiments.work import Done, work_in_worker
 
 BUNDLES_A_THREAD = 2
@@ -30,6 +32,9 @@ EMPTY_SECONDS = 300.0
 class Cluster:
     """Workers of a Dask cluster; the connection is kept for the next sweep of this process.
 
+    A worker of this machine that does not answer is ended, and its nanny starts another. One of another machine is
+    given up by the scheduler when it has sent no sign of life for `distributed.scheduler.worker-ttl` (5 minutes).
+
     Raises
     ------
     WorkbenchError
@@ -37,8 +42,10 @@ class Cluster:
         other versions or sources than this process.
     """
 
+    reports = False
+
     def __init__(self, address: str) -> None:
-        self._packer = Packer()
+        self._requests = Requests()
         self._connection: Connection = connection(address)
         self._threads, self._counted = 0, float("-inf")
         self._empty_since: float | None = None
@@ -46,35 +53,45 @@ class Cluster:
     @property
     def width(self) -> int:
         if time.monotonic() - self._counted > COUNT_SECONDS:
-            self._threads, self._counted = self._connection.threads(), time.monotonic()
+            self._count()
         return BUNDLES_A_THREAD * max(self._threads, 1)
 
-    def submit(self, chunk: Chunk, limit: float) -> Future[Done]:
-        parcels = {point: self._packer.pack(point, setup) for point, setup in chunk.setups.items()}
+    def _count(self) -> None:
+        self._threads, self._counted = self._connection.threads(), time.monotonic()
+
+    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
+        request = self._requests.pack(chunk, limit, report)
+        self._connection.know_processes()
         future: Future[Done] = Future()
-        asked = self._connection.client.submit(_work, parcels, chunk.tasks, limit, origin(), pure=False)
+        asked = self._connection.client.submit(_work, *request, pure=False)
         asked.add_done_callback(lambda ended: _hand_over(ended, future))
+        future.add_done_callback(lambda ended: asked.cancel() if ended.cancelled() else None)
         return future
 
-    def deaths(self, problem: BaseException) -> int:
+    def death(self, problem: BaseException, pid: int) -> Death | None:
         if isinstance(problem, CancelledError) or type(problem).__name__ == "FutureCancelledError":
             forget(self._connection)
             raise WorkbenchError(f"the cluster at {self._connection.address} was lost; what was finished is kept.")
-        return deaths(problem)
+        many = deaths(problem)
+        return Death(self._connection.exit_status(pid), many) if many else None
 
-    def renew(self) -> bool:
-        """The cluster starts new workers itself."""
-        return False
+    def end(self, future: Future[Done], pid: int) -> bool:
+        self._connection.know_processes()
+        if pid:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        return bool(pid)
 
-    def replace(self, worker: str) -> bool:
+    def replace(self, worker: str) -> None:
         """End the process in which a run hangs; its nanny starts another. Without one the thread goes on."""
         if worker:
             with suppress(Exception):
                 self._connection.client.run(_end_process, workers=[worker], wait=False)
-        return False
 
     def look(self) -> None:
-        self._threads, self._counted = self._connection.threads(), time.monotonic()
+        if time.monotonic() - self._counted < COUNT_SECONDS:
+            return
+        self._count()
         if self._threads:
             self._empty_since = None
             return
@@ -96,10 +113,12 @@ def _hand_over(ended: Any, future: Future[Done]) -> None:
     `Client.get_executor` does the same, but its futures never end when a worker dies between a result and its transfer
     (seen with distributed 2026.8); asking for the result waits until the task was done again.
     """
-    try:
-        future.set_result(ended.result())
-    except BaseException as problem:  # raised again where the result is asked for
-        with suppress(InvalidStateError):  # nobody waits any more
+    with suppress(InvalidStateError):  # nobody waits any more
+        try:
+            future.set_result(ended.result())
+        except InvalidStateError:
+            raise
+        except BaseException as problem:  # raised again where the result is asked for
             future.set_exception(problem)
 
 
@@ -107,10 +126,13 @@ async def _end_process() -> None:
     os._exit(1)
 
 
-def _work(parcels: dict[str, bytes], tasks: list[Any], limit: float, driver: Any) -> Done:
+def _work(
+    parcels: dict[str, bytes], tasks: list[Any], limit: float, driver: Any, report: Reporter, engines: list[bytes]
+) -> Done:
     """Do a bundle in a worker of the cluster, and say which worker it was when a run hangs in it."""
     from distributed import get_worker
 
-    done = work_in_worker(parcels, tasks, limit, driver)
     here = get_worker()
+    report = report._replace(may_be_ended=bool(here.nanny))
+    done = work_in_worker(parcels, tasks, limit, driver, report, engines)
     return done._replace(worker=here.address) if done.stuck and here.nanny else done

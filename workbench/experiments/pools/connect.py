@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import atexit
 import logging
+import time
 import warnings
 from contextlib import suppress
 from typing import Any
 
 from workbench.errors import InputError, WorkbenchError, missing_extra
 from workbench.experiments import sources
-from workbench.experiments.pools.processes import ONE_THREAD
+from workbench.experiments.pools.worker_process import ONE_THREAD
 from workbench.experiments.sources import Origin, differences, origin
 
 REACH_SECONDS = 5.0
@@ -22,6 +23,11 @@ LOCAL = "local:"
 ALLOWED_FAILURES = 1
 """Deaths that a cluster of our own forgives a bundle before its runs are tried alone."""
 
+STATUS_SECONDS = 2.0
+"""How long after the news of a worker's death its exit status is waited for."""
+
+UNKNOWN_STATUS = 255
+"""What Dask says where somebody else has read the status."""
 
 _FOR_GOOD = {"distributed.deploy.lost-worker-timeout": "1 week"}
 """A local cluster gives a worker up for ever that is not back 15 s after any of its deaths: one that dies again just
@@ -35,6 +41,23 @@ class Connection:
         self.address = address
         self.client = client
         self._own = own
+        self._processes: dict[int, Any] = {}
+        """The worker processes of our own cluster that have been seen, by number."""
+
+    def know_processes(self) -> None:
+        """Note the present worker processes of our own cluster, so that it can be told how they ended."""
+        for nanny in list(getattr(self._own, "workers", {}).values()):
+            process = getattr(getattr(nanny, "process", None), "process", None)
+            if process is not None and process.pid is not None:
+                self._processes[process.pid] = process
+
+    def exit_status(self, pid: int) -> int | None:
+        """Return the exit status of a worker process of our own cluster, None if it is not known."""
+        process, deadline = self._processes.get(pid), time.monotonic() + STATUS_SECONDS
+        while process is not None and process.exitcode is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        status = None if process is None else process.exitcode
+        return None if status == UNKNOWN_STATUS else status
 
     def threads(self) -> int:
         """How many threads the workers have together."""
@@ -123,7 +146,24 @@ def _local(address: str) -> Connection:
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
-    return Connection(address, dask.Client(own, set_as_default=False), own)
+    client = dask.Client(own, set_as_default=False)
+    client.register_plugin(_quiet())
+    return Connection(address, client, own)
+
+
+def _quiet() -> Any:
+    """Return what makes every worker of our own cluster quiet, also those that are started after a death."""
+    from distributed import WorkerPlugin
+
+    class Quiet(WorkerPlugin):
+        name = "workbench-quiet"
+
+        def setup(self, worker: Any) -> None:
+            from workbench.experiments.pools.worker import be_quiet
+
+            be_quiet()
+
+    return Quiet()
 
 
 def _dask() -> Any:

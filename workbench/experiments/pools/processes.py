@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import os
-import threading
-import time
+import pickle
+import sys
 from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import Future
 
-from workbench.errors import missing_extra
+from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
-from workbench.experiments.parcel import Packer
-from workbench.experiments.sources import origin
-from workbench.experiments.work import Done, work_in_worker
-
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
-)
-"""The environment of a worker: there are as many workers as cores, and each does its arithmetic in one thread."""
-
-IDLE_SECONDS = 300
-"""After which a worker without work ends; until then the next sweep of this process finds it warm."""
+from workbench.experiments.pools.crew import Crew
+from workbench.experiments.pools.request import Requests
+from workbench.experiments.pools.worker_process import WorkerDied
+from workbench.experiments.strikes import Death
+from workbench.experiments.work import Done
 
 
 class Processes:
@@ -32,56 +27,50 @@ class Processes:
         The optional part `workers` is not installed.
     """
 
+    reports = True
+
     def __init__(self, workers: int) -> None:
         self.width = 2 * workers
-        self._workers = workers
-        self._packer = Packer()
-        self._pool = _pool(workers)
+        self._requests = Requests()
+        self._crew = _crew(workers)
 
-    def submit(self, chunk: Chunk, limit: float) -> Future[Done]:
-        parcels = {point: self._packer.pack(point, setup) for point, setup in chunk.setups.items()}
-        return self._pool.submit(work_in_worker, parcels, chunk.tasks, limit, origin())
+    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
+        return self._crew.submit(pickle.dumps(self._requests.pack(chunk, limit, report)))
 
-    def deaths(self, problem: BaseException) -> int:
-        return int(isinstance(problem, BrokenExecutor))
+    def death(self, problem: BaseException, pid: int) -> Death | None:
+        return Death(problem.status) if isinstance(problem, WorkerDied) else None
 
-    def renew(self) -> bool:
-        """A broken pool is broken for all; its processes are ended, also those that hang."""
-        _end(self._pool)
-        self._pool = _pool(self._workers)
+    def end(self, future: Future[Done], pid: int) -> bool:
+        self._crew.end(future)
         return True
 
-    def replace(self, worker: str) -> bool:
-        return self.renew()
+    def replace(self, worker: str) -> None:
+        """The crew has done so."""
 
     def look(self) -> None: ...
 
     def leave(self, under_way: Sequence[Future[Done]]) -> None:
-        if under_way:
-            _end(self._pool)
+        for future in under_way:
+            if not future.cancel():
+                self._crew.end(future)
 
 
-def _pool(workers: int) -> Executor:
-    try:
-        from loky import get_reusable_executor
-    except ImportError:
-        raise missing_extra("running in several processes", "workers") from None
-    pool: Executor = get_reusable_executor(
-        max_workers=workers, timeout=IDLE_SECONDS, initializer=_leave_with, initargs=(os.getpid(),), env=ONE_THREAD
-    )
-    return pool
+_kept: dict[tuple[object, ...], Crew] = {}
+"""The crew of the latest sweep: at most one."""
 
 
-def _end(pool: Executor) -> None:
-    pool.shutdown(wait=False, kill_workers=True)  # type: ignore[call-arg]
+def _crew(workers: int) -> Crew:
+    """Return the crew of the last sweep if it is as large and was started from the same places, else another."""
+    kind = (workers, os.getpid(), os.getcwd(), *sys.path)
+    if kind not in _kept:
+        for _, crew in list(_kept.items()):
+            crew.dismiss()
+        _kept.clear()
+        _kept[kind] = Crew(workers)
+    return _kept[kind]
 
 
-def _leave_with(driver: int) -> None:
-    """End this worker when its driver is gone, however that went: an orphan is given another parent."""
-
-    def watch() -> None:
-        while os.getppid() == driver:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+@atexit.register
+def _end_all() -> None:
+    for crew in _kept.values():
+        crew.kill()

@@ -6,7 +6,9 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
 
+from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
+from workbench.experiments.strikes import Death
 from workbench.experiments.work import Done, work_within
 
 
@@ -14,25 +16,27 @@ class Threads:
     """A thread a bundle, a fixed number at a time.
 
     The threads end with the process whatever they do, so a run that hangs cannot keep it alive; until then it goes on.
-    A run that ends its process ends this one: policies that are not trusted belong in processes.
+    A run that ends or stops its process, or holds Python's lock in native code, does so to this one: policies that are
+    not trusted belong in processes.
     """
+
+    reports = False
 
     def __init__(self, workers: int) -> None:
         self.width = workers
 
-    def submit(self, chunk: Chunk, limit: float) -> Future[Done]:
+    def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
         future: Future[Done] = Future()
         threading.Thread(target=_do, args=(future, chunk, limit), daemon=True).start()
         return future
 
-    def deaths(self, problem: BaseException) -> int:
-        return 0
+    def death(self, problem: BaseException, pid: int) -> Death | None:
+        return None
 
-    def renew(self) -> bool:
+    def end(self, future: Future[Done], pid: int) -> bool:
         return False
 
-    def replace(self, worker: str) -> bool:
-        return False
+    def replace(self, worker: str) -> None: ...
 
     def look(self) -> None: ...
 

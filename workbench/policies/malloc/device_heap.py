@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError, shown, wrong_value
+from workbench.policies.arguments import seed_of, truths, whole
 from workbench.policies.malloc.heap import BitmapArena, HeapPolicy
 from workbench.policies.malloc.serve.question import Serve, checked_bytes
 from workbench.policies.placement import FirstFit
@@ -70,9 +71,10 @@ class DeviceHeap:
     ) -> None:
         heap = BitmapArena(placement=placement or FirstFit())
         self.serve, self.placement = serve, heap.placement
-        self.granule, self.base = _whole("granule_bytes", granule_bytes, 1, 1 << 20), int(base)
+        self.granule, self.base = _whole("granule_bytes", granule_bytes, 1, 1 << 20), whole("base", base)
         self.granules = _whole("heap_bytes", heap_bytes, self.granule, MOST_GRANULES * self.granule) // self.granule
         check_pieces(serve, heap, self.granule)
+        seed = seed_of(seed)
         self._free = all_free(self.granules)
         self._memory = self.placement.start_memory(self.granules, seed)
         self._serve_memory = serve.start_memory(seed)
@@ -103,7 +105,7 @@ class DeviceHeap:
             A byte count is no whole number from 0 to 2^40.
         """
         asked = checked_bytes(requests)
-        calling = np.ones(len(asked), bool) if active is None else np.asarray(active, bool)
+        calling = np.array([True] * len(asked) if active is None else truths("active", active, len(asked)))
         found: list[int | None] = [None] * len(asked)
         unit = self.serve.unit()
         for first in range(0, len(asked), unit):
@@ -121,8 +123,9 @@ class DeviceHeap:
         InputError
             The address was never granted, or has been freed.
         """
-        if address not in self._live:
-            if address in self._freed:
+        known = isinstance(address, Hashable)
+        if not known or address not in self._live:
+            if known and address in self._freed:
                 raise InputError(f"{shown(address)} was freed before; nothing lives there.")
             raise InputError(f"{shown(address)} was never granted by this heap; nothing lives there.")
         held, warp = self._live.pop(address)

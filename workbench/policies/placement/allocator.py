@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-import numpy as np
-
-from workbench.errors import InputError, wrong_value
+from workbench.errors import InputError
+from workbench.policies.arguments import one_of, seed_of, whole
 from workbench.policies.placement.free_map_text import FEWEST_SEGMENTS, MOST_SEGMENTS, as_text
 from workbench.policies.placement.question import REFUSED, Placement
 from workbench.structures.free_map import all_free, mark_free, mark_taken, next_free
@@ -44,12 +43,8 @@ class Allocator:
     def __init__(self, policy: Placement, segments: int, release: Release = "strict", seed: int = 0) -> None:
         if policy.layout == "compacting":
             raise InputError(f"{policy.name} moves live ranges, so their addresses cannot be handed out; use its base.")
-        if not isinstance(segments, (int, np.integer)) or not FEWEST_SEGMENTS <= segments <= MOST_SEGMENTS:
-            expected = f"must be a whole number from {FEWEST_SEGMENTS} to {MOST_SEGMENTS}"
-            raise wrong_value("", "segments", expected, segments)
-        if release not in get_args(Release):
-            raise wrong_value("", "release", f"must be one of {', '.join(get_args(Release))}", release)
-        self.policy, self.segments, self.release = policy, int(segments), release
+        self.segments = whole("segments", segments, FEWEST_SEGMENTS, MOST_SEGMENTS)
+        self.policy, self.release, seed = policy, one_of("release", release, get_args(Release)), seed_of(seed)
         self._free = all_free(self.segments)
         self._memory = policy.start_memory(self.segments, seed)
         self._live: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -86,6 +81,7 @@ class Allocator:
         InputError
             The range does not lie in the memory, or is no live grant although releases are strict.
         """
+        start, length = whole("start", start, None, None), whole("length", length, None, None)
         if length < 1 or start < 0 or start + length > self.segments:
             raise InputError(f"[{start}, {start + length}) does not lie within the {self.segments} segments.")
         ranges = self._live.pop((start, length), None)

@@ -74,7 +74,10 @@ def _from_text(given: str) -> np.ndarray:
 
 
 def _from_array(given: Sequence[bool] | np.ndarray) -> np.ndarray:
-    values = np.asarray(given)
+    try:
+        values = np.asarray(given)
+    except (ValueError, TypeError, OverflowError):
+        values = np.zeros(0, object)
     if values.ndim != 1 or values.dtype.kind not in "biu" or not np.isin(values, (0, 1)).all():
         raise wrong_value("", "a free map", "must be a string of 0 and 1, or a row of booleans", given)
     return values.astype(bool)

@@ -23,7 +23,8 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
 from workbench.errors import InputError
-from workbench.policies.placement.free_map_text import Bits, Encoding, as_text, as_words, check_length
+from workbench.policies.arguments import whole
+from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_text, as_words, check_length
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.policies.policy import Policy
 from workbench.structures import windows
@@ -102,7 +103,7 @@ class Placement(Policy, abstract=True):
         '0100000111100000'
         """
         words, segments = as_words(free, self._encoding(), length)
-        return as_text(windows.start_map(words, length), segments)
+        return as_text(windows.start_map(words, int(length)), segments)
 
     def allocator(self, segments: int, release: Release = "strict", seed: int = 0) -> Allocator:
         """A memory of so many free segments that this policy hands out, to be tried out step by step.
@@ -131,6 +132,7 @@ class Placement(Policy, abstract=True):
         InputError
             The length is no whole number from 1 to the number of segments, or this policy rounds it above that.
         """
+        segments = whole("segments", segments, 1, MOST_SEGMENTS)
         check_length(length, segments)
         taken = int(self.footprint(length, segments))
         if taken > segments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from workbench.policies.probes.question import Probe
+from workbench.policies.probes.question import Probe, check_count
 from workbench.policies.probes.view import ProbeView
 from workbench.structures.free_map import longest_run
 
@@ -49,6 +49,8 @@ class BitSerial(Probe):
         from workbench.policies.probes.circuit.gate_list import GateList
         from workbench.policies.probes.circuit.serial import one_step
 
+        check_count(blocks)
+        blocks = int(blocks)
         step = one_step(blocks)
         one = GateList(step, step.inputs[:0]).cost()
         return one._replace(depth=blocks * one.depth, cycles=blocks)

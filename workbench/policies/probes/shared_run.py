@@ -10,8 +10,9 @@ import numpy as np
 from workbench.compiled import creates_arrays
 from workbench.errors import wrong_value
 from workbench.levers import lever
+from workbench.policies.arguments import listed, wholes
 from workbench.policies.placement.circuit.masks import bitmap
-from workbench.policies.placement.free_map_text import Bits, as_bits
+from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, as_bits
 from workbench.policies.probes.exact_run import ExactRun
 from workbench.policies.probes.question import Probe, Schedule
 from workbench.policies.probes.shared.chain import prefixes
@@ -119,6 +120,7 @@ class SharedRun(Probe):
             A resource or a period is wider than the probe, `periods` names another number of resources or leaves a
             period empty, or a resource has a period for itself and `alone` cannot be built for it or takes longer.
         """
+        blocks = wholes("blocks", blocks, 1, MOST_SEGMENTS)
         for size in blocks:
             self.check_blocks(size)
         period = given(self.periods, blocks, self.width) if self.periods else pack(blocks, self.width)
@@ -187,7 +189,10 @@ class SharedRun(Probe):
         >>> round(100 * found.saved, 1), round(100 * found.saved_with_masks, 1)
         (27.9, -8.4)
         """
-        return shared_cost(self.schedule(blocks).period.tolist(), blocks, self.width, self.masks)
+        if not len(listed("blocks", blocks)):
+            raise wrong_value("", "blocks", "must name at least one resource", blocks)
+        period = self.schedule(blocks).period.tolist()
+        return shared_cost(period, list(blocks), self.width, self.masks)
 
     def never_more(self) -> bool:
         """Not with the wrong padding, where that shows."""
@@ -199,7 +204,8 @@ class SharedRun(Probe):
 
     def _states(self, free: Sequence[Bits]) -> list[np.ndarray]:
         """The free maps as booleans, True = free."""
-        states = [as_bits(one) != (self.encoding == "free0") for one in free]
+        maps = listed("free", free, "must be a list of free maps")
+        states = [as_bits(one) != (self.encoding == "free0") for one in maps]
         check_together([len(state) for state in states], self.width)
         return states
 

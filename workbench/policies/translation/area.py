@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.errors import wrong_value
+from workbench.policies.arguments import MOST_ENTRIES, whole
 from workbench.policies.translation.locate.directory import Directory
 
 FRAME_BITS = 40
@@ -68,6 +69,9 @@ def equal_area_entries(
     >>> equal_area_entries(Directory(entries=32), 32, 4, cores=80)
     76
     """
+    asked = {"private_ways": private_ways, "cores": cores, "page_number_bits": page_number_bits}
+    private_ways, cores, page_number_bits = (whole(name, number, 0, MOST_ENTRIES) for name, number in asked.items())
+    private_entries = whole("private_entries", private_entries, None, MOST_ENTRIES)
     if private_entries < 1:
         raise wrong_value("", "private_entries", "must be at least 1", private_entries, 1)
     records = directory.entries or 2 * private_entries

@@ -10,8 +10,9 @@ import itertools
 from concurrent.futures import Executor
 
 from workbench.experiments import runner
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan
-from workbench.experiments.progress import Progress, Silent
+from workbench.experiments.progress import Progress, Silent, complete
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import gather
 from workbench.experiments.runner import LIMIT_SECONDS
@@ -41,6 +42,7 @@ def run_plan(
             seconds += runner.run_plan(batch, store, workers, executor, watch, limit_seconds)
             if all(width.narrow for width in widths(gather(plan, store), count)):
                 break
+        watch.complete()
     finally:
         watch.over()
     return seconds
@@ -56,7 +58,7 @@ class _Once:
         self._watch.say(line)
 
     def begin(self, total: int, kept: int) -> None:
-        done = self._store.done()
+        done = self._store.done(measures_digest(self._plan.sweep.mechanism))
         all_kept = sum(run.id in done for run in self._plan.runs())
         self._store.driven(len(self._plan), all_kept)
         if not self._begun:
@@ -65,6 +67,9 @@ class _Once:
 
     def advance(self, row: Row) -> None:
         self._watch.advance(row)
+
+    def complete(self) -> None:
+        complete(self._watch)
 
     def end(self) -> None: ...
 

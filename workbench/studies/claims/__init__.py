@@ -40,7 +40,8 @@ def claims(
     ids : sequence of str, optional
         Such as ["H1.1"]; left out, all of them.
     out : path, optional
-        A folder that keeps the runs.
+        A folder that keeps the runs: a results folder a sweep, which `open_results` and the commands `results` and
+        `export` open.
     seeds : int
         Paired seeds of every comparison.
 

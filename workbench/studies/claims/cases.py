@@ -19,6 +19,7 @@ from workbench.studies.statistics import (
     superior,
 )
 from workbench.studies.statistics.equivalence import Band
+from workbench.studies.statistics.finding import weakest_of
 
 ALL = float("inf")
 
@@ -35,8 +36,7 @@ def all_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures:
 
 def weakest(about: str, parts: Sequence[Finding]) -> Finding:
     """Everything holds; the statement names the part that is shown."""
-    found = every(about, "", parts)
-    shown = next(part for part in parts if part.interval == found.interval and part.estimate == found.estimate)
+    found, shown = every(about, "", parts), weakest_of(parts)
     return found._replace(statement=f"{shown.statement}; {shown.id} is the weakest of {len(parts)}")
 
 
@@ -55,7 +55,7 @@ def ratio(
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     seeds = [seed for seed in ours if seed in theirs]
     result = equivalent_ratio([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], band)
-    return equivalent(_named(about, measure), statement, result)
+    return equivalent(_named(about, measure), statement, result)._replace(missing=len(runs.seeds) - len(seeds))
 
 
 def differs_by(
@@ -63,8 +63,9 @@ def differs_by(
 ) -> Finding:
     """A measure of a point less a baseline's, seed by seed, lies within a band (two one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
-    result = equivalent_mean([ours[seed] - theirs[seed] for seed in ours if seed in theirs], band)
-    return equivalent(_named(about, measure), statement, result)
+    differences = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
+    found = equivalent(_named(about, measure), statement, equivalent_mean(differences, band))
+    return found._replace(missing=len(runs.seeds) - len(differences))
 
 
 def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, about: str = "") -> Finding:
@@ -75,7 +76,7 @@ def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, abou
     points : mapping from the lever's value to its point
         Two or more values above zero. A seed has a slope of its own, none where the measure is not defined at them all.
     """
-    return _trend({value: finite(runs, p, measure) for value, p in points.items()}, measure, about)
+    return _trend({value: finite(runs, p, measure) for value, p in points.items()}, measure, about, len(runs.seeds))
 
 
 def gain_falls(
@@ -90,7 +91,7 @@ def gain_falls(
     """
     sign = -1.0 if runs.plan.sweep.mechanism.measures[measure].better == "lower" else 1.0
     gains = {value: _gains(runs, *pair, measure, sign) for value, pair in pairs.items()}
-    return _trend(gains, f"gain in {measure}", about)
+    return _trend(gains, f"gain in {measure}", about, len(runs.seeds))
 
 
 def _gains(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, sign: float) -> dict[int, float]:
@@ -98,7 +99,7 @@ def _gains(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str,
     return {seed: sign * (ours[seed] / theirs[seed] - 1) for seed in ours if theirs.get(seed)}
 
 
-def _trend(by_value: Mapping[int, Mapping[int, float]], what: str, about: str) -> Finding:
+def _trend(by_value: Mapping[int, Mapping[int, float]], what: str, about: str, count: int) -> Finding:
     """The slope of values by seed over the doublings of a lever is below 0."""
     found = [*by_value.values()]
     seeds = [seed for seed in found[0] if all(seed in values for values in found)]
@@ -108,7 +109,8 @@ def _trend(by_value: Mapping[int, Mapping[int, float]], what: str, about: str) -
     fall = compare(dict.fromkeys(seeds, 0.0), slopes, names=("no trend", f"{what} a doubling"), better="lower")
     means = [np.mean([values[seed] for seed in seeds]) if seeds else np.nan for values in found]
     shown = ", ".join(f"{value:g}: {mean:.4g}" for value, mean in zip(by_value, means, strict=True))
-    return superior(_named(about, what), f"falls a doubling; its means are {shown}", fall)
+    finding = superior(_named(about, what), f"falls a doubling; its means are {shown}", fall)
+    return finding._replace(missing=count - len(seeds))
 
 
 def _named(about: str, measure: str) -> str:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from workbench.errors import InputError
 from workbench.experiments.folder import STORE, held
+from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress, run_plan
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.statistics import PairedComparison, compare
+from workbench.studies.values import by_seed
 
 
 class Evidence:
-    """Sweeps by name, run when a claim first asks."""
+    """Sweeps by name, run when a claim first asks; with a folder each is kept as an ordinary results folder in it."""
 
     def __init__(self, seeds: int, out: Path | None, workers: int | None, progress: Progress | None) -> None:
         self.seeds = seeds
@@ -33,13 +34,16 @@ class Evidence:
         return self._runs[name]
 
     def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
-        plan = make_plan(read_sweep(sweep))
+        plan = make_plan(read_sweep(sweep)._replace(name=name))
         if self._out is None:
             return self._filled(plan, Store(None), None)
         with held(self._out / name) as folder:
             store = Store(folder / STORE, name)
             try:
-                return self._filled(plan, store, folder)
+                keep_sweep(RunSet(plan, ()), folder)
+                found = self._filled(plan, store, folder)
+                keep_files(found, folder)
+                return found
             finally:
                 store.close()
 
@@ -70,10 +74,10 @@ def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure:
     """Two points on one measure, seed by seed."""
     better = runs.plan.sweep.mechanism.measures[measure].better
     names = f"{runs.label(baseline)}", f"{runs.label(other)}"
-    sides = finite(runs, baseline, measure), finite(runs, other, measure)
+    sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
     return compare(*sides, names=names, better="higher" if better == "higher" else "lower")
 
 
 def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
     """A measure by seed where it is defined."""
-    return {seed: value for seed, value in runs.values(p, measure).items() if np.isfinite(value)}
+    return {seed: value for seed, value in runs.values(p, measure).items() if math.isfinite(value)}

@@ -48,7 +48,8 @@ class ClaimReport(NamedTuple):
         lines: list[str] = []
         for verdict in self.verdicts:
             adjusted = f", adjusted p = {verdict.p_adjusted:.2g}" if verdict.p_adjusted is not None else ""
-            lines.append(f"{verdict.id}  {verdict.holds.upper():<9} {verdict.statement} (n = {verdict.n}{adjusted})")
+            counted = _counted(verdict)
+            lines.append(f"{verdict.id}  {verdict.holds.upper():<9} {verdict.statement} ({counted}{adjusted})")
             lines.extend(f"      {case.side:<8} {case.id}: {_figures(case)}" for case in self.cases[verdict.id])
             lines.extend(
                 f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures(cost)}" for cost in self.costs[verdict.id]
@@ -60,10 +61,17 @@ class ClaimReport(NamedTuple):
 
 
 def _figures(case: Finding) -> str:
-    if case.interval is None:
+    if case.interval is None or not case.n:
         return case.note
     tested = f", p = {case.p_value:.2g}" if case.p_value is not None else ""
-    return f"{case.interval}{tested} ({case.statement})"
+    lacking = f"; {case.missing} seeds without a pair" if case.missing else ""
+    return f"{case.interval}{tested} ({case.statement}{lacking})"
+
+
+def _counted(verdict: Verdict) -> str:
+    if not verdict.n:
+        return "n = 0: no seed has a value on both sides, so nothing is tested"
+    return f"n = {verdict.n}" + (f", {verdict.missing} seeds without a pair" if verdict.missing else "")
 
 
 def _verdict_row(verdict: Verdict) -> dict[str, object]:
@@ -78,4 +86,5 @@ def _case_row(case: Finding) -> dict[str, object]:
 
 def _numbers(found: Verdict | Finding) -> dict[str, object]:
     low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-    return {"estimate": found.estimate, "low": low, "high": high, "p": found.p_value, "n": found.n}
+    counts = {"n": found.n, "missing": found.missing}
+    return {"estimate": found.estimate, "low": low, "high": high, "p": found.p_value, **counts}

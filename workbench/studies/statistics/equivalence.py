@@ -35,8 +35,8 @@ class Equivalence(NamedTuple):
 def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05) -> Equivalence:
     """Whether the mean of independent values lies within a band: paired t tests, give differences for a pair.
 
-    Values that are all equal show no spread; the exact sign test (p = 2^-n) takes the place of the t test. Fewer than
-    two values decide nothing (p = 1).
+    Values that are all equal show no spread; the exact sign test (p = 2^-n) takes the place of the t test. One value
+    decides nothing (p = 1); without any there is no test (p = NaN).
 
     Parameters
     ----------
@@ -153,6 +153,8 @@ def _constant_tail(distances: np.ndarray) -> float:
 
 
 def _placed(band: Band, interval: Interval, tails: tuple[float, float], alpha: float) -> Equivalence:
+    if not interval.n:
+        return Equivalence("across", band, interval, np.nan, np.nan, np.nan)
     p_value = max(tails)
     place: Literal["inside", "outside", "across"] = "across"
     if interval.above(band[0]) and interval.below(band[1]) and p_value < alpha:

@@ -27,9 +27,11 @@ class Finding(NamedTuple):
     interval: Interval | None
     """None where nothing was estimated (a fact)."""
     p_value: float | None
-    """None where nothing was tested (a fact)."""
+    """None where nothing was tested: a fact, or a sample without a value (n = 0), which is no member of any family."""
     n: int
     note: str
+    missing: int = 0
+    """Seeds that lack a value on one side or on both, for instance because a run failed."""
 
 
 def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
@@ -50,9 +52,10 @@ def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
         _side(comparison),
         comparison.interval.mean,
         comparison.interval,
-        comparison.p_value,
+        comparison.p_value if comparison.n else None,
         comparison.n,
         comparison.sentence,
+        len(comparison.missing),
     )
 
 
@@ -68,8 +71,9 @@ def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
     0.0703125
     """
     share, note = comparison.win_share, comparison.sentence
-    p_value = half_test(comparison.wins, comparison.n)
-    return Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note)
+    p_value = half_test(comparison.wins, comparison.n) if comparison.n else None
+    missing = len(comparison.missing)
+    return Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note, missing)
 
 
 def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
@@ -86,7 +90,8 @@ def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
     note = (
         f"{interval} ({100 * interval.level:.4g} %, {interval.method}) lies {result.place} the band {low:g} to {high:g}"
     )
-    return Finding(id, statement, side[result.place], interval.mean, interval, result.p_value, interval.n, note)
+    p_value = result.p_value if interval.n else None
+    return Finding(id, statement, side[result.place], interval.mean, interval, p_value, interval.n, note)
 
 
 def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: int = 1, note: str = "") -> Finding:
@@ -105,7 +110,7 @@ def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
 
     For it: all parts are; against it: at least one is. As all parts must be shown, the largest p-value is the p-value
     of the whole, without correction (intersection-union test, Berger 1982). The part shown is the first one against,
-    else the one with the largest p.
+    else one without a value, else the one with the largest p. Where a part has no value, the whole is not tested.
 
     Raises
     ------
@@ -123,17 +128,23 @@ def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     sides = {part.side for part in parts}
     side: Side = "against" if "against" in sides else "for" if sides == {"for"} else "neither"
     tested = [part.p_value for part in parts if part.p_value is not None]
-    weakest = next((part for part in parts if part.side == "against"), max(parts, key=_p_or_nothing))
+    weakest = weakest_of(parts)
     note = "; ".join(f"{part.id} {part.statement}: {part.side}" for part in parts)
-    return weakest._replace(id=id, statement=statement, side=side, p_value=max(tested, default=None), note=note)
+    p_value = max(tested, default=None) if all(part.n for part in parts) else None
+    return weakest._replace(id=id, statement=statement, side=side, p_value=p_value, note=note)
+
+
+def weakest_of(parts: Sequence[Finding]) -> Finding:
+    """Return the part that `every` stands or falls with: the first against, else the one with the least evidence."""
+    return next((part for part in parts if part.side == "against"), max(parts, key=_p_or_nothing))
 
 
 def some(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     """The claim that at least one of several things holds; it shows the figures of the one that speaks for it most.
 
     For it: at least one is; against it: all are. As the best of several tries must be told from luck, its p-value is
-    the smallest times the number of parts (Bonferroni). Shown is the part for it, or else not against it, that has the
-    smallest p; a fact, which is never luck, has none.
+    the smallest times the number of parts that have a value (Bonferroni). Shown is the part for it, or else not against
+    it, that has the smallest p; a fact, which is never luck, has none.
 
     Raises
     ------
@@ -150,12 +161,16 @@ def some(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
         raise InputError(f"claim {id} must have at least one part. Got none.")
     order = ("for", "neither", "against")
     strongest = min(parts, key=lambda part: (order.index(part.side), _p_or_nothing(part)))
-    p_value = None if strongest.p_value is None else min(1.0, len(parts) * strongest.p_value)
+    tries = sum(part.n > 0 for part in parts)
+    p_value = None if strongest.p_value is None else min(1.0, tries * strongest.p_value)
     note = "; ".join(f"{part.id} {part.statement}: {part.side}" for part in parts)
     return strongest._replace(id=id, statement=statement, p_value=p_value, note=note)
 
 
 def _p_or_nothing(part: Finding) -> float:
+    """The key that orders parts by evidence: facts first, parts without a value last."""
+    if not part.n:
+        return 2.0
     return -1.0 if part.p_value is None else part.p_value
 
 

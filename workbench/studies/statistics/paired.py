@@ -14,7 +14,7 @@ from workbench.studies.statistics.permutation_test import permutation_test
 from workbench.studies.statistics.proportion import proportion_interval
 from workbench.studies.statistics.ratio import ratio_interval
 from workbench.studies.statistics.sign_test import sign_test
-from workbench.studies.statistics.significance import Significance
+from workbench.studies.statistics.significance import NO_TEST, Significance
 from workbench.studies.statistics.wilcoxon import Zeros, signed_ranks, wilcoxon
 
 Better = Literal["lower", "higher"]
@@ -65,6 +65,8 @@ class PairedComparison(NamedTuple):
     @property
     def sentence(self) -> str:
         """The result in one line, with what is missing."""
+        if not self.n:
+            return f"{self.other} against {self.baseline}: no seed has a value on both sides, so nothing is compared"
         relative = "" if np.isnan(self.saving.mean) else f", {self.saving.mean:.2%} of the baseline"
         alone = f"; {len(self.missing)} seeds without a pair" if self.missing else ""
         return (
@@ -89,7 +91,7 @@ def compare(
     """Compare two policies seed by seed; all tests are two-sided.
 
     Differences that are zero throughout are a result: means 0, p-values 1, effect sizes 0. With one pair the limits of
-    the mean are unknown (NaN); with none (one side has no value at all) every figure is NaN and every p-value 1.
+    the mean are unknown (NaN); with none (one side has no value at all) there is no test: figures and p-values are NaN.
 
     Parameters
     ----------
@@ -149,9 +151,9 @@ def compare(
         ties=gained.size - wins - losses,
         win_share=proportion_interval(wins, gained.size, level=level),
         wilcoxon=wilcoxon(gained, zeros=zeros),
-        sign=sign_test(wins, losses),
+        sign=sign_test(wins, losses) if gained.size else NO_TEST,
         permutation=permutation_test(gained, seed=seed),
-        rank_biserial=signed_ranks(gained, zeros=zeros).biserial,
+        rank_biserial=signed_ranks(gained, zeros=zeros).biserial if gained.size else np.nan,
         cohen_dz=_cohen_dz(gained),
     )
 

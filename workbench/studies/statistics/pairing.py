@@ -52,7 +52,8 @@ def pair(baseline: Any, other: Any) -> Pairs:
     ------
     InputError
         Rows of different lengths, a mapping beside a row, a seed twice, an infinite value, or no seed in common
-        although both have values.
+        although both have values. Seeds that both name and of which each lacks a value on one side are no mistake: runs
+        fail, and then there is no pair.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def _paired(seeds: list[Hashable], left: dict[Hashable, float], right: dict[Hash
     values = np.array([[left.get(seed, nan), right.get(seed, nan)] for seed in seeds]).reshape(-1, 2)
     known = ~np.isnan(values)
     both = known.all(axis=1)
-    if known.any(axis=0).all() and not both.any():
+    if known.any(axis=0).all() and not left.keys() & right.keys():
         raise InputError("baseline and other have no seed in common. Got no pair. Run both with the same seeds.")
     kept = values[both]
     common = tuple(seed for seed, has in zip(seeds, both) if has)

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.streams import Streams
 from workbench.studies.statistics.sample import finite_sample
-from workbench.studies.statistics.significance import Significance
+from workbench.studies.statistics.significance import NO_TEST, Significance
 
 FLIPS = 9_999
 """Random sign patterns; p can be no smaller than 1 / (FLIPS + 1)."""
@@ -22,7 +22,8 @@ def permutation_test(differences: Any, *, seed: int = 0) -> Significance:
 
     All sign patterns are tried where there are at most FLIPS + 1 of them (13 non-zero differences), then p is exact.
     Otherwise FLIPS random ones from the named stream `permutation`, and the observed pattern counts as one of them,
-    p = (1 + as extreme) / (1 + FLIPS), so that p is valid and never 0 (Phipson and Smyth 2010). Only zeros: p = 1.
+    p = (1 + as extreme) / (1 + FLIPS), so that p is valid and never 0 (Phipson and Smyth 2010). Only zeros: p = 1; no
+    differences: no test, p = NaN.
 
     Parameters
     ----------
@@ -41,7 +42,9 @@ def permutation_test(differences: Any, *, seed: int = 0) -> Significance:
     Significance(statistic=3.5, p_value=0.03125, method='exact', n=6)
     """
     values = finite_sample(differences, "differences")
-    mean = float(values.mean()) if values.size else 0.0
+    if not values.size:
+        return NO_TEST
+    mean = float(values.mean())
     sizes = np.abs(values[values != 0])
     least = abs(values.sum()) - _SAME * sizes.sum()
     if 2**sizes.size <= FLIPS + 1:

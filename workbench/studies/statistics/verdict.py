@@ -27,6 +27,8 @@ class Verdict(NamedTuple):
     """After Holm's correction over all tested claims that were judged together."""
     n: int
     note: str
+    missing: int = 0
+    """Seeds without a value on one side or on both."""
 
 
 def judge(findings: Sequence[Finding], *, alpha: float = 0.05) -> list[Verdict]:
@@ -34,7 +36,8 @@ def judge(findings: Sequence[Finding], *, alpha: float = 0.05) -> list[Verdict]:
 
     `yes`: the interval is clear on the claimed side and the adjusted p-value is below alpha.
     `no`: the interval is clear on the other side (for equivalence: entirely outside the band).
-    `undecided`: anything else. Facts are yes or no by themselves and take no part in the correction.
+    `undecided`: anything else. Facts are yes or no by themselves and take no part in the correction; no more do claims
+    that rest on no value at all, because every run failed.
 
     With two-sided 95 % intervals and alpha 0.05, an effect of zero comes out as `yes` in at most 2.5 % of all studies
     and as `yes` or `no` in at most 5 %; an estimate outside its band comes out as equivalent in at most 5 %.
@@ -74,7 +77,7 @@ def judge(findings: Sequence[Finding], *, alpha: float = 0.05) -> list[Verdict]:
 
 
 def _judged(finding: Finding, p_adjusted: float | None, alpha: float) -> Verdict:
-    id, statement, side, estimate, interval, p_value, n, note = finding
+    id, statement, side, estimate, interval, p_value, n, note, missing = finding
     holds: Literal["yes", "no", "undecided"] = "undecided"
     if side == "against":
         holds = "no"
@@ -82,4 +85,4 @@ def _judged(finding: Finding, p_adjusted: float | None, alpha: float) -> Verdict
         holds = "yes"
     elif side == "for":
         note = f"{note}; adjusted p = {p_adjusted:.2g} is not below {alpha:g}"
-    return Verdict(id, statement, holds, estimate, interval, p_value, p_adjusted, n, note)
+    return Verdict(id, statement, holds, estimate, interval, p_value, p_adjusted, n, note, missing)

@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.errors import unknown_name
 from workbench.studies.statistics.sample import finite_sample
-from workbench.studies.statistics.significance import Significance
+from workbench.studies.statistics.significance import NO_TEST, Significance
 
 Zeros = Literal["pratt", "wilcox"]
 """How differences of zero count: `pratt` ranks them and then drops their ranks, `wilcox` drops them before ranking."""
@@ -40,7 +40,7 @@ def wilcoxon(differences: Any, *, zeros: Zeros = "pratt") -> Significance:
     Cycles are whole numbers, so ties and zeros are the rule. Up to `EXACT_UP_TO` non-zero differences the distribution
     over all sign patterns is counted out for the ranks as they are (shift algorithm, Streitberg and Roehmel 1986),
     which stays exact with ties and zeros; beyond, a normal approximation with the variance of these very ranks and
-    continuity correction. Only zeros: no evidence, p = 1.
+    continuity correction. Only zeros: no evidence, p = 1; no differences: no test, p = NaN.
 
     Parameters
     ----------
@@ -64,8 +64,11 @@ def wilcoxon(differences: Any, *, zeros: Zeros = "pratt") -> Significance:
     ----------
     spec 1, section 6: "a sign or Wilcoxon test".
     """
-    signed = signed_ranks(differences, zeros=zeros)
+    values = finite_sample(differences, "differences")
+    signed = signed_ranks(values, zeros=zeros)
     count = signed.ranks.size
+    if not values.size:
+        return NO_TEST
     if count <= EXACT_UP_TO:
         return Significance(signed.plus, _exact_p(signed), "exact", count)
     return Significance(signed.plus, _normal_p(signed), "normal", count)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 IDENTITY, STATE, DRIVER = "workbench:study", "workbench:sampler", "workbench:driver"
 PATIENCE_SECONDS = 60.0
 """How long a driver waits for a database that went away while a study is under way."""
-HANDOVER_SECONDS = 1.0
+HANDOVER_SECONDS = 5.0
 """How long a server may take to notice that the driver before this one is gone."""
 
 _Found = TypeVar("_Found")

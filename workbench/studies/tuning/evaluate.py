@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
+from workbench.compiling import working_clock
 from workbench.errors import InputError
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.pools import cores
 from workbench.experiments.run_id import run_id
@@ -41,12 +43,13 @@ class Evaluator:
     ) -> None:
         self._study, self._store = study, store
         self._workers, self._executor = workers, executor
-        self._watch = Collector(watch or Silent(), {row.id: row for row in store.rows()})
+        measured = measures_digest(study.sweep.mechanism)
+        self._watch = Collector(watch or Silent(), {row.id: row for row in store.rows() if row.measured == measured})
         self.expected = 0
         """How many runs the study may still need."""
         self.seconds = 0.0
         """Spent on runs so far, not on proposing."""
-        self._runs = 0
+        self._working, self._runs = 0.0, 0  # seconds without those of compilation, of so many runs
 
     def judge(
         self, asked: Mapping[int, PlannedPoint | InputError], front: Sequence[Incumbent]
@@ -99,15 +102,16 @@ class Evaluator:
         if not missing:
             return
         plan = Plan(self._study.sweep._replace(seeds=list(seeds)), missing)
-        before = len(self._watch.fresh)
+        before, began = len(self._watch.fresh), working_clock()
         self.seconds += run_plan(plan, self._store, self._workers_for(plan), self._executor, self._watch)
+        self._working += working_clock() - began
         self._runs += len(self._watch.fresh) - before
 
     def _workers_for(self, plan: Plan) -> int | None:
         """Workers pay off over a whole study where they may not over a single batch."""
-        if self._workers is not None or self._executor is not None or self.seconds < TRY_SECONDS or not self._runs:
+        if self._workers is not None or self._executor is not None or self._working < TRY_SECONDS or not self._runs:
             return self._workers
-        each = self.seconds / self._runs
+        each = self._working / self._runs
         worth = each * (self.expected - self._runs) > WORTH_SECONDS and each * len(plan) > HAND_OVER_SECONDS
         return max(cores(), 1) if worth else 1
 
@@ -160,5 +164,7 @@ class Collector:
         self.rows[row.id] = row
         self.fresh.add(row.id)
         self._watch.advance(row)
+
+    def complete(self) -> None: ...
 
     def end(self) -> None: ...

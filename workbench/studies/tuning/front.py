@@ -16,6 +16,7 @@ from workbench.studies.tuning.hypervolume import on_front
 from workbench.studies.tuning.objectives import Objective, costs_of
 from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Trial
+from workbench.studies.values import by_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,7 @@ class Front:
 
         rows = [self._row(k) for k in range(len(self.points))]
         tested = {(k, name): row[name] for k, row in enumerate(rows) for name in row if name.endswith("_p_holm")}
-        for (k, name), p_value in holm(tested).items():
+        for (k, name), p_value in holm({key: p for key, p in tested.items() if not math.isnan(p)}).items():
             rows[k][name] = p_value
         if tested:
             rows = [{**row, "beats_baseline": self._beats(row)} for row in rows]
@@ -72,7 +73,7 @@ class Front:
         baseline = self._holdout.baseline_of(point)
         if baseline is None:
             return None
-        values = [self._values(one, objective.measure) for one in (baseline, point)]
+        values = [by_seed(self._holdout, one, objective.measure.name) for one in (baseline, point)]
         return compare(*values, names=(self.name(baseline), self.name(point)), better=objective.better, level=LEVEL)
 
     def _interval(self, point: PlannedPoint, measure: Measure) -> Interval:
@@ -95,6 +96,7 @@ class Front:
             name, interval = objective.measure.name, self.interval(point, objective)
             row["n"] = min(row.get("n", interval.n), interval.n)
             row |= _ends(name, interval) | {f"{name}_tuned": tuned, **self._against(point, objective)}
+            row |= self._pairs(row, point, objective)
         for constraint, tuned in zip(self._constraints, trial.limits, strict=True):
             name = constraint.measure.name
             row |= _ends(name, self._interval(point, constraint.measure)) | {f"{name}_tuned": tuned}
@@ -106,6 +108,14 @@ class Front:
             return {}
         ends = {f"{name}_difference_low": found.interval.low, f"{name}_difference_high": found.interval.high}
         return {f"{name}_difference": found.interval.mean, **ends, f"{name}_p_holm": found.p_value}
+
+    def _pairs(self, row: dict[str, Any], point: PlannedPoint, objective: Objective) -> dict[str, int]:
+        """On how many fresh seeds a point and its baseline are compared at least, and how many of them lack a pair."""
+        found = self.comparison(point, objective)
+        if found is None:
+            return {}
+        missing = max(row.get("missing", 0), len(found.missing))
+        return {"pairs": min(row.get("pairs", found.n), found.n), "missing": missing}
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:

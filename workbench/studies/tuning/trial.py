@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from workbench.experiments.plan import PlannedPoint, read_setup
+from workbench.experiments.planned_code import with_code
 from workbench.experiments.run_id import point_id
 from workbench.levers import Spec
 from workbench.studies.tuning.constraints import Constraint
@@ -66,7 +67,8 @@ def proposed(study: Study, choose: Any) -> Proposal:
 def planned(study: Study, proposal: Proposal, workload: Any) -> PlannedPoint:
     """The point of a proposal: the same, with the same name, as an ordinary sweep would have."""
     setup = read_setup(study.sweep, {**proposal.said, "workload": workload})
-    return PlannedPoint(point_id(setup.identity(), study.sweep.mechanism.revision), setup, {}, None)
+    name = point_id(setup.identity(), study.sweep.mechanism.revision)
+    return PlannedPoint(name, with_code(setup), {}, None)
 
 
 def shown(value: Any) -> Any:

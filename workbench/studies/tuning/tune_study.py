@@ -12,8 +12,10 @@ import yaml
 
 from workbench.experiments.folder import STORE, held, write_whole
 from workbench.experiments.keep import keep_files, named
+from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
+from workbench.experiments.progress import complete
 from workbench.experiments.run_set import RunSet, gather
 from workbench.experiments.runner import Progress, run_plan
 from workbench.experiments.store import Store
@@ -116,6 +118,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
     return {
         **{key: setup[key] for key in ("format", "python", "engine")},
         "engine_revision": study.sweep.mechanism.revision,
+        "measures": measures_digest(study.sweep.mechanism, anew=True),
         "workload": setup["workload"],
         "search_space": plain(study.space),
         "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],
@@ -154,6 +157,7 @@ def _tuned(
         watch.begin(trials * len(study.sweep.seeds), len(book.trials) * len(study.sweep.seeds))
         try:
             conducted = conduct(study, book, evaluator, workload, trials)
+            complete(watch)
         finally:
             watch.end()
     finally:

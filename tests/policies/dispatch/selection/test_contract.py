@@ -206,25 +206,20 @@ def test_the_contract_runs_the_check():
         broken(Raising(), "test_stays_within_its_arrays")
 
 
-OFFSET = 0
-
-
 class DiffersByProcess(Selection):
-    """Compiled code holds a global as it was when it was compiled; plain Python sees it change."""
+    """Compiled whole numbers wrap at 64 bits, those of plain Python do not."""
 
     def answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory):
+        wide = 1 << 62
         found = -1
         for k in range(count):
-            if fits[k] and (found < 0 or OFFSET):
+            if fits[k] and (found < 0 or wide * 2 > 0):
                 found = k
         return found
 
 
 @compiled_only
-def test_the_contract_compares_compiled_with_plain(monkeypatch):
-    check(DiffersByProcess())
-    broken(DiffersByProcess(), "test_compiled_and_plain_answers_agree")
-    monkeypatch.setitem(DiffersByProcess.answer.__globals__, "OFFSET", 1)
+def test_the_contract_compares_compiled_with_plain():
     with pytest.raises(AssertionError, match=r"\d+ plain, \d+ compiled"):
         broken(DiffersByProcess(), "test_compiled_and_plain_answers_agree")
     with pytest.raises(PolicyError, match=r"answered \d+ compiled and \d+ in plain Python"):

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, unknown_name
+from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.policies.arguments import MOST, listed, reals, table, whole, wholes
 
 USUAL = ("vgpr", "sgpr", "waves", "shared", "workgroups")
 """The resources of a machine that declares no others, in their order."""
@@ -41,21 +42,39 @@ def scene(rows: Any, rows_are: str, **seen: Any) -> Scene:
         if name not in _SHOWN:
             raise unknown_name("", "thing that a choice is shown", name, _SHOWN)
     given = {rows_are: rows, **seen}
-    count = len(rows)
-    free = _table(given.get("free"), count, len(given.get("totals", given.get("demand", ()))), "free")
+    count = len(listed("rows", rows, "must be one row a module"))
+    sizes = listed("totals", given.get("totals", given.get("demand", ())), "must be a list of numbers")
+    free = _table(given.get("free"), count, len(sizes), "free")
     width = free.shape[1]
-    names = given.get("names") or (USUAL if width == len(USUAL) else [f"resource {k + 1}" for k in range(width)])
     return Scene(
-        cycle=given.get("cycle", 0),
-        modules=np.asarray(given.get("modules", range(count)), np.int64),
-        demand=np.asarray(given.get("demand", [0] * width), np.int64),
+        cycle=whole("cycle", given.get("cycle", 0)),
+        modules=np.array(_candidates(given.get("modules", [*range(count)]), count), np.int64),
+        demand=np.array(wholes("demand", given.get("demand", [0] * width), count=width), np.int64),
         free=free.reshape(-1).astype(np.int64),
         longest=_table(given.get("longest", free), count, width, "longest").reshape(-1).astype(np.int64),
-        totals=np.asarray(given.get("totals", [0] * width), np.int64),
+        totals=np.array(wholes("totals", given.get("totals", [0] * width), count=width), np.int64),
         recent=_table(given.get("recent"), count, INSTRUCTIONS, "recent").reshape(-1),
-        heat=np.asarray(given.get("heat", [0.0] * count), np.float64),
-        names=tuple(names),
+        heat=np.array(reals("heat", given.get("heat", [0.0] * count), count)),
+        names=_names(given.get("names"), width),
     )
+
+
+def _candidates(modules: Any, count: int) -> list[int]:
+    """The modules that may take the group, at least one of those that are shown."""
+    found = wholes("modules", modules, 0, count - 1)
+    if not found:
+        raise InputError("choose needs at least one candidate. Got modules without any.")
+    return found
+
+
+def _names(names: Any, width: int) -> tuple[str, ...]:
+    """What the resources are called: as given, as usual where there are five, else by their numbers."""
+    if names is None:
+        return USUAL if width == len(USUAL) else tuple(f"resource {k + 1}" for k in range(width))
+    found = listed("names", names, "must be a list of names of resources")
+    if len(found) != width or not all(isinstance(name, str) for name in found):
+        raise wrong_value("", "names", f"must be a list of {width} names of resources", names)
+    return tuple(found)
 
 
 def _table(rows: Any, count: int, width: int, what: str) -> np.ndarray:
@@ -64,11 +83,15 @@ def _table(rows: Any, count: int, width: int, what: str) -> np.ndarray:
         raise InputError("choose needs at least one module. Got no rows.")
     if rows is None:
         return np.zeros((count, width))
+    rows = table(what, rows)
     widths = sorted({len(row) for row in rows})
     if len(rows) != count or len(widths) != 1 or (what == "recent" and widths != [width]):
         of = f" of {width} classes" if what == "recent" else ""
         raise InputError(f"{what} must have one row{of} a module, all of one length. Got rows of {widths}.")
-    return np.asarray(rows, np.float64)
+    found = np.array(rows, np.float64)
+    if not (np.abs(found) <= MOST).all():
+        raise wrong_value("", what, f"must hold numbers up to {MOST}", float(found.flat[np.abs(found).argmax()]))
+    return found
 
 
 def summed(scored: Sequence[tuple[np.ndarray, float]]) -> list[float]:

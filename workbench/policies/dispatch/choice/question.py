@@ -34,6 +34,7 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
 from workbench.errors import InputError
+from workbench.policies.arguments import seed_of, wholes
 from workbench.policies.dispatch.choice.plain import Scene, scene, summed
 from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
 from workbench.policies.policy import Policy
@@ -112,7 +113,8 @@ class Choice(Policy, abstract=True):
 
     def scores(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> list[float]:
         """The score of each module, in plain Python and without an engine; parameters as those of `choose`."""
-        shown = scene(rows, self.rows_are, **seen)
+        shown, seed = scene(rows, self.rows_are, **seen), seed_of(seed)
+        after = wholes("after", after, 0, len(shown.heat) - 1)
         if self.needs_totals() and not shown.totals.all():
             raise InputError(f"{self.name} divides by totals; give choose the blocks of each resource: totals=(...).")
         bound = self.bound(shown.names)

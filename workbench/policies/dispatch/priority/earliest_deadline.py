@@ -67,7 +67,7 @@ class EarliestDeadline(Priority):
 
     def order(self, cycle: int, levels: int | None = None) -> tuple[int, ...]:
         """The static priorities from the most urgent on; as many as there are slacks unless it is said."""
-        return super().order(cycle, levels or len(self.slacks) or 4)
+        return super().order(cycle, (len(self.slacks) or 4) if levels is None else levels)
 
     def parameters(self) -> np.ndarray:
         """What each priority adds, and the slacks: float64[1 + slacks]."""

@@ -106,7 +106,7 @@ class PriorityWindows(Priority):
 
     def order(self, cycle: int, levels: int | None = None) -> tuple[int, ...]:
         """The static priorities from the most urgent on; as many as there are lengths unless it is said."""
-        return super().order(cycle, levels or len(self.lengths) or 4)
+        return super().order(cycle, (len(self.lengths) or 4) if levels is None else levels)
 
     def parameters(self) -> np.ndarray:
         """The shortest window and the lengths: float64[1 + windows]."""

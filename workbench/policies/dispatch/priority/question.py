@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
+from workbench.policies.arguments import MOST_LEVELS, listed, whole, wholes
 from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 from workbench.policies.policy import Policy
 
@@ -54,6 +55,7 @@ class Priority(Policy, abstract=True):
 
         The higher static priority wins a tie.
         """
+        cycle, levels = whole("cycle", cycle), whole("levels", levels, 1, MOST_LEVELS)
         self.check_levels(levels)
         ranks = self.ranks(range(1, levels + 1), levels, cycle)
         return tuple(priority for _, priority in sorted(zip(ranks, range(1, levels + 1))))
@@ -73,11 +75,18 @@ class Priority(Policy, abstract=True):
             The cycle of the round.
         waited : sequence of int
             Cycles since each arrived; nobody has waited if empty.
+
+        Raises
+        ------
+        InputError
+            A number lies outside of its range, or not each has a waiting time.
         """
+        cycle, levels = whole("cycle", cycle), whole("levels", levels, 1, MOST_LEVELS)
         self.check_levels(levels)
         answer, params = self.plain_answer(), self.parameters()
-        since = tuple(waited) or (0,) * len(priorities)
-        return [int(answer(PriorityView(cycle, p, levels, w, params))) for p, w in zip(priorities, since, strict=True)]
+        each = wholes("priorities", priorities, 1, levels + 1)
+        since = wholes("waited", waited, count=len(each) if len(listed("waited", waited)) else 0) or [0] * len(each)
+        return [int(answer(PriorityView(cycle, p, levels, w, params))) for p, w in zip(each, since, strict=True)]
 
     def ready(self, checked: bool = False) -> ReadyPriority:
         """The policy for a run."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import wrong_value
+from workbench.policies.arguments import MOST, MOST_LEVELS, MOST_UNITS, MOST_WAVES, seed_of, truths, whole
 from workbench.policies.dispatch.selection.question import NOBODY, Selection
 from workbench.policies.dispatch.selection.view import SelectionView
 
@@ -36,9 +37,10 @@ class Rounds:
     """
 
     def __init__(self, policy: Selection, channels: int, levels: int = 4, seed: int = 0) -> None:
+        channels, levels = whole("channels", channels, 1, MOST_UNITS), whole("levels", levels, 1, MOST_LEVELS)
         policy.check_run(channels, levels)
         self.policy, self.channels, self.levels = policy, channels, levels
-        self.memory = policy.start_memory(channels, levels, seed)
+        self.memory = policy.start_memory(channels, levels, seed_of(seed))
         self.cycle = 0
 
     def pick(self, *heads: Head | int) -> int | None:
@@ -54,7 +56,8 @@ class Rounds:
         InputError
             A channel or a priority does not exist, or a channel has two heads.
         """
-        entries = sorted(head if isinstance(head, Head) else Head(head) for head in heads)
+        given = [_checked(head if isinstance(head, Head) else Head(head)) for head in heads]
+        entries = sorted(given, key=lambda head: head.channel)
         self._refuse(entries)
         answer = self._ask(entries) if any(head.fits for head in entries) else NOBODY
         self.cycle += 1
@@ -76,3 +79,16 @@ class Rounds:
                 raise wrong_value("", "priority", f"must be from 1 to {self.levels + 1}", head.priority)
         if len(set(channels)) < len(channels):
             raise wrong_value("", "heads", "must be at most one a channel", channels)
+
+
+def _checked(head: Head) -> Head:
+    """The same head, its numbers as plain whole numbers."""
+    (fits,) = truths("fits", [head.fits], 1)
+    return Head(
+        channel=whole("channel", head.channel, None, None),
+        priority=whole("priority", head.priority, None, None),
+        fits=fits,
+        rank=None if head.rank is None else whole("rank", head.rank, -MOST),
+        waited=whole("waited", head.waited),
+        waves=whole("waves", head.waves, 0, MOST_WAVES),
+    )

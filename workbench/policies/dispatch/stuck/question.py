@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.arguments import MOST_LEVELS, MOST_WAVES, truths, whole
 from workbench.policies.dispatch.stuck.view import StuckView
 from workbench.policies.policy import Policy
 
@@ -70,7 +71,7 @@ class Stuck(Policy, abstract=True):
 
     def rounds_until_asked(self, at: int = 0) -> int:
         """How many rounds in a row must fail until the policy is asked, counted from `at` failed ones (spec 3, E10)."""
-        return max(self.patience() + 1 - at, 1)
+        return max(self.patience() + 1 - whole("at", at), 1)
 
     def parts(self, waves: int, independent: bool = True, priority: int = 1, levels: int = 4) -> list[int]:
         """The waves of each sub-group that a group becomes when it is asked about; itself if it stays whole.
@@ -89,6 +90,8 @@ class Stuck(Policy, abstract=True):
         InputError
             The group has no wave.
         """
+        waves, levels = whole("waves", waves, None, MOST_WAVES), whole("levels", levels, 1, MOST_LEVELS)
+        priority, (independent,) = whole("priority", priority, 1, levels + 1), truths("independent", [independent], 1)
         if waves < 1:
             raise wrong_value("", "waves", "must be at least 1", waves, 1)
         seen = StuckView(waves, int(independent), priority, levels, self.parameters())

@@ -21,6 +21,7 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.arguments import MOST_UNITS, MOST_WAVES, listed, whole, wholes
 from workbench.policies.dispatch.units.view import UnitsView
 from workbench.policies.policy import Policy
 
@@ -71,15 +72,19 @@ class Units(Policy, abstract=True):
         InputError
             The group has a negative number of waves, or more than `most` (spec 3, E24).
         """
+        waves, units = whole("waves", waves, None, None), whole("units", units, 1, MOST_UNITS)
+        most = None if most is None else whole("most", most)
         if waves < 0 or (most is not None and waves > most):
             upper = "" if most is None else f" to {most}, all that a module holds"
             raise wrong_value("", "waves", f"must be from 0{upper}" if upper else "must be at least 0", waves)
-        pointer = self.first_pointer(0, 0) if at is None else at
+        whole("waves", waves, 0, MOST_WAVES)
+        pointer = self.first_pointer(0, 0) if at is None else whole("at", at, -(1 << 63), (1 << 63) - 1)
+        running = wholes("taken", taken, 0, MOST_WAVES, units if len(listed("taken", taken)) else 0) or [0] * units
         counts = np.zeros(units, np.int64)
         if waves == 0:
             return counts.tolist(), pointer
-        running = np.array(taken or [0] * units, np.int64)
-        after = int(self.plain_answer()(UnitsView(waves, units, pointer, running, counts, self.parameters())))
+        loads = np.array(running, np.int64)
+        after = int(self.plain_answer()(UnitsView(waves, units, pointer, loads, counts, self.parameters())))
         return counts.tolist(), after
 
     def ready(self, checked: bool = False) -> ReadyUnits:

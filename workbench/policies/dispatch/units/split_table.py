@@ -9,6 +9,7 @@ import numpy as np
 from workbench.compiled import kernel
 from workbench.errors import wrong_value
 from workbench.levers import Spec, lever
+from workbench.policies.arguments import whole
 
 
 @kernel
@@ -77,6 +78,7 @@ class SplitTable(Spec):
         InputError
             The group has no wave, or more than a module can hold (spec 3, E24).
         """
+        waves = whole("waves", waves, None, None)
         if not 1 <= waves <= self.most:
             expected = f"must be from 1 to {self.most}, all that a module holds"
             raise wrong_value("", "waves", expected, waves, min(max(waves, 1), self.most))

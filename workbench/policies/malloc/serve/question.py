@@ -27,6 +27,7 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.arguments import listed, truths
 from workbench.policies.malloc.serve.view import ServeView
 from workbench.policies.policy import Policy
 
@@ -103,7 +104,7 @@ class Serve(Policy, abstract=True):
         [Served(total=12, leader=1, lanes=[1], offsets=[0], sizes=[12])]
         """
         asked = checked_bytes(requests)
-        calling = np.ones(len(asked), bool) if active is None else np.asarray(active, bool)
+        calling = np.array([True] * len(asked) if active is None else truths("active", active, len(asked)))
         unit, memory = self.unit(), self.start_memory(0)
         found: list[Served] = []
         for first in range(0, len(asked), unit):
@@ -168,6 +169,7 @@ class Serve(Policy, abstract=True):
 
 def checked_bytes(requests: Sequence[int]) -> np.ndarray:
     """Byte counts as an array, after refusing what is no whole number from 0 to 2^40."""
+    requests = listed("requests", requests, "must be a list of byte counts")
     for k, asked in enumerate(requests):
         whole = isinstance(asked, (int, np.integer)) and not isinstance(asked, bool)
         if not whole or not 0 <= asked <= MOST_BYTES:

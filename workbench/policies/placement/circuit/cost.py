@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from workbench.errors import wrong_value
-from workbench.policies.placement.free_map_text import check_length
+from workbench.policies.arguments import whole
+from workbench.policies.placement.free_map_text import MOST_SEGMENTS, check_length
 
 
 class CircuitCost(NamedTuple):
@@ -58,6 +59,7 @@ def cost(
     >>> cost(128, 16, probe="mask_or_and").test_gates, cost(128, 16, probe="window_and").test_gates
     (43279, 1695)
     """
+    segments = whole("segments", segments, None, MOST_SEGMENTS)
     if segments < 2:
         raise wrong_value("", "segments", "must be a whole number of at least 2", segments, 2)
     check_length(length, segments)

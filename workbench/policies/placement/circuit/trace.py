@@ -65,6 +65,7 @@ def trace(
     ('0100000111100000', 1, 10, 1, 2, 1)
     """
     words, segments = as_words(free, encoding, length)
+    length = int(length)
     taken_is_one = encoding == "free0"
     starts = start_bits(bitmap(words, segments, taken_is_one), length, WINDOW_AND, False, False, taken_is_one)
     wide = padded(starts)

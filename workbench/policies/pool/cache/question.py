@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, Literal, NamedTuple
 
 from workbench.errors import wrong_value
+from workbench.policies.arguments import whole
 from workbench.policies.policy import Policy
 
 NEVER = 1 << 62
@@ -78,6 +79,7 @@ class Cache(Policy, abstract=True):
         InputError
             The size is below 1.
         """
+        size = whole("size", size, None)
         if size < 1:
             raise wrong_value("", "size", "must be at least 1 byte", size, 1)
         rules = self.rules()
@@ -86,7 +88,7 @@ class Cache(Policy, abstract=True):
 
     def segment_bytes(self, size: int) -> int:
         """Bytes that the driver is asked for when no cached block serves a request (the first time, if it grows)."""
-        rules, block = self.rules(), self.block_bytes(size)
+        rules, block, size = self.rules(), self.block_bytes(size), whole("size", size)
         if size <= rules.small_most:
             return max(rules.small_segment, block)
         if block < rules.middle_most:

@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.arguments import MOST_BYTES, whole, wholes
 from workbench.policies.policy import Policy
 from workbench.policies.pool.fit.view import FitView
 from workbench.structures.size_index import (
@@ -79,6 +80,7 @@ class CacheFit(Policy, abstract=True):
         InputError
             A size is below 1.
         """
+        cached, size = wholes("cached", cached, -MOST_BYTES, MOST_BYTES), whole("size", size, None, MOST_BYTES)
         if min([size, *cached]) < 1:
             raise wrong_value("", "sizes", "must be at least 1 byte", min([size, *cached]), 1)
         index = blocks_in_order(cached)

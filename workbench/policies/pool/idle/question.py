@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.arguments import MOST_BYTES, whole, wholes
 from workbench.policies.policy import Policy
 from workbench.policies.pool.idle.view import IdleView
 
@@ -66,6 +67,7 @@ class IdleRelease(Policy, abstract=True):
         InputError
             The limit is below 0.
         """
+        cached, limit = wholes("cached", cached, 0, MOST_BYTES), whole("limit", limit, None)
         if limit < 0:
             raise wrong_value("", "limit", "must be at least 0 bytes", limit, 0)
         left, gone = list(range(len(cached))), []

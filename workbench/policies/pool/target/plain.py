@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, unknown_name
+from workbench.errors import InputError, unknown_name, wrong_value
+from workbench.policies.arguments import listed, one_of, reals, seed_of, whole, wholes
 from workbench.policies.pool.target.view import TargetNotice, TargetView
 
 _SHOWN = ("hops", "held", "totals", "hosts")
@@ -44,6 +45,7 @@ def choose(
     seen: Mapping[str, Any],
 ) -> str | None:
     """The card that lends; `Target.choose` says with what."""
+    tie = one_of("tie", tie, ("lowest_id", "most_free"))
     found = scored(target, size, cards, history=history, after=after, seed=seed, **seen)
     most = max(found.values(), default=-np.inf)
     if most == -np.inf:
@@ -63,11 +65,12 @@ def scored(
     **seen: Any,
 ) -> dict[str, float]:
     """The score of each candidate by name; empty where no card can hold the request."""
+    size, seed, cards = whole("size", size), seed_of(seed), _checked(cards)
     names = [name for name, _, _ in cards]
-    shown = _scene(size, cards, names, history or {}, seen, target.filters())
+    shown = _scene(size, cards, names, {} if history is None else history, seen, target.filters())
     if not shown.cards.size:
         return {}
-    before = [names.index(it) for it in after]
+    before = [_known("after", it, names) for it in listed("after", after, "must be a list of names of cards")]
     each = [(_asked(term, shown, names, before, seed), weight) for term, weight in target.terms()]
     total = summed(each, target.normalises())
     return {names[card]: float(score) for card, score in zip(shown.cards, total, strict=True)}
@@ -92,25 +95,52 @@ def _scene(size: int, cards: Cards, names: list[str], history: Mapping[str, int]
     for name in seen:
         if name not in _SHOWN:
             raise unknown_name("", "thing that a choice of a card is shown", name, _SHOWN)
-    if not cards:
+    if not names:
         raise InputError("choose needs at least one card. Got none.")
-    for name in history:
-        if name not in names:
-            raise unknown_name("", "card", name, names)
+    if not isinstance(history, Mapping):
+        raise wrong_value("", "history", "must be a mapping of names of cards to numbers", history)
+    for name, times in history.items():
+        _known("history", name, names)
+        whole(f"history[{name!r}]", times)
+    count = len(cards)
     free = np.array([int(amount) for _, amount, _ in cards], np.int64)
-    held = np.asarray(seen.get("held", np.zeros(len(cards))), np.int64)
+    held = _column("held", seen, [0] * count)
     return Scene(
         borrower=len(cards),
         cards=np.flatnonzero(free >= size) if filters else np.arange(len(cards)),
         size=size,
         free=free,
         gbps=np.array([float(speed) for _, _, speed in cards]),
-        hops=np.asarray(seen.get("hops", np.ones(len(cards))), np.int64),
+        hops=_column("hops", seen, [1] * count),
         lent=np.array([float(history.get(name, 0)) for name in names]),
         held=held,
-        totals=np.asarray(seen.get("totals", free + held), np.int64),
-        hosts=np.asarray(seen.get("hosts", [name.startswith("cpu") for name in names]), np.int64),
+        totals=_column("totals", seen, free + held),
+        hosts=_column("hosts", seen, [int(name.startswith("cpu")) for name in names]),
     )
+
+
+def _column(name: str, seen: Mapping[str, Any], usual: Any) -> np.ndarray:
+    """What is shown of each card, or what is usual: int64[cards]."""
+    given = [int(item) if isinstance(item, bool) else item for item in listed(name, seen.get(name, usual))]
+    return np.array(wholes(name, given, count=len(usual)), np.int64)
+
+
+def _checked(cards: Any) -> list[tuple[str, int, float]]:
+    """The cards, each a name, its free bytes and its bandwidth."""
+    found = []
+    for k, card in enumerate(listed("cards", cards, "must be a list of (name, free bytes, GB/s)")):
+        if not isinstance(card, (tuple, list)) or len(card) != 3 or not isinstance(card[0], str):
+            raise wrong_value("", f"cards[{k}]", "must be (name, free bytes, GB/s)", card)
+        (gbps,) = reals(f"cards[{k}]: GB/s", [card[2]])
+        found.append((card[0], whole(f"cards[{k}]: free bytes", card[1]), gbps))
+    return found
+
+
+def _known(what: str, name: Any, names: Sequence[str]) -> int:
+    """The place of a card that is named."""
+    if not isinstance(name, str) or name not in names:
+        raise unknown_name(what, "card", name, names)
+    return list(names).index(name)
 
 
 def _asked(term: Any, shown: Scene, names: Sequence[str], after: Sequence[int], seed: int) -> np.ndarray:

@@ -130,7 +130,7 @@ class Target(Policy, abstract=True):
         InputError
             There is no card, or what is shown is not known.
         """
-        return choose(self, size, cards, history or {}, tie, after, seed, seen)
+        return choose(self, size, cards, {} if history is None else history, tie, after, seed, seen)
 
     def scores(self, size: int, cards: Sequence[tuple[str, int, float]], **seen: Any) -> dict[str, float]:
         """The score of each candidate by name; parameters as those of `choose`."""

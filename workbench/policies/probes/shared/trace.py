@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import wrong_value
-from workbench.policies.placement.free_map_text import Bits, Encoding, as_bits, bits_text
+from workbench.policies.arguments import listed, whole
+from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_bits, bits_text
 from workbench.policies.probes.shared.chain import prefixes
 from workbench.policies.probes.shared.decode import looked_up, padded, scanned
 from workbench.policies.probes.shared.layout import fields, loaded
@@ -75,7 +76,7 @@ def trace(
     >>> wires.loaded, wires.sequences, wires.scanned
     ('0xe6', ('1100', '1110'), (2, 3))
     """
-    states = [as_bits(one) for one in free]
+    states, width = [as_bits(one) for one in listed("free", free)], whole("width", width, 1, MOST_SEGMENTS)
     taken_is_one, sizes = encoding == "free0", [len(state) for state in states]
     check_together(sizes, width)
     starts, form = fields(sizes, width), FORMS.index(masks)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from workbench.levers import lever
+from workbench.policies.arguments import whole
 from workbench.policies.translation.eviction.question import LOW
 from workbench.policies.translation.eviction.sharing_aware_eviction import SharingAwareEviction
 
@@ -33,4 +34,4 @@ class ProtectLowDegree(SharingAwareEviction):
         return (LOW, *super().protection()[1:])
 
     def protected(self, degree: int) -> bool:
-        return degree < self.share_threshold
+        return whole("degree", degree) < self.share_threshold

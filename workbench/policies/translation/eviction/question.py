@@ -26,12 +26,14 @@ fresh, params, memory)`, called at every hit (`fresh` 0) and every insertion (`f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question, kernel
+from workbench.errors import unknown_name, wrong_value
+from workbench.policies.arguments import listed, seed_of
 from workbench.policies.policy import Policy
 from workbench.policies.translation.eviction.view import EvictionView, TouchView
 from workbench.structures.core_bits import count_cores
@@ -107,6 +109,11 @@ class Eviction(Policy, abstract=True):
         seed : int
             The seed of a policy that draws.
 
+        Raises
+        ------
+        InputError
+            There is no entry, one is named twice, or one is used that never came in.
+
         Examples
         --------
         >>> from workbench.policies.translation.eviction import LRU
@@ -115,10 +122,16 @@ class Eviction(Policy, abstract=True):
         """
         from workbench.policies.translation.eviction.plain_set import PlainSet
 
-        one = PlainSet(self.base_policy(), len(inserted), seed)
-        for name in (*range(len(inserted)), *(list(inserted).index(name) for name in touched)):
-            one.use(name)
-        return [inserted[page] for page in one.proposed()]
+        names, used = _entries("inserted", inserted), _entries("touched", touched)
+        if not names or any(names.count(name) > 1 for name in names):
+            raise wrong_value("", "inserted", "must name at least one entry, each once", inserted)
+        for name in used:
+            if name not in names:
+                raise unknown_name("touched", "entry", name, map(str, names))
+        one = PlainSet(self.base_policy(), len(names), seed_of(seed))
+        for place in (*range(len(names)), *(names.index(name) for name in used)):
+            one.use(place)
+        return [names[page] for page in one.proposed()]
 
     def ready(self, sets: int, ways: int, seed: int = 0, checked: bool = False) -> ReadyEviction:
         """The policy for one run: compiled functions, parameters, fresh memory."""
@@ -131,3 +144,11 @@ class Eviction(Policy, abstract=True):
             base.start_memory(sets, ways, seed),
             *self.protection(),
         )
+
+
+def _entries(what: str, given: Any) -> list[Any]:
+    """Names of entries: a text names one with each letter."""
+    names = list(given) if isinstance(given, str) else listed(what, given, "must be a list of entries")
+    if not all(isinstance(name, Hashable) for name in names):
+        raise wrong_value("", what, "must be a list of entries, each a name", given)
+    return names

@@ -7,6 +7,7 @@ from typing import Literal
 
 from workbench.errors import PolicyError, wrong_value
 from workbench.levers import lever
+from workbench.policies.arguments import whole, wholes
 from workbench.policies.translation.eviction.mru import MRU
 from workbench.policies.translation.eviction.question import (
     HIGH,
@@ -69,7 +70,7 @@ class SharingAwareEviction(Eviction):
         >>> SharingAwareEviction(share_threshold=2).protected(1), SharingAwareEviction(share_threshold=2).protected(2)
         (False, True)
         """
-        return degree >= self.share_threshold
+        return whole("degree", degree) >= self.share_threshold
 
     def victim(self, degrees: Sequence[int]) -> int:
         """Which of a set's entries goes, in plain Python: its position among the entries in the base's order.
@@ -86,6 +87,7 @@ class SharingAwareEviction(Eviction):
         PolicyError
             The fallback is `loop` and every candidate is protected: the rule would never end.
         """
+        degrees = wholes("degrees", degrees)
         if not degrees:
             raise wrong_value("", "degrees", "must name at least one entry", degrees)
         examined = degrees if self.fallback == "next_batch" else degrees[: self.candidates]

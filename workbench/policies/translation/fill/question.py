@@ -28,6 +28,7 @@ import numpy as np
 
 from workbench.compiled import NO_ANSWER, Question
 from workbench.errors import wrong_value
+from workbench.policies.arguments import MOST_CORES, MOST_ENTRIES, listed, seed_of, whole
 from workbench.policies.policy import Policy
 from workbench.policies.translation.bitmap_text import cores_of
 from workbench.policies.translation.fill.view import FillNotice, FillView
@@ -100,13 +101,19 @@ class Fill(Policy, abstract=True):
         >>> PushPair(fill_threshold=3).decide(["1100", "1110", "1100", "1000"])
         Decision(fills=True, pushes=(1,))
         """
+        bitmaps, core = listed("bitmaps", bitmaps, "must be a list of bitmaps"), whole("core", core, 0, MOST_CORES - 1)
+        entries, seed = whole("entries", entries, 0, MOST_ENTRIES), seed_of(seed)
+        held_by = [cores_of(bitmap) for bitmap in bitmaps]
         cores = len(bitmaps[0]) if bitmaps else core + 1
         if any(len(bitmap) != cores for bitmap in bitmaps):
-            raise wrong_value("", "bitmaps", "must all name the same cores", list(bitmaps))
-        others = [[peer for peer in cores_of(bitmap) if peer != core] for bitmap in bitmaps]
+            raise wrong_value("", "bitmaps", "must all name the same cores", bitmaps)
+        whole("core", core, 0, cores - 1)
+        others = [[peer for peer in holders if peer != core] for holders in held_by]
         pairs = np.zeros((cores, cores), np.int64)
         for peer in (peer for named in others for peer in named):
             pairs[core, peer] += 1
+        if entries and entries < len(bitmaps):
+            raise wrong_value("", "entries", f"must be 0 or at least the {len(bitmaps)} in use", entries, len(bitmaps))
         shared, held, push = sum(map(bool, others)), len(bitmaps), np.zeros(cores, np.int64)
         seen = (core, cores, entries or held + 1, held, shared, pairs.reshape(-1), push)
         told = int(self.plain_answer()(FillView(*seen, self.parameters(), self.start_memory(cores, seed))))

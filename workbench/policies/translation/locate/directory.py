@@ -6,6 +6,7 @@ from typing import Literal
 
 from workbench.errors import wrong_value
 from workbench.levers import lever
+from workbench.policies.arguments import MOST_ENTRIES, whole
 from workbench.policies.translation.locate.question import DIRECTORY, Locate, Plan
 from workbench.policies.translation.locate.scope import OwnPlusAffine, Scope
 from workbench.policies.translation.locate.update import Instant, Update
@@ -44,6 +45,7 @@ class Directory(Locate):
     remote_hit_refreshes: bool = lever(False, says="whether a remote hit is a use of the peer's entry (spec 4, E10)")
 
     def plan(self, private_entries: int) -> Plan:
+        private_entries = whole("private_entries", private_entries, 1, MOST_ENTRIES)
         if 0 < self.entries < private_entries:
             expected = f"must be 0 (no limit) or at least private_entries ({private_entries})"
             raise wrong_value("", f"{self.name}.entries", expected, self.entries, private_entries)

@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.compiled import Question
 from workbench.errors import wrong_value
+from workbench.policies.arguments import listed, seed_of, whole, wholes
 from workbench.policies.policy import Policy
 from workbench.policies.translation.bitmap_text import as_words, cores_of
 from workbench.policies.translation.peer.view import PeerView
@@ -73,15 +74,16 @@ class Peer(Policy, abstract=True):
         >>> FirstBit().ask("0110"), FirstBit().ask("1000")
         (1, None)
         """
-        cores = len(holders)
+        cores_of(holders)
+        cores, core, seed = len(holders), whole("core", core, None), seed_of(seed)
         if not 0 <= core < max(cores, 1):
             raise wrong_value("", "core", f"must be from 0 to {cores - 1}", core)
         others = "".join("0" if k == core else bit for k, bit in enumerate(holders))
         if not cores_of(others):
             return None
         table = np.zeros((cores, cores), np.int64)
-        table[core] = list(hops) or [0] * cores
-        sent = np.array(list(load) or [0] * cores, np.int64)
+        table[core] = _of_cores("hops", hops, cores)
+        sent = np.array(_of_cores("load", load, cores), np.int64)
         seen = (core, cores, as_words(others), table.reshape(-1), sent)
         return int(self.plain_answer()(PeerView(*seen, self.parameters(), self.start_memory(cores, seed))))
 
@@ -90,3 +92,8 @@ class Peer(Policy, abstract=True):
         return ReadyPeer(
             PEER.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.start_memory(cores, seed)
         )
+
+
+def _of_cores(name: str, given: Any, cores: int) -> list[int]:
+    """A number a core; zeros where nothing is given."""
+    return wholes(name, given, count=cores) if len(listed(name, given)) else [0] * cores

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from workbench.compiled import Question
+from workbench.policies.arguments import MOST_ENTRIES, seed_of, whole
 from workbench.policies.policy import Policy
 from workbench.policies.translation.remote_fill.view import RemoteFillView
 
@@ -66,12 +67,20 @@ class RemoteFill(Policy, abstract=True):
         held, entries : int
             Entries of the asker's TLB in use, and all of them.
 
+        Raises
+        ------
+        InputError
+            A number is none, or lies outside of its range.
+
         Examples
         --------
         >>> from workbench.policies.translation.remote_fill import Threshold
         >>> Threshold(threshold=3).copies(shared=2), Threshold(threshold=3).copies(shared=3)
         (False, True)
         """
+        asked = {"shared": shared, "degree": degree, "held": held, "entries": entries}
+        shared, degree, held, entries = (whole(name, number, 0, MOST_ENTRIES) for name, number in asked.items())
+        seed = seed_of(seed)
         pairs = np.array([0, shared, shared, 0])
         seen = (0, 1, 2, entries, held, degree, pairs)
         return bool(self.plain_answer()(RemoteFillView(*seen, self.parameters(), self.start_memory(2, seed))))

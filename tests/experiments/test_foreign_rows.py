@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import sqlite3
 
 import pytest
@@ -11,6 +12,8 @@ import workbench as wb
 from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments.folder import STORE
+from workbench.experiments.run_id import run_id
+from workbench.experiments.store import Store
 
 POLICY = """
 from workbench.policies.placement import Placement
@@ -23,6 +26,7 @@ class MyFit(Placement):
                 return -1
         return -1
 """
+HERE = ".".join(platform.python_version_tuple()[:2])
 SWEEP = "engine: shared_memory\nworkload: large_uniform\npolicy: {placement: 'my_fit.py:MyFit'}\nseeds: 2\n"
 
 
@@ -60,7 +64,8 @@ def test_another_lever_is_named(folder):
     said = json.loads(text)
     said["machine"]["segments"] = 999
     base.execute("UPDATE points SET identity = ? WHERE id = ?", (json.dumps(said), point))
-    base.execute("UPDATE runs SET point = ?, crc = NULL", ("x" * 32,))
+    kept = [row._replace(point="x" * 32) for row in Store(folder / STORE, read_only=True).kept()]
+    base.executemany("UPDATE runs SET point = ?, crc = ? WHERE id = ?", [(r.point, r.checksum(), r.id) for r in kept])
     base.commit()
     base.close()
     with pytest.raises(StoreError, match=r"machine.segments is another one since; run it again with"):
@@ -73,3 +78,41 @@ def test_a_folder_without_any_row_is_shown_as_it_is(folder):
     base.commit()
     base.close()
     assert len(wb.open_results("out").rows) == 0
+
+
+def reworded(folder, origin: str) -> None:
+    """Let every row of a folder be of another plan and of this origin; empty = as format 2 kept it."""
+    store = Store(folder / STORE, read_only=True)
+    rows = [row._replace(id=run_id("x" * 32, row.seed), point="x" * 32, origin=origin) for row in store.rows()]
+    store.close()
+    if not origin:
+        rows = [row._replace(measured="") for row in rows]
+    (folder / STORE).unlink()
+    store = Store(folder / STORE, "mine")
+    store.add_all(rows)
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("origin", "reason"),
+    [
+        ("", "they were made by workbench 0.4 or older, which named runs otherwise"),
+        (
+            '{"python":"2.7.18","sources":"8c"}',
+            f"they were made under Python 2.7, and this is {HERE}, which names runs otherwise",
+        ),
+    ],
+)
+def test_rows_that_were_named_otherwise_say_so_when_they_are_looked_at_and_run_into(folder, capsys, origin, reason):
+    reworded(folder, origin)
+    assert main(["results", "out"]) == 2
+    assert f"none of the 2 rows in out is of its sweep as it reads now: {reason}; run" in capsys.readouterr().err
+    note = f"none of the 2 rows in this folder is kept for this sweep: {reason}"
+    assert main(["plan", "mine.yaml", "--out", "out"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == note
+    assert main(["run", "mine.yaml", "--out", "out"]) == 1
+    assert f"{note}; they stay, and every run is done anew.\n" in capsys.readouterr().err
+    assert len(list(Store(folder / STORE, read_only=True).rows())) == 4
+    assert main(["run", "mine.yaml", "--out", "out", "--seeds", "3"]) == 1
+    assert "named" not in capsys.readouterr().err
+    assert len(wb.open_results("out").rows) == 3

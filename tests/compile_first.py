@@ -1,0 +1,46 @@
+"""`python -m tests.compile_first`: compile every engine before the tests, so that no two of their workers compile one.
+
+What is compiled already is only looked up. The longest come first, one process a core.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+from workbench.experiments.warm import USUAL_SECONDS
+
+RUNS: dict[str, list[dict[str, Any]]] = {
+    "dispatch": [{"workload": "concurrent_kernels"}],
+    "malloc": [{"workload": "mixed_sizes"}],
+    "pool": [{"workload": "one_card_full"}, {"workload": "mixed_jobs_busy", "options": {"when_full": "wait"}}],
+    "shared_memory": [{"workload": "large_uniform"}],
+    "translation": [
+        {"workload": "pilot_zipf"},
+        {"workload": "gemm_tiles", "options": {"cores_issue": {"warps": {"count": 8}}}},
+    ],
+}
+"""Small runs that meet every loop of an engine, and its measures."""
+
+
+def compile_engine(engine: str) -> str:
+    """Do the runs of an engine; what went wrong, if anything did."""
+    import workbench as wb
+
+    found = [wb.run({"engine": engine, "seeds": 1, **said}, workers=1) for said in RUNS[engine]]
+    return "; ".join(row.error for results in found for row in results.failures)
+
+
+def main() -> None:
+    """Compile all of them, and say what went wrong."""
+    longest_first = sorted(USUAL_SECONDS, key=lambda engine: -USUAL_SECONDS[engine])
+    workers = min(len(os.sched_getaffinity(0)), len(longest_first))
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        for engine, problem in zip(longest_first, pool.map(compile_engine, longest_first), strict=True):
+            assert not problem, f"{engine}: {problem}"
+
+
+if __name__ == "__main__":
+    main()

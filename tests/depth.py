@@ -1,0 +1,36 @@
+"""How much a test looks at: a little in `make test`, all of it in `make test-long`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import settings
+
+from workbench.compiled import INTERPRETED
+
+LONG = os.environ.get("WORKBENCH_LONG") == "1"
+"""Whether this is `make test-long`."""
+
+long = pytest.mark.long
+"""Marks what is long by nature: a test, or the parameters of one whose others are enough for `make test`."""
+
+_Test = TypeVar("_Test", bound=Callable[..., Any])
+
+
+def deeper(examples: int, in_long: int) -> Callable[[_Test], _Test]:
+    """Let a test of Hypothesis meet so many examples, `in_long` in `make test-long`, and a quarter interpreted."""
+    meets = (in_long if LONG else examples) // (4 if INTERPRETED else 1)
+
+    def chosen(test: _Test) -> _Test:
+        return pytest.mark.deeper(settings(max_examples=meets, deadline=None)(test))
+
+    return chosen
+
+
+def thinned(cases: Sequence[Any], every: int) -> list[Any]:
+    """The parameters of a test, all but every n-th of them left to `make test-long`; the first and the last stay."""
+    last = len(cases) - 1
+    return [case if k % every == 0 or k == last else pytest.param(case, marks=long) for k, case in enumerate(cases)]

@@ -1,0 +1,152 @@
+"""What a bundle brings along: the files that its sweep names, and the modules that a policy's file imports."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import workbench as wb
+from tests.export.small import runs
+from workbench.cli.main import main
+from workbench.export.imported_modules import imports_of
+from workbench.export.inputs import write_sweep
+from workbench.export.verify import verify
+
+POLICY = """\
+from reach import aim
+from workbench import Placement, lever
+from workbench.structures.windows import first_start
+
+
+class {name}(Placement):
+    shift: int = lever(0, least=0, most=9, says="how far")
+
+    def answer(free, segments, length, params, memory):
+        return first_start(free, length, aim(segments))
+"""
+
+
+def written(folder, files):
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_every_module_beside_a_file_is_found_and_none_elsewhere(tmp_path):
+    written(
+        tmp_path,
+        {
+            "policy.py": "import numpy, first\nimport pack.deep.leaf\nfrom names import one\n"
+            "def late():\n    from second import two\n    import nowhere_at_all\n",
+            "first.py": "import second\nimport policy\n",
+            "second.py": "import os.path\n",
+            "names/__init__.py": "from .one import *\nfrom . import two\n",
+            "names/one.py": "from ..first import second\n",
+            "names/two.py": "not python at all (",
+            "pack/deep/leaf.py": "",
+            "unused.py": "",
+            "numpy.txt": "",
+        },
+    )
+    found = imports_of(tmp_path / "policy.py")
+    names = [path.relative_to(tmp_path).as_posix() for path in found.beside]
+    assert names == ["first.py", "names/__init__.py", "names/one.py", "names/two.py", "pack/deep/leaf.py", "second.py"]
+    assert found.elsewhere == ["nowhere_at_all"]
+
+
+class Named:
+    """The sweep of some runs, as far as writing it needs it."""
+
+    until, folder, seeds, mechanism = None, None, [0], None
+
+
+def sweep_naming(folder, policies):
+    class Runs:
+        points, seeds = [], [0]
+
+        class plan:
+            class sweep(Named):
+                pass
+
+    Runs.plan.sweep.folder = folder
+    Runs.plan.sweep.said = {"engine": "shared_memory", "policy": {"placement": {"vary": policies}}}
+    Runs.plan.sweep.mechanism = type("M", (), {"engine": None})
+    return Runs
+
+
+def test_helpers_keep_the_names_that_they_are_imported_by(tmp_path):
+    work = written(
+        tmp_path / "work",
+        {
+            **{f"{room}/fit.py": "import reach\n" for room in "ab"},
+            **{f"{room}/reach.py": f"{room} = 1\n" for room in "ab"},
+            "a/other.py": "import reach\n",
+            "c/reach.py": "",
+        },
+    )
+    (tmp_path / "paper").mkdir()
+    policies = ["a/fit.py:A", "b/fit.py:B", "a/other.py:C", "c/reach.py:D", "best_fit"]
+    assert write_sweep(sweep_naming(work, policies), tmp_path / "paper") == []
+    said = (tmp_path / "paper" / "sweep.yaml").read_text()
+    named = ("inputs/fit.py:A", "inputs/2/fit.py:B", "inputs/other.py:C", "inputs/reach_2.py:D", "- best_fit")
+    assert all(name in said for name in named)
+    for home, room in (("inputs", "a"), ("inputs/2", "b")):
+        assert (tmp_path / "paper" / home / "reach.py").read_text() == f"{room} = 1\n"
+
+
+def test_a_bundle_runs_on_a_machine_that_has_nothing_else(tmp_path):
+    work = written(
+        tmp_path / "work",
+        {
+            "middle.py": POLICY.format(name="Middle"),
+            "reach.py": "from far.away import SHARE\n\n\ndef aim(segments):\n    return segments // SHARE\n",
+            "far/__init__.py": "",
+            "far/away.py": "SHARE = 4\n",
+            "sweep.yaml": "engine: shared_memory\nmachine: {segments: 64}\nworkload: {regime: bimodal, count: 20}\n"
+            "policy: {placement: {vary: [first_fit, 'middle.py:Middle']}}\nbaseline: {placement: first_fit}\n"
+            "seeds: 2\nmeasures: [drain_cycles]\n",
+        },
+    )
+    bundle = wb.run(work / "sweep.yaml").export(tmp_path / "paper")
+    assert json.loads((bundle / "manifest.json").read_text())["needs"] == []
+    moved = tmp_path / "elsewhere" / "paper"
+    moved.parent.mkdir()
+    bundle.rename(moved)
+    work.rename(tmp_path / "gone")
+    clean = {key: os.environ[key] for key in ("PATH", "HOME", "PYTHONPATH", "NUMBA_CACHE_DIR") if key in os.environ}
+    command = [sys.executable, "-m", "workbench", "verify", str(moved), "--runs", "all", "--no-figures"]
+    done = subprocess.run(command, capture_output=True, text=True, env=clean, cwd=moved.parent)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith("4 of 4 runs done again gave the same bits")
+    (moved / "inputs" / "far" / "away.py").write_text("SHARE = 2\n")
+    done = subprocess.run(command, capture_output=True, text=True, env=clean, cwd=moved.parent)
+    assert done.returncode == 1 and "inputs/far/away.py: is not as it was exported" in done.stdout
+
+
+def test_what_a_bundle_cannot_bring_along_is_said(tmp_path, capsys):
+    from tests.studies.tuning.small import FailsWhenWide
+
+    results = runs(policy={"placement": {"vary": ["first_fit", FailsWhenWide]}}, seeds=2)
+    bundle = results.export(tmp_path / "paper")
+    (need,) = json.loads((bundle / "manifest.json").read_text())["needs"]
+    assert need.startswith("4 of 8 runs need FailsWhenWide, which the module tests.studies.tuning.small defines")
+    assert "class FailsWhenWide(Placement)" in (bundle / "inputs" / "fails_when_wide.source.txt").read_text()
+    assert verify(bundle, figures=False).same
+
+
+@pytest.mark.parametrize("moved", [True, False])
+def test_export_prints_what_is_not_in_the_bundle(tmp_path, capsys, monkeypatch, moved):
+    import workbench.export.inputs as room
+
+    (tmp_path / "jobs.csv").write_text("arrival,length,duration\n" + "0,3,5\n" * 9)
+    if moved:
+        monkeypatch.setattr(room, "MOST_BYTES", 10)
+    sweep = {"engine": "shared_memory", "workload": {"file": str(tmp_path / "jobs.csv")}, "measures": ["drain_cycles"]}
+    wb.run(sweep, tmp_path / "out")
+    assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / "paper")]) == 0
+    said = capsys.readouterr().out
+    assert ("not in the bundle: " in said and "jobs.csv is too large for a bundle" in said) == moved
+    assert (tmp_path / "paper" / "inputs" / "jobs.csv").exists() == (not moved)

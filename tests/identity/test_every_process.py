@@ -1,0 +1,59 @@
+"""A digest of the package's own code is the same in every process, whatever this has imported and done before."""
+
+import importlib
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+
+import workbench
+from workbench.identity import digest_of, one_moment
+from workbench.levers import Spec
+
+ROOMS = ("engines", "machine", "policies", "workloads")
+PRINT = "from tests.identity.test_every_process import digests; import json; print(json.dumps(digests()))"
+
+
+def digests():
+    """Return the digest of every spec of the package, by its place."""
+    for room in ROOMS:
+        package = importlib.import_module(f"workbench.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    with one_moment():
+        return {f"{cls.__module__}:{cls.__qualname__}": digest_of(cls) for cls in specs(Spec)}
+
+
+def specs(base):
+    """Yield the specs of the package that derive from a class."""
+    for cls in base.__subclasses__():
+        if cls.__module__.split(".")[1:2] and cls.__module__.startswith("workbench."):
+            yield cls
+        yield from specs(cls)
+
+
+def test_another_process_has_the_same_digests():
+    environment = {**os.environ, "PYTHONHASHSEED": "7"}
+    told = subprocess.run([sys.executable, "-c", PRINT], env=environment, capture_output=True, text=True, check=True)
+    there = json.loads(told.stdout)
+    import scipy.special
+    import scipy.stats.qmc
+
+    assert scipy.special and scipy.stats.qmc
+    here = digests()
+    assert len(there) > 200
+    assert {name for name in there if here[name] != there[name]} == set()
+
+
+def test_an_edited_part_of_the_package_is_seen(monkeypatch):
+    from workbench.policies.placement import FirstFit, NearestBoundary
+    from workbench.structures import windows
+    from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+
+    before = [digest_of(cls) for cls in (FirstFit, NearestBoundary, RandomWorkgroups)]
+    monkeypatch.setattr(FirstFit, "answer", NearestBoundary.answer)
+    monkeypatch.setattr(RandomWorkgroups, "workgroups", lambda self, machine, streams: None)
+    after = [digest_of(cls) for cls in (FirstFit, NearestBoundary, RandomWorkgroups)]
+    assert [one == other for one, other in zip(before, after)] == [False, True, False]
+    assert windows and workbench

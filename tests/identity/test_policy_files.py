@@ -1,0 +1,142 @@
+"""Policy files import what lies beside them, and are executed again when anything that they were made of changes."""
+
+import os
+import sys
+
+import pytest
+
+from workbench.errors import InputError
+from workbench.identity import digest_of, one_moment
+from workbench.policies.from_file import policy_files, policy_in_file
+
+USES = """
+{}
+from workbench import Placement
+
+
+class Mine(Placement):
+    def answer(free, segments, length, params, memory):
+        return {}
+"""
+
+
+def aim_of(cls):
+    """Return what the answer of a policy gives, whatever it is asked."""
+    return cls.answer(None, 64, 1, None, None)
+
+
+def write(folder, imports="import helper", aim="helper.AIM", **helpers):
+    """Write a policy file and modules beside it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mine.py").write_text(USES.format(imports, aim))
+    for name, text in helpers.items():
+        path = folder / f"{name.replace('_of_', '/')}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def mine(folder):
+    """Return the policy in a folder."""
+    return policy_in_file("mine.py:Mine", folder, "sweep.yaml")
+
+
+def test_a_module_beside_it_is_imported_without_a_search_path(tmp_path):
+    write(tmp_path, helper="AIM = 3")
+    before = set(sys.modules), list(sys.path)
+    assert aim_of(mine(tmp_path)) == 3
+    assert "helper" not in sys.modules
+    assert sys.path == before[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["helper.py", "mine.py"]
+
+
+def test_helpers_of_one_name_in_two_folders_do_not_mix(tmp_path):
+    for name, aim in (("one", 3), ("two", 4)):
+        write(tmp_path / name, helper=f"import deeper\nAIM = {aim} + deeper.AIM", deeper=f"AIM = {10 * aim}")
+    one, two = (mine(tmp_path / name) for name in ("one", "two"))
+    assert [aim_of(one), aim_of(two)] == [33, 44]
+    assert digest_of(one) != digest_of(two)
+    assert mine(tmp_path / "one") is one
+
+
+@pytest.mark.parametrize(
+    ("imports", "aim"),
+    [
+        ("import package", "package.low.AIM"),
+        ("import package.low", "package.low.AIM"),
+        ("import package.low as low", "low.AIM"),
+        ("from package import low", "low.AIM"),
+        ("from package import AIM", "AIM"),
+        ("from package.low import AIM as aim", "aim"),
+        ("from package.low import *", "AIM"),
+    ],
+)
+def test_packages_beside_it_are_imported_in_every_way(imports, aim, tmp_path):
+    write(tmp_path, imports, aim, package_of___init__="from .low import AIM\n", package_of_low="AIM = 7")
+    assert aim_of(mine(tmp_path)) == 7
+    assert "package" not in sys.modules
+
+
+def test_an_edit_of_a_helper_is_seen_though_neither_size_nor_time_tell_of_it(tmp_path):
+    write(tmp_path, helper="AIM = 00")
+    stamp, before = (tmp_path / "helper.py").stat(), mine(tmp_path)
+    write(tmp_path, helper="AIM = 60")
+    os.utime(tmp_path / "helper.py", ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    after = mine(tmp_path)
+    assert [aim_of(before), aim_of(after)] == [0, 60]
+    assert digest_of(before) != digest_of(after)
+
+
+def test_a_file_that_says_the_same_is_not_executed_again(tmp_path):
+    write(tmp_path, helper="AIM = 3")
+    before = mine(tmp_path)
+    write(tmp_path, helper="AIM = 3")
+    os.utime(tmp_path / "helper.py", (0, 0))
+    assert mine(tmp_path) is before
+
+
+def test_within_a_plan_a_file_is_read_once(tmp_path):
+    write(tmp_path, helper="AIM = 3")
+    with one_moment():
+        before = mine(tmp_path)
+        write(tmp_path, helper="AIM = 4")
+        assert mine(tmp_path) is before
+    assert aim_of(mine(tmp_path)) == 4
+
+
+def test_the_files_of_a_policy_are_known(tmp_path):
+    write(tmp_path, helper="import deeper\nAIM = 3", deeper="", unused="")
+    assert [path.name for path in policy_files("mine.py:Mine", tmp_path, "")] == ["mine.py", "helper.py", "deeper.py"]
+
+
+def test_python_and_the_workbench_come_before_what_lies_beside_it(tmp_path):
+    write(tmp_path, "import math, workbench", "int(math.sqrt(9))", math="", workbench="")
+    assert aim_of(mine(tmp_path)) == 3
+
+
+def test_a_helper_that_is_gone_is_one_sentence(tmp_path):
+    write(tmp_path, helper="AIM = 3")
+    mine(tmp_path)
+    (tmp_path / "helper.py").unlink()
+    with pytest.raises(
+        InputError, match=r"^sweep\.yaml: mine\.py does not run: ModuleNotFoundError: No module named 'helper'$"
+    ):
+        mine(tmp_path)
+
+
+def test_a_helper_that_does_not_run_is_one_sentence_and_mended_the_next_time(tmp_path):
+    write(tmp_path, helper="AIM = 1 / 0")
+    with pytest.raises(InputError, match=r"mine\.py does not run: ZeroDivisionError"):
+        mine(tmp_path)
+    write(tmp_path, helper="AIM = 5")
+    assert aim_of(mine(tmp_path)) == 5
+
+
+def test_a_helper_imported_within_a_function_counts(tmp_path):
+    def written(aim):
+        write(tmp_path, "", "0", helper=f"AIM = {aim}")
+        with (tmp_path / "mine.py").open("a") as file:
+            file.write("\n    def parameters(self):\n        from helper import AIM\n        return [AIM]\n")
+        return mine(tmp_path)
+
+    assert digest_of(written(3)) != digest_of(written(4))
+    assert mine(tmp_path)().parameters() == [4]

@@ -1,0 +1,132 @@
+"""Workers run what the driver has in memory, also when they are warm and their own modules are older."""
+
+import sys
+
+import pytest
+
+from tests.identity.table import AFTER, BEFORE, Case, edited, policy
+from tests.identity.test_runs import FILE, SWEEP, drains, make
+from workbench.errors import InputError
+from workbench.experiments.parcel import Packer, opened
+from workbench.experiments.plan import make_plan
+from workbench.experiments.sweep import read_sweep
+from workbench.experiments.work import Task, work
+
+HELPER = "from numba import njit\n\n\n@njit\ndef aim():\n    return {:02d}\n"
+USES_HELPER = (
+    FILE.replace("AIM = {:02d}\n", "")
+    .replace("AIM", "identity_beside.aim()")
+    .replace("from numba import njit\n", "import identity_beside\n")
+)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Return the drain times with either aim."""
+    return [drains(make(aim)) for aim in (BEFORE, AFTER)]
+
+
+def fresh(name):
+    """Import a module as its file is now."""
+    sys.modules.pop(name, None)
+    return __import__(name)
+
+
+def both_times(write, executor, **more):
+    """Return the drain times that workers find before and after an edit of a module that the driver imports."""
+    found = []
+    for aim in (0, 40):
+        write(aim)
+        found.append(drains(fresh("identity_worked").Mine(), executor=executor, **more))
+    return found
+
+
+@pytest.mark.parametrize("executor", ["processes", "local:1"])
+def test_a_warm_worker_runs_the_module_that_the_driver_has(executor, tmp_path, monkeypatch, expected):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def write(aim):
+        (tmp_path / "identity_worked.py").write_text(FILE.format(aim))
+
+    more = {"workers": 1} if executor == "processes" else {"workers": None}
+    assert both_times(write, executor, **more) == expected
+
+
+def test_a_warm_worker_runs_the_helper_that_the_driver_has(tmp_path, monkeypatch, expected):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    (tmp_path / "identity_worked.py").write_text(USES_HELPER)
+
+    def write(aim):
+        (tmp_path / "identity_beside.py").write_text(HELPER.format(aim))
+        fresh("identity_beside")
+
+    assert both_times(write, "processes", workers=1) == expected
+
+
+def test_a_warm_worker_runs_a_constant_that_was_edited_in_place(expected):
+    """Numba takes a helper that it has met before for the same one, whatever its globals have become."""
+    text = "AIM = 0\n@njit\ndef aim():\n    return AIM\n" + policy("aim()")
+    with edited(Case("helper", text, "AIM = 40")) as here:
+        before = drains(here.policy, executor="processes", workers=1)
+        here.edit()
+        assert [before, drains(here.policy, executor="processes", workers=1)] == expected
+
+
+def test_a_policy_file_with_a_helper_beside_it_travels(tmp_path, expected):
+    for aim, times in zip((0, 40), expected):
+        (tmp_path / "identity_beside.py").write_text(HELPER.format(aim))
+        (tmp_path / "mine.py").write_text(USES_HELPER)
+        assert drains(f"{tmp_path / 'mine.py'}:Mine", executor="processes", workers=1) == times
+
+
+def packed_and_opened(placement):
+    """Return a point of a policy as a worker has it."""
+    plan = make_plan(read_sweep({**SWEEP, "seeds": 1, "policy": {"placement": placement}}))
+    (point,) = plan.points
+    return point, opened(Packer().pack(point.id, point.setup))
+
+
+def test_a_worker_computes_the_digest_that_the_driver_has():
+    with edited(Case("constant", policy("AIM", "AIM = 0"))) as here:
+        point, there = packed_and_opened(here.policy)
+        assert there.identity() == point.setup.identity()
+
+
+def test_a_worker_with_another_digest_refuses_the_run_by_name():
+    with edited(Case("constant", policy("AIM", "AIM = 0"))) as here:
+        point, there = packed_and_opened(here.policy)
+        type(there.policies["placement"]).answer.__globals__["AIM"] = 40
+        (row,) = work(there, [Task("run", point.id, 0)])
+    assert row.status == "failed"
+    assert row.error.startswith(
+        "mine: its code, or something it refers to, is not what it was when this run was planned"
+    )
+
+
+def test_of_a_module_what_is_read_travels_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "identity_beside.py").write_text("import threading\nLOCK = threading.Lock()\nAIM = 3\n")
+    (tmp_path / "identity_worked.py").write_text(USES_HELPER.replace("identity_beside.aim()", "identity_beside.AIM"))
+    fresh("identity_beside")
+    point, there = packed_and_opened(fresh("identity_worked").Mine())
+    assert there.identity() == point.setup.identity()
+
+
+LOCKED = """
+import threading
+class Locked:
+    def __init__(self):
+        self.lock = threading.Lock()
+    def __identity__(self):
+        return "locked"
+LOCKED = Locked()
+"""
+
+
+def test_what_cannot_travel_is_one_sentence():
+    within = "def parameters(self):\n    return np.array([float(LOCKED is None)])"
+    sentence = r"^mine cannot be sent to another process: .*lock"
+    with edited(Case("lock", policy("0", LOCKED, within))) as here, pytest.raises(InputError, match=sentence):
+        packed_and_opened(here.policy)

@@ -1,0 +1,153 @@
+"""Runs that failed are no data: no test without a pair, no member of a family, and a sentence says what is missing."""
+
+import json
+import math
+
+import pytest
+
+import workbench as wb
+from tests.studies.failed_runs import with_failed
+from tests.studies.tuning.small import undisturbed
+from workbench.cli.main import main
+from workbench.studies.claims import ClaimReport
+from workbench.studies.claims.cases import better, weakest
+from workbench.studies.missing import missing_notes
+from workbench.studies.statistics import holm, judge
+from workbench.studies.summary import summary
+from workbench.studies.tuning.front import Front
+from workbench.studies.where_it_holds import where_it_holds
+
+SWEEP = {
+    "engine": "shared_memory",
+    "machine": {"segments": 128},
+    "workload": {"regime": "large_uniform", "count": 200},
+    "policy": {"placement": {"vary": ["first_fit", "best_fit", "worst_fit", "nearest_boundary"]}},
+    "baseline": {"placement": "first_fit"},
+    "seeds": 8,
+    "measures": ["drain_cycles"],
+}
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return wb.run(SWEEP)
+
+
+def rows_of(runs):
+    return {row["policy.placement"]: row for row in summary(runs).to_dict("records")}
+
+
+def every_seed(seed):
+    return True
+
+
+def test_a_policy_whose_runs_all_failed_raises_nobodys_p(runs):
+    whole, some = rows_of(runs), rows_of(with_failed(runs, {"worst_fit": every_seed}))
+    lost = some["worst_fit"]
+    assert (lost["n"], lost["pairs"], lost["missing"]) == (0, 0, 8)
+    assert all(math.isnan(lost[name]) for name in ("mean", "difference", "better", "worse", "p", "p_holm"))
+    left = {name: whole[name]["p"] for name in ("best_fit", "nearest_boundary")}
+    assert {name: some[name]["p"] for name in left} == left and min(left.values()) < 0.05
+    assert {name: some[name]["p_holm"] for name in left} == holm(left)
+
+
+def test_some_failed_seeds_leave_the_pairs_that_both_have(runs):
+    broken = with_failed(runs, {"best_fit": lambda seed: seed < 3, "first_fit": lambda seed: seed == 7})
+    rows, whole = rows_of(broken), runs.table.set_index(["policy.placement", "seed"])["drain_cycles"]
+    by_hand = [whole["first_fit", seed] - whole["best_fit", seed] for seed in range(3, 7)]
+    assert (rows["best_fit"]["n"], rows["best_fit"]["pairs"], rows["best_fit"]["missing"]) == (5, 4, 4)
+    assert rows["best_fit"]["difference"] == pytest.approx(sum(by_hand) / 4)
+    assert (rows["nearest_boundary"]["pairs"], rows["nearest_boundary"]["missing"]) == (7, 1)
+    assert missing_notes(broken) == [
+        "best_fit: compared with first_fit on 4 of 8 seeds; 4 have no pair, for a run failed or is not done.",
+        "worst_fit: compared with first_fit on 7 of 8 seeds; 1 have no pair, for a run failed or is not done.",
+        "nearest_boundary: compared with first_fit on 7 of 8 seeds; 1 have no pair, for a run failed or is not done.",
+    ]
+
+
+def test_two_policies_that_share_no_finished_seed_are_not_compared(runs):
+    odd = with_failed(runs, {"best_fit": lambda seed: seed % 2 == 0, "first_fit": lambda seed: seed % 2 == 1})
+    row = rows_of(odd)["best_fit"]
+    assert (row["n"], row["pairs"], row["missing"]) == (4, 0, 8)
+    assert math.isnan(row["p"]) and not math.isnan(row["mean"])
+
+
+def test_without_a_baseline_nothing_is_tested(runs):
+    lost = with_failed(runs, {"first_fit": every_seed})
+    assert all(math.isnan(row["p_holm"]) for row in rows_of(lost).values() if "p_holm" in row)
+    assert missing_notes(lost) == [
+        "first_fit: all 8 runs failed, so nothing is tested (n = 0); the first: it broke.",
+        *(
+            f"{name}: not compared, for its baseline first_fit has no finished run."
+            for name in ("best_fit", "worst_fit", "nearest_boundary")
+        ),
+    ]
+    assert missing_notes(runs) == []
+
+
+def test_a_place_without_runs_is_no_member_of_the_map():
+    region = {**SWEEP, "seeds": 5, "policy": {"placement": "best_fit"}}
+    varied = {
+        "machine": {"segments": {"vary": [64, 96]}},
+        "workload": {"regime": "large_uniform", "count": {"vary": [20, 30]}},
+    }
+    runs = wb.run({**region, **varied})
+    axes = ("machine.segments", "workload.count")
+    measure = runs.plan.sweep.mechanism.measures["drain_cycles"]
+    whole = where_it_holds(runs, measure, *axes)
+    lost = where_it_holds(
+        with_failed(runs, {runs.label(whole[0].point): every_seed}), measure, *axes, correction="holm"
+    )
+    assert math.isnan(lost[0].p_adjusted) and lost[0].verdict == "undecided"
+    assert [one.p_adjusted for one in lost[1:]] == [*holm({k: one.p_value for k, one in enumerate(whole[1:])}).values()]
+
+
+def test_the_holdout_of_a_study_tests_what_has_pairs():
+    found, _ = undisturbed()
+    front, points = found.front, [p for p in found.holdout.points if p.baseline is not None]
+    lost = points[-1].id
+    broken = Front(found.study, front.trials, with_failed(found.holdout, {lost: every_seed})).table()
+    row = broken.iloc[[point.id for point in front.points].index(lost)]
+    names = [one.measure.name for one in found.study.objectives]
+    assert (row["n"], row["pairs"], row["missing"]) == (0, 0, 3) and not row["beats_baseline"]
+    assert all(math.isnan(row[f"{name}_p_holm"]) for name in names)
+    tested = {(point.id, one): front.comparison(point, one) for point in front.points for one in found.study.objectives}
+    left = {key: one.p_value for key, one in tested.items() if one is not None and key[0] != lost}
+    assert sorted(broken.filter(like="_p_holm").stack().dropna()) == sorted(holm(left).values())
+
+
+def test_a_claim_on_failed_runs_is_untested(runs):
+    broken = with_failed(runs, {"best_fit": every_seed, "worst_fit": lambda seed: seed < 2})
+    first, best, worst, _ = broken.points
+    lost, kept = better(broken, first, best, "drain_cycles"), better(broken, first, worst, "drain_cycles")
+    assert (lost.p_value, lost.n, lost.missing) == (None, 0, 8)
+    assert (kept.n, kept.missing) == (6, 2) and kept.p_value == rows_of(broken)["worst_fit"]["p"]
+    both = weakest("both", [kept, lost])
+    assert (both.p_value, both.n, both.side) == (None, 0, "neither")
+    report = ClaimReport(judge([both, kept]), {"both": [kept, lost], kept.id: [kept]}, {"both": [], kept.id: []})
+    assert "(n = 0: no seed has a value on both sides, so nothing is tested)" in report.text
+    assert "(n = 6, 2 seeds without a pair, adjusted p" in report.text
+    assert report.verdicts[1].p_adjusted == kept.p_value
+    assert "best_fit against first_fit: no seed has a value on both sides, so nothing is compared" in report.text
+
+
+def test_commands_say_so(tmp_path, capsys):
+    (tmp_path / "raises.py").write_text(
+        "from workbench import Placement\n\n\nclass Raises(Placement):\n"
+        "    def answer(free, segments, length, params, memory):\n        raise ValueError\n"
+    )
+    (tmp_path / "sweep.yaml").write_text(
+        "engine: shared_memory\nworkload: {regime: bimodal, count: 20}\nseeds: 3\nmeasures: [drain_cycles]\n"
+        "policy: {placement: {vary: [first_fit, best_fit, 'raises.py:Raises']}}\nbaseline: {placement: first_fit}\n"
+    )
+    out = str(tmp_path / "out")
+    assert main(["run", str(tmp_path / "sweep.yaml"), "--out", out, "--workers", "1"]) == 1
+    line = "raises: all 3 runs failed, so nothing is tested (n = 0); the first: raises raised"
+    assert line in capsys.readouterr().out
+    assert main(["results", out]) == 1
+    assert line in capsys.readouterr().out
+    assert main(["results", out, "--json"]) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said["missing"][0].startswith(line)
+    lost = next(row for row in said["summary"] if row["policy.placement"] == "raises")
+    assert (lost["n"], lost["p"], lost["p_holm"]) == (0, None, None)

@@ -1,0 +1,43 @@
+"""Reports what Numba compiles, once anything of this room is imported; what comes from the cache is not compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import event
+
+from workbench.compiling import COMPILING, Compiling
+
+
+class _Times(event.Listener):
+    """Reports when a thread wants the compiler, and when it has done with it."""
+
+    def __init__(self, known: Compiling) -> None:
+        self._known = known
+
+    def on_start(self, event: Any) -> None:
+        self._known.begins()
+
+    def on_end(self, event: Any) -> None:
+        self._known.ends()
+
+
+class _Functions(event.Listener):
+    """Reports what is compiled, but not what is compiled for its sake; the compiler's lock is held meanwhile."""
+
+    def __init__(self, known: Compiling) -> None:
+        self._known, self._depth = known, 0
+
+    def on_start(self, event: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._known.compiles(event.data["dispatcher"].py_func.__module__)
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+
+
+def report_compiling(known: Compiling = COMPILING) -> None:
+    """From now on report what is compiled."""
+    event.register("numba:compiler_lock", _Times(known))
+    event.register("numba:compile", _Functions(known))

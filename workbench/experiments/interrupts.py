@@ -1,0 +1,92 @@
+"""Tell the driver's own interrupt (Ctrl-C, or a signal that asks it to end) from one that a user's code raises.
+
+By the signal, not by the type of the exception: a policy may raise `KeyboardInterrupt` like anything else, and may
+swallow the one that was meant for the driver.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+Handler = Callable[[int, FrameType | None], Any]
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class _State:
+    noticing = False
+    received = False
+    held = False
+    waiting: tuple[Handler, int] | None = None
+
+
+_state = _State()
+
+
+@contextmanager
+def noticed() -> Iterator[None]:
+    """Within this, in the main thread, a signal whose handler raises `KeyboardInterrupt` is remembered as received."""
+    if _state.noticing or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: found for number in _SIGNALS if callable(found := signal.getsignal(number))}
+    _state.noticing, _state.received = True, False
+    try:
+        for number, handler in before.items():
+            signal.signal(number, _noticing(handler))
+        yield
+    finally:
+        _state.noticing = False
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _noticing(handler: Handler) -> Handler:
+    def notice(number: int, frame: FrameType | None) -> None:
+        if _state.held and _state.waiting is None:
+            _state.waiting = handler, number
+            return
+        try:
+            handler(number, frame)
+        except KeyboardInterrupt:
+            _state.received = True
+            raise
+
+    return notice
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Within this, in the main thread, a signal waits: what is being written is written to its end."""
+    if not _state.noticing or _state.held or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _state.held = True
+    try:
+        yield
+    finally:
+        _state.held = False
+        waiting, _state.waiting = _state.waiting, None
+        if waiting is not None:
+            handler, number = waiting
+            _noticing(handler)(number, None)
+
+
+def is_own(problem: BaseException) -> bool:
+    """Return True if an exception is the driver's own interrupt: it is in the main thread, and a signal came.
+
+    Where nobody notices signals it cannot be told, and counts as the driver's.
+    """
+    if not isinstance(problem, KeyboardInterrupt) or threading.current_thread() is not threading.main_thread():
+        return False
+    return _state.received or not _state.noticing
+
+
+def raise_swallowed() -> None:
+    """Raise the driver's interrupt again if a user's code caught it and went on."""
+    if _state.noticing and _state.received and threading.current_thread() is threading.main_thread():
+        raise KeyboardInterrupt

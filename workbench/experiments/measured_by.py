@@ -1,0 +1,45 @@
+"""Which code computed the measures of a row: an edited measure makes its cells missing, never its runs foreign."""
+
+from __future__ import annotations
+
+from workbench.experiments.mechanism import Mechanism
+from workbench.identity import Snapshot, snapshot
+
+DIGITS = 16
+
+_known: dict[int, tuple[object, Snapshot]] = {}
+"""The digest of each function by its address; the function is kept, so that no other one can take its place."""
+
+
+def measures_digest(found: Mechanism, anew: bool = False) -> str:
+    """Return the digest of the code and the values that compute an engine's measures.
+
+    Parameters
+    ----------
+    found : Mechanism
+        The engine with its measures.
+    anew : bool
+        Look whether the user's code or values changed since the digest was last taken, as a run does before it starts:
+        while it lasts, the digest stays.
+
+    Returns
+    -------
+    str
+        16 hexadecimal digits. One digest stands for all measures of an engine, as one function computes them.
+
+    Raises
+    ------
+    InputError
+        A measure reads something that has no digest, such as an open file.
+
+    Examples
+    --------
+    >>> from workbench.experiments.mechanism import mechanism
+    >>> len(measures_digest(mechanism("shared_memory")))
+    16
+    """
+    _, taken = _known.get(id(found.measure), (None, None))
+    if taken is None or (anew and taken.changed()):
+        taken = snapshot(found.measure)
+        _known[id(found.measure)] = found.measure, taken
+    return taken.digest[:DIGITS]

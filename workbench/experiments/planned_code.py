@@ -1,0 +1,54 @@
+"""The user's code in a setup: a run is of the code that its plan was made with, or it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.engines.engine import Setup
+from workbench.errors import PolicyError
+from workbench.identity import current
+from workbench.levers import Spec
+
+
+def with_code(setup: Setup) -> Setup:
+    """Return a setup that knows the digest of each class of the user's in it."""
+    parts = setup.machine, setup.workload, setup.options, *setup.policies.values()
+    classes = dict.fromkeys(cls for part in parts for cls in own_classes(part))
+    return setup._replace(code=tuple((cls, current(cls).digest) for cls in classes)) if classes else setup
+
+
+def own_classes(part: Any) -> Iterator[type[Spec]]:
+    """Yield the class of a part of a setup, and of each spec within it, that is not part of this package."""
+    if isinstance(part, Spec):
+        if not part.built_in:
+            yield type(part)
+        for name in part.nested:
+            yield from own_classes(getattr(part, name))
+    elif isinstance(part, tuple):
+        for one in part:
+            yield from own_classes(one)
+
+
+def check_code(setup: Setup, moment: str = "before") -> None:
+    """Refuse a setup whose code is another than when its plan was made.
+
+    Parameters
+    ----------
+    moment : {"before", "during"}
+        Whether a run is about to begin, or has just ended.
+
+    Raises
+    ------
+    PolicyError
+        It is; the sentence names the class.
+    """
+    for cls, digest in setup.code:
+        if current(cls).digest != digest:
+            raise PolicyError(f"{cls.name}: {_SENTENCES[moment]}.")
+
+
+_SENTENCES = {
+    "before": "its code, or something it refers to, is not what it was when this run was planned; run the sweep again",
+    "during": "something it refers to changed while this run went on; let answers change nothing but their memory",
+}

@@ -1,0 +1,229 @@
+"""Hand bundles to a pool, collect their rows, and find out which run is to blame when a worker dies or does not answer.
+
+A run is suspected when its worker died, or did not answer, while it was under way; it is then tried alone. What else
+was in its bundle is simply done again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Future, wait
+from typing import NamedTuple
+
+from workbench.engines.engine import Setup
+from workbench.errors import WorkbenchError
+from workbench.experiments.board import Board, Report, Reporter
+from workbench.experiments.chunks import Bundler, Chunk
+from workbench.experiments.fault import fault
+from workbench.experiments.interrupts import is_own
+from workbench.experiments.pools.pool import Pool
+from workbench.experiments.row import Row
+from workbench.experiments.strikes import Strikes
+from workbench.experiments.work import Done, failed
+
+LOOK_SECONDS = 1.0
+"""How often the driver looks at its workers while nothing ends."""
+
+SLACK_SECONDS = 5.0
+"""How much later than the limit the driver gives a worker up: usually it says itself that a run does not end."""
+
+START_SECONDS = 180.0
+"""How long a worker may take to start and to open what it is sent."""
+
+NO_ANSWER = "the run did not end within {limit:g} s, and its worker did not answer (stopped, or in native code)."
+
+
+MOST_UNHEARD = 3
+"""A bundle that was lost so often without a report was perhaps begun where nobody can report."""
+
+
+class _Bundle(NamedTuple):
+    """A bundle under way."""
+
+    chunk: Chunk
+    reporter: Reporter
+    quarantined: bool
+    """Whether it is one suspect, with nothing beside it."""
+
+
+class _Suspect(NamedTuple):
+    chunk: Chunk
+    ready_at: float
+
+
+class Scheduler:
+    """The bundles of one sweep, in one pool."""
+
+    def __init__(self, bundler: Bundler, pool: Pool, limit: float) -> None:
+        self._bundler, self._pool, self._limit = bundler, pool, limit
+        self._board = Board()
+        self._under_way: dict[Future[Done], _Bundle] = {}
+        self._again: deque[Chunk] = deque()
+        self._suspects: deque[_Suspect] = deque()
+        self._late: dict[Future[Done], int] = {}
+        """The futures whose worker was given up -> the process that was."""
+        self._began: dict[Future[Done], float] = {}
+        """When a bundle was handed to a worker that has reported nothing yet."""
+        self._strikes = Strikes()
+        self._unheard: Counter[str] = Counter()
+        """Deaths of bundles of which nothing had been reported."""
+        self._judges_from = 0.0
+
+    @property
+    def under_way(self) -> list[Future[Done]]:
+        """What was submitted and not collected."""
+        return list(self._under_way)
+
+    def submit(self) -> bool:
+        """Submit until enough is under way, a suspect alone; return False when all is done."""
+        if any(bundle.quarantined for bundle in self._under_way.values()):
+            return True
+        if suspect := self._ready_suspect():
+            if not self._under_way:
+                self._suspects.remove(suspect)
+                self._start(suspect.chunk, quarantined=True)
+            return True
+        width = self._pool.width
+        while len(self._under_way) < width and (chunk := self._next(width)) is not None:
+            self._start(chunk)
+        return bool(self._under_way or self._suspects)
+
+    def _ready_suspect(self) -> _Suspect | None:
+        now = time.monotonic()
+        return next((suspect for suspect in self._suspects if suspect.ready_at <= now), None)
+
+    def _next(self, width: int) -> Chunk | None:
+        return self._again.popleft() if self._again else self._bundler.next(width)
+
+    def _start(self, chunk: Chunk, quarantined: bool = False) -> None:
+        reporter = self._board.reporter()
+        future: Future[Done] = Future()
+        try:
+            future = self._pool.submit(chunk, self._limit, reporter)
+        except WorkbenchError:
+            raise
+        except BrokenExecutor as problem:
+            future.set_exception(problem)
+        except BaseException as problem:  # of a user's object that is not to be pickled
+            if is_own(problem):
+                raise
+            if len(chunk.setups) > 1:
+                self._board.release(reporter)
+                for part in chunk.by_point():
+                    self._start(part)
+                return
+            ((_, setup),) = chunk.setups.items()
+            future.set_result(Done(_unsent(chunk, setup, problem)))
+        self._under_way[future] = _Bundle(chunk, reporter, quarantined)
+
+    def wait(self) -> None:
+        """Wait until something ends, or it is time to look again."""
+        began = time.monotonic()
+        asked = self._patience(began)
+        if not self._under_way:
+            time.sleep(asked)
+        elif not wait(self._under_way, asked, FIRST_COMPLETED).done:
+            self._pool.look()
+        lost = time.monotonic() - began - asked
+        if lost > LOOK_SECONDS:  # this process was stopped, and perhaps its workers with it: they get their time back
+            self._judges_from = time.monotonic() + min(lost, self._limit) + SLACK_SECONDS
+
+    def _patience(self, now: float) -> float:
+        ready = [suspect.ready_at - now for suspect in self._suspects if suspect.ready_at > now]
+        return max(min([LOOK_SECONDS, *ready]), 0.001)
+
+    def collect(self) -> Iterator[Done]:
+        """Yield what came of the bundles that ended; give those up whose workers do not answer."""
+        for future in [future for future in self._under_way if future.done()]:
+            bundle = self._under_way.pop(future)
+            report = self._board.read(bundle.reporter)
+            self._board.release(bundle.reporter)
+            problem = CancelledError() if future.cancelled() else future.exception()
+            if problem is None:
+                yield self._succeeded(bundle, future.result())
+            elif verdict := self._verdict(bundle, future, report, problem):
+                yield Done([failed(bundle.chunk.tasks[0], verdict)])
+            self._late.pop(future, None)
+            self._began.pop(future, None)
+        for future, bundle, report in list(self._overdue()):
+            self._late[future] = report.pid
+            if not self._pool.end(future, report.pid):
+                del self._under_way[future], self._late[future]  # its place stays taken: the worker may come back
+                yield self._given_up(bundle.chunk, report.run)
+
+    def _given_up(self, chunk: Chunk, run: int) -> Done:
+        """Blame a run whose worker nobody may end, without another attempt: it would cost one more worker."""
+        self._again.extend(chunk.without(run))
+        return Done([failed(chunk.tasks[run], self._no_answer())])
+
+    def _succeeded(self, bundle: _Bundle, done: Done) -> Done:
+        self._bundler.learn(done.rows)
+        self._again.extend(bundle.chunk.after(len(done.rows)))
+        if done.stuck:
+            self._pool.replace(done.worker)
+        return done
+
+    def _verdict(
+        self, bundle: _Bundle, future: Future[Done], report: Report | None, problem: BaseException
+    ) -> str | None:
+        """Return the sentence that blames the run of a bundle; where none is to blame yet, have the bundle done again.
+
+        What was under way is suspected and tried alone; the rest is simply done again.
+        """
+        death = self._pool.death(problem, report.pid if report else 0)
+        if death is None:
+            raise _no_death(problem)
+        first = bundle.chunk.tasks[0].id
+        if report is None:
+            self._unheard[first] += 1
+        if report is None and (self._pool.reports or self._unheard[first] <= MOST_UNHEARD):
+            self._again.append(bundle.chunk)  # none of its runs had begun
+        elif not bundle.quarantined:
+            self._suspect(bundle.chunk, report.run if report else None)
+        elif future in self._late:
+            return self._no_answer()
+        elif sentence := self._strikes.add(first, death):
+            return sentence
+        else:
+            self._suspects.append(_Suspect(bundle.chunk, time.monotonic() + death.pause_seconds))
+        return None
+
+    def _suspect(self, chunk: Chunk, index: int | None) -> None:
+        """Suspect a run of a bundle, or each where it is not known which was under way; have the others done again."""
+        self._again.extend(chunk.without(index))
+        self._suspects.extend(_Suspect(one, 0.0) for one in chunk.only(index))
+
+    def _no_answer(self) -> str:
+        return NO_ANSWER.format(limit=self._limit)
+
+    def _overdue(self) -> Iterable[tuple[Future[Done], _Bundle, Report]]:
+        now = time.monotonic()
+        if now < self._judges_from:
+            return
+        for future, bundle in self._under_way.items():
+            report = self._board.read(bundle.reporter)
+            if report is None and self._pool.reports and future.running():
+                report = Report(0, 0, self._began.setdefault(future, now) + START_SECONDS)
+            if report is not None and now > report.deadline + SLACK_SECONDS and self._late.get(future) != report.pid:
+                yield future, bundle, report
+
+    def close(self) -> None:
+        """Leave what is under way."""
+        self._pool.leave(self.under_way)
+        self._board.close()
+
+
+def _unsent(chunk: Chunk, setup: Setup, problem: BaseException) -> list[Row]:
+    error = f"the setup cannot be sent to a worker: {fault(problem, setup)}"
+    return [failed(task, error) for task in chunk.tasks]
+
+
+def _no_death(problem: BaseException) -> WorkbenchError:
+    """Return the error for what is neither a run's fault nor a worker's death: no run can be done there."""
+    return (
+        problem
+        if isinstance(problem, WorkbenchError)
+        else WorkbenchError(f"a worker cannot do a run: {fault(problem)}")
+    )

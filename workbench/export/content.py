@@ -1,0 +1,143 @@
+"""What a bundle holds that follows from its rows alone: `export` writes it, `verify` computes it again.
+
+Both call `content`: whatever an export writes is compared by the next verification, without another line of code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from workbench.experiments.plan import PlannedPoint
+from workbench.experiments.run_set import RunSet
+from workbench.export.cells import Place, RunSets, cells, in_words, places
+from workbench.export.drawings import FIGURES, Drawing
+from workbench.export.escape import escape
+from workbench.export.numbers import Macro, macros, numbers_tex
+from workbench.export.origins import Origins
+from workbench.export.rows import rows_as_csv
+from workbench.export.style import style
+from workbench.export.tables import NOTE, Table, tables
+from workbench.export.templates import render
+from workbench.studies.missing import missing_notes
+
+MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
+
+
+class Content(NamedTuple):
+    """The computed part of a bundle."""
+
+    texts: dict[str, str]
+    """The text of every file that is computed, by its path in the bundle."""
+    manifest: dict[str, Any]
+    """What the manifest says, the digests of the files left out."""
+
+
+def in_order(runs: RunSet) -> RunSet:
+    """Return the same runs sorted by id: what a bundle says must not depend on the order in which rows were kept."""
+    return RunSet(runs.plan, sorted(runs.rows.values(), key=lambda row: row.id))
+
+
+def content(
+    runs: RunSet,
+    style_name: str,
+    drawn: Sequence[Drawing],
+    refused: Mapping[str, str],
+    named: Sequence[Place] | None = None,
+) -> Content:
+    """Compute tables, macros, figure data and the manifest of some runs.
+
+    Parameters
+    ----------
+    runs : RunSet
+        In order, as `in_order` returns them.
+    style_name : {"ieee", "acm"}
+        The class of the example.
+    drawn, refused
+        The figures, and why others could not be drawn; a figure whose data is None has no CSV file here.
+    named : sequence of Place, optional
+        The points as tables name them; left out, they are named after their setups.
+    """
+    sets, named = RunSets(), places(runs) if named is None else named
+    found = cells(runs, sets, named)
+    notes, origins = [*missing_notes(runs), *runs.notes], Origins(runs.rows.values())
+    shown, numbers = tables(found, notes), macros(runs, found)
+    texts = {
+        **{f"{TABLES}/{table.name}.tex": table.text for table in shown},
+        NUMBERS: numbers_tex(numbers),
+        ROWS: rows_as_csv(runs.rows.values(), origins),
+        **{_csv(one): one.csv for one in drawn if one.data is not None},
+        MAIN: _main(runs, style_name, shown, drawn, numbers, notes),
+    }
+    sweep = runs.plan.sweep
+    manifest = {
+        "sweep": sweep.name,
+        "question": str(sweep.said.get("question") or ""),
+        "style": style_name,
+        "engine": sweep.mechanism.engine.name,
+        "engine_revision": sweep.mechanism.engine.revision,
+        "measures": sweep.measures,
+        "notes": notes,
+        "origins": origins.plain(),
+        "macros": {f"\\{macro.name}": _of_macro(macro) for macro in numbers},
+        "tables": {f"{TABLES}/{table.name}.tex": table.entries for table in shown},
+        "figures": {f"{FIGURES}/{one.name}.pdf": _of_figure(runs, sets, one) for one in drawn},
+        "figures_left_out": dict(refused),
+        "run_sets": sets.plain(),
+        "points": {place.point.id: _of_point(place) for place in _in_plan_order(runs, named)},
+    }
+    return Content(texts, manifest)
+
+
+def _csv(one: Drawing) -> str:
+    return f"{FIGURES}/{one.name}.csv"
+
+
+def _main(
+    runs: RunSet,
+    style_name: str,
+    shown: list[Table],
+    drawn: Sequence[Drawing],
+    numbers: list[Macro],
+    notes: Sequence[str],
+) -> str:
+    said = runs.plan.sweep.said
+    saving = next((macro for macro in numbers if "Saving" in macro.name), None)
+    return render(
+        MAIN,
+        style=style(style_name),
+        title=escape(f"Example: {runs.plan.sweep.name}"),
+        question=escape(str(said.get("question") or "")),
+        sentence=f"for instance, {escape(in_words(saving.says))}: \\{saving.name}" if saving else "",
+        note=escape(NOTE),
+        notes=[escape(in_words(note)) for note in notes],
+        tables=shown,
+        figures=drawn,
+    )
+
+
+def _of_macro(macro: Macro) -> dict[str, Any]:
+    return {"shown": macro.shown, "value": macro.value, "says": macro.says, "runs": macro.runs}
+
+
+def _of_figure(runs: RunSet, sets: RunSets, drawing: Drawing) -> dict[str, Any]:
+    """A figure may use every finished run of every point."""
+    done = {(row.point, row.seed) for row in runs.rows.values() if row.status == "done"}
+    behind = [sets.name(point, [s for s in runs.seeds if (point.id, s) in done]) for point in runs.points]
+    return {"data": _csv(drawing), "runs": behind}
+
+
+def _in_plan_order(runs: RunSet, named: Sequence[Place]) -> list[Place]:
+    by_id = {place.point.id: place for place in named}
+    return [by_id[point.id] for point in runs.points]
+
+
+def _of_point(place: Place) -> dict[str, Any]:
+    point: PlannedPoint = place.point
+    return {
+        "setting": place.setting,
+        "policy": place.name,
+        "coordinates": point.coordinates,
+        "baseline": point.baseline,
+        "identity": point.setup.identity() if point.setup is not None else None,
+    }

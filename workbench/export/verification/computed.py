@@ -1,0 +1,167 @@
+"""Compute what a bundle holds from its own table of runs, and compare file by file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError
+from workbench.experiments.folder import PROVENANCE, SWEEP
+from workbench.experiments.provenance import environment
+from workbench.experiments.row import Row
+from workbench.export.content import MAIN, Content, content, in_order
+from workbench.export.drawings import FIGURES, Drawing, recipe_of
+from workbench.export.inputs import INPUTS
+from workbench.export.manifest import FORMAT, MANIFEST, digest_of, drawn_with, plain
+from workbench.export.verification.cells import Change, changed_values, changes
+from workbench.export.verification.kept_runs import KeptRuns
+from workbench.export.verification.pictures import PICTURES, compared_pictures, redrawn
+from workbench.export.verification.replayed import NotSimulatedError, Replayed
+
+RECOMPUTED, REDRAWN, READ, YOURS = "recomputed", "redrawn", "read", "yours"
+"""What was done with a file: computed from the runs; drawn anew; what the runs are done from; a researcher's own."""
+_ELSEWHERE = 1e-12
+"""How far a mean may be from the same mean on another machine or with other packages; here it is the same bits."""
+
+
+class Computed(NamedTuple):
+    """What came of a bundle's files."""
+
+    changes: list[Change]
+    files: dict[str, str]
+    """What was done with every file; one that could not be computed by the reason why its digest alone was compared."""
+    simulated: int
+    """How many runs were simulated for figures that show more than measures."""
+    notes: list[str]
+    """What the tables say of missing runs and of origins."""
+
+
+class _Figures(NamedTuple):
+    drawn: list[Drawing]
+    refused: dict[str, str]
+    skipped: dict[str, str]
+    """Figures that are not computed, with the reason."""
+    simulated: int
+
+
+def compute(
+    folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRuns, figures: bool
+) -> Computed:
+    """Recompute every table, macro and figure of a bundle from its rows and compare cell by cell.
+
+    Parameters
+    ----------
+    figures : bool
+        Whether runs are simulated for figures that show more than measures, and pictures drawn again.
+    """
+    slack = 0.0 if _same_machine(folder) else _ELSEWHERE
+    shown = _figures(manifest, rows, kept, figures)
+    runs = in_order(Replayed(kept.plan, rows.values(), False))
+    now = content(runs, manifest["style"], shown.drawn, shown.refused, kept.places)
+    files, found = dict(_given(manifest, shown)), []
+    for name, text in now.texts.items():
+        done, differing = _of_text(folder, manifest, name, text, slack)
+        files[name] = done
+        found.extend(differing)
+    found.extend(_of_manifest(manifest, now, kept, slack))
+    if figures:
+        found.extend(_pictures(folder, manifest, [one for one in shown.drawn if one.data is not None], slack, files))
+    return Computed(found, dict(sorted(files.items())), shown.simulated, now.manifest["notes"])
+
+
+def _figures(manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRuns, allowed: bool) -> _Figures:
+    runs = Replayed(kept.plan, sorted(rows.values(), key=lambda row: row.id), allowed)
+    found = _Figures([], {}, {}, 0)
+    for name in runs.plan.sweep.figures:
+        recipe, data = recipe_of(runs, name), None
+        if kept.places is not None:
+            found.skipped[name] = f"points cannot be read here: {kept.unread[0]}" if kept.unread else "points differ"
+        else:
+            try:
+                data = recipe.data(runs)
+            except NotSimulatedError as problem:
+                found.skipped[name] = str(problem)
+            except InputError as problem:
+                found.refused[name] = str(problem)
+                continue
+        if data is not None or f"{FIGURES}/{name}.pdf" in manifest["figures"]:
+            found.drawn.append(Drawing(recipe, data))
+        else:
+            found.refused[name] = manifest["figures_left_out"].get(name, "")
+    return found._replace(simulated=runs.simulated)
+
+
+def _given(manifest: Mapping[str, Any], shown: _Figures) -> Iterator[tuple[str, str]]:
+    """What is to be said of every file that is not computed."""
+    for name in manifest["files"]:
+        stem, suffix = Path(name).stem, Path(name).suffix
+        if name == SWEEP or name.startswith(f"{INPUTS}/"):
+            yield name, READ
+        elif name == PROVENANCE:
+            yield name, "it says when and where the runs were made, which nothing computes"
+        elif name.startswith(f"{FIGURES}/") and stem in shown.skipped:
+            yield name, shown.skipped[stem]
+        elif suffix in PICTURES:
+            yield name, "pictures were not drawn (--no-figures)"
+        else:
+            yield name, "this version writes no such file"
+
+
+def _of_text(folder: Path, manifest: Mapping[str, Any], name: str, text: str, slack: float) -> tuple[str, list[Change]]:
+    try:
+        said = (folder / name).read_bytes().decode("utf-8", "backslashreplace")
+    except OSError:
+        return RECOMPUTED, [Change(name, "", "", "nothing (no such file)", f"{len(text.splitlines())} lines")]
+    if name == MAIN and said != text and _digest_differs(folder, manifest, name):
+        return YOURS, []
+    return RECOMPUTED, list(changes(name, said, text, slack))
+
+
+def _digest_differs(folder: Path, manifest: Mapping[str, Any], name: str) -> bool:
+    return bool(digest_of(folder / name) != manifest["files"].get(name))
+
+
+def _of_manifest(manifest: Mapping[str, Any], now: Content, kept: KeptRuns, slack: float) -> Iterator[Change]:
+    said = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with", "needs")}
+    recomputed = plain({"format": FORMAT, **now.manifest})
+    for id, point in recomputed["points"].items():
+        if point["identity"] is None and id in said["points"]:
+            point["identity"] = said["points"][id]["identity"]
+    yield from changed_values(MANIFEST, said, recomputed, slack)
+    for name in now.texts:
+        if name not in manifest["files"]:
+            yield Change(MANIFEST, "files", name, "nothing", "a digest")
+
+
+def _pictures(
+    folder: Path, manifest: Mapping[str, Any], drawn: list[Drawing], slack: float, files: dict[str, str]
+) -> Iterator[Change]:
+    """Compare the pictures; those that another machine or Matplotlib drew otherwise say so in `files`."""
+    here, there = drawn_with()["matplotlib"], str(manifest.get("drawn_with", {}).get("matplotlib"))
+    now = {name: picture for name, picture in redrawn(drawn, manifest["files"]).items() if (folder / name).is_file()}
+    for name, alike in compared_pictures(folder, now).items():
+        if alike:
+            files[name] = REDRAWN
+        elif here == there and not slack:
+            files[name] = REDRAWN
+            yield Change(name, "", "", "another picture", "the picture of its data")
+        else:
+            files[name] = f"it was drawn elsewhere, with Matplotlib {there}; here is {here}"
+    for name in manifest["files"]:
+        if Path(name).suffix == ".pgf" and name not in now:
+            files[name] = "it takes a TeX to draw it"
+    for name in (f"{FIGURES}/{one.name}.pdf" for one in drawn):
+        if not (folder / name).is_file():
+            yield Change(name, "", "", "nothing (no such file)", "the picture of its data")
+
+
+def _same_machine(folder: Path) -> bool:
+    """Whether what computes here is what computed there: then every mean has the same bits."""
+    try:
+        there = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))["export"]
+        here = environment()
+        return all(there[key] == here[key] for key in ("python", "machine", "packages"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

@@ -1,0 +1,106 @@
+"""The runs of a bundle as it tells them: the rows of its table, at the points that its manifest names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.experiments.folder import SWEEP
+from workbench.experiments.plan import Plan, PlannedPoint, make_plan
+from workbench.experiments.row import Row
+from workbench.experiments.run_id import run_id
+from workbench.experiments.run_set import RunSet
+from workbench.experiments.sweep import Sweep, read_sweep
+from workbench.export.cells import Place
+from workbench.export.content import ROWS
+from workbench.export.verification.cells import Change
+from workbench.studies.adaptive import settled
+
+
+class KeptRuns(NamedTuple):
+    """What a bundle says was run, beside what its sweep asks for here."""
+
+    planned: Plan
+    """The runs of its sweep, as this machine reads them."""
+    unread: list[str]
+    """Why some points cannot be read here, one sentence each."""
+    plan: Plan
+    """The same runs under the names of the manifest: what the rows belong to."""
+    places: list[Place] | None
+    """The points as the manifest names them, where some cannot be read here; else they are named anew."""
+    problems: list[Change]
+
+
+def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> KeptRuns:
+    """Read the sweep of a bundle and give its rows their points.
+
+    Where the ids of the points are others here (another version of Python or of an engine, an edited policy), rows stay
+    with the points that the manifest names; that they differ is a problem of its own.
+
+    Raises
+    ------
+    InputError
+        The sweep cannot be read at all.
+    """
+    unread: list[str] = []
+    sweep = _sweep(folder, manifest)
+    planned = make_plan(sweep, unread)
+    problems = list(_misnamed(manifest, rows))
+    if [point.id for point in planned.points] == [*manifest["points"]] and not unread:
+        return KeptRuns(planned, unread, settled(RunSet(planned, rows.values())), None, problems)
+    points = _as_named(manifest, planned)
+    if not unread:
+        problems.append(_other_points(manifest, planned))
+    plan = settled(RunSet(Plan(sweep, points), rows.values()))
+    whole = all(point.setup is not None for point in points)
+    return KeptRuns(planned, unread, plan, None if whole else _places(manifest, points), problems)
+
+
+def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
+    """The sweep under the name that it had, with the measures that there were."""
+    sweep = read_sweep(folder / SWEEP)._replace(name=manifest["sweep"])
+    if sweep.said.get("measures"):
+        return sweep
+    return sweep._replace(measures=[name for name in manifest["measures"] if name in sweep.mechanism.measures])
+
+
+def _as_named(manifest: Mapping[str, Any], planned: Plan) -> list[PlannedPoint]:
+    """The points of the manifest, each with the setup that has its id here, or else its coordinates."""
+    by_id = {point.id: point.setup for point in planned.points}
+    by_name = {_name(point.coordinates): point.setup for point in planned.points}
+    return [
+        PlannedPoint(id, by_id.get(id, by_name.get(_name(said["coordinates"]))), said["coordinates"], said["baseline"])  # type: ignore[arg-type]
+        for id, said in manifest["points"].items()
+    ]
+
+
+def _name(coordinates: Mapping[str, Any]) -> str:
+    return json.dumps(coordinates, sort_keys=True, default=str)
+
+
+def _places(manifest: Mapping[str, Any], points: list[PlannedPoint]) -> list[Place]:
+    """Setting by setting, as figures and tables show them."""
+    said = manifest["points"]
+    settings = list(dict.fromkeys(one["setting"] for one in said.values()))
+    named = [Place(said[point.id]["setting"], said[point.id]["policy"], point) for point in points]
+    return sorted(named, key=lambda place: settings.index(place.setting))
+
+
+def _other_points(manifest: Mapping[str, Any], planned: Plan) -> Change:
+    here, there = [point.id for point in planned.points], [*manifest["points"]]
+    number = next((k for k, (one, other) in enumerate(zip(here, there)) if one != other), min(len(here), len(there)))
+    first = (ids[number] if number < len(ids) else "nothing" for ids in (there, here))
+    return Change(SWEEP, f"the id of point {number + 1}", "", *first)
+
+
+def _misnamed(manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> list[Change]:
+    """Rows whose id is not that of their point and seed, or whose point the bundle does not know."""
+    found = []
+    for row in rows.values():
+        if row.point not in manifest["points"]:
+            found.append(Change(ROWS, row.id, "point_id", row.point, "no point of manifest.json"))
+        elif run_id(row.point, row.seed) != row.id:
+            found.append(Change(ROWS, row.id, "run_id", row.id, run_id(row.point, row.seed)))
+    return found
