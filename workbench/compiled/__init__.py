@@ -1,14 +1,14 @@
 """The only room that knows Numba: kernels, questions and answers, the cache on disk, bit operations."""
 
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
-from workbench.compiled.black_box import failed_call, forget_failed_call
+from workbench.compiled.black_box import failed_call, forget_failed_call, keep_failed_call
 from workbench.compiled.bound import bound
 from workbench.compiled.compile_events import report_compiling
 from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, kernel, routine
 from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.prefetch import prefetch
-from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses
+from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses, asked
 from workbench.compiled.views import MEMORY, PARAMS, fields_of, guarded, number, readable, view, writable
 
 __all__ = [
@@ -25,12 +25,14 @@ __all__ = [
     "addresses",
     "allocating",
     "apart",
+    "asked",
     "bound",
     "creates_arrays",
     "failed_call",
     "fields_of",
     "forget_failed_call",
     "guarded",
+    "keep_failed_call",
     "kernel",
     "leading_zeros",
     "left",

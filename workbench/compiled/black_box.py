@@ -48,7 +48,7 @@ def forget_failed_call() -> None:
     _kept.call = None
 
 
-def keep(question: str, see: Any, problem: BaseException | None = None) -> None:
+def keep_failed_call(question: str, see: Any, problem: BaseException | None = None) -> None:
     """Keep a failed call of this thread."""
     copied = (value.copy() if isinstance(value, np.ndarray) else value for value in see)
     _kept.call = FailedCall(question, see._make(copied), problem)
@@ -68,7 +68,7 @@ def register(name: str, see: type) -> int:
 
 
 def report(builder: Any, number: int, see: Any) -> None:
-    """Write the code that hands the words of a view to `keep`."""
+    """Write the code that hands the words of a view to `keep_failed_call`."""
     address = cgutils.alloca_once_value(builder, see)
     word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
     called = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.VoidType(), [word, byte]), SYMBOL)
@@ -85,7 +85,7 @@ def _keep(number: int, address: int) -> None:
     for field in declared:
         values.append(_value(field, words[at:]))
         at += _WORDS_OF_AN_ARRAY if field.is_array else 1
-    keep(name, see(*values))
+    keep_failed_call(name, see(*values))
 
 
 def _value(field: Field, words: np.ndarray) -> Any:

@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
-from numba.extending import lower_builtin, lower_getattr_generic, models, register_model
+from numba.extending import lower_builtin, lower_getattr_generic, models, register_model, typeof_impl, unbox
 
 Kinds = tuple[tuple[str, str], ...]
 """The name and the kind of each scalar lever, in the order of their numbers."""
@@ -83,6 +83,8 @@ class PlainLevers:
         self._values, self._kinds = values, kinds
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
         for place, (lever, kind) in enumerate(self._kinds):
             if lever == name:
                 return _PYTHON[kind](self._values[place])
@@ -90,6 +92,20 @@ class PlainLevers:
 
     def __getitem__(self, place: int) -> float:
         return float(self._values[place])
+
+
+@typeof_impl.register(PlainLevers)
+def _type_of_levers(levers: Any, _: Any) -> NamedLevers:
+    """Return the type with which a kernel takes the levers that a plain answer hands to it."""
+    return NamedLevers(levers._kinds)
+
+
+@unbox(NamedLevers)
+def _levers_in_a_kernel(_: NamedLevers, levers: Any, context: Any) -> Any:
+    values = context.pyapi.object_getattr_string(levers, "_values")
+    native = context.unbox(_ARRAY, values)
+    context.pyapi.decref(values)  # the levers hold it as long as the call lasts
+    return native
 
 
 _PYTHON: dict[str, Any] = {"integer": int, "choice": int, "number": float, "switch": bool}

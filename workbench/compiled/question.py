@@ -22,8 +22,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from workbench.compiled.black_box import keep, register, report
-from workbench.compiled.kernel import INTERPRETED, compiled_answer
+from workbench.compiled.black_box import keep_failed_call, register, report
+from workbench.compiled.kernel import INTERPRETED, compiled_answer, kernel
 from workbench.compiled.named_levers import Kinds, NamedLevers, plain_levers
 from workbench.compiled.versions import Versions
 from workbench.compiled.views import fields_of, guarded, view_type
@@ -64,9 +64,10 @@ class Question:
         self.see = see
         self.parameters = tuple(_BEFORE.get(field, field) for field in fields_of(see))
         self._number = register(name, see)
+        _of_view[see] = self
         self.signature = _RETURNED[returns](view_type(see))
         self._ready = Versions()
-        self.ask = self._plain_ask if INTERPRETED else self._native_ask()
+        self.ask: Any = self._plain_ask if INTERPRETED else intrinsic(self._typed)
 
     def __identity__(self) -> tuple[Any, ...]:
         """Return what a digest of code that asks this question holds: the question, not its answers."""
@@ -147,34 +148,52 @@ class Question:
             with np.errstate(divide="raise", invalid="raise"):  # as compiled answers do
                 result = answer(guarded(see))
         except Exception as problem:
-            keep(self.name, see, problem)
+            keep_failed_call(self.name, see, problem)
             return RAISED
         if isinstance(result, (float, np.floating)):
             raise PolicyError(f"{self.name}: {_NO_NUMBER[:-1]}. Got {result}.")
         return int(result or 0)
 
-    def _native_ask(self) -> Any:
-        signature, number = self.signature, self._number
+    def _typed(self, typing_context: Any, answer: Any, see: Any) -> Any:
+        """Return the type of a call in compiled code, and what writes it."""
+        return types.int64(types.int64, see), self._written
+
+    def _written(self, context: Any, builder: Any, passed: Any, arguments: Any) -> Any:
+        """Write a call through the address, what becomes of one that raises, and what it returns."""
+        signature = self.signature
         (inside,) = signature.args
+        shape = context.call_conv.get_function_type(signature.return_type, signature.args)
+        pointer = builder.inttoptr(arguments[0], shape.as_pointer())
+        given = [builder.extract_value(arguments[1], place) for place in range(len(inside))]
+        words = [_lent(context, builder, *each) for each in zip(passed.args[1], inside, given)]
+        see = context.make_tuple(builder, inside, words)
+        status, result = context.call_conv.call_function(builder, pointer, signature.return_type, signature.args, [see])
+        with builder.if_then(status.is_error, likely=False):
+            report(builder, self._number, see)
+        fine = result if signature.return_type == types.int64 else ir.Constant(ir.IntType(64), 0)
+        return builder.select(status.is_error, ir.Constant(ir.IntType(64), RAISED), fine)
 
-        def code(context, builder, passed, arguments):  # type: ignore[no-untyped-def]
-            shape = context.call_conv.get_function_type(signature.return_type, signature.args)
-            pointer = builder.inttoptr(arguments[0], shape.as_pointer())
-            given = [builder.extract_value(arguments[1], place) for place in range(len(inside))]
-            words = [_lent(context, builder, *each) for each in zip(passed.args[1], inside, given)]
-            see = context.make_tuple(builder, inside, words)
-            status, result = context.call_conv.call_function(
-                builder, pointer, signature.return_type, signature.args, [see]
-            )
-            with builder.if_then(status.is_error, likely=False):
-                report(builder, number, see)
-            fine = result if signature.return_type == types.int64 else ir.Constant(ir.IntType(64), 0)
-            return builder.select(status.is_error, ir.Constant(ir.IntType(64), RAISED), fine)
 
-        def ask(typing_context, answer, see):  # type: ignore[no-untyped-def]
-            return types.int64(types.int64, see), code
+_of_view: dict[type, Question] = {}
+"""Every question by what its answers see."""
 
-        return intrinsic(ask)
+
+def _ask(answer: Any, see: Any) -> int:
+    return _of_view[type(see)].ask(answer, see)
+
+
+@intrinsic
+def _ask_compiled(typing_context, answer, see):  # type: ignore[no-untyped-def]
+    return _of_view[see.instance_class]._typed(typing_context, answer, see)
+
+
+_any: Any = _ask if INTERPRETED else _ask_compiled
+
+
+@kernel
+def asked(answer: Any, see: Any) -> int:
+    """Ask a ready answer, as an engine does; the question is the one whose answers see this."""
+    return _any(answer, see)
 
 
 def _parameters(answer: Callable[..., int]) -> tuple[str, ...]:

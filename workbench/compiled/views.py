@@ -73,6 +73,8 @@ def view(cls: _View) -> _View:
     ...     length: int = number("segments asked for")
     >>> str(RingView.fields["free"]), str(RingView.fields["length"])
     ('readonly uint64[words]', 'int64')
+    >>> str(RingView(free=np.zeros(1, np.uint64), length=3))
+    'free [0], length 3'
     """
     named: Any = cls
     missing = [name for name in named._fields if not isinstance(named._field_defaults.get(name), Field)]
@@ -80,8 +82,28 @@ def view(cls: _View) -> _View:
         raise TypeError(f"{cls.__name__}.{missing[0]} is not declared; use number, readable or writable.")
     named.fields = dict(named._field_defaults)
     named._field_defaults = {}
+    if "__str__" not in vars(cls):
+        named.__str__ = shown
     named.__new__.__defaults__ = None
     return cls
+
+
+_SHOWN = 8
+"""Elements of an array that a sentence shows."""
+
+_NOT_SHOWN = ("levers", "memory")
+
+
+def shown(see: Any) -> str:
+    """Return what a view shows in words; levers and memory are left out, long arrays cut."""
+    return ", ".join(f"{name} {_value(value)}" for name, value in see._asdict().items() if name not in _NOT_SHOWN)
+
+
+def _value(value: Any) -> str:
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    more = ", ..." if value.size > _SHOWN else ""
+    return f"[{', '.join(map(str, value[:_SHOWN].tolist()))}{more}]"
 
 
 def fields_of(cls: type) -> Mapping[str, Field]:

@@ -11,11 +11,6 @@ import numpy as np
 from workbench.compiled import MOST_TURNS, failed_call, forget_failed_call, guarded, ran_out
 from workbench.policies.policy import Policy
 
-_SHOWN = 8
-"""Elements of an array that a sentence shows."""
-
-_NOT_SHOWN = ("levers", "memory")
-
 
 def why_it_failed(policy: Policy) -> str:
     """Return how the answer, or a notice, of a policy failed last in this thread, as a part of a sentence.
@@ -32,31 +27,14 @@ def why_it_failed(policy: Policy) -> str:
     call = failed_call()
     if ran_out():
         forget_failed_call()
-        return f"did not end within {MOST_TURNS:,} loop turns{'' if call is None else f' for {shown(call.see)}'}"
+        return f"did not end within {MOST_TURNS:,} loop turns{'' if call is None else f' for {call.see}'}"
     if call is None:
         return "raised an exception"
     forget_failed_call()
     problem = call.problem or _again(policy, call.question, call.see)
     if problem is None:
-        return f"raised an exception for {shown(call.see)}, and does not in plain Python"
-    return f"raised {_said(problem)} for {shown(call.see)}"
-
-
-def shown(see: Any) -> str:
-    """Return what a view shows in words; levers and memory are left out, long arrays cut.
-
-    >>> from workbench.policies.dispatch.stuck.view import StuckView
-    >>> shown(StuckView(3, 1, 2, 4, np.zeros(1)))
-    'waves 3, independent 1, priority 2, levels 4'
-    """
-    return ", ".join(f"{name} {_value(value)}" for name, value in see._asdict().items() if name not in _NOT_SHOWN)
-
-
-def _value(value: Any) -> str:
-    if not isinstance(value, np.ndarray):
-        return str(value)
-    more = ", ..." if value.size > _SHOWN else ""
-    return f"[{', '.join(map(str, value[:_SHOWN].tolist()))}{more}]"
+        return f"raised an exception for {call.see}, and does not in plain Python"
+    return f"raised {_said(problem)} for {call.see}"
 
 
 def _again(policy: Policy, question: str, see: Any) -> Exception | None:

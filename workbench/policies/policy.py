@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from workbench.compiled import NO_ANSWER
 from workbench.errors import InputError, PolicyError, at, unknown_name, wrong_value
 from workbench.levers import SCALAR_KINDS, Spec, read_spec
 
@@ -41,6 +42,11 @@ class Policy(Spec):
             raise PolicyError(f"{self.name} has no answer: define `def answer(...)` in its class.")
         return found
 
+    def notice(self, name: str) -> Callable[..., Any] | None:
+        """Return the plain function that is told of something, None where the policy need not be."""
+        found: Callable[..., Any] | None = getattr(type(self), name)
+        return found
+
     def speakers(self) -> Sequence[Policy]:
         """Return the policies whose functions answer for this one: itself, unless it is made of others."""
         return (self,)
@@ -55,6 +61,20 @@ class Policy(Spec):
     def plain_answer(self, function: Callable[..., int] | None = None, asks: Any = None) -> Callable[[Any], int]:
         """Return the answer, or another function of the policy, as a plain function of the view it takes."""
         return (asks or type(self).asks).plain(function or self.function(), self.lever_kinds())
+
+    def ready_answer(self, checked: bool = False) -> Any:
+        """Return the answer as engines hold it."""
+        return self.asks.ready(self.function(), checked, self.lever_kinds())
+
+    def ready_notice(self, name: str, checked: bool = False) -> Any:
+        """Return what is told of something as engines hold it; `NO_ANSWER` where nothing is."""
+        told = self.notice(name)
+        return NO_ANSWER if told is None else self.tells[name].ready(told, checked, self.lever_kinds())
+
+    def tell(self, name: str, notice: Any) -> None:
+        """Tell of something in plain Python, if the policy wants to know."""
+        if (told := self.notice(name)) is not None:
+            self.plain_answer(told, self.tells[name])(notice)
 
     def parameters(self) -> np.ndarray:
         """The levers as the answer sees them: float64[levers], in the order of declaration."""

@@ -65,11 +65,11 @@ def wrong_values(declared: Lever) -> list[Any]:
     return wrong
 
 
-def told_by_a_fresh_interpreted_process(policy: Policy, program: str) -> str:
-    """What a program prints that reads the pickled policy from its standard input, in plain Python."""
+def told_by_a_fresh_interpreted_process(given: object, program: str) -> str:
+    """What a program prints that reads something pickled from its standard input, in plain Python."""
     import cloudpickle
 
-    told = in_a_fresh_interpreted_process(program, cloudpickle.dumps(policy))
+    told = in_a_fresh_interpreted_process(program, cloudpickle.dumps(given))
     assert not told.problem, told.problem
     return told.said.strip()
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.oracles.placement import feasible
+from tests.policies.placement.together import Asked
 from workbench.policies.placement import RandomFit
 from workbench.policies.placement.contract import PlacementContract
-from workbench.policies.placement.walk import CompiledSpeaker
 from workbench.structures.free_map import packed
 
 states = st.lists(st.booleans(), min_size=2, max_size=300)
@@ -21,10 +21,9 @@ class TestRandomFit(PlacementContract):
 
 
 def draws(free: list[bool], m: int, count: int, seed: int = 0) -> list[int]:
-    speaker = CompiledSpeaker(RandomFit(), len(free))
-    speaker.memory[:] = RandomFit().start_memory(len(free), seed)
+    speaker = Asked(RandomFit(), len(free), seed)
     words = packed(np.array(free))
-    return [speaker.ask(words, m) for _ in range(count)]
+    return [speaker.asked(words, m) for _ in range(count)]
 
 
 @given(states, st.data())
@@ -57,7 +56,7 @@ def test_seeds_give_different_draws_and_the_same_ones_again():
 @given(states, st.data())
 def test_a_refusal_draws_nothing(free, data):
     m = data.draw(st.integers(1, len(free)))
-    speaker = CompiledSpeaker(RandomFit(), len(free))
+    speaker = Asked(RandomFit(), len(free))
     before = speaker.memory.copy()
-    speaker.ask(packed(np.array(free)), m)
+    speaker.asked(packed(np.array(free)), m)
     assert (speaker.memory.tolist() == before.tolist()) == (len(feasible(free, m)) < 2)

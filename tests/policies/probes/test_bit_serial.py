@@ -12,7 +12,7 @@ from workbench.policies.probes.contract import ProbeContract
 
 
 class TestBitSerial(ProbeContract):
-    probe = BitSerial()
+    policy = BitSerial()
 
 
 @pytest.mark.parametrize("blocks", range(1, 12))

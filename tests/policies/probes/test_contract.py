@@ -22,12 +22,12 @@ class FirstRun(Probe):
 
     reach: int = lever(4, least=1, most=4096, unit="blocks", says="how far to look")
 
-    def answer(free, blocks, params):
+    def answer(see):
         start = 0
-        while start < min(int(params[0]), blocks) and not is_free(free, start, 1):
+        while start < min(int(see.levers[0]), see.blocks) and not is_free(see.free, start, 1):
             start += 1
         length = 0
-        while start + length < blocks and is_free(free, start, length + 1):
+        while start + length < see.blocks and is_free(see.free, start, length + 1):
             length += 1
         return length
 
@@ -36,68 +36,68 @@ class FirstRun(Probe):
 
 
 class TestFirstRun(ProbeContract):
-    probe = FirstRun(reach=9)
+    policy = FirstRun(reach=9)
     sizes = (16, 64, 129)
 
 
 class TooMuch(Probe):
-    def answer(free, blocks, params):
-        return count_free(free)
+    def answer(see):
+        return count_free(see.free)
 
 
 class TooLittle(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free) // 2
+    def answer(see):
+        return longest_run(see.free) // 2
 
 
 class BeyondAll(Probe):
-    def answer(free, blocks, params):
-        return blocks + 1
+    def answer(see):
+        return see.blocks + 1
 
     def never_more(self) -> bool:
         return False
 
 
 class ClaimsToBeLess(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free)
+    def answer(see):
+        return longest_run(see.free)
 
     def exact(self, blocks: int) -> bool:
         return False
 
 
 class ClaimsToBeMore(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free)
+    def answer(see):
+        return longest_run(see.free)
 
     def never_more(self) -> bool:
         return False
 
 
 class Raising(Probe):
-    def answer(free, blocks, params):
-        if longest_run(free) > 3:
+    def answer(see):
+        if longest_run(see.free) > 3:
             raise ValueError("too long")
-        return longest_run(free)
+        return longest_run(see.free)
 
 
 class BeyondTheArray(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free) if free[free.size] == 0 else 0
+    def answer(see):
+        return longest_run(see.free) if see.free[see.free.size] == 0 else 0
 
 
 class Endless(Probe):
-    def answer(free, blocks, params):
-        turns = blocks
+    def answer(see):
+        turns = see.blocks
         while turns > 0:
             turns = turns * 5 // 3 + 1 if turns < 100 else turns - 50
         return turns
 
 
 class WritingToTheMap(Probe):
-    def answer(free, blocks, params):
-        free[0] = free[0] & free[0]
-        return longest_run(free)
+    def answer(see):
+        see.free[0] = see.free[0] & see.free[0]
+        return longest_run(see.free)
 
 
 class OtherParameters(Probe):
@@ -108,40 +108,40 @@ class OtherParameters(Probe):
 class Unreadable(Probe):
     depth: int = lever(1, least=1, most=4, says="how deep")
 
-    def answer(free, blocks, params):
-        return longest_run(free)
+    def answer(see):
+        return longest_run(see.free)
 
     def plain(self) -> dict[str, Any]:
         return {}
 
 
 class Lax(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free)
+    def answer(see):
+        return longest_run(see.free)
 
     def but(self, **values: Any) -> Lax:
         return self
 
 
 class OtherGates(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free)
+    def answer(see):
+        return longest_run(see.free)
 
     def gate_list(self, blocks: int) -> GateList:
         return ExactRun().gate_list(blocks)._replace(report=ExactRun().gate_list(blocks).report[::-1])
 
 
 class OtherCycles(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free)
+    def answer(see):
+        return longest_run(see.free)
 
     def gate_list(self, blocks: int) -> GateList:
         return ExactRun(timing="pipe_3cycle").gate_list(blocks)
 
 
 class NowhereAtHome(Probe):
-    def answer(free, blocks, params):
-        return longest_run(free)
+    def answer(see):
+        return longest_run(see.free)
 
     def check_blocks(self, blocks: int, path: str = "", where: str = "", resource: str = "") -> None:
         GroupedRun(groups=1000).check_blocks(blocks)
@@ -155,12 +155,12 @@ def test_check_accepts(probe):
 @pytest.mark.parametrize(
     ("probe", "says"),
     [
-        (TooMuch(), r"too_much reported \d+ of the state [01]+, whose longest run is \d+\."),
-        (TooLittle(), r"too_little reported \d+ of the state [01]+, whose longest run is \d+; .* overrides exact\."),
-        (BeyondAll(), r"beyond_all reported 17 of the state [01]+, whose longest run is \d+\."),
-        (Raising(), r"raising raised ValueError \(too long\) when asked about the state [01]+\."),
+        (TooMuch(), r"too_much reported \d+ for the state [01]+, whose longest run is \d+\."),
+        (TooLittle(), r"too_little reported \d+ for the state [01]+, whose longest run is \d+; .* overrides exact\."),
+        (BeyondAll(), r"beyond_all reported 17 for the state [01]+, whose longest run is \d+\."),
+        (Raising(), r"raising raised ValueError \(too long\) in test_contract.py, line \d+, for the state [01]+\."),
         (BeyondTheArray(), r"beyond_the_array raised IndexError .* the state [01]+\."),
-        (OtherParameters(), r"takes \(free, blocks, params\)\. Got \(free, blocks\)\."),
+        (OtherParameters(), r"takes one view, def answer\(see\), whose fields are .*\. Got \(free, blocks\)\."),
     ],
     ids=lambda value: value.name if isinstance(value, Probe) else "",
 )
@@ -174,7 +174,7 @@ def test_check_names_the_state_and_the_report(probe, says):
 @pytest.mark.parametrize(
     ("probe", "says"),
     [
-        (Endless(), r"endless did not come to an end when asked about the state"),
+        (Endless(), r"endless did not end within .* for the state"),
         (WritingToTheMap(), r"does not compile: it writes to an array that it may only read"),
     ],
     ids=lambda value: value.name if isinstance(value, Probe) else "",
@@ -190,7 +190,7 @@ def broken(probe: Probe, test: str) -> None:
         sizes = (2, 16, 65)
         count = 20
 
-    Contract.probe = probe
+    Contract.policy = probe
     getattr(Contract(), test)()
 
 
@@ -198,11 +198,11 @@ def broken(probe: Probe, test: str) -> None:
     ("probe", "test"),
     [
         (NowhereAtHome(), "test_can_be_built_for_some_of_the_sizes"),
-        (TooMuch(), "test_never_reports_more_than_there_is"),
-        (BeyondAll(), "test_never_reports_more_than_there_is"),
-        (ClaimsToBeMore(), "test_never_reports_more_than_there_is"),
-        (TooLittle(), "test_is_exact_or_says_so"),
-        (ClaimsToBeLess(), "test_is_exact_or_says_so"),
+        (TooMuch(), "test_answers_are_allowed"),
+        (BeyondAll(), "test_answers_are_allowed"),
+        (ClaimsToBeMore(), "test_errs_where_it_says_so"),
+        (TooLittle(), "test_answers_are_allowed"),
+        (ClaimsToBeLess(), "test_errs_where_it_says_so"),
         (OtherGates(), "test_gates_compute_the_report"),
         (OtherCycles(), "test_costs_are_counts_and_cycles_are_those_of_a_round"),
         (Unreadable(depth=3), "test_yaml_and_back"),
@@ -226,20 +226,20 @@ def test_the_contract_runs_the_check(probe):
 class DiffersByProcess(Probe):
     """Compiled whole numbers wrap at 64 bits, those of plain Python do not."""
 
-    def answer(free, blocks, params):
+    def answer(see):
         wide = 1 << 62
-        return max(longest_run(free) - int(wide * 2 > 0), 0)
+        return max(longest_run(see.free) - int(wide * 2 > 0), 0)
 
 
 @compiled_only
 def test_the_contract_compares_compiled_with_plain():
-    with pytest.raises(AssertionError, match=r"\d+ plain, \d+ compiled"):
+    with pytest.raises(AssertionError, match=r"answered \d+ compiled and \d+ in plain Python"):
         broken(DiffersByProcess(), "test_compiled_and_plain_answers_agree")
-    with pytest.raises(PolicyError, match=r"reported \d+ compiled and \d+ in plain Python, of"):
+    with pytest.raises(PolicyError, match=r"answered \d+ compiled and \d+ in plain Python, for"):
         check(DiffersByProcess())
 
 
 def test_the_contract_compares_processes(monkeypatch):
-    monkeypatch.setattr("workbench.policies.probes.contract.digest", lambda probe, asker: "another")
+    monkeypatch.setattr("workbench.policies.contract.digest", lambda walked: "another")
     with pytest.raises(AssertionError):
         broken(ExactRun(), "test_answers_the_same_in_a_fresh_interpreted_process")

@@ -22,16 +22,16 @@ SMALL = (2, 3, 16, 64, 65, 129)
 
 
 class TestExactRun(ProbeContract):
-    probe = ExactRun()
+    policy = ExactRun()
 
 
 class TestExactRunOfOccupiedBits(ProbeContract):
-    probe = ExactRun(encoding="free0", timing="pipe_3cycle", chain="doubling")
+    policy = ExactRun(encoding="free0", timing="pipe_3cycle", chain="doubling")
     sizes, count = SMALL, 12
 
 
 class TestExactRunByScan(ProbeContract):
-    probe = ExactRun(direction="left", decode="scan", chain="doubling")
+    policy = ExactRun(direction="left", decode="scan", chain="doubling")
     sizes, count = SMALL, 12
 
 

@@ -15,16 +15,16 @@ from workbench.policies.probes.contract import ProbeContract
 
 
 class TestGroupedRun(ProbeContract):
-    probe = GroupedRun()
+    policy = GroupedRun()
 
 
 class TestGroupedRunOfThree(ProbeContract):
-    probe = GroupedRun(groups=3, timing="pipe_3cycle")
+    policy = GroupedRun(groups=3, timing="pipe_3cycle")
     sizes = (6, 63, 129, 1824)
 
 
 class TestGroupedRunOfOccupiedBits(ProbeContract):
-    probe = GroupedRun(groups=8, encoding="free0", direction="left", decode="scan", timing="pipe_3cycle_shared_hw")
+    policy = GroupedRun(groups=8, encoding="free0", direction="left", decode="scan", timing="pipe_3cycle_shared_hw")
     sizes, count = (16, 24, 64, 128), 30
 
 

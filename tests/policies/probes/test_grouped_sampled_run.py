@@ -17,11 +17,11 @@ from workbench.policies.probes.contract import ProbeContract
 
 
 class TestGroupedSampledRun(ProbeContract):
-    probe = GroupedSampledRun()
+    policy = GroupedSampledRun()
 
 
 class TestGroupedSampledRunOfOccupiedBits(ProbeContract):
-    probe = GroupedSampledRun(groups=8, run_lengths=(1, 2, 4), encoding="free0", direction="left")
+    policy = GroupedSampledRun(groups=8, run_lengths=(1, 2, 4), encoding="free0", direction="left")
     sizes, count = (16, 64, 128), 30
 
 

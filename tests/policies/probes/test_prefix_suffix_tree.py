@@ -12,7 +12,7 @@ from workbench.policies.probes.contract import ProbeContract
 
 
 class TestPrefixSuffixTree(ProbeContract):
-    probe = PrefixSuffixTree()
+    policy = PrefixSuffixTree()
 
 
 @pytest.mark.parametrize("blocks", range(1, 12))
@@ -26,7 +26,7 @@ def test_reports_as_its_twin(free):
 
 
 class TestPrefixSuffixTreeByLevel(ProbeContract):
-    probe = PrefixSuffixTree(timing="step_a_cycle")
+    policy = PrefixSuffixTree(timing="step_a_cycle")
     sizes = (2, 3, 16, 63, 64, 65, 127, 128, 129)
 
 

@@ -19,17 +19,17 @@ from workbench.policies.probes.run_lengths import powers_and_halfway, primes, st
 
 
 class TestSampledRun(ProbeContract):
-    probe = SampledRun()
+    policy = SampledRun()
     sizes = (16, 63, 64, 65, 127, 128, 129, 1824)
 
 
 class TestSampledRunOfFewLengths(ProbeContract):
-    probe = SampledRun(run_lengths=(1, 2, 4, 8, 16, 100), encoding="free0", timing="pipe_3cycle", decode="scan")
+    policy = SampledRun(run_lengths=(1, 2, 4, 8, 16, 100), encoding="free0", timing="pipe_3cycle", decode="scan")
     sizes, count = (3, 16, 65, 128), 12
 
 
 class TestSampledRunWithoutPrimes(ProbeContract):
-    probe = SampledRun(run_lengths=tuple(range(1, 65)), exclude=primes(64), exclude_on="k", chain="running")
+    policy = SampledRun(run_lengths=tuple(range(1, 65)), exclude=primes(64), exclude_on="k", chain="running")
     sizes, count = (16, 64, 65), 20
 
 

@@ -27,11 +27,11 @@ FORMS = [
 
 
 class TestSharedRun(ProbeContract):
-    probe = SharedRun(width=2048, periods=(0, 1, 1), stale="forget", alone=GroupedRun(groups=32))
+    policy = SharedRun(width=2048, periods=(0, 1, 1), stale="forget", alone=GroupedRun(groups=32))
 
 
 class TestSharedRunAsDocumented(ProbeContract):
-    probe = SharedRun(width=32, direction="left", encoding="free0", decode="scan")
+    policy = SharedRun(width=32, direction="left", encoding="free0", decode="scan")
     sizes, count = (2, 3, 16, 31, 32), 20
 
 

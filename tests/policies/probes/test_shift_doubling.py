@@ -12,7 +12,7 @@ from workbench.policies.probes.contract import ProbeContract
 
 
 class TestShiftDoubling(ProbeContract):
-    probe = ShiftDoubling()
+    policy = ShiftDoubling()
 
 
 @pytest.mark.parametrize("blocks", range(1, 12))
@@ -26,7 +26,7 @@ def test_reports_as_its_twin(free):
 
 
 class TestShiftDoublingByStep(ProbeContract):
-    probe = ShiftDoubling(timing="step_a_cycle")
+    policy = ShiftDoubling(timing="step_a_cycle")
     sizes = (2, 3, 16, 63, 64, 65, 127, 128, 129)
 
 

@@ -7,7 +7,8 @@ from itertools import product
 
 from hypothesis import strategies as st
 
-from workbench.policies.probes.asking import compiled
+from workbench.policies.asking import Speaker
+from workbench.policies.probes.contract import asks
 from workbench.policies.probes.question import Probe
 from workbench.structures.free_map import packed
 
@@ -32,12 +33,12 @@ def free_maps(draw, sizes=blocks_of_any_size):
 
 def compare_on_every_state(probe: Probe, twin: Callable[[list[bool]], int], blocks: int) -> None:
     """Every state of a resource."""
-    ask = compiled(probe)
+    ask = Speaker(probe).ask
     for state in product((False, True), repeat=blocks):
         free = list(state)
-        assert ask(packed(free), blocks) == twin(free), free
+        assert ask(asks(packed(free), blocks)) == twin(free), free
 
 
 def compare(probe: Probe, twin: Callable[[list[bool]], int], free: list[bool]) -> None:
     """One state."""
-    assert compiled(probe)(packed(free), len(free)) == twin(free)
+    assert Speaker(probe).ask(asks(packed(free), len(free))) == twin(free)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tests.engines.translation_cases import simulate
-from workbench.policies.translation.contract import EvictionContract
 from workbench.policies.translation.eviction import (
     DRRIP,
     FIFO,
@@ -15,6 +14,7 @@ from workbench.policies.translation.eviction import (
     SharingAwareEviction,
     TreePLRU,
 )
+from workbench.policies.translation.eviction.contract import EvictionContract
 
 
 class TestLRU(EvictionContract):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.policies.translation.contract import FillContract
 from workbench.policies.translation.fill import (
     DemandAlways,
     GateAny,
@@ -12,6 +11,7 @@ from workbench.policies.translation.fill import (
     PushNeighbours,
     PushPair,
 )
+from workbench.policies.translation.fill.contract import FillContract
 
 
 class TestDemandAlways(FillContract):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.policies.translation.contract import LocateContract
 from workbench.policies.translation.locate import CentralDirectory, Clustered, Directory, NoDirectory, RingProbe
+from workbench.policies.translation.locate.contract import LocateContract
 
 
 class TestNoDirectory(LocateContract):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from workbench.policies.translation.contract import RemoteFillContract
 from workbench.policies.translation.remote_fill import Always, Never, Threshold
+from workbench.policies.translation.remote_fill.contract import RemoteFillContract
 
 
 class TestAlways(RemoteFillContract):

@@ -12,10 +12,11 @@ from workbench.engines.dispatch.shape import Columns, Shape
 from workbench.engines.engine import Setup, at_slot
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
-from workbench.policies.dispatch.units.walk import compiled, plain
+from workbench.policies.asking import KEPT, Speaker, compiled, plain
+from workbench.policies.dispatch.units.view import UnitsView
 from workbench.policies.policy import Policy
-from workbench.policies.probes import asking
 from workbench.policies.probes.question import Probe
+from workbench.policies.probes.view import ProbeView
 from workbench.structures.free_map import all_free
 from workbench.workloads.workload import Groups
 
@@ -84,14 +85,20 @@ def _most_on_a_unit(setup: Setup, shape: Shape, columns: Columns) -> np.ndarray:
     0 where the policy raises or shares out wrongly: that is no fault of the workload, and the run names the policy.
     """
     policy: Any = setup.policies["units"]
-    ask = plain(policy) if policy.built_in else compiled(policy, checked=True)
+    speaker = _speaker(policy)
     most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
     none = np.zeros(shape.units, np.int64)
     for waves in np.flatnonzero(np.bincount(columns.waves)).tolist():
         counts = np.zeros(shape.units, np.int64)
-        answered = ask(waves, shape.units, policy.first_pointer(0, 0), none, counts) != RAISED
+        see = UnitsView(waves, shape.units, policy.first_pointer(0, 0), none, counts, KEPT[0])
+        answered = speaker.ask(see) != RAISED
         most[waves] = counts.max() if answered and counts.min() >= 0 and counts.sum() == waves else 0
     return most[columns.waves]
+
+
+def _speaker(policy: Policy) -> Speaker:
+    """Ask plain Python, which need not be compiled; a user's policy with every index of an array tested."""
+    return Speaker(policy, say=plain(policy) if policy.built_in else compiled(policy, checked=True))
 
 
 def _reported(setup: Setup, resource: Resource, probe: Probe | None) -> int:
@@ -101,8 +108,7 @@ def _reported(setup: Setup, resource: Resource, probe: Probe | None) -> int:
     """
     if probe is None or placement_of(setup, resource).layout == "scattered":
         return resource.blocks
-    ask = asking.plain(probe) if probe.built_in else asking.compiled(probe, checked=True)
-    found = ask(all_free(resource.blocks), resource.blocks)
+    found = _speaker(probe).ask(ProbeView(all_free(resource.blocks), resource.blocks, KEPT[0]))
     return resource.blocks if found == RAISED else found
 
 

@@ -14,6 +14,7 @@ from workbench.policies.malloc.serve.question import Serve, checked_bytes
 from workbench.policies.placement import FirstFit
 from workbench.policies.placement.free_map_text import as_text
 from workbench.policies.placement.question import REFUSED, Placement
+from workbench.policies.placement.view import PlacementNotice
 from workbench.structures.free_map import all_free, mark_free, mark_taken
 
 MOST_GRANULES = 1 << 24
@@ -139,7 +140,7 @@ class DeviceHeap:
             if self._pieces[one] == 0:
                 del self._pieces[one], self._owner[one]
                 mark_free(self._free, one.start, one.granules)
-                self._tell(1, one)
+                self._tell("released", one)
 
     def _take(
         self, found: list[int | None], first: int, lanes: list[int], offsets: list[int], sizes: list[int]
@@ -166,7 +167,7 @@ class DeviceHeap:
         if start == REFUSED:
             return None
         mark_taken(self._free, start, granules)
-        self._tell(0, _Range(start, granules))
+        self._tell("granted", _Range(start, granules))
         return _Range(start, granules)
 
     def _book(
@@ -184,10 +185,9 @@ class DeviceHeap:
             self._pieces[held] = self._pieces.get(held, 0) + 1
             self._owner[held] = warp
 
-    def _tell(self, which: int, held: _Range) -> None:
-        notice = self.placement.notices()[which]
-        if notice is not None:
-            notice(self._free, self.granules, *held, self.placement.parameters(), self._memory)
+    def _tell(self, name: str, held: _Range) -> None:
+        told = PlacementNotice(self._free, self.granules, *held, self.placement.parameters(), self._memory)
+        self.placement.tell(name, told)
 
 
 def check_pieces(serve: Serve, heap: HeapPolicy, granule: int) -> None:

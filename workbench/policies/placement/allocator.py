@@ -8,6 +8,7 @@ from workbench.errors import InputError
 from workbench.policies.arguments import one_of, seed_of, whole
 from workbench.policies.placement.free_map_text import FEWEST_SEGMENTS, MOST_SEGMENTS, as_text
 from workbench.policies.placement.question import REFUSED, Placement
+from workbench.policies.placement.view import PlacementNotice
 from workbench.structures.free_map import all_free, mark_free, mark_taken, next_free
 
 Release = Literal["strict", "lenient"]
@@ -70,7 +71,7 @@ class Allocator:
         for first, count in ranges:
             mark_taken(self._free, first, count)
         self._live[start, int(length)] = ranges
-        self._tell(0, start, taken)
+        self._tell("granted", start, taken)
         return start
 
     def give_back(self, start: int, length: int) -> None:
@@ -91,7 +92,7 @@ class Allocator:
         ranges = ranges or [(start, length)]
         for first, count in ranges:
             mark_free(self._free, first, count)
-        self._tell(1, start, sum(count for _, count in ranges))
+        self._tell("released", start, sum(count for _, count in ranges))
 
     def _scattered(self, length: int) -> list[tuple[int, int]]:
         """The lowest free segments, one by one."""
@@ -100,7 +101,6 @@ class Allocator:
             found.append(next_free(self._free, found[-1] + 1))
         return [(int(segment), 1) for segment in found]
 
-    def _tell(self, which: int, start: int, length: int) -> None:
-        told = self.policy.notices()[which]
-        if told is not None:
-            told(self._free, self.segments, start, length, self.policy.parameters(), self._memory)
+    def _tell(self, name: str, start: int, length: int) -> None:
+        told = PlacementNotice(self._free, self.segments, start, length, self.policy.parameters(), self._memory)
+        self.policy.tell(name, told)

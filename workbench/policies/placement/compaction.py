@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import wrong_value
 from workbench.levers import lever
 from workbench.policies.placement.first_fit import FirstFit
-from workbench.policies.placement.question import Layout, Notice, Placement
+from workbench.policies.placement.question import Layout, Placement
 
 
 class Compaction(Placement):
@@ -58,9 +58,9 @@ class Compaction(Placement):
         """The levers of the base, whose answer it is."""
         return self.base.parameters()
 
-    def notices(self) -> tuple[Notice | None, Notice | None]:
-        """Those of the base."""
-        return self.base.notices()
+    def notice(self, name: str) -> Callable[..., Any] | None:
+        """That of the base."""
+        return self.base.notice(name)
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """The memory of the base."""

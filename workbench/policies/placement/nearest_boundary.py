@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from workbench.policies.placement.circuit.leading_one import (
 from workbench.policies.placement.circuit.masks import bitmap
 from workbench.policies.placement.circuit.window_tests import start_bits
 from workbench.policies.placement.free_map_text import Bits, as_words, bits_text
-from workbench.policies.placement.question import REFUSED, Notice, Placement
+from workbench.policies.placement.question import REFUSED, Placement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.windows import NOWHERE, first_start, last_start
 
@@ -107,9 +107,9 @@ class NearestBoundary(Placement):
         """The word-parallel answer, or the circuit where a lever asks for one of its forms."""
         return type(self).circuit if self._hardware_form() else type(self).answer
 
-    def notices(self) -> tuple[Notice | None, Notice | None]:
+    def notice(self, name: str) -> Callable[..., Any] | None:
         """Told of grants only where sides take turns."""
-        return (type(self).granted if self.tie == "alternate" else None), None
+        return super().notice(name) if self.tie == "alternate" else None
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
         """The low side first: int64[2]."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, Question
+from workbench.compiled import Question
 from workbench.errors import InputError
 from workbench.policies.arguments import whole
 from workbench.policies.placement.free_map_text import MOST_SEGMENTS, Bits, Encoding, as_text, as_words, check_length
@@ -151,10 +151,6 @@ class Placement(Policy, abstract=True):
         """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
         return np.zeros(1, np.int64)
 
-    def notices(self) -> tuple[Notice | None, Notice | None]:
-        """The plain functions that are told of grants and of releases, None for one that need not be."""
-        return type(self).granted, type(self).released
-
     def work_conserving(self) -> bool:
         """Whether it grants whenever some free range is long enough; one that may refuse then says so here."""
         return True
@@ -165,11 +161,10 @@ class Placement(Policy, abstract=True):
 
     def ready(self, segments: int, seed: int = 0, checked: bool = False) -> ReadyPlacement:
         """The policy for one run: compiled functions, parameters, fresh memory."""
-        granted, released = self.notices()
         return ReadyPlacement(
-            PLACE.ready(self.function(), checked, self.lever_kinds()),
-            TOLD.ready(granted, checked, self.lever_kinds()) if granted else NO_ANSWER,
-            TOLD.ready(released, checked, self.lever_kinds()) if released else NO_ANSWER,
+            self.ready_answer(checked),
+            self.ready_notice("granted", checked),
+            self.ready_notice("released", checked),
             self.parameters(),
             self.start_memory(segments, seed),
         )

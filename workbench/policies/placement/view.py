@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import MEMORY, PARAMS, number, readable, view
+from workbench.policies.placement.free_map_text import as_text
 
 
 @view
@@ -21,6 +22,11 @@ class PlacementView(NamedTuple):
     levers: Any = PARAMS
     memory: np.ndarray = MEMORY
 
+    def __str__(self) -> str:
+        """Return the question in words."""
+        plural = "s" * (self.length > 1)
+        return f"{self.length} segment{plural} in the state {as_text(self.free, self.segments)}"
+
 
 @view
 class PlacementNotice(NamedTuple):
@@ -32,3 +38,7 @@ class PlacementNotice(NamedTuple):
     length: int = number("how many segments the range has")
     levers: Any = PARAMS
     memory: np.ndarray = MEMORY
+
+    def __str__(self) -> str:
+        """Return what is told in words."""
+        return f"[{self.start}, {self.start + self.length}) in the state {as_text(self.free, self.segments)}"

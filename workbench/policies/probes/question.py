@@ -156,7 +156,7 @@ class Probe(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyProbe:
         """The probe for a run: its compiled function and its parameters."""
-        return ReadyProbe(PROBE.ready(self.function(), checked, self.lever_kinds()), self.parameters())
+        return ReadyProbe(self.ready_answer(checked), self.parameters())
 
     def _words(self, free: Bits) -> tuple[np.ndarray, int]:
         encoding: Encoding = getattr(self, "encoding", "free1")

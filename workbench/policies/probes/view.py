@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import PARAMS, number, readable, view
+from workbench.policies.placement.free_map_text import as_text
 
 
 @view
@@ -16,3 +17,7 @@ class ProbeView(NamedTuple):
     free: np.ndarray = readable("uint64", "words", "its free map (`workbench.structures.free_map`), 1 = free")
     blocks: int = number("how many blocks the resource has")
     levers: Any = PARAMS
+
+    def __str__(self) -> str:
+        """Return the question in words."""
+        return f"the state {as_text(self.free, self.blocks)}"

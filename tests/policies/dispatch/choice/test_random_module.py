@@ -6,11 +6,10 @@ import numpy as np
 from hypothesis import given
 from scipy import stats
 
-from tests.policies.dispatch.choice.together import scenes, scored
+from tests.policies.dispatch.choice.together import asked, in_a_run, scenes, scored
 from workbench.policies.dispatch.choice import RandomModule
 from workbench.policies.dispatch.choice.contract import ChoiceContract
 from workbench.policies.dispatch.choice.plain import scene
-from workbench.policies.dispatch.choice.walk import CompiledSpeaker
 
 
 class TestRandomModule(ChoiceContract):
@@ -24,13 +23,8 @@ def test_one_candidate_is_drawn(shown):
 
 
 def test_every_candidate_is_as_likely_as_another():
-    shown, speaker, scores = (
-        scene([(1,)] * 9, "free", modules=(0, 2, 3, 7, 8)),
-        CompiledSpeaker(RandomModule(), 9),
-        np.zeros(5),
-    )
+    shown, speaker = scene([(1,)] * 9, "free", modules=(0, 2, 3, 7, 8)), in_a_run(RandomModule(), 9)
     wins = np.zeros(5)
     for _ in range(5000):
-        speaker.ask(shown, scores)
-        wins += scores
+        wins += asked(speaker, shown)
     assert stats.chisquare(wins).pvalue > 0.001

@@ -8,11 +8,10 @@ import numpy as np
 from hypothesis import given
 from scipy import stats
 
-from tests.policies.dispatch.choice.together import NAMES, scenes, scored, told
+from tests.policies.dispatch.choice.together import NAMES, asked, in_a_run, scenes, scored, told
 from workbench.policies.dispatch.choice import TwoChoices
 from workbench.policies.dispatch.choice.contract import ChoiceContract
 from workbench.policies.dispatch.choice.plain import scene
-from workbench.policies.dispatch.choice.walk import CompiledSpeaker
 
 
 class TestTwoChoices(ChoiceContract):
@@ -36,10 +35,9 @@ def test_the_idler_of_two_wins(shown):
 
 
 def test_every_pair_is_as_likely_as_another():
-    shown, speaker, scores = scene([(1,) * 5] * 5, "free"), CompiledSpeaker(TwoChoices(), 5), np.zeros(5)
+    shown, speaker = scene([(1,) * 5] * 5, "free"), in_a_run(TwoChoices(), 5)
     pairs: Counter[tuple[int, ...]] = Counter()
     for _ in range(5000):
-        speaker.ask(shown, scores)
-        pairs[tuple(np.flatnonzero(scores).tolist())] += 1
+        pairs[tuple(np.flatnonzero(asked(speaker, shown)).tolist())] += 1
     assert len(pairs) == 10
     assert stats.chisquare(list(pairs.values())).pvalue > 0.001

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from workbench.policies.asking import KEPT, Speaker
+from workbench.policies.dispatch.choice.contract import asks, drawn_scene
 from workbench.policies.dispatch.choice.plain import Scene
 from workbench.policies.dispatch.choice.question import Choice
-from workbench.policies.dispatch.choice.walk import CompiledSpeaker, drawn_scene
+from workbench.policies.dispatch.choice.view import ChoiceNotice
 
 NAMES = ("vgpr", "sgpr", "waves", "shared", "workgroups")
 scenes = st.builds(
@@ -21,11 +23,22 @@ scenes = st.builds(
 def scored(policy: Choice, shown: Scene, after: tuple[int, ...] = ()) -> list[float]:
     """The scores of the candidates, asked as an engine asks."""
     ((term, _),) = policy.bound(shown.names).terms()
-    speaker, scores = CompiledSpeaker(term, shown.heat.size), np.zeros(shown.modules.size)
+    speaker = in_a_run(term, shown.heat.size)
     for module in after:
-        speaker.tell(module, shown.heat.size)
-    speaker.ask(shown, scores)
-    return [float(score) for score in scores]
+        speaker.tell("chosen", ChoiceNotice(module, shown.heat.size, *KEPT))
+    return asked(speaker, shown).tolist()
+
+
+def in_a_run(term: Choice, modules: int) -> Speaker:
+    """A term as an engine has it, on so many modules."""
+    return Speaker(term, term.start_memory(modules, 1))
+
+
+def asked(speaker: Speaker, shown: Scene) -> np.ndarray:
+    """The scores of the candidates in a state."""
+    see = asks(shown)
+    speaker.ask(see)
+    return see.scores[:-1]
 
 
 def told(shown: Scene) -> list[dict[str, object]]:

@@ -22,7 +22,7 @@ class TestEarliestDeadline(PriorityContract):
 
 class TestDeadlinesGiven(PriorityContract):
     policy = EarliestDeadline(slacks=(100, 400, 500))
-    levels = (3,)
+    sizes = (3,)
 
 
 @given(slacks, st.integers(1, 300), st.integers(1, 5), st.integers(0, 1 << 40), st.integers(0, 900))

@@ -22,7 +22,7 @@ class TestPriorityWindows(PriorityContract):
 
 class TestWindowsOfGivenLengths(PriorityContract):
     policy = PriorityWindows(lengths=(8, 4, 2, 1))
-    levels = (4,)
+    sizes = (4,)
 
 
 def order(policy: PriorityWindows, cycle: int, levels: int) -> list[int]:

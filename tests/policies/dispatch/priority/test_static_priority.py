@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.policies.dispatch.priority.together import ranks
+from workbench.policies.asking import Speaker
 from workbench.policies.dispatch import StaticPriority
-from workbench.policies.dispatch.priority.contract import PriorityContract
+from workbench.policies.dispatch.priority.contract import PriorityContract, holds_until
 from workbench.policies.dispatch.priority.question import FOR_EVER
 
 
@@ -21,4 +22,4 @@ def test_time_changes_nothing(cycle, priority, waited):
 
 
 def test_holds_for_ever():
-    assert StaticPriority.holds_until(5, 4, StaticPriority().parameters()) == FOR_EVER
+    assert holds_until(Speaker(StaticPriority()), 5, 4) == FOR_EVER

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.oracles.dispatch_selection import first_change
-from workbench.policies.dispatch.priority.checking import Asked, Speaker
+from workbench.policies.asking import Speaker, plain
+from workbench.policies.dispatch.priority.contract import asks, holds_until
 from workbench.policies.dispatch.priority.question import FOR_EVER, Priority
 
 HORIZON = 200
@@ -14,12 +15,12 @@ HORIZON = 200
 
 def ranks(policy: Priority, levels: int) -> Callable[[int, int, int], int]:
     """Ask for the rank at (cycle, priority, waited); compiled and plain must agree."""
-    speakers = Speaker(policy, True), Speaker(policy, False)
+    speakers = Speaker(policy), Speaker(policy, say=plain(policy))
 
     def rank(cycle: int, priority: int, waited: int) -> int:
-        compiled, plain = (speaker.rank(Asked(cycle, priority, levels, waited)) for speaker in speakers)
-        assert compiled == plain
-        return compiled
+        one, other = (speaker.ask(asks(cycle, priority, levels, waited)) for speaker in speakers)
+        assert one == other
+        return one
 
     return rank
 
@@ -28,8 +29,8 @@ def change_and_promise(
     policy: Priority, levels: int, pairs: list[tuple[int, int]], cycle: int
 ) -> tuple[int | None, int]:
     """When the order of groups (priority, arrival) really changes, and until when the policy says that it holds."""
-    speaker = Speaker(policy, True)
+    speaker = Speaker(policy)
     return (
         first_change(ranks(policy, levels), pairs, cycle, HORIZON),
-        min(speaker.holds_until(cycle, levels), FOR_EVER),
+        min(holds_until(speaker, cycle, levels), FOR_EVER),
     )

@@ -11,7 +11,7 @@ from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import CHANNELS, dice, prepared, walk_far, walk_together, walks
 from workbench.errors import InputError
 from workbench.policies.dispatch import Lottery
-from workbench.policies.dispatch.selection.contract import SelectionContract, check
+from workbench.policies.dispatch.selection.contract import SelectionContract
 
 AMONG = ["best_rank", "all_that_fit"]
 
@@ -20,8 +20,9 @@ class TestLottery(SelectionContract):
     policy = Lottery()
 
 
-def test_stays_within_its_arrays_with_a_number_for_each_channel():
-    check(Lottery(tickets=(1, 3, 2)), channels=(3,))
+class TestANumberForEachChannel(SelectionContract):
+    policy = Lottery(tickets=(1, 3, 2))
+    sizes = (3,)
 
 
 @given(st.sampled_from(AMONG), st.lists(st.integers(1, 9), min_size=CHANNELS, max_size=CHANNELS), walks)

@@ -10,7 +10,7 @@ from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import CHANNELS, prepared, walk_far, walk_together, walks
 from workbench.errors import InputError
 from workbench.policies.dispatch import Head, Stride
-from workbench.policies.dispatch.selection.contract import SelectionContract, check
+from workbench.policies.dispatch.selection.contract import SelectionContract
 
 AMONG = ["best_rank", "all_that_fit"]
 exact = st.sampled_from([1, 2, 4, 8, 16])
@@ -21,8 +21,9 @@ class TestStride(SelectionContract):
     policy = Stride()
 
 
-def test_stays_within_its_arrays_with_a_number_for_each_channel():
-    check(Stride(tickets=(3, 1, 2)), channels=(3,))
+class TestANumberForEachChannel(SelectionContract):
+    policy = Stride(tickets=(3, 1, 2))
+    sizes = (3,)
 
 
 @given(st.sampled_from(AMONG), st.lists(exact, min_size=CHANNELS, max_size=CHANNELS), walks)

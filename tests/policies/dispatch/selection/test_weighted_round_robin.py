@@ -10,7 +10,7 @@ from tests.oracles import dispatch_selection as twins
 from tests.policies.dispatch.selection.together import CHANNELS, prepared, walk_far, walk_together, walks
 from workbench.errors import InputError
 from workbench.policies.dispatch import WeightedRoundRobin
-from workbench.policies.dispatch.selection.contract import SelectionContract, check
+from workbench.policies.dispatch.selection.contract import SelectionContract
 
 AMONG = ["best_rank", "all_that_fit"]
 
@@ -19,8 +19,9 @@ class TestWeightedRoundRobin(SelectionContract):
     policy = WeightedRoundRobin()
 
 
-def test_stays_within_its_arrays_with_a_number_for_each_channel():
-    check(WeightedRoundRobin(weights=(3, 1, 2)), channels=(3,))
+class TestANumberForEachChannel(SelectionContract):
+    policy = WeightedRoundRobin(weights=(3, 1, 2))
+    sizes = (3,)
 
 
 @given(st.sampled_from(AMONG), st.lists(st.integers(1, 4), min_size=CHANNELS, max_size=CHANNELS), walks)

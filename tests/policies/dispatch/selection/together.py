@@ -9,8 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tests.oracles.dispatch_selection import Dice, Waiting
+from workbench.policies.asking import KEPT, Speaker, plain
+from workbench.policies.dispatch.selection.contract import rounds
 from workbench.policies.dispatch.selection.question import NOBODY, Selection
-from workbench.policies.dispatch.selection.walk import CompiledSpeaker, PlainSpeaker, Round, rounds
+from workbench.policies.dispatch.selection.view import SelectionView
 
 LEVELS = 4
 CHANNELS = 6
@@ -45,21 +47,21 @@ def far_walk(channels: int, seed: int = 0, steps: int = 1200) -> list[tuple[int,
     """A long walk, where counters overflow their quanta and everybody has been served often."""
     found = []
     for asked in rounds(channels, LEVELS, steps, seed):
-        columns = [column[: asked.waiting].tolist() for column in asked[2:]]
+        columns = [column[: asked.count].tolist() for column in asked[2:8]]
         found.append((asked.cycle, [Waiting(*head) for head in zip(*columns, strict=True)]))
     return found
 
 
-def as_round(cycle: int, heads: list[Waiting]) -> Round:
+def as_round(cycle: int, heads: list[Waiting]) -> SelectionView:
     """The heads as the arrays of a question."""
-    return Round(cycle, len(heads), *(np.array(column, np.int64) for column in zip(*heads, strict=True)))
+    columns = (np.array(column, np.int64) for column in zip(*heads, strict=True))
+    return SelectionView(cycle, len(heads), *columns, *KEPT)
 
 
 def walk_together(policy: Selection, twin: Callable[[], Any], walk: list, channels: int = CHANNELS) -> None:
     """Ask all three about every round."""
-    speakers = (CompiledSpeaker(policy, channels, LEVELS), PlainSpeaker(policy, channels, LEVELS))
-    for speaker in speakers:
-        other = twin()
+    for say in (None, plain(policy)):
+        speaker, other = Speaker(policy, policy.start_memory(channels, LEVELS, 1), say), twin()
         for cycle, heads in walk:
             expected = other.pick(cycle, heads)
             answer = speaker.ask(as_round(cycle, heads))

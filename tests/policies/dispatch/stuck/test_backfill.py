@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.policies.dispatch import Backfill, NeverSplit, SplitWhenStuck
-from workbench.policies.dispatch.stuck.checking import Speaker, questions
 from workbench.policies.dispatch.stuck.contract import StuckContract
 from workbench.policies.policy import read_policy
 
@@ -36,8 +35,7 @@ def test_all_but_looking_ahead_is_upstream(depth, threshold, into, priority, sha
 
 
 def test_alone_it_never_splits():
-    speaker = Speaker(Backfill(), True)
-    assert {speaker.ask(asked) for asked in questions()} == {1}
+    assert {asked.answer for asked in TestBackfill().asked()} == {1}
     assert Backfill().patience() == NeverSplit().patience()
 
 

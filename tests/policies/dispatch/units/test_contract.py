@@ -19,10 +19,10 @@ from workbench.policies.dispatch.units.split_table import share_out
 class LastUnitFirst(Units):
     """An own policy: evenly, the last units served first."""
 
-    def answer(waves, units, pointer, taken, counts, params):
-        for unit in range(units):
-            counts[units - 1 - unit] = waves // units + (unit < waves % units)
-        return pointer
+    def answer(see):
+        for unit in range(see.units):
+            see.counts[see.units - 1 - unit] = see.waves // see.units + (unit < see.waves % see.units)
+        return see.pointer
 
 
 class TestLastUnitFirst(UnitsContract):
@@ -30,55 +30,55 @@ class TestLastUnitFirst(UnitsContract):
 
 
 class Losing(Units):
-    def answer(waves, units, pointer, taken, counts, params):
-        share_out(waves - 1, units, 0, counts)
-        return pointer
+    def answer(see):
+        share_out(see.waves - 1, see.units, 0, see.counts)
+        return see.pointer
 
 
 class Lending(Units):
-    def answer(waves, units, pointer, taken, counts, params):
-        share_out(waves, units, 0, counts)
-        counts[0] += units
-        counts[units - 1] -= units
-        return pointer
+    def answer(see):
+        share_out(see.waves, see.units, 0, see.counts)
+        see.counts[0] += see.units
+        see.counts[see.units - 1] -= see.units
+        return see.pointer
 
 
 class Raising(Units):
-    def answer(waves, units, pointer, taken, counts, params):
-        share_out(waves, units, 0, counts)
-        if waves > 3:
+    def answer(see):
+        share_out(see.waves, see.units, 0, see.counts)
+        if see.waves > 3:
             raise ValueError("too many")
-        return pointer
+        return see.pointer
 
 
 class Adding(Units):
     """Adds to what stands in the counts."""
 
-    def answer(waves, units, pointer, taken, counts, params):
-        for unit in range(units):
-            counts[unit] += waves // units + (unit < waves % units)
-        return pointer
+    def answer(see):
+        for unit in range(see.units):
+            see.counts[unit] += see.waves // see.units + (unit < see.waves % see.units)
+        return see.pointer
 
 
 class BeyondTheArray(Units):
-    def answer(waves, units, pointer, taken, counts, params):
-        share_out(waves, units, 0, counts)
-        return pointer + (taken[units] & 0)
+    def answer(see):
+        share_out(see.waves, see.units, 0, see.counts)
+        return see.pointer + (see.taken[see.units] & 0)
 
 
 class WritingToTheLoads(Units):
-    def answer(waves, units, pointer, taken, counts, params):
-        share_out(waves, units, 0, counts)
-        taken[0] += 1
-        return pointer
+    def answer(see):
+        share_out(see.waves, see.units, 0, see.counts)
+        see.taken[0] += 1
+        return see.pointer
 
 
 class OtherwiseInPython(Units):
     """Compiled code wraps around where Python counts on."""
 
-    def answer(waves, units, pointer, taken, counts, params):
-        share_out(waves, units, 0, counts)
-        return 1 if (waves << 62) > 0 else 2
+    def answer(see):
+        share_out(see.waves, see.units, 0, see.counts)
+        return 1 if (see.waves << 62) > 0 else 2
 
 
 class ClaimsToDraw(NoRotation):
@@ -93,9 +93,9 @@ class ClaimsToLookAway(LeastLoaded):
 class Unreadable(Units):
     depth: int = lever(1, least=1, most=4, says="how deep")
 
-    def answer(waves, units, pointer, taken, counts, params):
-        share_out(waves, units, 0, counts)
-        return pointer
+    def answer(see):
+        share_out(see.waves, see.units, 0, see.counts)
+        return see.pointer
 
     def plain(self) -> dict[str, Any]:
         return {}
@@ -120,11 +120,11 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 @pytest.mark.parametrize(
     ("policy", "test"),
     [
-        (Losing(), "test_shares_out_every_wave"),
-        (Lending(), "test_shares_out_every_wave"),
-        (Raising(), "test_shares_out_every_wave"),
+        (Losing(), "test_answers_are_allowed"),
+        (Lending(), "test_answers_are_allowed"),
+        (Raising(), "test_answers_are_allowed"),
         (LeastLoaded(), "test_evenly_or_not"),
-        (Adding(), "test_answers_the_same_whenever_asked_the_same"),
+        (Adding(), "test_the_counts_do_not_depend_on_what_stood_there"),
         (BeyondTheArray(), "test_stays_within_its_arrays"),
         (ClaimsToLookAway(), "test_the_pointer_alone_counts_where_it_says_so"),
         (ClaimsToDraw(), "test_first_pointers_follow_from_the_seed"),
@@ -136,7 +136,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
     ids=lambda value: value.name if isinstance(value, Units) else value,
 )
 def test_catches(policy, test):
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, PolicyError)):
         broken(policy, test)
 
 
@@ -151,8 +151,7 @@ def test_catches_one_that_says_it_is_uneven():
 
 
 def test_catches_writing_to_the_loads():
-    kind = AssertionError if INTERPRETED else PolicyError
-    with pytest.raises(kind):
+    with pytest.raises(AssertionError, match="taken is another afterwards"):
         broken(WritingToTheLoads(), "test_leaves_its_inputs_alone")
 
 

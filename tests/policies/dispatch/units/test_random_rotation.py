@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.oracles.dispatch_units import dealt, drawn
+from workbench.policies.asking import Speaker
 from workbench.policies.dispatch.units import RandomRotation
-from workbench.policies.dispatch.units.contract import UnitsContract
-from workbench.policies.dispatch.units.walk import compiled
+from workbench.policies.dispatch.units.contract import UnitsContract, asks
 
 
 class TestRandomRotation(UnitsContract):
@@ -25,11 +25,12 @@ def test_is_the_even_split_from_the_unit_that_is_drawn(waves, units, state):
 
 
 def test_every_unit_comes_first_as_often_as_another():
-    ask, pointer, counts = compiled(RandomRotation()), RandomRotation().first_pointer(3, 7), np.zeros(6, np.int64)
+    ask, pointer = Speaker(RandomRotation()).ask, RandomRotation().first_pointer(3, 7)
     firsts = []
     for _ in range(6000):
-        pointer = ask(1, 6, pointer, np.zeros(6, np.int64), counts)
-        firsts.append(int(counts.argmax()))
+        see = asks(1, pointer, np.zeros(6, np.int64))
+        pointer = ask(see)
+        firsts.append(int(see.counts.argmax()))
     assert stats.chisquare(np.bincount(firsts, minlength=6)).pvalue > 0.001
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.oracles import dispatch_units as slow
 from workbench.errors import InputError
+from workbench.policies.asking import Speaker
 from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RandomRotation, RotatedSplit
-from workbench.policies.dispatch.units.contract import UnitsContract
-from workbench.policies.dispatch.units.walk import compiled
+from workbench.policies.dispatch.units.contract import UnitsContract, asks
 
 GROUPS = st.lists(st.integers(1, 40) | st.integers(1, 640), min_size=1, max_size=200)
 UNITS = st.integers(1, 8) | st.just(64)
@@ -92,11 +92,12 @@ def test_table_of_the_literal_formulas(row):
 
 def spreads(policy, rounds, groups, seed):
     """Largest less smallest cumulative count after each of some numbers of rounds."""
-    ask, counts, taken = compiled(policy), np.zeros(4, np.int64), np.zeros(4, np.int64)
+    ask, taken = Speaker(policy).ask, np.zeros(4, np.int64)
     pointer, total, found = policy.first_pointer(0, seed), np.zeros(4, np.int64), []
     for at, waves in enumerate(groups, 1):
-        pointer = ask(waves, 4, pointer, taken, counts)
-        total += counts
+        see = asks(waves, pointer, taken)
+        pointer = ask(see)
+        total += see.counts
         if at in rounds:
             found.append(int(total.max() - total.min()))
     return found

@@ -8,142 +8,147 @@ class TestMyChoice(ChoiceContract):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.policies.dispatch.choice.plain import USUAL, Scene
+from workbench.policies.asking import ANSWER, Asked, Scenes, Speaker, plain
+from workbench.policies.contract import Contract, check
+from workbench.policies.dispatch.choice.plain import INSTRUCTIONS, USUAL, Scene
 from workbench.policies.dispatch.choice.question import Choice
-from workbench.policies.dispatch.choice.walk import UNTOUCHED, Asked, CompiledSpeaker, PlainSpeaker, digest, walk
-from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
+from workbench.policies.dispatch.choice.view import ChoiceNotice, ChoiceView
 
-__all__ = ["ChoiceContract"]
+__all__ = ["ChoiceContract", "check"]
 
-_FRESH = """
-import pickle, sys
-policy = pickle.load(sys.stdin.buffer)
-from workbench.policies.dispatch.choice.walk import PlainSpeaker, digest
-print(digest(policy, PlainSpeaker, {names!r}))
-"""
+UNTOUCHED = 77.0
+"""What stands in the scores before they are asked for."""
 
 
-class ChoiceContract(ValueContract):
+class ChoiceContract(Contract):
     """Tests that every module choice passes; a subclass names the policy."""
 
     policy: ClassVar[Choice]
+    sizes = (1, 2, 5, 16)
+    """Modules of the machines that are walked through."""
+    steps = 40
     names: ClassVar[tuple[str, ...]] = USUAL
     """The resources of the machine that is walked through."""
-    sizes: ClassVar[tuple[int, ...]] = (1, 2, 5, 16)
-    """Modules of the machines that are walked through."""
-    steps: ClassVar[int] = 40
-    """Questions in each walk."""
     impartial: ClassVar[bool] = True
     """Whether a module is judged by its state alone: modules that change places take their scores along."""
+    settings = ("policy", "sizes", "steps", "names")
 
-    def test_scores_every_candidate(self) -> None:
-        for _, asked in self._walks():
-            assert asked.status != RAISED, f"raised when asked {asked.scene}"
-            assert np.isfinite(asked.scores[:-1]).all(), asked
-            assert asked.scores[-1] == UNTOUCHED, "wrote behind the last candidate"
+    def speakers(self) -> Sequence[Choice]:
+        """Return the terms of the sum."""
+        return [term for term, _ in self.policy.bound(self.names).terms()]
 
-    def test_scores_the_same_whenever_asked_the_same(self) -> None:
-        for term, asked in self._walks():
-            assert self._again(term, asked, asked.scene) == asked.scores[:-1].tolist(), asked
+    def start_memory(self, policy: Choice, size: int, seed: int) -> np.ndarray:
+        """Return what a term remembers at the start of a run with so many modules."""
+        return policy.start_memory(size, seed)
+
+    def scenes(self, policy: Choice, size: int, steps: int, draw: np.random.Generator) -> Scenes:
+        """Ask about random states of so many modules, and tell of the module that scores highest."""
+        kept: Any = None
+        for step in range(steps):
+            shown = drawn_scene(draw, self.names, size, cycle=step * 1000)
+            see = asks(shown)
+            yield see
+            taken = int(shown.modules[np.argmax(see.scores[:-1])])
+            yield "chosen", ChoiceNotice(taken, size, kept, kept)
+
+    def judge(self, asked: Asked) -> str:
+        """Return a fault where a candidate has no finite score, or something behind the last one is written."""
+        if asked.name != ANSWER:
+            return ""
+        scores = asked.after.scores
+        if not np.isfinite(scores[:-1]).all():
+            return f"scored {scores[:-1].tolist()} for {asked.see}"
+        return "" if scores[-1] == UNTOUCHED else f"wrote behind the last candidate, for {asked.see}"
 
     def test_scores_follow_from_the_candidates_alone(self) -> None:
-        for term, asked in self._walks():
-            assert self._again(term, asked, _others_changed(asked.scene)) == asked.scores[:-1].tolist(), asked
+        self._same_after(_others_changed)
 
     def test_impartial_or_not(self) -> None:
-        turned = [
-            (asked.scores[:-1].tolist(), self._again(term, asked, _reversed(asked.scene))[::-1])
-            for term, asked in self._walks()
-        ]
+        turned = [(_scores(asked), self._again(asked, _reversed(asked.see))[::-1]) for asked in self._answers()]
         assert all(one == other for one, other in turned) == self.impartial, f"impartial is {self.impartial}"
 
-    def test_compiled_and_plain_scores_agree_to_the_bit(self) -> None:
-        for term in self._terms():
-            for modules in self.sizes:
-                mine = walk(CompiledSpeaker(term, modules), self.names, modules, self.steps)
-                plain = walk(PlainSpeaker(term, modules), self.names, modules, self.steps)
-                for one, other in zip(mine, plain, strict=True):
-                    assert one.scores.tobytes() == other.scores.tobytes(), f"compiled {one}, plain {other}"
-                    assert one.memory.tolist() == other.memory.tolist(), "memories differ"
-
-    def test_stays_within_its_arrays(self) -> None:
-        for term in self._terms():
-            for asked in walk(CompiledSpeaker(term, 6, checked=True), self.names, 6, self.steps):
-                assert asked.status != RAISED, asked
-
-    def test_leaves_its_inputs_alone(self) -> None:
-        for term in self._terms():
-            params = term.parameters()
-            for asked in walk(PlainSpeaker(term, 6), self.names, 6, self.steps):
-                before = [column.tobytes() for column in asked.scene.columns()]
-                self._again(term, asked, asked.scene)
-                assert [column.tobytes() for column in asked.scene.columns()] == before, "wrote to what it was shown"
-            assert params.tolist() == term.parameters().tolist(), "wrote to its parameters"
-
-    def test_memory_belongs_to_the_run(self) -> None:
-        for term in self._terms():
-            first, second = term.start_memory(16, 5), term.start_memory(16, 5)
-            assert (first.dtype, first.ndim) == (np.dtype(np.int64), 1), "memory is one row of int64"
-            assert first is not second, "each run has its own memory"
-            assert first.tolist() == second.tolist(), "the same seed gives the same memory"
-            assert (first.tolist() != term.start_memory(16, 6).tolist()) == term.draws, f"draws is {term.draws}"
+    def test_memory_follows_from_the_seed(self) -> None:
+        for term in self.speakers():
+            first, second = term.start_memory(16, 5), term.start_memory(16, 6)
+            assert (first.tolist() != second.tolist()) == term.draws, f"draws is {term.draws}"
 
     def test_terms_are_single_scores(self) -> None:
         for term, weight in self.policy.terms():
             assert term.terms() == ((term, 1.0),), "a sum within the sum"
             assert weight >= 0, "a weight below zero"
-        assert self.policy.needs_heat() == any(term.needs_heat() for term in self._terms())
+        assert self.policy.needs_heat() == any(term.needs_heat() for term in self.speakers())
 
     def test_goes_with_the_machine(self) -> None:
         self.policy.bound(self.names).check_resources(self.names)
         assert self.policy.bound(self.names).bound(self.names) == self.policy.bound(self.names)
 
-    def test_scores_the_same_in_a_fresh_interpreted_process(self) -> None:
-        told = told_by_a_fresh_interpreted_process(self.policy, _FRESH.format(names=self.names))
-        assert told == digest(self.policy, CompiledSpeaker, self.names)
+    def _answers(self) -> list[Asked]:
+        return [asked for asked in self.asked() if asked.name == ANSWER]
 
-    def _terms(self) -> list[Choice]:
-        return [term for term, _ in self.policy.bound(self.names).terms()]
+    def _same_after(self, change: Any) -> None:
+        for asked in self._answers():
+            assert self._again(asked, change(asked.see)) == _scores(asked), asked.see
 
-    def _walks(self) -> Iterator[tuple[Choice, Asked]]:
-        for term in self._terms():
-            for modules in self.sizes:
-                for asked in walk(CompiledSpeaker(term, modules), self.names, modules, self.steps):
-                    yield term, asked
-
-    def _again(self, term: Choice, asked: Asked, shown: Scene) -> list[float]:
+    def _again(self, asked: Asked, see: ChoiceView) -> list[float]:
         """The scores in another state, with the memory that there was."""
-        speaker, scores = PlainSpeaker(term, shown.heat.size), np.zeros(shown.modules.size)
-        speaker.memory = asked.memory.copy()
-        assert speaker.ask(shown, scores) != RAISED, f"raised when asked {shown}"
-        return [float(score) for score in scores]
+        speaker = Speaker(asked.policy, asked.see.memory.copy(), plain(asked.policy))
+        other = see._replace(scores=np.zeros(see.count), memory=speaker.memory)
+        assert speaker.ask(other) != RAISED, f"raised for {see}"
+        return [float(score) for score in other.scores]
 
 
-def _others_changed(shown: Scene) -> Scene:
+def _scores(asked: Asked) -> list[float]:
+    found: list[float] = asked.after.scores[:-1].tolist()
+    return found
+
+
+def asks(shown: Scene) -> ChoiceView:
+    """Return what is asked about a state, with a place behind the last candidate that stays untouched."""
+    kept: Any = None
+    scores = np.full(shown.modules.size + 1, UNTOUCHED)
+    return ChoiceView(shown.cycle, shown.modules.size, *shown.columns(), scores, kept, kept)
+
+
+def drawn_scene(draw: np.random.Generator, names: tuple[str, ...] = USUAL, modules: int = 5, cycle: int = 0) -> Scene:
+    """Return a state of modules: some alike, some empty, with any candidates; instructions in fixed point."""
+    totals = draw.integers(1, 513, len(names))
+    kinds = draw.integers(1, modules + 1)
+    like = draw.integers(0, kinds, modules)
+    free = (totals * draw.choice([0.0, 0.25, 0.9, 1.0], (kinds, len(names)))).astype(np.int64)[like]
+    recent = (draw.integers(0, 1 << 34, (kinds, INSTRUCTIONS)) * draw.integers(0, 2, (kinds, 1)) / (1 << 20))[like]
+    return Scene(
+        cycle=cycle,
+        modules=np.sort(draw.permutation(modules)[: draw.integers(1, modules + 1)]),
+        demand=draw.integers(0, totals + 1),
+        free=free.reshape(-1),
+        longest=(free // 2).reshape(-1),
+        totals=totals,
+        recent=recent.reshape(-1),
+        heat=(draw.random(kinds) * 50 * draw.integers(0, 2))[like],
+        names=names,
+    )
+
+
+_ROWS = ("free", "longest", "recent")
+
+
+def _others_changed(see: ChoiceView) -> ChoiceView:
     """The same, but modules that are no candidates have another state."""
-    modules = shown.heat.size
+    modules = see.heat.size
     other = np.ones(modules, bool)
-    other[shown.modules] = False
-    free, longest, recent = (
-        np.where(other[:, None], 0, column.reshape(modules, -1)).reshape(-1)
-        for column in (shown.free, shown.longest, shown.recent)
-    )
-    return shown._replace(free=free, longest=longest, recent=recent, heat=np.where(other, -1.0, shown.heat))
+    other[see.modules] = False
+    rows: Any = {n: np.where(other[:, None], 0, getattr(see, n).reshape(modules, -1)).reshape(-1) for n in _ROWS}
+    return see._replace(heat=np.where(other, -1.0, see.heat), **rows)
 
 
-def _reversed(shown: Scene) -> Scene:
+def _reversed(see: ChoiceView) -> ChoiceView:
     """The same modules in the opposite order."""
-    modules = shown.heat.size
-    free, longest, recent = (
-        np.ascontiguousarray(column.reshape(modules, -1)[::-1]).reshape(-1)
-        for column in (shown.free, shown.longest, shown.recent)
-    )
-    candidates = np.ascontiguousarray((modules - 1 - shown.modules)[::-1])
-    heat = np.ascontiguousarray(shown.heat[::-1])
-    return shown._replace(modules=candidates, free=free, longest=longest, recent=recent, heat=heat)
+    modules, turned = see.heat.size, np.ascontiguousarray
+    rows: Any = {n: turned(getattr(see, n).reshape(modules, -1)[::-1]).reshape(-1) for n in _ROWS}
+    return see._replace(modules=turned((modules - 1 - see.modules)[::-1]), heat=turned(see.heat[::-1]), **rows)

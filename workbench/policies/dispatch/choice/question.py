@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, Question
+from workbench.compiled import Question
 from workbench.errors import InputError
 from workbench.policies.arguments import seed_of, wholes
 from workbench.policies.dispatch.choice.plain import Scene, scene, summed
@@ -151,18 +151,16 @@ class Choice(Policy, abstract=True):
     def _asked(term: Choice, shown: Scene, after: Sequence[int], seed: int) -> np.ndarray:
         count = len(shown.heat)
         memory, params, scores = term.start_memory(count, seed), term.parameters(), np.zeros(len(shown.modules))
-        if chosen := type(term).chosen:
-            for module in after:
-                term.plain_answer(chosen, CHOSEN)(ChoiceNotice(module, count, params, memory))
+        for module in after:
+            term.tell("chosen", ChoiceNotice(module, count, params, memory))
         term.plain_answer()(ChoiceView(shown.cycle, scores.size, *shown.columns(), scores, params, memory))
         return scores
 
     def ready(self, modules: int, seed: int = 0, checked: bool = False) -> ReadyChoice:
         """The score for one run: compiled functions, parameters, fresh memory."""
-        chosen = type(self).chosen
         return ReadyChoice(
-            SCORE.ready(self.function(), checked, self.lever_kinds()),
-            CHOSEN.ready(chosen, checked, self.lever_kinds()) if chosen else NO_ANSWER,
+            self.ready_answer(checked),
+            self.ready_notice("chosen", checked),
             self.parameters(),
             self.start_memory(modules, seed),
             self.history_cycles(),

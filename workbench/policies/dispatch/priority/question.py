@@ -20,7 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, Question
+from workbench.compiled import Question
 from workbench.policies.arguments import MOST_LEVELS, listed, whole, wholes
 from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 from workbench.policies.policy import Policy
@@ -90,9 +90,8 @@ class Priority(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyPriority:
         """The policy for a run."""
-        holds = type(self).holds_until
         return ReadyPriority(
-            RANK.ready(self.function(), checked, self.lever_kinds()),
-            HOLDS.ready(holds, checked, self.lever_kinds()) if holds else NO_ANSWER,
+            self.ready_answer(checked),
+            self.ready_notice("holds_until", checked),
             self.parameters(),
         )

@@ -1,4 +1,4 @@
-"""What every selection policy owes, as tests to join: five lines in a test file, for policies of this package or not.
+"""What every selection policy owes, as tests to join: three lines in a test file, for policies of this package or not.
 
 from workbench.policies.dispatch.selection.contract import SelectionContract
 
@@ -13,87 +13,85 @@ from typing import ClassVar
 
 import numpy as np
 
-from workbench.policies.dispatch.selection.checking import check
+from workbench.policies.asking import KEPT, Asked, Scenes, Speaker, plain
+from workbench.policies.contract import Contract, check
 from workbench.policies.dispatch.selection.question import NOBODY, Selection
-from workbench.policies.dispatch.selection.walk import Asked, CompiledSpeaker, PlainSpeaker, digest, walk
-from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
+from workbench.policies.dispatch.selection.view import SelectionView
+from workbench.streams import Streams
 
 __all__ = ["SelectionContract", "check"]
 
-_FRESH = """
-import pickle, sys
-policy = pickle.load(sys.stdin.buffer)
-from workbench.policies.dispatch.selection.walk import digest
-print(digest(policy, False, {channels}))
-"""
+SPARE = 2
+"""Entries behind the last waiting group: arrays may be longer than the round."""
+LATER = 10_000
 
 
-class SelectionContract(ValueContract):
+class SelectionContract(Contract):
     """Tests that every selection policy passes; a subclass names the policy."""
 
     policy: ClassVar[Selection]
-    channels: ClassVar[tuple[int, ...]] = (1, 2, 3, 8, 64)
+    sizes = (1, 2, 3, 8, 64)
     """Numbers of channels that the policy is made for."""
+    steps = 150
+    tried = 60
     levels: ClassVar[int] = 4
-    steps: ClassVar[int] = 150
-    """Rounds in each walk."""
+    settings = ("policy", "sizes", "steps", "levels")
 
-    def test_chooses_a_group_that_fits(self) -> None:
-        for asked in self._walks():
-            assert asked.in_order, f"answered {asked.answer} at {asked.round}"
+    def start_memory(self, policy: Selection, size: int, seed: int) -> np.ndarray:
+        """Return what the policy remembers at the start of a run with so many channels."""
+        return policy.start_memory(size, self.levels, seed)
 
-    def test_chooses_nobody_only_if_it_may(self) -> None:
-        nobody = [asked for asked in self._walks() if asked.answer == NOBODY]
+    def scenes(self, policy: Selection, size: int, steps: int, draw: np.random.Generator) -> Scenes:
+        """Ask about rounds at rising cycles."""
+        policy.check_run(size, self.levels)
+        yield from rounds(size, self.levels, steps)
+
+    def judge(self, asked: Asked) -> str:
+        """Return a fault where the answer is no group that fits, or nobody without saying that it may be."""
+        see, chosen = asked.see, asked.answer
+        if chosen == NOBODY:
+            return self._fault_of_nobody(asked)
+        if not (0 <= chosen < see.count and see.fits[chosen]):
+            return f"answered {chosen}, which is no group that fits, for {see}"
+        return ""
+
+    def _fault_of_nobody(self, asked: Asked) -> str:
+        """Nobody must be allowed, not be remembered, and stay nobody while nothing but time changes."""
         if self.policy.work_conserving():
-            assert not nobody, f"chose nobody at {nobody[0].round}"
-        else:
-            assert nobody, "says that it may choose nobody, and always chooses somebody"
+            return f"chose nobody for {asked.see}; one that may do so overrides work_conserving"
+        if asked.see.memory.tolist() != asked.after.memory.tolist():
+            return f"chose nobody and remembered something, for {asked.see}"
+        later = asked.see._replace(cycle=asked.see.cycle + LATER, waited=asked.see.waited + LATER)
+        if Speaker(self.policy, asked.see.memory.copy(), plain(self.policy)).ask(later) != NOBODY:
+            return f"chose nobody for {asked.see}, and somebody when only time had passed"
+        return ""
 
-    def test_nobody_is_not_remembered_and_stays_nobody_while_time_passes(self) -> None:
-        for channels in self.channels:
-            speaker = PlainSpeaker(self.policy, channels, self.levels)
-            for asked in walk(speaker, channels, self.levels, self.steps):
-                if asked.answer == NOBODY:
-                    assert asked.before.tolist() == asked.after.tolist(), f"remembered nobody at {asked.round}"
-                    later = asked.round._replace(cycle=asked.round.cycle + 10_000, waited=asked.round.waited + 10_000)
-                    assert speaker.ask(later) == NOBODY, f"chose somebody some cycles after {asked.round}"
+    def test_chooses_nobody_if_it_says_that_it_may(self) -> None:
+        nobody = any(asked.answer == NOBODY for asked in self.asked())
+        assert nobody != self.policy.work_conserving(), "says that it may choose nobody, and always chooses somebody"
 
-    def test_compiled_and_plain_answers_agree(self) -> None:
-        for channels in self.channels:
-            plain = walk(PlainSpeaker(self.policy, channels, self.levels), channels, self.levels, self.steps)
-            compiled = walk(CompiledSpeaker(self.policy, channels, self.levels), channels, self.levels, self.steps)
-            for one, other in zip(plain, compiled, strict=True):
-                assert one.answer == other.answer, f"{one.answer} plain, {other.answer} compiled, at {one.round}"
-                assert one.after.tolist() == other.after.tolist(), f"memory differs after {one.round}"
 
-    def test_stays_within_its_arrays(self) -> None:
-        check(self.policy, self.channels, self.levels)
+def rounds(channels: int, levels: int, steps: int, seed: int = 0) -> Iterator[SelectionView]:
+    """Yield rounds at rising cycles, each with some channels waiting, of which at least one has a group that fits.
 
-    def test_leaves_its_inputs_alone(self) -> None:
-        params = self.policy.parameters()
-        for channels in self.channels:
-            speaker = PlainSpeaker(self.policy, channels, self.levels)
-            for asked in walk(speaker, channels, self.levels, self.steps):
-                copies, speaker.memory = [column.copy() for column in asked.round[2:]], asked.before.copy()
-                assert speaker.ask(asked.round) == asked.answer, "answers differ on the same question"
-                for name, column, copy in zip(asked.round._fields[2:], asked.round[2:], copies, strict=True):
-                    assert column.tolist() == copy.tolist(), f"wrote to {name} at {asked.round}"
-        assert params.tolist() == self.policy.parameters().tolist(), "wrote to its parameters"
+    Ranks follow the static priorities, or lie close together, or are negative. Now and then only one channel waits.
+    """
+    draw, cycle = Streams(seed)["rounds"], 0
+    for _ in range(steps):
+        yield _round(draw, cycle, channels, levels)
+        cycle += int(draw.integers(0, 40))
 
-    def test_memory_belongs_to_the_run(self) -> None:
-        for channels in self.channels:
-            first, second = (self.policy.start_memory(channels, self.levels, 5) for _ in range(2))
-            assert first.dtype == np.int64, "memory is int64"
-            assert first.ndim == 1, "memory is one row"
-            assert first is not second, "each run has its own memory"
-            assert first.tolist() == second.tolist(), "the same seed gives the same memory"
 
-    def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
-        channels = self.channels[-1]
-        told = told_by_a_fresh_interpreted_process(self.policy, _FRESH.format(channels=channels))
-        assert told == digest(self.policy, True, channels)
+def _round(draw: np.random.Generator, cycle: int, channels: int, levels: int) -> SelectionView:
+    waiting = int(draw.integers(1, channels + 1))
+    channel = np.sort(draw.permutation(channels)[:waiting])
+    priority = draw.integers(1, levels + 2, waiting)
+    rank = priority if draw.random() < 0.5 else draw.integers(-2, 2, waiting)
+    fits = draw.random(waiting) < (0.2, 0.6, 1.0)[int(draw.integers(3))]
+    fits[int(draw.integers(waiting))] = True
+    columns = (channel, priority, rank, fits, draw.integers(0, 50, waiting), draw.integers(1, 17, waiting))
+    return SelectionView._make((cycle, waiting, *(_longer(column, draw) for column in columns), *KEPT))
 
-    def _walks(self) -> Iterator[Asked]:
-        for channels in self.channels:
-            speaker = CompiledSpeaker(self.policy, channels, self.levels)
-            yield from walk(speaker, channels, self.levels, self.steps)
+
+def _longer(column: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    return np.concatenate([column.astype(np.int64), draw.integers(0, 2, SPARE)])

@@ -77,4 +77,4 @@ class Selection(Policy, abstract=True):
     def ready(self, channels: int, levels: int, seed: int = 0, checked: bool = False) -> ReadySelection:
         """The policy for one run: compiled function, parameters, fresh memory."""
         memory = self.start_memory(channels, levels, seed)
-        return ReadySelection(SELECT.ready(self.function(), checked, self.lever_kinds()), self.parameters(), memory)
+        return ReadySelection(self.ready_answer(checked), self.parameters(), memory)

@@ -101,7 +101,7 @@ class Stuck(Policy, abstract=True):
     def ready(self, checked: bool = False) -> ReadyStuck:
         """The policy for a run."""
         return ReadyStuck(
-            PARTS.ready(self.function(), checked, self.lever_kinds()),
+            self.ready_answer(checked),
             self.parameters(),
             self.patience(),
             self.look_ahead(),

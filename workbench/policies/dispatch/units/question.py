@@ -89,6 +89,4 @@ class Units(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyUnits:
         """The policy for a run."""
-        return ReadyUnits(
-            UNITS.ready(self.function(), checked, self.lever_kinds()), self.parameters(), int(self.by_pointer())
-        )
+        return ReadyUnits(self.ready_answer(checked), self.parameters(), int(self.by_pointer()))

@@ -162,9 +162,7 @@ class Serve(Policy, abstract=True):
 
     def ready(self, seed: int = 0, checked: bool = False) -> ReadyServe:
         """The policy for one run."""
-        return ReadyServe(
-            SERVE.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.start_memory(seed)
-        )
+        return ReadyServe(self.ready_answer(checked), self.parameters(), self.start_memory(seed))
 
 
 def checked_bytes(requests: Sequence[int]) -> np.ndarray:

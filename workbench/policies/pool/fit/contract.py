@@ -8,83 +8,53 @@ class TestMyFit(FitContract):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from workbench.compiled import RAISED, kernel
-from workbench.policies.pool.fit.question import FIT, CacheFit, blocks_in_order
+from workbench.policies.asking import KEPT, Asked, Scenes
+from workbench.policies.contract import Contract, check
+from workbench.policies.pool.fit.question import CacheFit, blocks_in_order
 from workbench.policies.pool.fit.view import FitView
-from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
-from workbench.streams import Streams
 from workbench.structures.size_index import ABOVE, FIELDS, NONE, OUTSIDE, SIZE, SizeIndex
 
-__all__ = ["FitContract"]
-_fit = FIT.ask
-_FRESH = """
-import pickle, sys
-policy = pickle.load(sys.stdin.buffer)
-from workbench.policies.pool.fit.contract import answers
-print(answers(policy, False))
-"""
+__all__ = ["FitContract", "check"]
 
 
-@kernel
-def _asked(answer, size, pool, first, roots, filled, nodes, params, memory):  # type: ignore[no-untyped-def]
-    return _fit(answer, FitView(size, pool, first, roots, filled, nodes, params, memory))
-
-
-class FitContract(ValueContract):
+class FitContract(Contract):
     """Tests that every choice among cached blocks passes; a subclass names the policy."""
 
     policy: ClassVar[CacheFit]
+    steps = 40
+    tried = 40
 
-    def test_takes_a_cached_block_that_is_large_enough_or_none(self) -> None:
-        for (index, size), found in zip(_pools(), answers(self.policy, False), strict=True):
-            if found != NONE:
-                assert index.nodes[found * FIELDS + ABOVE] != OUTSIDE, "the block is in use"
-                assert index.nodes[found * FIELDS + SIZE] >= size, "the block is too small"
+    def start_memory(self, policy: CacheFit, size: int, seed: int) -> np.ndarray:
+        """Return what the policy remembers at the start of a run."""
+        return policy.start_memory()
+
+    def scenes(self, policy: CacheFit, size: int, steps: int, draw: np.random.Generator) -> Scenes:
+        """Ask about blocks side by side, some in use; sizes alike and not, from bytes to GiB."""
+        for _ in range(steps):
+            index, needed = _drawn(draw)
+            yield FitView(needed, 0, 0, *index, *KEPT)
+
+    def judge(self, asked: Asked) -> str:
+        """Return a fault where the block is in use or too small."""
+        found, see = asked.answer, asked.see
+        if found == NONE:
+            return ""
+        if not 0 <= found < see.nodes.size // FIELDS or see.nodes[found * FIELDS + ABOVE] == OUTSIDE:
+            return f"took block {found}, which is not cached, for {see}"
+        small = see.nodes[found * FIELDS + SIZE] < see.size
+        return f"took block {found}, which is too small, for {see}" if small else ""
 
     def test_takes_an_exact_block_where_it_is_the_only_one(self) -> None:
         assert self.policy.take([64], 64) == 0
         assert self.policy.take([32], 64) is None
         assert self.policy.take([], 64) is None
 
-    def test_compiled_and_plain_answers_agree_and_stay_within_their_arrays(self) -> None:
-        for checked in (False, True):
-            assert answers(self.policy, True, checked) == answers(self.policy, False)
 
-    def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
-        assert told_by_a_fresh_interpreted_process(self.policy, _FRESH) == str(answers(self.policy, True))
-
-    def test_leaves_its_inputs_alone(self) -> None:
-        for index, size in _pools():
-            before = [column.tobytes() for column in index]
-            _plain(self.policy, index, size)
-            assert [column.tobytes() for column in index] == before, "wrote to what it was shown"
-
-
-def answers(policy: CacheFit, compiled: bool, checked: bool = False) -> list[int]:
-    """The block that a policy takes of each of some pools, asked compiled or in plain Python."""
-    if not compiled:
-        return [_plain(policy, index, size) for index, size in _pools()]
-    ready, found = policy.ready(checked), []
-    for index, size in _pools():
-        found.append(int(_asked(ready.answer, size, 0, 0, *index, ready.params, policy.start_memory())))
-        assert found[-1] != RAISED, f"raised when asked for {size} bytes"
-    return found
-
-
-def _plain(policy: CacheFit, index: SizeIndex, size: int) -> int:
-    seen = FitView(size, 0, 0, *index, policy.parameters(), policy.start_memory())
-    return int(policy.plain_answer()(seen))
-
-
-def _pools() -> Iterator[tuple[SizeIndex, int]]:
-    """Blocks side by side, some in use; sizes alike and not, from bytes to GiB."""
-    draw = Streams(0)["pools"]
-    for _ in range(40):
-        count, most = int(draw.integers(1, 12)), int(2 ** draw.uniform(1, 32))
-        sizes = np.maximum(draw.choice(draw.integers(1, most + 1, 4), count), 1).tolist()
-        yield blocks_in_order(sizes, (draw.random(count) < 0.7).tolist()), int(draw.choice(sizes) + draw.integers(0, 2))
+def _drawn(draw: np.random.Generator) -> tuple[SizeIndex, int]:
+    count, most = int(draw.integers(1, 12)), int(2 ** draw.uniform(1, 32))
+    sizes = np.maximum(draw.choice(draw.integers(1, most + 1, 4), count), 1).tolist()
+    return blocks_in_order(sizes, (draw.random(count) < 0.7).tolist()), int(draw.choice(sizes) + draw.integers(0, 2))

@@ -90,7 +90,7 @@ class CacheFit(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyFit:
         """The policy for one run: compiled function, parameters, fresh memory."""
-        return ReadyFit(FIT.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.start_memory())
+        return ReadyFit(self.ready_answer(checked), self.parameters(), self.start_memory())
 
 
 def blocks_in_order(cached: Sequence[int], free: Sequence[bool] | None = None) -> SizeIndex:

@@ -82,9 +82,7 @@ class IdleRelease(Policy, abstract=True):
 
     def ready(self, checked: bool = False) -> ReadyIdle:
         """The policy for one run."""
-        return ReadyIdle(
-            RELEASE.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.limit_bytes()
-        )
+        return ReadyIdle(self.ready_answer(checked), self.parameters(), self.limit_bytes())
 
 
 def chained(cached: Sequence[int], order: Sequence[int]) -> np.ndarray:

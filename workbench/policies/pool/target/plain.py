@@ -146,8 +146,7 @@ def _known(what: str, name: Any, names: Sequence[str]) -> int:
 def _asked(term: Any, shown: Scene, names: Sequence[str], after: Sequence[int], seed: int) -> np.ndarray:
     count = len(names)
     memory, params, scores = term.start_memory(count, seed), term.parameters_on(names), np.zeros(shown.cards.size)
-    if told := type(term).chosen:
-        for card in after:
-            term.plain_answer(told, term.tells["chosen"])(TargetNotice(card, count, params, memory))
+    for card in after:
+        term.tell("chosen", TargetNotice(card, count, params, memory))
     term.plain_answer()(TargetView._make((*shown.arguments(), scores, params, memory)))
     return scores

@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, Question
+from workbench.compiled import Question
 from workbench.policies.policy import Policy
 from workbench.policies.pool.target.plain import choose
 from workbench.policies.pool.target.view import TargetNotice, TargetView
@@ -140,10 +140,9 @@ class Target(Policy, abstract=True):
 
     def ready(self, ids: Sequence[str], seed: int = 0, checked: bool = False) -> ReadyTarget:
         """The score for one run on a board of these cards: compiled functions, parameters, fresh memory."""
-        told = type(self).chosen
         return ReadyTarget(
-            SCORE.ready(self.function(), checked, self.lever_kinds()),
-            CHOSEN.ready(told, checked, self.lever_kinds()) if told else NO_ANSWER,
+            self.ready_answer(checked),
+            self.ready_notice("chosen", checked),
             self.parameters_on(ids),
             self.start_memory(len(ids), seed),
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.policies.translation.eviction.question import TOUCHED, Eviction
+from workbench.policies.translation.eviction.question import Eviction
 from workbench.policies.translation.eviction.view import EvictionView, TouchView
 from workbench.structures.entry_sets import (
     EARLIEST,
@@ -42,10 +42,8 @@ class PlainSet:
             insert(self.table, 0, self.where[page], page, 0, NONE)
         else:
             touch(self.table, 0, self.where[page])
-        told: Any = type(self.policy).touched
-        if told is not None:
-            notice = TouchView(self.where[page], 0, 0, self.ways, int(fresh), self.params, self.memory)
-            self.policy.plain_answer(told, TOUCHED)(notice)
+        notice = TouchView(self.where[page], 0, 0, self.ways, int(fresh), self.params, self.memory)
+        self.policy.tell("touched", notice)
 
     def drop(self, page: int) -> None:
         """Take a page out."""

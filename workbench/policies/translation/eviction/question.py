@@ -31,7 +31,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, Question, kernel
+from workbench.compiled import Question, kernel
 from workbench.errors import unknown_name, wrong_value
 from workbench.policies.arguments import listed, seed_of
 from workbench.policies.policy import Policy
@@ -136,10 +136,9 @@ class Eviction(Policy, abstract=True):
     def ready(self, sets: int, ways: int, seed: int = 0, checked: bool = False) -> ReadyEviction:
         """The policy for one run: compiled functions, parameters, fresh memory."""
         base = self.base_policy()
-        touched = type(base).touched
         return ReadyEviction(
-            EVICT.ready(base.function(), checked, base.lever_kinds()),
-            TOUCHED.ready(touched, checked, base.lever_kinds()) if touched else NO_ANSWER,
+            base.ready_answer(checked),
+            base.ready_notice("touched", checked),
             base.parameters(),
             base.start_memory(sets, ways, seed),
             *self.protection(),

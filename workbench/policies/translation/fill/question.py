@@ -26,7 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, Question
+from workbench.compiled import Question
 from workbench.errors import wrong_value
 from workbench.policies.arguments import MOST_CORES, MOST_ENTRIES, listed, seed_of, whole
 from workbench.policies.policy import Policy
@@ -121,10 +121,9 @@ class Fill(Policy, abstract=True):
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyFill:
         """The policy for one run: compiled functions, parameters, fresh memory."""
-        told = type(self).told
         return ReadyFill(
-            FILL.ready(self.function(), checked, self.lever_kinds()),
-            TOLD.ready(told, checked, self.lever_kinds()) if told else NO_ANSWER,
+            self.ready_answer(checked),
+            self.ready_notice("told", checked),
             self.parameters(),
             self.start_memory(cores, seed),
         )

@@ -89,9 +89,7 @@ class Peer(Policy, abstract=True):
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyPeer:
         """The policy for one run: compiled function, parameters, fresh memory."""
-        return ReadyPeer(
-            PEER.ready(self.function(), checked, self.lever_kinds()), self.parameters(), self.start_memory(cores, seed)
-        )
+        return ReadyPeer(self.ready_answer(checked), self.parameters(), self.start_memory(cores, seed))
 
 
 def _of_cores(name: str, given: Any, cores: int) -> list[int]:

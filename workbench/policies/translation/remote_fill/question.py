@@ -88,7 +88,7 @@ class RemoteFill(Policy, abstract=True):
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyRemoteFill:
         """The policy for one run: compiled function, parameters, fresh memory."""
         return ReadyRemoteFill(
-            REMOTE_FILL.ready(self.function(), checked, self.lever_kinds()),
+            self.ready_answer(checked),
             self.parameters(),
             self.start_memory(cores, seed),
         )

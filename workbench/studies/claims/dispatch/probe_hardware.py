@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from workbench.policies.asking import Speaker
 from workbench.policies.probes import Probe
-from workbench.policies.probes.asking import compiled, states
+from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.hardware import ProbeCost
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence
@@ -21,8 +22,8 @@ def _cycles(evidence: Evidence) -> Iterator[Finding]:
     exact, stepped, serial = map(Probe.read, ("exact_run", {"exact_run": {"timing": "pipe_3cycle"}}, "bit_serial"))
     for blocks in SIZES:
         cycles = [probe.cost(blocks).cycles for probe in (exact, stepped, serial)]
-        one, other = compiled(exact), compiled(serial)
-        differ = sum(one(free, blocks) != other(free, blocks) for free in states(blocks, STATES))
+        one, other = Speaker(exact).ask, Speaker(serial).ask
+        differ = sum(one(asks(free, blocks)) != other(asks(free, blocks)) for free in states(blocks, STATES))
         note = "{} or {} cycles against {} of a scan; ".format(*cycles) + f"{differ} of {STATES} reports differ"
         fixed = cycles == [1, 3, blocks] and not differ
         yield fact(f"N = {blocks}", "one or three cycles, same reports", fixed, estimate=cycles[0], note=note)

@@ -1,0 +1,197 @@
+"""What every policy owes, whatever its question, as tests to join: three lines in a test file.
+
+    from workbench.policies.placement.contract import PlacementContract
+
+    class TestMyFit(PlacementContract):
+        policy = MyFit(shift=8)
+
+A question says what it asks about (`scenes`) and which answers are allowed (`judge`); the rest is written here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+import numpy as np
+
+from workbench.compiled import RAISED, fields_of
+from workbench.errors import PolicyError
+from workbench.policies.asking import Asked, Say, Scenes, Speaker, compiled, copied, digest, plain, walk
+from workbench.policies.policy import Policy
+from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
+from workbench.streams import Streams
+
+SEED = 1
+"""Of every policy that draws."""
+
+_FRESH = """
+import pickle, sys
+from workbench.policies.asking import plain
+print(pickle.load(sys.stdin.buffer).digest(plain))
+"""
+
+
+class Contract(ValueContract):
+    """Tests that every policy with an answer passes; each question has a subclass, and each policy one of that.
+
+    A question defines `scenes` and `judge`, and `start_memory` where its policies remember something.
+    """
+
+    sizes: ClassVar[tuple[int, ...]] = (1,)
+    """Sizes of what is asked about (segments, blocks, units, channels, modules, cards)."""
+    steps: ClassVar[int] = 60
+    """Scenes of each size."""
+    sizes_tried: ClassVar[tuple[int, ...]] = ()
+    """Sizes in a check; all of them if empty."""
+    tried: ClassVar[int] = 25
+    """Scenes of each size in a check."""
+
+    settings: ClassVar[tuple[str, ...]] = ("policy", "sizes", "steps")
+    """What a subclass may set."""
+
+    def scenes(self, policy: Any, size: int, steps: int, draw: np.random.Generator) -> Scenes:
+        """Yield what is asked about: views whose `levers` and `memory` are None, each sent its answer."""
+        raise NotImplementedError
+
+    def judge(self, asked: Asked) -> str:
+        """Return what is wrong with an answer, as a sentence without the policy's name goes on; empty if nothing."""
+        raise NotImplementedError
+
+    def start_memory(self, policy: Any, size: int, seed: int) -> np.ndarray:
+        """Return what a policy remembers at the start of a run of a size."""
+        return np.zeros(1, np.int64)
+
+    def speakers(self) -> Sequence[Any]:
+        """Return the policies whose functions answer: the policy, unless others answer for it."""
+        return (self.policy,)
+
+    def levers(self, policy: Any) -> np.ndarray:
+        """Return the numbers that answers see."""
+        return np.array(policy.parameters())
+
+    def test_answers_are_allowed(self) -> None:
+        for asked in self.asked():
+            assert asked.answer != RAISED, f"{asked.policy.short()} {asked.problem}"
+            assert not (fault := self.judge(asked)), f"{asked.policy.short()} {fault}"
+
+    def test_compiled_and_plain_answers_agree(self) -> None:
+        for one, other in zip(self.asked(), self.asked(plain), strict=True):
+            assert one.outcome == other.outcome, _disagreement(one, other)
+
+    def test_stays_within_its_arrays(self) -> None:
+        self.check()
+
+    def test_leaves_its_inputs_alone(self) -> None:
+        say = lru_cache(plain)
+        for asked in self.asked(plain):
+            again = copied(asked.see)
+            answer = say(asked.policy)(asked.name, again)
+            assert answer == asked.answer, f"answers differ on the same scene: {asked.see}"
+            for name, field in fields_of(type(again)).items():
+                before = getattr(asked.after if field.writable else asked.see, name)
+                assert np.array_equal(getattr(again, name), before), f"{name} is another afterwards, for {asked.see}"
+
+    def test_memory_belongs_to_the_run(self) -> None:
+        for policy in self.speakers():
+            first, second = (self.start_memory(policy, self.sizes[-1], 5) for _ in range(2))
+            assert (first.dtype, first.ndim) == (np.dtype(np.int64), 1), "memory is one row of int64"
+            assert first is not second, "each run has its own memory"
+            assert first.tolist() == second.tolist(), "the same seed gives the same memory"
+
+    def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
+        assert told_by_a_fresh_interpreted_process(self._of_question(), _FRESH) == self.digest(compiled)
+
+    def digest(self, way: Way) -> str:
+        """Return a digest of what the policy answers in some small scenes."""
+        return digest(self.walks(way, sizes=self.sizes[:5], steps=min(self.steps, 40)))
+
+    def asked(self, way: Way = compiled) -> list[Asked]:
+        """Return what became of every scene; the last two walks are remembered, for tests look at one several times."""
+        key = type(self), way
+        if key not in _latest:
+            while len(_latest) > 1:
+                del _latest[next(iter(_latest))]
+            _latest[key] = list(self.walks(way))
+        return _latest[key]
+
+    def walks(self, way: Way, sizes: Sequence[int] = (), steps: int = 0) -> Iterator[Asked]:
+        """Ask every policy that answers about the scenes of every size."""
+        for policy in self.speakers():
+            say = way(policy)
+            for size in sizes or self.sizes:
+                scenes = self.scenes(policy, size, steps or self.steps, Streams(0)["scenes"])
+                memory = self.start_memory(policy, size, SEED)
+                yield from walk(Speaker(policy, memory, say, self.levers(policy)), scenes)
+
+    def check(self) -> None:
+        """Ask a policy about some hundred scenes, with every index tested, and refuse a wrong answer (PolicyError)."""
+        mine = self.walks(partial(compiled, checked=True), self.sizes_tried, self.tried)
+        others = self.walks(plain, self.sizes_tried, self.tried)
+        for one in mine:
+            self._refuse(one)
+            other = next(others)
+            if one.outcome != other.outcome:
+                raise PolicyError(_disagreement(one, other))
+
+    def _refuse(self, asked: Asked) -> None:
+        if fault := asked.problem or self.judge(asked):
+            raise PolicyError(f"{asked.policy.short()} {fault}.")
+
+    def _of_question(self) -> Contract:
+        """Return the contract as a fresh process can read it: the question's own class, with these settings."""
+        named = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("workbench."))
+        found: Contract = named()
+        found.__dict__.update({name: getattr(self, name) for name in self.settings})
+        return found
+
+
+Way = Callable[[Any], Say]
+_latest: dict[Any, list[Asked]] = {}
+
+
+def _disagreement(one: Asked, other: Asked) -> str:
+    what = f"answered {one.answer} compiled and {other.answer} in plain Python"
+    if one.answer == other.answer:
+        what = "wrote or remembered otherwise compiled than in plain Python"
+    return f"{one.policy.short()} {what}, for {one.see}."
+
+
+def contract_of(policy: Policy) -> Any:
+    """Return the contract of a policy's question, to be held against this policy."""
+    base = next(cls for cls in type(policy).__mro__ if "question" in vars(cls))
+    found: Any = _contract_beside(base.__module__)()
+    found.policy = policy
+    return found
+
+
+def _contract_beside(module: str) -> type[ValueContract]:
+    """Return the contract in the folder of a question, that of values where there is none."""
+    name = f"{module.rpartition('.')[0]}.contract"
+    if find_spec(name) is None:
+        return ValueContract
+    return next(cls for cls in vars(import_module(name)).values() if _is_contract(cls, name))
+
+
+def _is_contract(found: Any, module: str) -> bool:
+    return isinstance(found, type) and issubclass(found, ValueContract) and found.__module__ == module
+
+
+def check(policy: Policy) -> None:
+    """Ask a policy about some hundred scenes, with every array index tested, and refuse a wrong answer.
+
+    Raises
+    ------
+    PolicyError
+        The answer does not compile, raises, never ends, is not allowed, or differs between compiled and plain Python.
+        The sentence names what was asked and what was answered.
+
+    Examples
+    --------
+    >>> from workbench.policies.placement import BestFit
+    >>> check(BestFit())
+    """
+    contract_of(policy).check()
