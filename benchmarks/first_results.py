@@ -39,7 +39,9 @@ def _new_policy() -> float:
         class FromTheTop(Placement):
             """Take the highest feasible start, looked for segment by segment."""
 
-            skip: int = lever(0, least=0, most=64, unit="segments", says="how many segments at the top stay free")
+            skip: int = lever(
+                0, least=0, most=64, unit="segments", description="how many segments at the top stay free"
+            )
 
             def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:
                 for start in range(segments - length - int(params[0]), -1, -1):

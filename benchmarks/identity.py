@@ -55,7 +55,7 @@ def _look(snapshot: Any) -> bool:
 
 def _own_policy() -> type[Placement]:
     class Mine(Placement):
-        shift: int = lever(0, least=0, most=64, says="how far up to begin")
+        shift: int = lever(0, least=0, most=64, description="how far up to begin")
 
         def answer(free, segments, length, params, memory):  # type: ignore[no-untyped-def]
             return first_start(free, length, AIM)

@@ -18,28 +18,28 @@ from workbench.levers import REQUIRED, Lever, Spec, lever, read_spec, snake_case
 
 
 class Tyre(Spec):
-    width: int = lever(205, least=100, most=400, unit="mm", says="width")
-    profile: float = lever(0.55, least=0.2, most=1, says="height over width")
+    width: int = lever(205, least=100, most=400, unit="mm", description="width")
+    profile: float = lever(0.55, least=0.2, most=1, description="height over width")
 
 
 class Car(Spec):
     """Every kind of lever."""
 
     wheels: ClassVar[int] = 4
-    doors: int = lever(5, least=2, most=5, says="doors")
-    power: float = lever(80.0, least=1, most=1_000_000, scale="log", unit="kW", says="power")
-    cylinders: int = lever(4, least=1, most=16, scale="power_of_two", says="cylinders")
-    roof: bool = lever(True, says="whether there is a roof")
-    fuel: Literal["petrol", "diesel", "none"] = lever("petrol", says="what it burns")
-    plate: str = lever("unknown", says="number plate")
-    gears: tuple[int, ...] = lever((1, 2, 3), least=1, most=9, says="gears")
-    ratios: tuple[float, ...] = lever((), least=0, says="ratios")
-    tyre: Tyre = lever(Tyre(), says="tyre")
+    doors: int = lever(5, least=2, most=5, description="doors")
+    power: float = lever(80.0, least=1, most=1_000_000, scale="log", unit="kW", description="power")
+    cylinders: int = lever(4, least=1, most=16, scale="power_of_two", description="cylinders")
+    roof: bool = lever(True, description="whether there is a roof")
+    fuel: Literal["petrol", "diesel", "none"] = lever("petrol", description="what it burns")
+    plate: str = lever("unknown", description="number plate")
+    gears: tuple[int, ...] = lever((1, 2, 3), least=1, most=9, description="gears")
+    ratios: tuple[float, ...] = lever((), least=0, description="ratios")
+    tyre: Tyre = lever(Tyre(), description="tyre")
 
 
 class Trailer(Spec):
-    load: float = lever(least=0, unit="kg", says="load")
-    axles: int = lever(2, least=1, says="axles")
+    load: float = lever(least=0, unit="kg", description="load")
+    axles: int = lever(2, least=1, description="axles")
 
     def check(self) -> None:
         if self.load > 1000 * self.axles:
@@ -49,8 +49,8 @@ class Trailer(Spec):
 class Train(Spec):
     """A spec in a spec in a spec."""
 
-    trailer: Trailer = lever(Trailer(load=0), says="the trailer")
-    car: Car = lever(Car(), says="the car")
+    trailer: Trailer = lever(Trailer(load=0), description="the trailer")
+    car: Car = lever(Car(), description="the car")
 
 
 CARS = st.builds(
@@ -271,8 +271,8 @@ def test_code_that_is_inherited_counts(monkeypatch):
 
 def test_levers_are_inherited_in_order_and_can_be_declared_again():
     class Van(Car):
-        doors: int = lever(3, least=2, most=3, says="doors")
-        length: float = lever(5.0, says="length")
+        doors: int = lever(3, least=2, most=3, description="doors")
+        length: float = lever(5.0, description="length")
 
     assert list(Van.levers) == [*Car.levers, "length"]
     assert (Van().doors, Car().doors) == (3, 5)
@@ -282,7 +282,7 @@ def test_levers_are_inherited_in_order_and_can_be_declared_again():
 @pytest.mark.parametrize("name", ["values", "plain", "check", "levers", "name", "numbers", "short", "schema", "read"])
 def test_a_lever_must_not_hide_what_every_spec_has(name):
     with pytest.raises(InputError, match=rf"^Wrong\.{name} cannot be a lever"):
-        type("Wrong", (Spec,), {"__annotations__": {name: int}, name: lever(1, says="hides")})
+        type("Wrong", (Spec,), {"__annotations__": {name: int}, name: lever(1, description="hides")})
 
 
 def test_a_lever_must_not_hide_a_method_of_its_class():
@@ -291,12 +291,12 @@ def test_a_lever_must_not_hide_a_method_of_its_class():
             return 1
 
     with pytest.raises(InputError, match=r"^Wrong\.place cannot be a lever"):
-        type("Wrong", (Base,), {"__annotations__": {"place": int}, "place": lever(1, says="hides")})
+        type("Wrong", (Base,), {"__annotations__": {"place": int}, "place": lever(1, description="hides")})
 
 
 @pytest.mark.parametrize("annotation", [None, dict, list[int], "Nowhere", complex])
 def test_a_lever_needs_an_annotation_that_has_a_kind(annotation):
-    body = {"depth": lever(1, says="depth"), "__module__": __name__}
+    body = {"depth": lever(1, description="depth"), "__module__": __name__}
     body |= {} if annotation is None else {"__annotations__": {"depth": annotation}}
     with pytest.raises(InputError, match=r"^Wrong\.depth (must be annotated with int|is annotated with Nowhere)"):
         type("Wrong", (Spec,), body)
@@ -306,11 +306,15 @@ def test_an_empty_range_is_refused_when_it_is_declared():
     with pytest.raises(InputError, match=r"^Narrow\.width has an empty range: least is 10 and most is 3\.$"):
 
         class Narrow(Spec):
-            width: int = lever(5, least=10, most=3, says="width")
+            width: int = lever(5, least=10, most=3, description="width")
 
 
 def test_an_annotation_may_be_a_text():
-    body = {"mode": lever("a", says="mode"), "__module__": __name__, "__annotations__": {"mode": "Literal['a', 'b']"}}
+    body = {
+        "mode": lever("a", description="mode"),
+        "__module__": __name__,
+        "__annotations__": {"mode": "Literal['a', 'b']"},
+    }
     assert type("Right", (Spec,), body)(mode="b").mode == "b"
 
 
@@ -358,7 +362,7 @@ def test_words_with_capitals_inside_stay_one_word():
 )
 def test_zero_or_a_power_of_two(given, said):
     class Wide(Spec):
-        size: int = lever(8, least=0, most=64, scale="power_of_two", says="0 or a power of two")
+        size: int = lever(8, least=0, most=64, scale="power_of_two", description="0 or a power of two")
 
     assert [Wide(size=size).size for size in (0, 1, 64)] == [0, 1, 64]
     assert refusal(Wide, size=given) == said

@@ -19,9 +19,9 @@ SWEEP: dict[str, Any] = {"engine": "dispatch", "workload": "large_uniform", "see
 
 
 class ToyOptions(Spec):
-    count: int = lever(20, least=0, most=1000, unit="groups", says="groups")
-    levels: int = lever(3, least=1, most=8, unit="priorities", says="static priorities")
-    round_cycles: int = lever(1, least=1, most=64, unit="cycles", says="cycles from one round to the next")
+    count: int = lever(20, least=0, most=1000, unit="groups", description="groups")
+    levels: int = lever(3, least=1, most=8, unit="priorities", description="static priorities")
+    round_cycles: int = lever(1, least=1, most=64, unit="cycles", description="cycles from one round to the next")
 
 
 class Toy:

@@ -11,6 +11,33 @@ from typing import Any
 
 __version__ = "0.4.0"
 
+_BASES = {
+    "Arenas": "workbench.policies.malloc.arenas",
+    "Cache": "workbench.policies.pool.cache.question",
+    "CacheFit": "workbench.policies.pool.fit.question",
+    "Choice": "workbench.policies.dispatch.choice.question",
+    "Eviction": "workbench.policies.translation.eviction.question",
+    "Fill": "workbench.policies.translation.fill.question",
+    "HeapLock": "workbench.policies.malloc.lock",
+    "HeapPolicy": "workbench.policies.malloc.heap",
+    "IdleRelease": "workbench.policies.pool.idle.question",
+    "Locate": "workbench.policies.translation.locate.question",
+    "Peer": "workbench.policies.translation.peer.question",
+    "Placement": "workbench.policies.placement.question",
+    "Priority": "workbench.policies.dispatch.priority.question",
+    "Probe": "workbench.policies.probes.question",
+    "QueuePolicy": "workbench.policies.queueing.queue",
+    "RemoteFill": "workbench.policies.translation.remote_fill.question",
+    "Residency": "workbench.policies.pool.residency.question",
+    "RetryPolicy": "workbench.policies.queueing.retry",
+    "Selection": "workbench.policies.dispatch.selection.question",
+    "Serve": "workbench.policies.malloc.serve.question",
+    "Stuck": "workbench.policies.dispatch.stuck.question",
+    "Target": "workbench.policies.pool.target.question",
+    "Units": "workbench.policies.dispatch.units.question",
+}
+"""The base of every question's policies."""
+
 _WORDS = {
     "Results": "workbench.api",
     "figure": "workbench.api",
@@ -24,7 +51,7 @@ _WORDS = {
     "tune": "workbench.studies.tuning",
     "dashboard": "workbench.dashboards",
     "lever": "workbench.levers",
-    "Placement": "workbench.policies.placement",
+    **_BASES,
     "kernel": "workbench.compiled",
     "is_free": "workbench.structures.free_map",
     "first_start": "workbench.structures.windows",

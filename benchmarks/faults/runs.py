@@ -25,9 +25,9 @@ NEVER = -1
 class Faulty(RandomWorkgroups):
     """Kills its process at one seed and does not end at another; `WORKBENCH_SPARES` names a process that is spared."""
 
-    kills: int = lever(NEVER, least=-1, most=10**6, says="the seed that kills its process")
-    hangs: int = lever(NEVER, least=-1, most=10**6, says="the seed that does not end")
-    sleeps_ms: float = lever(0, least=0, most=10**6, unit="milliseconds", says="how long each run sleeps")
+    kills: int = lever(NEVER, least=-1, most=10**6, description="the seed that kills its process")
+    hangs: int = lever(NEVER, least=-1, most=10**6, description="the seed that does not end")
+    sleeps_ms: float = lever(0, least=0, most=10**6, unit="milliseconds", description="how long each run sleeps")
 
     def workgroups(self, machine, streams):
         spared = os.environ.get("WORKBENCH_SPARES") == str(os.getpid())
@@ -40,7 +40,7 @@ class Faulty(RandomWorkgroups):
 class Misbehaving(RandomWorkgroups):
     """Does at some seeds what no code should; `WORKBENCH_SPARES` names a process that is spared."""
 
-    deeds: str = lever("", says="what is done at which seed: 3=raises 5=loops")
+    deeds: str = lever("", description="what is done at which seed: 3=raises 5=loops")
 
     def workgroups(self, machine, streams):
         if os.environ.get("WORKBENCH_SPARES") != str(os.getpid()):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -201,32 +199,6 @@ def test_the_schema_accepts_the_shipped_sweeps_and_refuses_a_typo(capsys):
     for path in (Path(__file__).parent.parent.parent / "sweeps" / "placement").glob("*.yaml"):
         assert valid(yaml.safe_load(path.read_text())), path.name
     assert not valid({"engine": "shared_memory", "workload": "bimodal", "polcy": {}})
-
-
-def test_new_policy_writes_a_policy_and_a_test_that_both_pass(sweep, capsys):
-    assert main(["new-policy", "placement", "my_fit"]) == 0
-    told = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--doctest-modules",
-            "test_my_fit.py",
-            "my_fit.py",
-        ],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert told.returncode == 0, told.stdout
-    assert main(["run", sweep, "--out", "out", "--set", "policy.placement=my_fit.py:MyFit"]) == 0
-    assert main(["new-policy", "placement", "my_fit"]) == 2
-    assert "exists already" in capsys.readouterr().err
-    assert main(["new-policy", "placement", "best_fit"]) == 2
-    assert main(["new-policy", "placement", "My Fit"]) == 2
 
 
 def test_import_writes_the_groups_of_a_trace_for_the_dispatcher(tmp_path, capsys):

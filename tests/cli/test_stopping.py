@@ -23,7 +23,7 @@ import os, time
 from workbench import Placement, lever
 
 class Sleepy(Placement):
-    deaf: bool = lever(False, says="whether it swallows interrupts")
+    deaf: bool = lever(False, description="whether it swallows interrupts")
     def parameters(self):
         open("began", "a").write("x")
         try:

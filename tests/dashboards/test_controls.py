@@ -32,7 +32,7 @@ from workbench.workloads.synthetic.laws import Law, Uniform
 from workbench.workloads.synthetic.regimes import regimes
 from workbench.workloads.workload import Workload
 
-DEPTH = Lever("depth", "integer", 4, least=1, most=64, unit="entries", says="how many entries the ring holds")
+DEPTH = Lever("depth", "integer", 4, least=1, most=64, unit="entries", description="how many entries the ring holds")
 
 
 class Counter:
@@ -264,7 +264,7 @@ def test_the_workloads_offered_are_of_the_kind_that_the_engine_serves():
 
 
 def test_words_may_stand_before_the_members():
-    lever = Lever("other", "spec", spec=QueuePolicy, says="what is compared")
+    lever = Lever("other", "spec", spec=QueuePolicy, description="what is compared")
     control = ChoiceControl(lever, stand_ins={"": "as the baseline"})
     assert control.names.options[0] == ("as the baseline", "")
     assert (control.plain(), control.inside.children, control.names.tooltip) == ("", (), "what is compared")
@@ -316,7 +316,7 @@ def test_what_is_defined_again_is_built_anew(own_policy):
     own_policy("RightHand", "return 0")
     control = control_for(Lever("placement", "spec", "right_hand", spec=Placement))
     assert control.plain() == "right_hand"
-    own_policy("RightHand", "return 0", reach=lever(3, least=0, most=9, says="how far"))
+    own_policy("RightHand", "return 0", reach=lever(3, least=0, most=9, description="how far"))
     control.refresh()
     assert control.plain() == {"right_hand": {"reach": 3}}
 
@@ -332,7 +332,7 @@ def test_a_chosen_member_that_is_gone_gives_way(own_policy):
 class Nest(Spec):
     """Levers of levers, for the test below."""
 
-    options: SharedMemoryOptions = lever(SharedMemoryOptions(latency_cycles=3), says="nested")
+    options: SharedMemoryOptions = lever(SharedMemoryOptions(latency_cycles=3), description="nested")
 
 
 def test_levers_hold_levers():

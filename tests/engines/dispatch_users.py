@@ -104,7 +104,7 @@ class FromTheTop(Units):
 class LongestUnused(Choice):
     """Take the module that took a group least lately, the more urgently the less it has free."""
 
-    weight: float = lever(0.5, least=0, most=10, says="how much what is free counts")
+    weight: float = lever(0.5, least=0, most=10, description="how much what is free counts")
 
     def answer(  # type: ignore[no-untyped-def]
         cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory

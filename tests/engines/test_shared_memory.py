@@ -22,7 +22,7 @@ TWINS = {FirstFit: slow.first_fit, LastFit: slow.last_fit, NearestBoundary: slow
 
 
 class Memory(Spec):
-    segments: int = lever(16, least=2, most=4096, says="segments")
+    segments: int = lever(16, least=2, most=4096, description="segments")
 
 
 class Fixed(Workload):

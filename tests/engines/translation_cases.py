@@ -38,9 +38,9 @@ class GivenAccesses(Workload):
 class DrawnPages(Generator):
     """Pages drawn for the engine's tests: some of all cores, some of each core alone."""
 
-    count: int = lever(400, least=0, most=10**7, unit="accesses", says="accesses")
-    pages: int = lever(40, least=1, most=10**7, unit="pages", says="pages that are drawn from")
-    shared: float = lever(0.5, least=0, most=1, says="share of accesses to common pages")
+    count: int = lever(400, least=0, most=10**7, unit="accesses", description="accesses")
+    pages: int = lever(40, least=1, most=10**7, unit="pages", description="pages that are drawn from")
+    shared: float = lever(0.5, least=0, most=1, description="share of accesses to common pages")
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
         draw = streams["pages"]

@@ -40,7 +40,7 @@ class CoinRecord(NamedTuple):
 
 
 class CoinOptions(Spec):
-    chance: float = lever(0.5, least=0, most=1, says="the chance of heads")
+    chance: float = lever(0.5, least=0, most=1, description="the chance of heads")
 
 
 class Coin:

@@ -20,7 +20,7 @@ SWEEPS = Path(__file__).parents[2] / "sweeps"
 class ShiftedStart(Placement):
     """A user's own policy, whose text is part of its name."""
 
-    shift: int = lever(0, least=0, most=8, says="where to begin")
+    shift: int = lever(0, least=0, most=8, description="where to begin")
 
     def answer(free, segments, length, params, memory):
         return int(params[0])

@@ -127,7 +127,7 @@ def test_an_executor_that_was_handed_in_goes_on_without_a_worker_that_does_not_a
 class Wrong(Placement):
     """Raises in the method that a lever names."""
 
-    where: str = lever("", says="which method raises")
+    where: str = lever("", description="which method raises")
 
     def check(self):
         if self.where == "check":
@@ -202,7 +202,7 @@ class Fragile:
     name, revision, machine, wants, slots = "fragile", 1, Machine, "workgroups", {}
 
     class Options(Spec):
-        where: str = lever("", says="which method raises")
+        where: str = lever("", description="which method raises")
 
     options = Options
 
@@ -249,7 +249,7 @@ def test_an_engine_that_raises_while_it_is_planned_is_named():
 class Compiles(RandomWorkgroups):
     """Takes three times the limit, for compiling or for nothing."""
 
-    compiles: bool = lever(True, says="whether it compiles meanwhile")
+    compiles: bool = lever(True, description="whether it compiles meanwhile")
 
     def workgroups(self, machine, streams):
         if self.compiles:

@@ -21,7 +21,7 @@ from workbench.structures.windows import first_start
 
 
 class {name}(Placement):
-    shift: int = lever(0, least=0, most=9, says="how far")
+    shift: int = lever(0, least=0, most=9, description="how far")
 
     def answer(free, segments, length, params, memory):
         return first_start(free, length, aim(segments))

@@ -121,7 +121,7 @@ def test_every_spec_takes_what_the_range_of_each_lever_offers() -> None:
 
 def test_a_range_wider_than_its_check_is_found() -> None:
     class Uneven(Spec):
-        width: int = lever(4, least=0, most=16, says="a power of two, as the check alone knows")
+        width: int = lever(4, least=0, most=16, description="a power of two, as the check alone knows")
 
         def check(self) -> None:
             if self.width & (self.width - 1):

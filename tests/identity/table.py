@@ -179,7 +179,7 @@ ALIKE = [
     Case("what is not used", policy("0"), policy("0", "UNUSED = 3\ndef unused():\n    return 1")),
     Case("what lies beside it in a module", policy("identity_helper.AIM", "import identity_helper"), "identity_helper.B = 3", helper="AIM = 0\nB = 2"),
     Case("the order of definitions", policy("AIM", "AIM = 0\nB = 1"), policy("AIM", "B = 1\nAIM = 0")),
-    Case("the text of a lever", policy("0", within="k: int = lever(0, least=0, most=9, says='one')"), policy("0", within="k: int = lever(0, least=0, most=9, says='two')")),
+    Case("the text of a lever", policy("0", within="k: int = lever(0, least=0, most=9, description='one')"), policy("0", within="k: int = lever(0, least=0, most=9, description='two')")),
     Case("an equal constant", policy("AIMS[0]", "AIMS = np.array([0])"), "AIMS = np.array([0])"),
     Case("the number's text", policy("64"), policy("0x40")),
 ]  # fmt: skip

@@ -60,6 +60,7 @@ def test_is_exported(question):
 def test_tells_its_source_an_example_and_what_becomes_of_ties(cls):
     said = (cls.__doc__ or "").lower()
     assert "references" in said
+    assert "say where the rule comes from" not in said, "the reference is the template's"
     assert ">>>" in said
     assert cls.question in UNTIED or "tie" in said or "equal" in said
 

@@ -168,7 +168,7 @@ def test_a_generator_of_ones_own_may_serve_both_engines():
     class BothKinds(Generator):
         """Three of each."""
 
-        count: int = lever(3, least=1, most=9, says="how many there are")
+        count: int = lever(3, least=1, most=9, description="how many there are")
 
         def workgroups(self, machine, streams):
             return RandomWorkgroups(count=self.count).workgroups(machine, streams)

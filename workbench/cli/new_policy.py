@@ -5,26 +5,34 @@ from __future__ import annotations
 import argparse
 import keyword
 import re
+import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from workbench.cli.command import DONE, Command
 from workbench.errors import InputError, unknown_name
 
-TEMPLATES = {"placement": ("placement_policy.py.txt", "placement_test.py.txt")}
+if TYPE_CHECKING:
+    from workbench.policies.policy import Policy
+
+TEMPLATES = Path(__file__).parent / "templates"
+SUFFIX = ".py.txt"
+QUESTIONS = sorted(
+    path.name.removesuffix(SUFFIX) for path in TEMPLATES.glob(f"*{SUFFIX}") if path.name != f"test{SUFFIX}"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("question", metavar="QUESTION", help=f"one of {', '.join(TEMPLATES)}")
+    parser.add_argument("question", metavar="QUESTION", help=f"one of {', '.join(QUESTIONS)}")
     parser.add_argument("name", metavar="NAME", help="the policy's name, such as my_fit")
     parser.add_argument("--into", metavar="DIR", default=".", help="where to write the two files (default: here)")
 
 
 def run(given: argparse.Namespace) -> int:
     policy, test = write_policy(given.question, given.name, Path(given.into))
-    cls = class_name(given.name)
     print(f"wrote {policy} and {test}")
     print(f"try it:  pytest {test}")
-    print(f"use it:  workbench run SWEEP --set {given.question}={policy}:{cls}".replace(" --set ", " --set policy."))
+    print(f"use it:  workbench run SWEEP --set policy.{given.question}={policy}:{class_name(given.name)}")
     return DONE
 
 
@@ -37,25 +45,76 @@ def write_policy(question: str, name: str, folder: Path) -> tuple[Path, Path]:
         There is no such question, the name is no plain snake_case word or is taken, a file is in the way, or the folder
         cannot be written to.
     """
-    if question not in TEMPLATES:
-        raise unknown_name("", "question", question, TEMPLATES)
+    if question not in QUESTIONS:
+        raise unknown_name("", "question", question, QUESTIONS)
     _check_word(name)
-    paths = folder / f"{name}.py", folder / f"test_{name}.py"
-    for path in paths:
+    texts = {folder / f"{name}.py": policy_text(question, name), folder / f"test_{name}.py": test_text(question, name)}
+    for path in texts:
         if path.exists():
             raise InputError(f"{path} exists already; choose another name, or another folder with --into.")
     _check_free(question, name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path, template in zip(paths, TEMPLATES[question], strict=True):
-            path.write_text(_filled(template, name), encoding="utf-8")
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
     except OSError as problem:
         raise InputError(f"{folder}: no file can be written there ({problem.strerror}).") from None
-    return paths
+    policy, test = texts
+    return policy, test
 
 
-def _filled(template: str, name: str) -> str:
-    text = (Path(__file__).parent / "templates" / template).read_text(encoding="utf-8")
+def policy_text(question: str, name: str) -> str:
+    """Return the text of a policy file; what an answer sees stands in it as comments."""
+    base = _base(question)
+    text = _filled(_template(question), name).replace("QUESTION", _asked(base))
+    sees = [] if base.asks is None else sees_lines(base.asks)
+    return text.replace("        SEES\n", "".join(f"        # {line}\n" for line in sees))
+
+
+def sees_lines(asks: object) -> list[str]:
+    """Return what an answer to a question sees and returns, line by line, none longer than a comment may be."""
+    from workbench.policies.catalogue import sees
+
+    return [part for line in sees(asks) for part in textwrap.wrap(line, 108, subsequent_indent="    ")]
+
+
+def test_text(question: str, name: str) -> str:
+    """Return the text of the test of a policy."""
+    from workbench.policies.contract import contract_class
+
+    contract = contract_class(_base(question))
+    text = _template("test").replace("POLICY_QUESTION", question)
+    text = text.replace("CONTRACT_MODULE", contract.__module__).replace("CONTRACT_CLASS", contract.__name__)
+    return _filled(_imports_sorted(text), name)
+
+
+def _imports_sorted(text: str) -> str:
+    lines = text.splitlines(keepends=True)
+    ours = sorted(line for line in lines if line.startswith("from workbench."))
+    return "".join(ours.pop(0) if line.startswith("from workbench.") else line for line in lines)
+
+
+def _base(question: str) -> type[Policy]:
+    from workbench.policies.catalogue import load_all
+    from workbench.policies.policy import base_of
+
+    load_all()
+    return base_of(question)
+
+
+def _asked(base: type[Policy]) -> str:
+    """The question in words: the first line of its module."""
+    import sys
+
+    first = (sys.modules[base.__module__].__doc__ or "").splitlines()[0]
+    return re.sub(r" \(spec .*\)$", "", first)
+
+
+def _template(name: str) -> str:
+    return (TEMPLATES / f"{name}{SUFFIX}").read_text(encoding="utf-8")
+
+
+def _filled(text: str, name: str) -> str:
     return text.replace("CLASS_NAME", class_name(name)).replace("POLICY_NAME", name)
 
 

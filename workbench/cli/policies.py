@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from workbench.cli.command import DONE, Command
 from workbench.cli.output import say_json
@@ -14,18 +16,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.policies.catalogue import policy_rows
+    from workbench.policies.catalogue import policy_rows, question_row
 
     rows = policy_rows(given.question)
+    asked = question_row(given.question) if given.question else None
     if given.json:
-        say_json({"policies": rows})
+        say_json({"policies": rows, **({"question": asked} if asked else {})})
         return DONE
+    if asked:
+        _say_question(asked)
     for row in rows:
         levers = ", ".join(f"{name}={schema.get('default')}" for name, schema in row["levers"].items())
         print(f"{row['question']}: {row['name']}({levers})\n    {row['says']}")
         if row["references"]:
             print(f"    [{row['references']}]")
     return DONE
+
+
+def _say_question(asked: Mapping[str, Any]) -> None:
+    """Print what a new policy derives from, what its answer sees and returns."""
+    print(f"a new one: workbench new-policy {asked['question']} NAME, derived from {asked['base']}")
+    if asked["sees"]:
+        print("its answer takes one view, def answer(see):")
+    for line in asked["sees"]:
+        print(f"    {line}")
+    for name, fields in asked["tells"].items():
+        print(f"it may define {name}(see), told of {', '.join(fields)}")
+    print()
 
 
 COMMAND = Command("policies", "Every policy that can be named in a sweep.", add_arguments, run)

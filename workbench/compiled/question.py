@@ -56,11 +56,14 @@ class Question:
     see : type
         The view that an answer takes: `def answer(see)`.
     returns : {"int64", "nothing"}
-        What an answer returns.
+        The type of what an answer returns.
+    answers : str
+        What that number means, for those who write an answer.
     """
 
-    def __init__(self, name: str, see: type, returns: str = "int64") -> None:
+    def __init__(self, name: str, see: type, returns: str = "int64", answers: str = "") -> None:
         self.name = name
+        self.answers = answers
         self.see = see
         self.parameters = tuple(_BEFORE.get(field, field) for field in fields_of(see))
         self._number = register(name, see)
@@ -131,9 +134,15 @@ class Question:
         try:
             dispatcher = compiled_answer(answer, signature, built_in, checked, digest)
         except Exception as problem:  # Numba has no common base for what it refuses
-            raise PolicyError(f"{answer.__qualname__} does not compile: {_one_sentence(problem)}") from None
+            raise PolicyError(f"{answer.__qualname__} does not compile: {self._why_not(problem)}") from None
         result = dispatcher.overloads[signature.args]
         return result.library.get_pointer_to_function(result.fndesc.llvm_func_name), dispatcher
+
+    def _why_not(self, problem: Exception) -> str:
+        """Return in one sentence why an answer does not compile."""
+        if "No conversion from" in str(problem) and self.signature.return_type == types.none:
+            return "it must return nothing."
+        return _one_sentence(problem)
 
     def _signature_of(self, answer: Callable[..., int], kinds: Kinds) -> Any:
         """Return the signature with which an answer is compiled; all of them lie in the same words."""

@@ -37,10 +37,10 @@ _SIDES = '<b class="wb-baseline">&mdash;</b> baseline, <b class="wb-other">&mdas
 class DispatchView(Spec):
     """What the panels show of the runs."""
 
-    colours: Literal["priority", "channel"] = lever("priority", says="what the colours of the timeline tell")
-    first_module: int = lever(0, least=0, most=4095, unit="modules", says="the first module of the timeline")
-    modules: int = lever(4, least=1, most=16, unit="modules", says="how many modules the timeline shows")
-    waiting: Literal["mean", "p99", "max"] = lever("mean", says="which waiting is shown by priority")
+    colours: Literal["priority", "channel"] = lever("priority", description="what the colours of the timeline tell")
+    first_module: int = lever(0, least=0, most=4095, unit="modules", description="the first module of the timeline")
+    modules: int = lever(4, least=1, most=16, unit="modules", description="how many modules the timeline shows")
+    waiting: Literal["mean", "p99", "max"] = lever("mean", description="which waiting is shown by priority")
 
     def span(self, modules: int) -> tuple[int, int]:
         """The modules that are shown of so many: from which to which, the last one left out.

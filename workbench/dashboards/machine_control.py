@@ -14,7 +14,7 @@ from workbench.experiments.mechanism import mechanism
 from workbench.levers import Lever, Spec
 from workbench.machine import preset, presets
 
-_PRESET = Lever("preset", "text", says="a machine with a source for each of its figures")
+_PRESET = Lever("preset", "text", description="a machine with a source for each of its figures")
 
 
 class MachineControl(Control):
@@ -27,7 +27,7 @@ class MachineControl(Control):
         self._note = opening.machine_note
         names = [(f"{row['name']}: {row['title']}", row["name"]) for row in presets(self._of)]
         names += [(words, spec.name) for words, spec in opening.machine_rules.items()]
-        self.names = widgets.Dropdown(options=names, value=opening.machine["preset"], tooltip=_PRESET.says)
+        self.names = widgets.Dropdown(options=names, value=opening.machine["preset"], tooltip=_PRESET.description)
         self.names.add_class("wb-pick")
         self.levers = LeversControl(self.lever, only=opening.machine_levers)
         self.levers.show(start)

@@ -54,7 +54,7 @@ class PoliciesControl:
 
 
 def _choice(question: str, name: str, default: Any, stand_ins: Mapping[str, str]) -> ChoiceControl:
-    control = ChoiceControl(Lever(name, "spec", spec=question_base(question), says=_SAYS), stand_ins=stand_ins)
+    control = ChoiceControl(Lever(name, "spec", spec=question_base(question), description=_SAYS), stand_ins=stand_ins)
     if default not in stand_ins:
         control.show(default)
     return control

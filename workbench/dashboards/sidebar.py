@@ -99,15 +99,15 @@ _DRAWN = Lever(
     0,
     least=0,
     most=MOST_SEEDS - 1,
-    says="the seed whose runs are drawn over time",
+    description="the seed whose runs are drawn over time",
 )
 
 
 def _seeds(start: int) -> Lever:
     says = "both sides meet the same requests at each seed, 0, 1, 2 and so on"
-    return Lever("seeds", "integer", start, least=1, most=MOST_SEEDS, scale="log", unit="paired runs", says=says)
+    return Lever("seeds", "integer", start, least=1, most=MOST_SEEDS, scale="log", unit="paired runs", description=says)
 
 
 def _measure(mechanism: Mechanism, start: str) -> Lever:
     names = tuple(name for name, measure in mechanism.measures.items() if measure.better != "neither")
-    return Lever("measure", "choice", start, choices=names, says="what the histogram compares seed by seed")
+    return Lever("measure", "choice", start, choices=names, description="what the histogram compares seed by seed")

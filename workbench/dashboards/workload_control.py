@@ -20,7 +20,7 @@ from workbench.workloads.workload import Workload
 
 OWN = "(own)"
 _ASKS = "Drop a memory snapshot, profile or RMM log of your own here, or choose one"
-_REGIME = Lever("regime", "text", says="a workload with a source; it sets the levers below")
+_REGIME = Lever("regime", "text", description="a workload with a source; it sets the levers below")
 
 
 class WorkloadControl(Control):
@@ -36,7 +36,7 @@ class WorkloadControl(Control):
         self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
         super().__init__(Lever("workload", "spec", self._regimes[start], spec=Workload))
         self.names = widgets.Dropdown(options=[(name.replace("_", " "), name) for name in [*self._regimes, OWN]])
-        self.names.tooltip = _REGIME.says
+        self.names.tooltip = _REGIME.description
         self.names.add_class("wb-pick")
         self.levers = ChoiceControl(self.lever, members=lambda: workloads(wants))
         self.levers.show(self._regimes[start])

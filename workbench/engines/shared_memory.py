@@ -50,11 +50,13 @@ class SharedMemoryOptions(Spec):
     """The levers of the allocator around the placement policy."""
 
     same_cycle_order: Literal["release_first", "allocate_first"] = lever(
-        "release_first", says="whether a cycle's releases are seen by its grants (spec 1, R8) or not (ablation)"
+        "release_first", description="whether a cycle's releases are seen by its grants (spec 1, R8) or not (ablation)"
     )
-    allocs_per_cycle: int = lever(1, least=1, most=4096, unit="grants", says="most grants in one cycle (spec 1, E11)")
+    allocs_per_cycle: int = lever(
+        1, least=1, most=4096, unit="grants", description="most grants in one cycle (spec 1, E11)"
+    )
     latency_cycles: int = lever(
-        0, least=0, most=1_000_000, unit="cycles", says="from a grant to the workgroup's start (spec 1, R31)"
+        0, least=0, most=1_000_000, unit="cycles", description="from a grant to the workgroup's start (spec 1, R31)"
     )
 
 

@@ -35,10 +35,12 @@ class Until(Spec):
     (20, 40, 50)
     """
 
-    measure: str = lever(says="the measure whose paired difference to the baseline is looked at")
-    half_width: str = lever(says="the largest half width of its interval: 0.5 % of the baseline's mean, or 20 cycles")
-    at_most: int = lever(400, least=2, most=1_000_000, unit="seeds", says="where it ends, narrow or not")
-    batch: int = lever(20, least=5, most=100_000, unit="seeds", says="seeds that are added between two looks")
+    measure: str = lever(description="the measure whose paired difference to the baseline is looked at")
+    half_width: str = lever(
+        description="the largest half width of its interval: 0.5 % of the baseline's mean, or 20 cycles"
+    )
+    at_most: int = lever(400, least=2, most=1_000_000, unit="seeds", description="where it ends, narrow or not")
+    batch: int = lever(20, least=5, most=100_000, unit="seeds", description="seeds that are added between two looks")
 
     def check(self) -> None:
         if self.batch > self.at_most:

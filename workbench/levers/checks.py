@@ -46,7 +46,7 @@ def _choice(lv: Lever, value: Any, path: str, where: str) -> str:
 def _text(lv: Lever, value: Any, path: str, where: str) -> str:
     text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str) or not text.isprintable() or not (text or lv.default == ""):
-        form = f" ({lv.says})" if lv.says and isinstance(value, (Mapping, list, tuple)) else ""
+        form = f" ({lv.description})" if lv.description and isinstance(value, (Mapping, list, tuple)) else ""
         raise wrong_value(where, path, f"must be a text of one line{form}", value)
     return text
 

@@ -23,7 +23,7 @@ class Family(Spec):
     ...     pass
     >>> class Grey(Colour):
     ...     brief = ("light",)
-    ...     light: float = lever(0.5, least=0, most=1, says="0 is black, 1 is white")
+    ...     light: float = lever(0.5, least=0, most=1, description="0 is black, 1 is white")
     >>> Colour.read({"grey": 0.25}), Colour.read("grey")
     (Grey(light=0.25), Grey(light=0.5))
     >>> Colour.read({"gray": 0.25}, "paper.colour", "a.yaml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.levers.checks import CHECKS
@@ -40,7 +41,7 @@ class Lever:
     step: float | None = None
     scale: Scale = "linear"
     unit: str = ""
-    says: str = ""
+    description: str = ""
     choices: tuple[str, ...] = ()
     spec: type[Spec] | None = None
 
@@ -93,9 +94,9 @@ class Lever:
 
     def schema(self) -> dict[str, Any]:
         """The lever as a JSON schema property."""
-        says = f"{self.says} ({self.unit})" if self.unit and self.says else self.says
+        words = f"{self.description} ({self.unit})" if self.unit and self.description else self.description
         default = None if self.required else self.plain(self.check(self.default))
-        shape = {**SCHEMAS[self.kind](self), "description": says, "default": default}
+        shape = {**SCHEMAS[self.kind](self), "description": words, "default": default}
         return {key: value for key, value in shape.items() if value is not None and value != ""}
 
 
@@ -111,7 +112,8 @@ def lever(
     step: float | None = None,
     scale: Scale = "linear",
     unit: str = "",
-    says: str = "",
+    description: str = "",
+    says: str | None = None,
 ) -> Any:
     """Declare a lever of a `Spec`; its kind comes from the annotation.
 
@@ -126,15 +128,20 @@ def lever(
     scale : {"linear", "log", "power_of_two"}
         How a slider or a tuner divides the range; with power_of_two nothing else is allowed, but 0 where the range
         begins there.
-    unit, says : str
+    unit, description : str
         The unit of the value, and its meaning in one line.
+    says : str, optional
+        What `description` was called in 0.4: still taken, with a warning.
 
     Examples
     --------
     >>> from workbench.levers import Spec
     >>> class Cache(Spec):
-    ...     lines: int = lever(64, least=1, most=4096, scale="power_of_two", unit="lines", says="how many it holds")
-    >>> Cache(lines=128).lines, Cache.levers["lines"].says
-    (128, 'how many it holds')
+    ...     lines: int = lever(64, least=1, most=4096, scale="power_of_two", unit="lines", description="its size")
+    >>> Cache(lines=128).lines, Cache.levers["lines"].description
+    (128, 'its size')
     """
-    return Declaration(default=default, least=least, most=most, step=step, scale=scale, unit=unit, says=says)
+    if says is not None:
+        warnings.warn("lever(says=...) is now called lever(description=...).", DeprecationWarning, stacklevel=2)
+    meant = description or says or ""
+    return Declaration(default=default, least=least, most=most, step=step, scale=scale, unit=unit, description=meant)

@@ -41,7 +41,7 @@ class Spec:
     """A frozen, validated value whose fields are levers.
 
     >>> class Ring(Spec):
-    ...     depth: int = lever(4, least=1, most=64, unit="entries", says="how many entries the ring holds")
+    ...     depth: int = lever(4, least=1, most=64, unit="entries", description="how many entries the ring holds")
     >>> Ring(depth=8)
     Ring(depth=8)
     >>> Ring(depth=0)
@@ -73,7 +73,7 @@ class Spec:
         for name, declared in self.levers.items():
             value = values.get(name, declared.default)
             if name not in values and declared.required:
-                raise InputError(f"{self.name} needs {name} ({declared.says}).")
+                raise InputError(f"{self.name} needs {name} ({declared.description}).")
             object.__setattr__(self, name, declared.check(value, f"{self.name}.{name}"))
         self.check()
 

@@ -41,8 +41,8 @@ class Board(Described):
     workbench.errors.InputError: board is not connected: no links lead from cpu0 to gpu1.
     """
 
-    cards: tuple[Card, ...] = lever(tuple(Card(**it) for it in _CARDS), says="the cards, the lowest id first")
-    links: tuple[Link, ...] = lever(tuple(Link(**it) for it in _LINKS), says="the direct links")
+    cards: tuple[Card, ...] = lever(tuple(Card(**it) for it in _CARDS), description="the cards, the lowest id first")
+    links: tuple[Link, ...] = lever(tuple(Link(**it) for it in _LINKS), description="the direct links")
 
     shown: ClassVar[tuple[str, ...]] = ("gpus", "cpus", "memory_gib", "direct_links", "fastest_gbps", "slowest_gbps")
 

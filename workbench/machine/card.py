@@ -21,12 +21,20 @@ class Card(Spec):
     workbench.errors.InputError: card gpu0: used_bytes must be at most memory_bytes (100). Got 200. Nearest: 100.
     """
 
-    id: str = lever(says="what the card is called, such as gpu3")
-    kind: Literal["gpu", "cpu", "switch"] = lever("gpu", says="what it is; a switch has no memory and runs nothing")
-    memory_bytes: int = lever(16 * GIB, least=0, most=MOST_BYTES, unit="bytes", says="memory of the card")
-    used_bytes: int = lever(0, least=0, most=MOST_BYTES, unit="bytes", says="memory that others hold all the time")
+    id: str = lever(description="what the card is called, such as gpu3")
+    kind: Literal["gpu", "cpu", "switch"] = lever(
+        "gpu", description="what it is; a switch has no memory and runs nothing"
+    )
+    memory_bytes: int = lever(16 * GIB, least=0, most=MOST_BYTES, unit="bytes", description="memory of the card")
+    used_bytes: int = lever(
+        0, least=0, most=MOST_BYTES, unit="bytes", description="memory that others hold all the time"
+    )
     port_gbps: float = lever(
-        0.0, least=0, most=1e6, unit="GB/s", says="what all its links carry together, per direction; 0 = no limit"
+        0.0,
+        least=0,
+        most=1e6,
+        unit="GB/s",
+        description="what all its links carry together, per direction; 0 = no limit",
     )
 
     def check(self) -> None:

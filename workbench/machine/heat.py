@@ -98,17 +98,22 @@ class RcHeat(Heat):
     """
 
     resistance_k_per_w: float = lever(
-        8.7, least=1e-6, most=1e6, scale="log", unit="K/W", says="thermal resistance from a module to the ambient"
+        8.7,
+        least=1e-6,
+        most=1e6,
+        scale="log",
+        unit="K/W",
+        description="thermal resistance from a module to the ambient",
     )
     capacity_j_per_k: float = lever(
-        2.36e-3, least=1e-9, most=1e6, scale="log", unit="J/K", says="heat capacity of a module"
+        2.36e-3, least=1e-9, most=1e6, scale="log", unit="J/K", description="heat capacity of a module"
     )
     coupling_w_per_k: float = lever(
-        0.015, least=0, most=1e6, unit="W/K", says="thermal conductance between modules that are neighbours"
+        0.015, least=0, most=1e6, unit="W/K", description="thermal conductance between modules that are neighbours"
     )
-    ambient_c: float = lever(45.0, least=-273.15, most=1000, unit="degrees C", says="temperature of the ambient")
+    ambient_c: float = lever(45.0, least=-273.15, most=1000, unit="degrees C", description="temperature of the ambient")
     step_cycles: int = lever(
-        1024, least=1, most=1 << 40, scale="log", unit="cycles", says="how often temperatures are renewed"
+        1024, least=1, most=1 << 40, scale="log", unit="cycles", description="how often temperatures are renewed"
     )
 
     def cycles(self) -> int:

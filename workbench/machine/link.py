@@ -18,11 +18,13 @@ class Link(Spec):
     workbench.errors.InputError: link 'gpu0 gpu0': between must name two different cards, such as 'gpu0 gpu1'.
     """
 
-    between: str = lever(says="the two cards, with a space between them")
-    gbps: float = lever(least=1e-3, most=1e6, unit="GB/s", says="what one link carries, per direction")
-    count: int = lever(1, least=1, most=1024, unit="links", says="links in parallel")
-    kind: Literal["pcie", "nvlink", "xgmi", "qpi", "upi"] = lever("pcie", says="the bus")
-    channel: str = lever("", says="a channel that several links share: together they carry what the fastest could")
+    between: str = lever(description="the two cards, with a space between them")
+    gbps: float = lever(least=1e-3, most=1e6, unit="GB/s", description="what one link carries, per direction")
+    count: int = lever(1, least=1, most=1024, unit="links", description="links in parallel")
+    kind: Literal["pcie", "nvlink", "xgmi", "qpi", "upi"] = lever("pcie", description="the bus")
+    channel: str = lever(
+        "", description="a channel that several links share: together they carry what the fastest could"
+    )
 
     def check(self) -> None:
         if len(set(self.between.split(" "))) != 2 or len(self.between.split(" ")) != 2 or "" in self.ends:

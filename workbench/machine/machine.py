@@ -19,7 +19,9 @@ from workbench.machine.resources import check_more, resources_of
 from workbench.units import Count, given_out, segments_for, segments_in, waves_for
 
 MOST_SEGMENTS = 4096
-_SHARED = Lever("shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", says="a unit's shared memory")
+_SHARED = Lever(
+    "shared_memory_bytes", "integer", least=2, most=1 << 30, unit="bytes", description="a unit's shared memory"
+)
 
 
 class Machine(Described):
@@ -31,37 +33,57 @@ class Machine(Described):
     1816
     """
 
-    segments: int = lever(128, least=2, most=MOST_SEGMENTS, unit="segments", says="segments of a unit's shared memory")
+    segments: int = lever(
+        128, least=2, most=MOST_SEGMENTS, unit="segments", description="segments of a unit's shared memory"
+    )
     granule_bytes: int = lever(
-        512, least=1, most=1 << 20, unit="bytes", says="bytes a segment, the least that is given"
+        512, least=1, most=1 << 20, unit="bytes", description="bytes a segment, the least that is given"
     )
     reserved_bytes: int = lever(
-        0, least=0, most=1 << 20, unit="bytes", says="what the system takes on top of each workgroup's shared memory"
+        0,
+        least=0,
+        most=1 << 20,
+        unit="bytes",
+        description="what the system takes on top of each workgroup's shared memory",
     )
-    compute_units: int = lever(64, least=1, most=4096, unit="units", says="compute units that share a kernel's grid")
-    clock_mhz: float = lever(1000.0, least=1, most=100_000, unit="MHz", says="the clock in which cycles are counted")
-    wave_size: int = lever(64, least=1, most=1024, scale="power_of_two", unit="threads", says="threads a wave (warp)")
-    simds_a_unit: int = lever(4, least=1, most=64, unit="SIMDs", says="SIMDs (sub-partitions) of a unit")
-    waves_a_unit: int = lever(40, least=1, most=1024, unit="waves", says="wave slots of a unit")
-    workgroups_a_unit: int = lever(16, least=1, most=1024, unit="workgroups", says="workgroup slots of a unit")
-    threads_a_workgroup: int = lever(1024, least=1, most=1 << 16, unit="threads", says="most threads of a workgroup")
+    compute_units: int = lever(
+        64, least=1, most=4096, unit="units", description="compute units that share a kernel's grid"
+    )
+    clock_mhz: float = lever(
+        1000.0, least=1, most=100_000, unit="MHz", description="the clock in which cycles are counted"
+    )
+    wave_size: int = lever(
+        64, least=1, most=1024, scale="power_of_two", unit="threads", description="threads a wave (warp)"
+    )
+    simds_a_unit: int = lever(4, least=1, most=64, unit="SIMDs", description="SIMDs (sub-partitions) of a unit")
+    waves_a_unit: int = lever(40, least=1, most=1024, unit="waves", description="wave slots of a unit")
+    workgroups_a_unit: int = lever(16, least=1, most=1024, unit="workgroups", description="workgroup slots of a unit")
+    threads_a_workgroup: int = lever(
+        1024, least=1, most=1 << 16, unit="threads", description="most threads of a workgroup"
+    )
     vgprs_a_unit: int = lever(
-        65_536, least=1, most=1 << 24, unit="registers", says="32-bit vector registers of a unit, counted a thread"
+        65_536,
+        least=1,
+        most=1 << 24,
+        unit="registers",
+        description="32-bit vector registers of a unit, counted a thread",
     )
     vgpr_granule: int = lever(
-        4, least=1, most=256, unit="registers", says="vector registers a thread are given in these"
+        4, least=1, most=256, unit="registers", description="vector registers a thread are given in these"
     )
-    vgprs_a_thread: int = lever(256, least=1, most=4096, unit="registers", says="most vector registers of a thread")
+    vgprs_a_thread: int = lever(
+        256, least=1, most=4096, unit="registers", description="most vector registers of a thread"
+    )
     sgprs_a_unit: int = lever(
-        3200, least=0, most=1 << 24, unit="registers", says="scalar registers of a unit; 0 = none are reserved"
+        3200, least=0, most=1 << 24, unit="registers", description="scalar registers of a unit; 0 = none are reserved"
     )
     sgpr_granule: int = lever(
-        16, least=1, most=256, unit="registers", says="scalar registers a wave are given in these"
+        16, least=1, most=256, unit="registers", description="scalar registers a wave are given in these"
     )
-    sgprs_a_wave: int = lever(102, least=0, most=4096, unit="registers", says="most scalar registers of a wave")
+    sgprs_a_wave: int = lever(102, least=0, most=4096, unit="registers", description="most scalar registers of a wave")
 
     more_resources: tuple[Resource, ...] = lever(
-        (), says="further resources that a dispatcher reserves for workgroups, by declaration"
+        (), description="further resources that a dispatcher reserves for workgroups, by declaration"
     )
 
     shown: ClassVar[tuple[str, ...]] = (

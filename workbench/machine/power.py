@@ -90,13 +90,15 @@ class ClassPower(Power):
     1.5
     """
 
-    instr_move_pj: float = lever(306, least=0, most=1e9, unit="pJ", says="energy of a data move")
-    instr_load_pj: float = lever(706, least=0, most=1e9, unit="pJ", says="energy of a load")
-    instr_store_pj: float = lever(706, least=0, most=1e9, unit="pJ", says="energy of a store")
-    instr_matrix_pj: float = lever(10_290, least=0, most=1e9, unit="pJ", says="energy of a matrix operation")
-    instr_compare_pj: float = lever(460, least=0, most=1e9, unit="pJ", says="energy of a comparison")
-    instr_jump_pj: float = lever(50, least=0, most=1e9, unit="pJ", says="energy of a jump")
-    idle_watts: float = lever(0.283, least=0, most=1e4, unit="W", says="what a module draws whether it works or not")
+    instr_move_pj: float = lever(306, least=0, most=1e9, unit="pJ", description="energy of a data move")
+    instr_load_pj: float = lever(706, least=0, most=1e9, unit="pJ", description="energy of a load")
+    instr_store_pj: float = lever(706, least=0, most=1e9, unit="pJ", description="energy of a store")
+    instr_matrix_pj: float = lever(10_290, least=0, most=1e9, unit="pJ", description="energy of a matrix operation")
+    instr_compare_pj: float = lever(460, least=0, most=1e9, unit="pJ", description="energy of a comparison")
+    instr_jump_pj: float = lever(50, least=0, most=1e9, unit="pJ", description="energy of a jump")
+    idle_watts: float = lever(
+        0.283, least=0, most=1e4, unit="W", description="what a module draws whether it works or not"
+    )
 
     def energies_pj(self) -> np.ndarray:
         return np.array(self.numbers()[:CLASSES])

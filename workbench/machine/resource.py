@@ -15,12 +15,13 @@ class Resource(Spec):
     'resource(label=barriers, level=module, contiguous=False, blocks=16)'
     """
 
-    label: str = lever(says="its name, a word of letters, digits and _, as workloads and logs call it")
+    label: str = lever(description="its name, a word of letters, digits and _, as workloads and logs call it")
     level: Literal["unit", "module"] = lever(
-        "unit", says="whether each unit has its own and a wave takes of it, or a module has one and a group takes of it"
+        "unit",
+        description="whether each unit has its own and a wave takes of it, or a module has one and a group takes of it",
     )
-    contiguous: bool = lever(True, says="whether a grant must be one range (spec 3, R4)")
-    blocks: int = lever(128, least=1, most=4096, unit="blocks", says="blocks of each unit, or of each module")
+    contiguous: bool = lever(True, description="whether a grant must be one range (spec 3, R4)")
+    blocks: int = lever(128, least=1, most=4096, unit="blocks", description="blocks of each unit, or of each module")
 
     def check(self) -> None:
         if not (self.label.isascii() and self.label.isidentifier()):

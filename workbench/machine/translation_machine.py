@@ -26,48 +26,68 @@ class TranslationMachine(Described):
     workbench.errors.InputError: translation_machine.private_ways must divide private_entries (48). Got 32. Nearest: 24.
     """
 
-    cores: int = lever(16, least=1, most=MOST_CORES, unit="cores", says="cores, each with a private TLB")
-    page_bytes: int = lever(4096, least=512, most=1 << 30, scale="power_of_two", unit="bytes", says="bytes a page")
-    address_bits: int = lever(48, least=20, most=57, unit="bits", says="width of a virtual address")
-    private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", says="entries of a private TLB")
-    private_ways: int = lever(
-        0, least=0, most=1 << 16, unit="ways", says="entries of a set of a private TLB; 0 = fully associative"
+    cores: int = lever(16, least=1, most=MOST_CORES, unit="cores", description="cores, each with a private TLB")
+    page_bytes: int = lever(
+        4096, least=512, most=1 << 30, scale="power_of_two", unit="bytes", description="bytes a page"
     )
-    private_cycles: int = lever(1, least=0, most=10_000, unit="cycles", says="a look-up in a private TLB")
+    address_bits: int = lever(48, least=20, most=57, unit="bits", description="width of a virtual address")
+    private_entries: int = lever(32, least=1, most=1 << 16, unit="entries", description="entries of a private TLB")
+    private_ways: int = lever(
+        0, least=0, most=1 << 16, unit="ways", description="entries of a set of a private TLB; 0 = fully associative"
+    )
+    private_cycles: int = lever(1, least=0, most=10_000, unit="cycles", description="a look-up in a private TLB")
     private_ports: int = lever(
-        0, least=0, most=64, unit="ports", says="look-ups that a private TLB starts a cycle, peers' included; 0 = all"
+        0,
+        least=0,
+        most=64,
+        unit="ports",
+        description="look-ups that a private TLB starts a cycle, peers' included; 0 = all",
     )
     private_mshrs: int = lever(
-        64, least=1, most=4096, unit="pages", says="pages that a core may wait for at once (miss-status registers)"
+        64,
+        least=1,
+        most=4096,
+        unit="pages",
+        description="pages that a core may wait for at once (miss-status registers)",
     )
     shared_entries: int = lever(
-        512, least=0, most=1 << 22, unit="entries", says="entries of the shared TLB; 0 = there is none"
+        512, least=0, most=1 << 22, unit="entries", description="entries of the shared TLB; 0 = there is none"
     )
     shared_ways: int = lever(
-        0, least=0, most=1 << 22, unit="ways", says="entries of a set of the shared TLB; 0 = fully associative"
+        0, least=0, most=1 << 22, unit="ways", description="entries of a set of the shared TLB; 0 = fully associative"
     )
     shared_cycles: int = lever(
-        12, least=0, most=100_000, unit="cycles", says="an access to the shared TLB with the way there and back"
+        12, least=0, most=100_000, unit="cycles", description="an access to the shared TLB with the way there and back"
     )
-    shared_banks: int = lever(1, least=1, most=1024, scale="power_of_two", unit="banks", says="banks of the shared TLB")
+    shared_banks: int = lever(
+        1, least=1, most=1024, scale="power_of_two", unit="banks", description="banks of the shared TLB"
+    )
     shared_ports: int = lever(
-        0, least=0, most=64, unit="ports", says="accesses that a bank starts a cycle; 0 = all that come"
+        0, least=0, most=64, unit="ports", description="accesses that a bank starts a cycle; 0 = all that come"
     )
-    walkers: int = lever(8, least=1, most=4096, unit="walkers", says="page-table walks at a time")
+    walkers: int = lever(8, least=1, most=4096, unit="walkers", description="page-table walks at a time")
     walk_queue: int = lever(
-        0, least=0, most=1 << 20, unit="walks", says="walks that may wait for a walker; 0 = as many as come"
+        0, least=0, most=1 << 20, unit="walks", description="walks that may wait for a walker; 0 = as many as come"
     )
-    walk_levels: int = lever(4, least=1, most=4, unit="levels", says="levels of the page table")
-    level_cycles: int = lever(100, least=0, most=1 << 20, unit="cycles", says="to read one level of the page table")
+    walk_levels: int = lever(4, least=1, most=4, unit="levels", description="levels of the page table")
+    level_cycles: int = lever(
+        100, least=0, most=1 << 20, unit="cycles", description="to read one level of the page table"
+    )
     walk_cache_entries: int = lever(
-        0, least=0, most=1 << 16, unit="entries", says="upper levels that the page-walk cache holds; 0 = there is none"
+        0,
+        least=0,
+        most=1 << 16,
+        unit="entries",
+        description="upper levels that the page-walk cache holds; 0 = there is none",
     )
-    network: Literal["mesh", "ring", "crossbar"] = lever("mesh", says="how private TLBs are connected")
-    hop_cycles: int = lever(1, least=0, most=1000, unit="cycles", says="from one router to the next")
+    network: Literal["mesh", "ring", "crossbar"] = lever("mesh", description="how private TLBs are connected")
+    hop_cycles: int = lever(1, least=0, most=1000, unit="cycles", description="from one router to the next")
     link_cycles: int = lever(
-        0, least=0, most=1000, unit="cycles", says="how long a message keeps a link busy; 0 = links never queue"
+        0, least=0, most=1000, unit="cycles", description="how long a message keeps a link busy; 0 = links never queue"
     )
-    clock_mhz: float = lever(1000.0, least=1, most=100_000, unit="MHz", says="the clock in which cycles are counted")
+    clock_mhz: float = lever(
+        1000.0, least=1, most=100_000, unit="MHz", description="the clock in which cycles are counted"
+    )
 
     shown: ClassVar[tuple[str, ...]] = (
         "cores",

@@ -7,8 +7,9 @@ import inspect
 import pkgutil
 from typing import Any
 
+from workbench.compiled import fields_of
 from workbench.errors import unknown_name
-from workbench.policies.policy import Policy, policies, questions
+from workbench.policies.policy import Policy, base_of, policies, questions
 
 
 def load_all() -> None:
@@ -33,6 +34,26 @@ def policy_rows(question: str | None = None) -> list[dict[str, Any]]:
         raise unknown_name("", "question", question, questions())
     asked = [question] if question is not None else questions()
     return [_row(q, policy) for q in asked for policy in policies(q).values()]
+
+
+def sees(asks: Any) -> list[str]:
+    """Return what an answer to a question sees, a line a field, and what it returns.
+
+    >>> from workbench.policies.dispatch.stuck.question import PARTS
+    >>> sees(PARTS)[1]
+    'see.independent  int64: 1 where its waves may run apart, 0 where they belong together'
+    """
+    fields = [f"see.{name}  {field}: {field.description}" for name, field in fields_of(asks.see).items()]
+    return [*fields, f"It returns {asks.answers}."]
+
+
+def question_row(question: str) -> dict[str, Any]:
+    """Return what a policy that answers a question derives from, what its answer sees and what it returns."""
+    load_all()
+    base = base_of(question)
+    lines = sees(base.asks) if base.asks is not None else []
+    told = {name: sorted(fields_of(asks.see)) for name, asks in base.tells.items()}
+    return {"question": question, "base": base.__name__, "sees": lines, "tells": told}
 
 
 def _row(question: str, policy: type[Policy]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ import numpy as np
 from workbench.compiled import RAISED, fields_of
 from workbench.errors import PolicyError
 from workbench.policies.asking import Asked, Say, Scenes, Speaker, compiled, copied, digest, plain, walk
-from workbench.policies.policy import Policy
+from workbench.policies.policy import Policy, base_of
 from workbench.policies.value_contract import ValueContract, told_by_a_fresh_interpreted_process
 from workbench.streams import Streams
 
@@ -160,10 +160,14 @@ def _disagreement(one: Asked, other: Asked) -> str:
     return f"{one.policy.short()} {what}, for {one.see}."
 
 
+def contract_class(base: type[Policy]) -> type[ValueContract]:
+    """Return the contract of the question that a base stands for."""
+    return _contract_beside(base.__module__)
+
+
 def contract_of(policy: Policy) -> Any:
     """Return the contract of a policy's question, to be held against this policy."""
-    base = next(cls for cls in type(policy).__mro__ if "question" in vars(cls))
-    found: Any = _contract_beside(base.__module__)()
+    found: Any = contract_class(base_of(policy.question))()
     found.policy = policy
     return found
 

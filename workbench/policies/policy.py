@@ -108,6 +108,12 @@ class Policy(Spec):
         return {"anyOf": [{"enum": names}, one]}
 
 
+def base_of(question: str) -> type[Policy]:
+    """Return the class that a policy which answers a question is derived from."""
+    one = next(iter(_CATALOGUE[question].values()))
+    return next(cls for cls in one.__mro__ if "question" in vars(cls))
+
+
 def policies(question: str) -> Mapping[str, type[Policy]]:
     """Every policy that answers a question, by name."""
     return dict(sorted(_CATALOGUE.get(question, {}).items()))

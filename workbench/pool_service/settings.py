@@ -35,15 +35,19 @@ class ServiceSettings(Spec):
     'most_free'
     """
 
-    board: Board = lever(Board.read({}), says="the cards and their links")
+    board: Board = lever(Board.read({}), description="the cards and their links")
     card_bytes: int = lever(
-        16 * MIB, least=0, most=1 << 40, unit="bytes", says="bytes of every card's arena; 0 = the memory of the card"
+        16 * MIB,
+        least=0,
+        most=1 << 40,
+        unit="bytes",
+        description="bytes of every card's arena; 0 = the memory of the card",
     )
-    cache_fit: CacheFit = lever(BestFit(), says="which cached block serves a request")
-    cache: Cache = lever(SplitAndCoalesce.read("split_and_coalesce"), says="how memory is cut and joined")
-    target: Target = lever(MaxBandwidth.read("max_bandwidth"), says="which card lends")
-    idle_release: IdleRelease = lever(KeepAll(), says="what goes back to the arena")
-    zero_on_reuse: bool = lever(False, says="whether cached memory is filled with zeros before another gets it")
+    cache_fit: CacheFit = lever(BestFit(), description="which cached block serves a request")
+    cache: Cache = lever(SplitAndCoalesce.read("split_and_coalesce"), description="how memory is cut and joined")
+    target: Target = lever(MaxBandwidth.read("max_bandwidth"), description="which card lends")
+    idle_release: IdleRelease = lever(KeepAll(), description="what goes back to the arena")
+    zero_on_reuse: bool = lever(False, description="whether cached memory is filled with zeros before another gets it")
 
     def check(self) -> None:
         rules = self.cache.rules()

@@ -24,9 +24,9 @@ _OPTIONAL = {"unmap": Lever("unmap", "integer", least=0, most=1)}
 class AccessRow(Spec):
     """What every row of an access file says (`docs/api`, Workload files)."""
 
-    cycle: int = lever(least=0, most=MOST_CYCLES, unit="cycles", says="when it is issued at the earliest")
-    core: int = lever(least=0, most=1023, says="the core that asks, from 0")
-    page: int = lever(least=0, most=MOST_PAGES - 1, says="the virtual page number, in pages of the machine")
+    cycle: int = lever(least=0, most=MOST_CYCLES, unit="cycles", description="when it is issued at the earliest")
+    core: int = lever(least=0, most=1023, description="the core that asks, from 0")
+    page: int = lever(least=0, most=MOST_PAGES - 1, description="the virtual page number, in pages of the machine")
 
 
 class AccessFile(CsvFile):

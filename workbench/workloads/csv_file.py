@@ -29,8 +29,8 @@ class CsvFile(Workload):
     """
 
     random = False
-    file: str = lever(says="path of the CSV file, which may be compressed (.gz, .xz, .bz2)")
-    sha256: str = lever("", says="digest that the content must have; empty: any")
+    file: str = lever(description="path of the CSV file, which may be compressed (.gz, .xz, .bz2)")
+    sha256: str = lever("", description="digest that the content must have; empty: any")
 
     @classmethod
     def parsed(cls, text: bytes, sha256: str, where: str) -> Any:

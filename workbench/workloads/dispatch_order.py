@@ -56,7 +56,9 @@ class Blocked(DispatchOrder):
     """
 
     brief = ("size",)
-    size: int = lever(0, least=0, most=1 << 30, unit="workgroups", says="workgroups in a row on a core; 0 = all its")
+    size: int = lever(
+        0, least=0, most=1 << 30, unit="workgroups", description="workgroups in a row on a core; 0 = all its"
+    )
 
     def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
         return workgroup // self._size(workgroups, cores) % cores
@@ -76,7 +78,9 @@ class Listed(DispatchOrder):
     """
 
     brief = ("cores",)
-    cores: tuple[int, ...] = lever((0,), least=0, most=1023, says="the core of each workgroup, in order of the grid")
+    cores: tuple[int, ...] = lever(
+        (0,), least=0, most=1023, description="the core of each workgroup, in order of the grid"
+    )
 
     def check(self) -> None:
         if not self.cores:

@@ -17,9 +17,11 @@ from workbench.workloads.workload import Workgroups
 class WorkgroupRow(Spec):
     """One row of a workgroup file (`docs/api`, Workload files)."""
 
-    arrival: int = lever(least=0, most=MOST_CYCLES, unit="cycles", says="when it joins the queue; never decreasing")
-    length: int = lever(least=1, most=1 << 31, unit="segments", says="how many contiguous segments it asks for")
-    duration: int = lever(least=1, most=MOST_CYCLES, unit="cycles", says="from its start to its release")
+    arrival: int = lever(
+        least=0, most=MOST_CYCLES, unit="cycles", description="when it joins the queue; never decreasing"
+    )
+    length: int = lever(least=1, most=1 << 31, unit="segments", description="how many contiguous segments it asks for")
+    duration: int = lever(least=1, most=MOST_CYCLES, unit="cycles", description="from its start to its release")
 
 
 class WorkgroupFile(CsvFile):

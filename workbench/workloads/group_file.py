@@ -23,16 +23,18 @@ _FURTHER = "_blocks"
 class GroupRow(Spec):
     """What every row of a group file says (`docs/api`, Workload files)."""
 
-    arrival: int = lever(least=0, most=MOST_CYCLES, unit="cycles", says="when it joins the queue; never decreasing")
-    channel: int = lever(least=0, most=MOST_CHANNELS - 1, says="the channel that it waits in, from 0")
-    priority: int = lever(least=1, most=MOST_PRIORITIES, says="its static priority, 1 = highest")
-    waves: int = lever(least=1, most=1 << 16, unit="waves", says="how many waves it has")
-    independent: int = lever(least=0, most=1, says="1 if its waves may run apart")
-    duration: int = lever(least=1, most=MOST_CYCLES, unit="cycles", says="from its dispatch to its release")
-    vgpr_blocks: int = lever(least=0, most=MOST_BLOCKS, unit="blocks", says="blocks of vector registers a wave")
-    sgpr_blocks: int = lever(least=0, most=MOST_BLOCKS, unit="blocks", says="blocks of scalar registers a wave")
+    arrival: int = lever(
+        least=0, most=MOST_CYCLES, unit="cycles", description="when it joins the queue; never decreasing"
+    )
+    channel: int = lever(least=0, most=MOST_CHANNELS - 1, description="the channel that it waits in, from 0")
+    priority: int = lever(least=1, most=MOST_PRIORITIES, description="its static priority, 1 = highest")
+    waves: int = lever(least=1, most=1 << 16, unit="waves", description="how many waves it has")
+    independent: int = lever(least=0, most=1, description="1 if its waves may run apart")
+    duration: int = lever(least=1, most=MOST_CYCLES, unit="cycles", description="from its dispatch to its release")
+    vgpr_blocks: int = lever(least=0, most=MOST_BLOCKS, unit="blocks", description="blocks of vector registers a wave")
+    sgpr_blocks: int = lever(least=0, most=MOST_BLOCKS, unit="blocks", description="blocks of scalar registers a wave")
     shared_segments: int = lever(
-        least=0, most=MOST_BLOCKS, unit="segments", says="segments of shared memory of the whole group"
+        least=0, most=MOST_BLOCKS, unit="segments", description="segments of shared memory of the whole group"
     )
 
 

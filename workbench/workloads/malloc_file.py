@@ -15,15 +15,19 @@ from workbench.workloads.mallocs import Mallocs
 
 MOST_BYTES = 1 << 40
 MOST_THREADS = 1 << 40
-_FREE = Lever("free_at", "integer", least=-1, most=MOST_CYCLES, unit="cycles", says="when it gives it back; -1: never")
+_FREE = Lever(
+    "free_at", "integer", least=-1, most=MOST_CYCLES, unit="cycles", description="when it gives it back; -1: never"
+)
 
 
 class MallocRow(Spec):
     """What every row of a malloc file says (`docs/api`, Workload files)."""
 
-    arrival: int = lever(least=0, most=MOST_CYCLES, unit="cycles", says="when the thread calls; never decreasing")
-    thread: int = lever(least=0, most=MOST_THREADS, says="its number; rising among the rows of one arrival")
-    bytes: int = lever(least=0, most=MOST_BYTES, unit="bytes", says="what it asks for")
+    arrival: int = lever(
+        least=0, most=MOST_CYCLES, unit="cycles", description="when the thread calls; never decreasing"
+    )
+    thread: int = lever(least=0, most=MOST_THREADS, description="its number; rising among the rows of one arrival")
+    bytes: int = lever(least=0, most=MOST_BYTES, unit="bytes", description="what it asks for")
 
 
 class MallocFile(CsvFile):

@@ -25,14 +25,14 @@ _NAMED = 1 << 40
 class PoolRow(Spec):
     """One row of a pool file."""
 
-    time: int = lever(least=0, most=MOST_NS, unit="ns", says="when it is asked; never decreasing")
-    app: int = lever(least=0, most=1 << 31, says="the application that asks, from 0")
+    time: int = lever(least=0, most=MOST_NS, unit="ns", description="when it is asked; never decreasing")
+    app: int = lever(least=0, most=1 << 31, description="the application that asks, from 0")
     card: int = lever(
-        least=0, most=_NAMED + (1 << 20), says="where it runs: a card's id, such as gpu3, or the number of a GPU"
+        least=0, most=_NAMED + (1 << 20), description="where it runs: a card's id, such as gpu3, or the number of a GPU"
     )
-    action: int = lever(least=0, most=1, says="alloc or free")
-    handle: int = lever(least=0, most=1 << 62, says="what it calls the region; of a free, that of an allocation")
-    bytes: int = lever(least=0, most=1 << 50, unit="bytes", says="how many; of a free, whatever is there")
+    action: int = lever(least=0, most=1, description="alloc or free")
+    handle: int = lever(least=0, most=1 << 62, description="what it calls the region; of a free, that of an allocation")
+    bytes: int = lever(least=0, most=1 << 50, unit="bytes", description="how many; of a free, whatever is there")
 
 
 class PoolFile(CsvFile):

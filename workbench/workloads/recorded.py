@@ -26,9 +26,9 @@ class OfTrace(Workload):
 
     random: ClassVar[bool] = False
 
-    trace: str = lever(says="a trace file, or the name of a public trace of the catalogue")
+    trace: str = lever(description="a trace file, or the name of a public trace of the catalogue")
 
-    sha256: str = lever("", says="digest that the file must have; empty: any")
+    sha256: str = lever("", description="digest that the file must have; empty: any")
 
     def digests(self, path: Path, anew: bool = False) -> tuple[str, ...]:
         """The digests of the files that it is read from, that of the trace itself first."""
@@ -71,7 +71,9 @@ class OfTrace(Workload):
 class Recorded(OfTrace):
     """The base of every workload that a recorded trace of kernels gives."""
 
-    device: int = lever(-1, least=-1, most=1 << 31, says="the card whose kernels are taken; -1 = the lowest number")
+    device: int = lever(
+        -1, least=-1, most=1 << 31, description="the card whose kernels are taken; -1 = the lowest number"
+    )
 
 
 def _registered() -> tuple[type[Importer], ...]:

@@ -53,33 +53,40 @@ class TraceWorkgroups(Recorded):
     more_seeds: ClassVar[str] = "unit: -1 lets each seed take another unit's share of a trace"
 
     unit: int = lever(
-        0, least=-1, most=4095, says="the compute unit whose share of each grid is taken; -1 = the seed says which"
+        0,
+        least=-1,
+        most=4095,
+        description="the compute unit whose share of each grid is taken; -1 = the seed says which",
     )
     sharing: Literal["continue", "restart"] = lever(
-        "continue", says="whether a kernel's first workgroup goes to the unit after the last one's, or to unit 0"
+        "continue", description="whether a kernel's first workgroup goes to the unit after the last one's, or to unit 0"
     )
     duration_rule: Literal["waves", "whole"] = lever(
-        "waves", says="a workgroup's duration: its kernel's divided by the rounds that the machine needs, or all of it"
+        "waves",
+        description="a workgroup's duration: its kernel's divided by the rounds that the machine needs, or all of it",
     )
     arrival: Literal["recorded", "all_at_once"] = lever(
-        "recorded", says="whether workgroups join the queue when their kernel started, or all at cycle 0"
+        "recorded", description="whether workgroups join the queue when their kernel started, or all at cycle 0"
     )
     without_shared_memory: Literal["skip", "reserve"] = lever(
-        "skip", says="workgroups without shared memory: no requests, or requests for what the machine reserves anyway"
+        "skip",
+        description="workgroups without shared memory: no requests, or requests for what the machine reserves anyway",
     )
     incomplete: Literal["refuse", "skip"] = lever(
         "refuse",
-        says="kernels whose grid or shared memory was not recorded: the trace is refused, or they are left out",
+        description="kernels whose grid or shared memory was not recorded: the trace is refused, or they are left out",
     )
     longest_us: float = lever(
         0,
         least=0,
         most=1e12,
         unit="microseconds",
-        says="kernels that last longer are no requests, such as collectives that wait for their peers; 0 = all are",
+        description="longer kernels are no requests, such as collectives that wait for their peers; 0 = all are",
     )
-    most_a_kernel: int = lever(0, least=0, most=1 << 40, unit="workgroups", says="most workgroups a kernel; 0 = all")
-    count: int = lever(0, least=0, most=1 << 40, unit="workgroups", says="the first so many workgroups; 0 = all")
+    most_a_kernel: int = lever(
+        0, least=0, most=1 << 40, unit="workgroups", description="most workgroups a kernel; 0 = all"
+    )
+    count: int = lever(0, least=0, most=1 << 40, unit="workgroups", description="the first so many workgroups; 0 = all")
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         if self.unit >= machine.compute_units:

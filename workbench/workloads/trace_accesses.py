@@ -47,20 +47,26 @@ class TraceAccesses(OfTrace):
     spec 4, section 6: real page traces from kernels where available.
     """
 
-    order: DispatchOrder = lever(RoundRobin(), says="which core runs each thread block")
+    order: DispatchOrder = lever(RoundRobin(), description="which core runs each thread block")
     resident: int = lever(
-        2, least=1, most=64, unit="workgroups", says="thread blocks of a grouped trace that a core runs at once"
+        2, least=1, most=64, unit="workgroups", description="thread blocks of a grouped trace that a core runs at once"
     )
-    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", says="cycles between two accesses of a core")
+    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", description="cycles between two accesses of a core")
     kernels: Literal["in_turn", "together"] = lever(
-        "in_turn", says="whether the kernels of a list run one after the other, or all from cycle 0 on"
+        "in_turn", description="whether the kernels of a list run one after the other, or all from cycle 0 on"
     )
     footprint: int = lever(
-        1, least=1, most=1 << 20, scale="log", says="how many times as far apart all addresses are (synthetic if > 1)"
+        1,
+        least=1,
+        most=1 << 20,
+        scale="log",
+        description="how many times as far apart all addresses are (synthetic if > 1)",
     )
-    copies: int = lever(1, least=1, most=1024, says="how often every thread block comes (synthetic if > 1)")
-    copies_touch: Literal["own", "same"] = lever("own", says="whether copies touch pages of their own, or the same")
-    count: int = lever(0, least=0, most=10**12, unit="accesses", says="the first so many accesses; 0 = all")
+    copies: int = lever(1, least=1, most=1024, description="how often every thread block comes (synthetic if > 1)")
+    copies_touch: Literal["own", "same"] = lever(
+        "own", description="whether copies touch pages of their own, or the same"
+    )
+    count: int = lever(0, least=0, most=10**12, unit="accesses", description="the first so many accesses; 0 = all")
 
     def identity(self) -> dict[str, Any]:
         """The levers, with the trace and those that a list names by their contents."""

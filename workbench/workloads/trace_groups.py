@@ -51,40 +51,48 @@ class TraceGroups(Recorded):
         least=1,
         most=MOST_CHANNELS,
         unit="channels",
-        says="streams beyond so many share channels",
+        description="streams beyond so many share channels",
     )
     channel_of: Literal["stream", "queue"] = lever(
-        "stream", says="what becomes a channel: the stream that a kernel was launched on, or the hardware's queue"
+        "stream",
+        description="what becomes a channel: the stream that a kernel was launched on, or the hardware's queue",
     )
     priorities: tuple[int, ...] = lever(
-        (1,), least=1, most=MOST_PRIORITIES, says="the priority of each channel in turn, the last one for all further"
+        (1,),
+        least=1,
+        most=MOST_PRIORITIES,
+        description="the priority of each channel in turn, the last one for all further",
     )
     independent: Literal["none", "without_shared_memory", "all"] = lever(
-        "none", says="which groups have waves that may run apart: those that share no memory, all, or none"
+        "none", description="which groups have waves that may run apart: those that share no memory, all, or none"
     )
     duration_rule: Literal["waves", "whole"] = lever(
-        "waves", says="a group's duration: its kernel's divided by the rounds that the machine needs, or all of it"
+        "waves",
+        description="a group's duration: its kernel's divided by the rounds that the machine needs, or all of it",
     )
     arrival: Literal["recorded", "all_at_once"] = lever(
-        "recorded", says="whether groups join their channel when their kernel started, or all at cycle 0"
+        "recorded", description="whether groups join their channel when their kernel started, or all at cycle 0"
     )
     unrecorded: Literal["refuse", "none"] = lever(
-        "refuse", says="kernels whose registers or shared memory were not recorded: incomplete, or asking for none"
+        "refuse",
+        description="kernels whose registers or shared memory were not recorded: incomplete, or asking for none",
     )
     incomplete: Literal["refuse", "skip"] = lever(
-        "refuse", says="kernels of which something was not recorded: the trace is refused, or they are left out"
+        "refuse", description="kernels of which something was not recorded: the trace is refused, or they are left out"
     )
     longest_us: float = lever(
         0,
         least=0,
         most=1e12,
         unit="microseconds",
-        says="kernels that last longer are left out, such as collectives that wait for their peers; 0 = none are",
+        description="longer kernels are left out, such as collectives that wait for their peers; 0 = none are",
     )
-    most_a_kernel: int = lever(0, least=0, most=MOST_GROUPS, unit="groups", says="most groups a kernel; 0 = all")
-    windows: int = lever(1, least=1, most=100_000, unit="windows", says="parts of the trace, of which a seed takes one")
-    count: int = lever(0, least=0, most=MOST_GROUPS, unit="groups", says="the first so many groups; 0 = all")
-    instructions: Instructions = lever(NoInstructions(), says="what its waves execute")
+    most_a_kernel: int = lever(0, least=0, most=MOST_GROUPS, unit="groups", description="most groups a kernel; 0 = all")
+    windows: int = lever(
+        1, least=1, most=100_000, unit="windows", description="parts of the trace, of which a seed takes one"
+    )
+    count: int = lever(0, least=0, most=MOST_GROUPS, unit="groups", description="the first so many groups; 0 = all")
+    instructions: Instructions = lever(NoInstructions(), description="what its waves execute")
 
     more_seeds: ClassVar[str] = "windows: N cuts a trace into parts, one a seed"
 

@@ -42,18 +42,19 @@ class TracePool(Recorded):
 
     more_seeds: ClassVar[str] = ""
 
-    device: int = lever(-1, least=-1, most=1 << 31, says="the card whose memory is taken; -1 = every card")
+    device: int = lever(-1, least=-1, most=1 << 31, description="the card whose memory is taken; -1 = every card")
     before: Literal["ask", "leave_out", "with_cache"] = lever(
-        "ask", says="whether what was live before the trace is asked for at its beginning, and what was cached then"
+        "ask",
+        description="whether what was live before the trace is asked for at its beginning, and what was cached then",
     )
     refused: Literal["leave_out", "ask"] = lever(
-        "leave_out", says="whether what the recorded allocator refused is asked for, and given back at once"
+        "leave_out", description="whether what the recorded allocator refused is asked for, and given back at once"
     )
-    ranks: int = lever(1, least=1, most=64, unit="GPUs", says="how many GPUs the same trace runs on")
+    ranks: int = lever(1, least=1, most=64, unit="GPUs", description="how many GPUs the same trace runs on")
     rank_shift_us: float = lever(
-        0.0, least=0, most=1e9, unit="microseconds", says="how much later each rank begins than the one before"
+        0.0, least=0, most=1e9, unit="microseconds", description="how much later each rank begins than the one before"
     )
-    count: int = lever(0, least=0, most=1 << 40, unit="requests", says="the first so many of a rank; 0 = all")
+    count: int = lever(0, least=0, most=1 << 40, unit="requests", description="the first so many of a rank; 0 = all")
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         place = path or self.name

@@ -22,7 +22,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 class MiddleOut(Placement):
     """Take the feasible start nearest to the middle; the lower one wins a tie."""
 
-    shift: int = lever(0, least=-64, most=64, unit="segments", says="how far above the middle to aim")
+    shift: int = lever(0, least=-64, most=64, unit="segments", description="how far above the middle to aim")
 
     def answer(see):
         best, middle = -1, (see.segments - see.length) // 2 + see.levers.shift
@@ -123,7 +123,7 @@ class Forgetful(Placement):
 class Unreadable(Placement):
     """Writes itself down so that it cannot be read again."""
 
-    depth: int = lever(1, least=1, most=4, says="how deep")
+    depth: int = lever(1, least=1, most=4, description="how deep")
 
     def answer(see):
         return first_start(see.free, see.length, 0)

@@ -20,7 +20,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 class FirstRun(Probe):
     """Report the run at the lowest free block, if it is within the first `reach` blocks; there are no ties."""
 
-    reach: int = lever(4, least=1, most=4096, unit="blocks", says="how far to look")
+    reach: int = lever(4, least=1, most=4096, unit="blocks", description="how far to look")
 
     def answer(see):
         start = 0
@@ -106,7 +106,7 @@ class OtherParameters(Probe):
 
 
 class Unreadable(Probe):
-    depth: int = lever(1, least=1, most=4, says="how deep")
+    depth: int = lever(1, least=1, most=4, description="how deep")
 
     def answer(see):
         return longest_run(see.free)

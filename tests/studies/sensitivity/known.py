@@ -21,10 +21,10 @@ WEIGHTS = (0.0, 1.0, 4.5)
 
 
 class Inputs(Spec):
-    x1: float = lever(0.0, least=-3.2, most=3.2, says="first")
-    x2: float = lever(0.0, least=-3.2, most=3.2, says="second")
-    x3: float = lever(0.0, least=-3.2, most=3.2, unit="parts", says="third")
-    k: int = lever(1, least=1, most=8, says="whole")
+    x1: float = lever(0.0, least=-3.2, most=3.2, description="first")
+    x2: float = lever(0.0, least=-3.2, most=3.2, description="second")
+    x3: float = lever(0.0, least=-3.2, most=3.2, unit="parts", description="third")
+    k: int = lever(1, least=1, most=8, description="whole")
 
 
 class Known:

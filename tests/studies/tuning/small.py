@@ -62,7 +62,7 @@ def _undisturbed(sampler: str) -> tuple[Any, list[str]]:
 class FailsWhenWide(Placement):
     """Answers a start outside the memory when its lever is above 1; otherwise the first start."""
 
-    shift: int = lever(0, least=0, most=3, says="how far outside")
+    shift: int = lever(0, least=0, most=3, description="how far outside")
 
     def answer(free: Any, segments: int, length: int, params: Any, memory: Any) -> int:  # type: ignore[misc]
         start = first_start(free, length, 0)

@@ -26,7 +26,7 @@ def control_for(lever: Lever) -> Control:
     """The control of a lever, showing its default.
 
     >>> from workbench.levers import Lever
-    >>> depth = control_for(Lever("depth", "integer", 4, least=1, most=64, unit="entries", says="entries of the ring"))
+    >>> depth = control_for(Lever("depth", "integer", 4, least=1, most=64, unit="entries", description="its depth"))
     >>> depth.plain(), type(depth).__name__
     (4, 'NumberControl')
     """

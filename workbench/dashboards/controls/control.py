@@ -70,6 +70,6 @@ def row(lever: Lever, *shown: widgets.Widget) -> widgets.Box:
 
 def _label(lever: Lever) -> widgets.Label:
     words = lever.name.replace("_", " ")
-    label = widgets.Label(words if words == lever.unit else lever.label, tooltip=lever.says)
+    label = widgets.Label(words if words == lever.unit else lever.label, tooltip=lever.description)
     label.add_class("wb-label")
     return label

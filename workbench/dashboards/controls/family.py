@@ -62,7 +62,7 @@ class ChoiceControl(Control):
         self._known = members or (lambda: alternatives(base))
         self._stand_ins = stand_ins or {}
         self._made: dict[str, tuple[type[Spec], LeversControl]] = {}
-        self.names = widgets.Dropdown(options=self._options(), tooltip=lever.says)
+        self.names = widgets.Dropdown(options=self._options(), tooltip=lever.description)
         if not lever.required:  # a member that holds another of its kind must not begin with one like itself
             self.names.value = lever.check(lever.default).name
         self.names.add_class("wb-pick")
@@ -109,7 +109,7 @@ class ChoiceControl(Control):
     def _put_inside(self) -> None:
         stands = self.names.value in self._stand_ins
         self.inside.children = [] if stands or not self.chosen.controls else [self.chosen.widget]
-        self.names.tooltip = self.lever.says if stands else _says(self._known()[self.names.value])
+        self.names.tooltip = self.lever.description if stands else _says(self._known()[self.names.value])
 
     def _levers(self, name: str) -> LeversControl:
         """The levers of a member, kept as the user left them while the member is the same class."""

@@ -22,7 +22,7 @@ class FoldedControl(Control):
 
     def __init__(self, lever: Lever) -> None:
         super().__init__(lever)
-        self.button = widgets.Button(tooltip=lever.says)
+        self.button = widgets.Button(tooltip=lever.description)
         self.button.add_class("wb-fold")
         self.button.on_click(lambda _: self.fold(not self.opened))
         self.inside = widgets.VBox([])

@@ -18,7 +18,7 @@ class NumberControl(Control):
         super().__init__(lever)
         self.box = _box(lever)
         self.stops = stops(lever)
-        self.slider = widgets.IntSlider(0, 0, max(len(self.stops) - 1, 0), readout=False, tooltip=lever.says)
+        self.slider = widgets.IntSlider(0, 0, max(len(self.stops) - 1, 0), readout=False, tooltip=lever.description)
         self.slider.add_class("wb-slider")
         self.box.observe(self._typed, "value")
         self.slider.observe(self._slid, "value")
@@ -55,6 +55,6 @@ def _box(lever: Lever) -> Any:
     bounded = lever.least is not None and lever.most is not None
     kinds = (widgets.BoundedIntText, widgets.IntText) if whole else (widgets.BoundedFloatText, widgets.FloatText)
     ends = {"min": lever.least, "max": lever.most} if bounded else {}
-    box = kinds[0 if bounded else 1](**ends, step=lever.step or (1 if whole else None), tooltip=lever.says)
+    box = kinds[0 if bounded else 1](**ends, step=lever.step or (1 if whole else None), tooltip=lever.description)
     box.add_class("wb-number")
     return box

@@ -17,7 +17,7 @@ class _OneWidget(Control):
     def __init__(self, lever: Lever, shown: Any) -> None:
         super().__init__(lever)
         self.shown = shown
-        self.shown.tooltip = lever.says
+        self.shown.tooltip = lever.description
         self.shown.add_class("wb-pick")
         self.shown.observe(self._changed, "value")
         self.widget = row(lever, self.shown)

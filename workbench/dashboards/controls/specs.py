@@ -22,7 +22,7 @@ class SpecsControl(Control):
     def __init__(self, lever: Lever) -> None:
         super().__init__(lever)
         self.items: list[Control] = []
-        self.add = widgets.Button(description="add one", tooltip=f"another at the end: {lever.says}")
+        self.add = widgets.Button(description="add one", tooltip=f"another at the end: {lever.description}")
         self.add.add_class("wb-pick")
         self.add.on_click(self._added)
         self.inside = widgets.VBox([])

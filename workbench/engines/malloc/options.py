@@ -24,7 +24,7 @@ class FixedLatency(AtomicLatency):
     """
 
     brief = ("cycles",)
-    cycles: int = lever(0, least=0, most=100_000, unit="cycles", says="of every atomic operation on the heap")
+    cycles: int = lever(0, least=0, most=100_000, unit="cycles", description="of every atomic operation on the heap")
 
     def figures(self) -> tuple[int, int, int]:
         return self.cycles, 0, 0
@@ -38,9 +38,11 @@ class WithWaiters(AtomicLatency):
     """
 
     brief = ("cycles", "cycles_a_waiter", "waiters")
-    cycles: int = lever(20, least=0, most=100_000, unit="cycles", says="with nobody waiting")
-    cycles_a_waiter: int = lever(1, least=0, most=1000, unit="cycles", says="on top for each who waits")
-    waiters: int = lever(4096, least=0, most=1 << 20, scale="log", unit="requests", says="up to how many of them count")
+    cycles: int = lever(20, least=0, most=100_000, unit="cycles", description="with nobody waiting")
+    cycles_a_waiter: int = lever(1, least=0, most=1000, unit="cycles", description="on top for each who waits")
+    waiters: int = lever(
+        4096, least=0, most=1 << 20, scale="log", unit="requests", description="up to how many of them count"
+    )
 
     def figures(self) -> tuple[int, int, int]:
         return self.cycles, self.cycles_a_waiter, self.waiters
@@ -50,30 +52,34 @@ class MallocOptions(Spec):
     """What the engine `malloc` leaves open."""
 
     heap_bytes: int = lever(
-        1 << 24, least=64, most=1 << 36, scale="log", unit="bytes", says="the heap that the driver set aside"
+        1 << 24, least=64, most=1 << 36, scale="log", unit="bytes", description="the heap that the driver set aside"
     )
     granule_bytes: int = lever(
-        16, least=1, most=1 << 20, scale="power_of_two", unit="bytes", says="what the heap gives at the least"
+        16, least=1, most=1 << 20, scale="power_of_two", unit="bytes", description="what the heap gives at the least"
     )
-    base_address: int = lever(0, least=0, most=1 << 48, says="the address of the heap's first byte")
-    occupancy: float = lever(0.0, least=0, most=0.99, step=0.05, says="how much of the heap is taken at the start")
+    base_address: int = lever(0, least=0, most=1 << 48, description="the address of the heap's first byte")
+    occupancy: float = lever(
+        0.0, least=0, most=0.99, step=0.05, description="how much of the heap is taken at the start"
+    )
     occupied_run_bytes: int = lever(
-        4096, least=1, most=1 << 30, scale="log", unit="bytes", says="mean length of what is taken at the start"
+        4096, least=1, most=1 << 30, scale="log", unit="bytes", description="mean length of what is taken at the start"
     )
     scan_step_cycles: int = lever(
-        4, least=0, most=10_000, unit="cycles", says="a step of the sum and the prefix sum over the lanes"
+        4, least=0, most=10_000, unit="cycles", description="a step of the sum and the prefix sum over the lanes"
     )
-    split_cycles: int = lever(20, least=0, most=100_000, unit="cycles", says="dividing a block among its lanes")
+    split_cycles: int = lever(20, least=0, most=100_000, unit="cycles", description="dividing a block among its lanes")
     barrier_step_cycles: int = lever(
-        30, least=0, most=10_000, unit="cycles", says="a step of the barrier that gathers a thread block"
+        30, least=0, most=10_000, unit="cycles", description="a step of the barrier that gathers a thread block"
     )
     atomics: AtomicLatency = lever(
-        AtomicLatency.read("fixed_latency"), says="what the atomic operation on the heap adds to a section"
+        AtomicLatency.read("fixed_latency"), description="what the atomic operation on the heap adds to a section"
     )
-    try_instructions: int = lever(1, least=0, most=1000, unit="instructions", says="a try to take the lock")
-    heap_instructions: int = lever(8, least=0, most=1000, unit="instructions", says="an operation on the heap")
-    step_instructions: int = lever(1, least=0, most=1000, unit="instructions", says="a step of the sum over the lanes")
-    split_instructions: int = lever(2, least=0, most=1000, unit="instructions", says="dividing a block")
+    try_instructions: int = lever(1, least=0, most=1000, unit="instructions", description="a try to take the lock")
+    heap_instructions: int = lever(8, least=0, most=1000, unit="instructions", description="an operation on the heap")
+    step_instructions: int = lever(
+        1, least=0, most=1000, unit="instructions", description="a step of the sum over the lanes"
+    )
+    split_instructions: int = lever(2, least=0, most=1000, unit="instructions", description="dividing a block")
 
     def check(self) -> None:
         granules = self.heap_bytes // self.granule_bytes

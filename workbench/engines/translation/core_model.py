@@ -36,8 +36,10 @@ class Warps(CoreModel):
     """
 
     brief = ("count",)
-    count: int = lever(8, least=1, most=1024, scale="log", unit="warps", says="warps of a core")
-    gap: int = lever(0, least=0, most=1 << 20, unit="cycles", says="work of a warp between a translation and its next")
+    count: int = lever(8, least=1, most=1024, scale="log", unit="warps", description="warps of a core")
+    gap: int = lever(
+        0, least=0, most=1 << 20, unit="cycles", description="work of a warp between a translation and its next"
+    )
 
     def warps(self) -> int:
         return self.count

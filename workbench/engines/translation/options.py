@@ -11,25 +11,33 @@ from workbench.levers import Spec, lever
 class TranslationOptions(Spec):
     """What the engine `translation` leaves open."""
 
-    cores_issue: CoreModel = lever(Open(), says="when a core issues its next access (spec 4, H4.6)")
+    cores_issue: CoreModel = lever(Open(), description="when a core issues its next access (spec 4, H4.6)")
     pages_an_entry: int = lever(
         1,
         least=1,
         most=512,
         scale="power_of_two",
         unit="pages",
-        says="neighbouring pages that one entry covers (coalescing)",
+        description="neighbouring pages that one entry covers (coalescing)",
     )
     contiguous_share: float = lever(
         1.0,
         least=0,
         most=1,
-        says="share of the groups of neighbouring pages whose frames lie together, so that they do",
+        description="share of the groups of neighbouring pages whose frames lie together, so that they do",
     )
-    inclusive: bool = lever(False, says="whether what leaves the shared TLB leaves private TLBs too (spec 4, E13)")
+    inclusive: bool = lever(
+        False, description="whether what leaves the shared TLB leaves private TLBs too (spec 4, E13)"
+    )
     shootdown: Literal["targeted", "broadcast"] = lever(
-        "targeted", says="whether an unmapping tells the holders that a directory names, or every core (spec 4, E15)"
+        "targeted",
+        description="whether an unmapping tells the holders that a directory names, or every core (spec 4, E15)",
     )
     sample_accesses: int = lever(
-        8192, least=1, most=1 << 40, scale="log", unit="accesses", says="from one look at who shares what to the next"
+        8192,
+        least=1,
+        most=1 << 40,
+        scale="log",
+        unit="accesses",
+        description="from one look at who shares what to the next",
     )

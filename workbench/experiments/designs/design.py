@@ -21,7 +21,7 @@ class Design(Family, noun="design", example="{latin_hypercube: {points: 64, seed
 
     >>> from workbench.levers import lever
     >>> class Diagonal(Design):
-    ...     points: int = lever(4, least=2, most=100, says="how many")
+    ...     points: int = lever(4, least=2, most=100, description="how many")
     ...     def ranks(self, axes):
     ...         return np.repeat(np.linspace(0, 1, self.points)[:, None], len(axes), axis=1)
     >>> Design.read({"diagonal": {"points": 3}}).rows([Axis("k", "integer", 0, 9), Axis("x", "number", 0, 1)])

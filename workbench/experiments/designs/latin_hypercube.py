@@ -25,11 +25,13 @@ class LatinHypercube(Design):
     """
 
     brief = ("points",)
-    points: int = lever(64, least=1, most=100_000, scale="log", unit="points", says="how many, and how many parts")
-    seed: int = lever(0, least=0, most=MOST_SEED, says="of the random numbers")
-    within: Literal["random", "centre"] = lever("random", says="where in its part a point lies")
+    points: int = lever(
+        64, least=1, most=100_000, scale="log", unit="points", description="how many, and how many parts"
+    )
+    seed: int = lever(0, least=0, most=MOST_SEED, description="of the random numbers")
+    within: Literal["random", "centre"] = lever("random", description="where in its part a point lies")
     improved: Literal["no", "random_cd"] = lever(
-        "no", says="whether random exchanges lower the centred discrepancy, that is, spread the points better"
+        "no", description="whether random exchanges lower the centred discrepancy, that is, spread the points better"
     )
 
     def ranks(self, axes: Sequence[Axis]) -> np.ndarray:

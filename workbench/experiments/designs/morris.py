@@ -27,9 +27,9 @@ class Morris(Design):
 
     by_share: ClassVar[bool] = True
     brief = ("trajectories",)
-    trajectories: int = lever(20, least=2, most=100_000, scale="log", unit="walks", says="how many walks")
-    levels: int = lever(4, least=2, most=64, step=2, unit="levels", says="levels of the lattice; an even number")
-    seed: int = lever(0, least=0, most=MOST_SEED, says="of the random numbers")
+    trajectories: int = lever(20, least=2, most=100_000, scale="log", unit="walks", description="how many walks")
+    levels: int = lever(4, least=2, most=64, step=2, unit="levels", description="levels of the lattice; an even number")
+    seed: int = lever(0, least=0, most=MOST_SEED, description="of the random numbers")
 
     def check(self) -> None:
         if self.levels % 2:

@@ -20,8 +20,8 @@ class Random(Design):
     """
 
     brief = ("points",)
-    points: int = lever(64, least=1, most=MOST_POINTS, scale="log", unit="points", says="how many are drawn")
-    seed: int = lever(0, least=0, most=MOST_SEED, says="of the random streams")
+    points: int = lever(64, least=1, most=MOST_POINTS, scale="log", unit="points", description="how many are drawn")
+    seed: int = lever(0, least=0, most=MOST_SEED, description="of the random streams")
 
     def ranks(self, axes: Sequence[Axis]) -> np.ndarray:
         streams = Streams(self.seed)

@@ -24,10 +24,12 @@ class Saltelli(Design):
     """
 
     brief = ("base",)
-    base: int = lever(64, least=2, most=1 << 14, scale="power_of_two", unit="pairs", says="how many pairs of points")
-    seed: int = lever(0, least=0, most=MOST_SEED, says="of the scrambling")
-    second_order: bool = lever(True, says="whether interactions of pairs of levers are estimated as well")
-    scrambling: Scrambling = lever("matrix_and_shift", says="how the sequence is made random")
+    base: int = lever(
+        64, least=2, most=1 << 14, scale="power_of_two", unit="pairs", description="how many pairs of points"
+    )
+    seed: int = lever(0, least=0, most=MOST_SEED, description="of the scrambling")
+    second_order: bool = lever(True, description="whether interactions of pairs of levers are estimated as well")
+    scrambling: Scrambling = lever("matrix_and_shift", description="how the sequence is made random")
 
     def ranks(self, axes: Sequence[Axis]) -> np.ndarray:
         wide = len(axes)

@@ -28,10 +28,11 @@ class Sobol(Design):
     """
 
     brief = ("points",)
-    points: int = lever(64, least=1, most=MOST_POINTS, scale="power_of_two", unit="points", says="how many")
-    seed: int = lever(0, least=0, most=MOST_SEED, says="of the scrambling")
+    points: int = lever(64, least=1, most=MOST_POINTS, scale="power_of_two", unit="points", description="how many")
+    seed: int = lever(0, least=0, most=MOST_SEED, description="of the scrambling")
     scrambling: Scrambling = lever(
-        "matrix_and_shift", says="how the sequence is made random: by a linear matrix and a digital shift, or not"
+        "matrix_and_shift",
+        description="how the sequence is made random: by a linear matrix and a digital shift, or not",
     )
 
     def ranks(self, axes: Sequence[Axis]) -> np.ndarray:

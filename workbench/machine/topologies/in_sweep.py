@@ -22,24 +22,24 @@ class TopologyFile(Spec):
     field.md 2.4: the same links carry 25 GB/s on paper and 20 in NCCL's plans, which is what a file is read with.
     """
 
-    topology: str = lever(says="an NCCL or RCCL topology XML, an `nvidia-smi topo -m` table, or p2p matrices")
-    card_bytes: int = lever(16 * GIB, least=1, most=1 << 50, unit="bytes", says="memory of every GPU")
-    cpu_bytes: int = lever(64 * GIB, least=0, most=1 << 50, unit="bytes", says="memory that every CPU lends")
+    topology: str = lever(description="an NCCL or RCCL topology XML, an `nvidia-smi topo -m` table, or p2p matrices")
+    card_bytes: int = lever(16 * GIB, least=1, most=1 << 50, unit="bytes", description="memory of every GPU")
+    cpu_bytes: int = lever(64 * GIB, least=0, most=1 << 50, unit="bytes", description="memory that every CPU lends")
     link_gbps: float = lever(
-        0.0, least=0, most=1e6, unit="GB/s", says="an NVLink or xGMI link per direction; 0 = as the file is read"
+        0.0, least=0, most=1e6, unit="GB/s", description="an NVLink or xGMI link per direction; 0 = as the file is read"
     )
     pcie_gbps: float = lever(
-        0.0, least=0, most=1e6, unit="GB/s", says="a PCI connection per direction; 0 = as the file is read"
+        0.0, least=0, most=1e6, unit="GB/s", description="a PCI connection per direction; 0 = as the file is read"
     )
     socket_gbps: float = lever(
-        0.0, least=0, most=1e6, unit="GB/s", says="between two CPUs per direction; 0 = as the file is read"
+        0.0, least=0, most=1e6, unit="GB/s", description="between two CPUs per direction; 0 = as the file is read"
     )
     port_gbps: float = lever(
         0.0,
         least=0,
         most=1e6,
         unit="GB/s",
-        says="what all links of a GPU carry together per direction; 0 = as the file is read",
+        description="what all links of a GPU carry together per direction; 0 = as the file is read",
     )
 
     def board(self) -> dict[str, Any]:

@@ -36,22 +36,22 @@ least 1. Got 0. Nearest: 1.
     """
 
     arrangement: Literal["fully_connected", "ring", "pairs", "pcie_only"] = lever(
-        "fully_connected", says="which GPUs have direct links"
+        "fully_connected", description="which GPUs have direct links"
     )
-    gpus: int = lever(8, least=1, most=48, says="how many GPUs")
-    card_gib: float = lever(16.0, least=0.001, most=1024, scale="log", unit="GiB", says="memory of every GPU")
+    gpus: int = lever(8, least=1, most=48, description="how many GPUs")
+    card_gib: float = lever(16.0, least=0.001, most=1024, scale="log", unit="GiB", description="memory of every GPU")
     link_gbps: float = lever(
-        150.0, least=1, most=2000, scale="log", unit="GB/s", says="a direct link of two GPUs per direction"
+        150.0, least=1, most=2000, scale="log", unit="GB/s", description="a direct link of two GPUs per direction"
     )
-    parallel_links: int = lever(1, least=1, most=32, unit="links", says="links between two GPUs that are linked")
-    hosts: int = lever(1, least=0, most=8, says="how many CPUs")
-    host_gib: float = lever(64.0, least=0, most=4096, unit="GiB", says="memory that every CPU lends")
+    parallel_links: int = lever(1, least=1, most=32, unit="links", description="links between two GPUs that are linked")
+    hosts: int = lever(1, least=0, most=8, description="how many CPUs")
+    host_gib: float = lever(64.0, least=0, most=4096, unit="GiB", description="memory that every CPU lends")
     pcie_gbps: float = lever(
-        16.0, least=1, most=500, scale="log", unit="GB/s", says="between a GPU and its CPU per direction"
+        16.0, least=1, most=500, scale="log", unit="GB/s", description="between a GPU and its CPU per direction"
     )
-    gpus_a_channel: int = lever(1, least=1, most=48, unit="GPUs", says="neighbours that share one PCIe channel")
+    gpus_a_channel: int = lever(1, least=1, most=48, unit="GPUs", description="neighbours that share one PCIe channel")
     socket_gbps: float = lever(
-        40.0, least=1, most=1000, scale="log", unit="GB/s", says="between two CPUs per direction"
+        40.0, least=1, most=1000, scale="log", unit="GB/s", description="between two CPUs per direction"
     )
 
     def check(self) -> None:

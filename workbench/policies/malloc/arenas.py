@@ -41,9 +41,16 @@ class OneHeap(Arenas):
 
 
 class _Several(Arenas, abstract=True):
-    arenas: int = lever(16, least=1, most=MOST_ARENAS, scale="log", unit="arenas", says="how many parts the heap has")
+    arenas: int = lever(
+        16, least=1, most=MOST_ARENAS, scale="log", unit="arenas", description="how many parts the heap has"
+    )
     probes: int = lever(
-        4, least=1, most=MOST_ARENAS, scale="log", unit="arenas", says="arenas that a request tries, its own first"
+        4,
+        least=1,
+        most=MOST_ARENAS,
+        scale="log",
+        unit="arenas",
+        description="arenas that a request tries, its own first",
     )
 
     def count(self) -> int:
@@ -104,4 +111,4 @@ class SizeArenas(_Several):
     """
 
     by = BY_SIZE
-    arenas: int = lever(16, least=1, most=64, unit="arenas", says="how many sizes have an arena of their own")
+    arenas: int = lever(16, least=1, most=64, unit="arenas", description="how many sizes have an arena of their own")

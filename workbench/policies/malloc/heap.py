@@ -42,7 +42,7 @@ class BitmapArena(HeapPolicy):
     """
 
     kind = 0
-    placement: Placement = lever(FirstFit(), says="where in the bitmap a block goes")
+    placement: Placement = lever(FirstFit(), description="where in the bitmap a block goes")
 
     def check(self) -> None:
         if self.placement.layout != "contiguous" or not self.placement.addressed:
@@ -90,7 +90,12 @@ class SizeClasses(HeapPolicy):
 
     kind = 2
     chunk_bytes: int = lever(
-        4096, least=256, most=1 << 20, scale="power_of_two", unit="bytes", says="bytes that a class takes at a time"
+        4096,
+        least=256,
+        most=1 << 20,
+        scale="power_of_two",
+        unit="bytes",
+        description="bytes that a class takes at a time",
     )
 
 

@@ -20,7 +20,7 @@ class HeapLock(Policy, abstract=True):
 
     question: ClassVar[str] = "lock"
     kind: ClassVar[int] = EACH_SECTION
-    hold_cycles: int = lever(400, least=1, most=1_000_000, scale="log", unit="cycles", says=HOLD_SAYS)
+    hold_cycles: int = lever(400, least=1, most=1_000_000, scale="log", unit="cycles", description=HOLD_SAYS)
 
     def among(self) -> int:
         """Of how many of the longest waiting one is drawn."""
@@ -60,7 +60,7 @@ class TrylockSpin(HeapLock):
     """
 
     drawn_from: int = lever(
-        1, least=1, most=1024, scale="log", unit="requests", says="of how many of the longest waiting one wins"
+        1, least=1, most=1024, scale="log", unit="requests", description="of how many of the longest waiting one wins"
     )
 
     def among(self) -> int:
@@ -84,8 +84,12 @@ class TrylockBackoff(HeapLock):
     """
 
     kind = BACK_OFF
-    first_cycles: int = lever(64, least=1, most=1 << 20, scale="log", unit="cycles", says="between the first two tries")
-    most_cycles: int = lever(4096, least=1, most=1 << 20, scale="log", unit="cycles", says="between any two tries")
+    first_cycles: int = lever(
+        64, least=1, most=1 << 20, scale="log", unit="cycles", description="between the first two tries"
+    )
+    most_cycles: int = lever(
+        4096, least=1, most=1 << 20, scale="log", unit="cycles", description="between any two tries"
+    )
 
     def check(self) -> None:
         if self.most_cycles < self.first_cycles:
@@ -111,8 +115,10 @@ class TicketLock(HeapLock):
     """
 
     kind = IN_LINE
-    handoff_cycles: int = lever(100, least=0, most=100_000, unit="cycles", says="from a release to the next section")
-    cycles_a_waiter: int = lever(1, least=0, most=1000, unit="cycles", says="on top of it for each who waits")
+    handoff_cycles: int = lever(
+        100, least=0, most=100_000, unit="cycles", description="from a release to the next section"
+    )
+    cycles_a_waiter: int = lever(1, least=0, most=1000, unit="cycles", description="on top of it for each who waits")
 
     def handoff(self) -> tuple[int, int]:
         return self.handoff_cycles, self.cycles_a_waiter
@@ -135,7 +141,9 @@ class QueueLock(HeapLock):
     """
 
     kind = IN_LINE
-    handoff_cycles: int = lever(100, least=0, most=100_000, unit="cycles", says="from a release to the next section")
+    handoff_cycles: int = lever(
+        100, least=0, most=100_000, unit="cycles", description="from a release to the next section"
+    )
 
     def handoff(self) -> tuple[int, int]:
         return self.handoff_cycles, 0
@@ -158,9 +166,9 @@ class LockFree(HeapLock):
 
     kind = NO_LOCK
     hold_cycles: int = lever(
-        8, least=1, most=1_000_000, scale="log", unit="cycles", says="from one atomic on an address to the next"
+        8, least=1, most=1_000_000, scale="log", unit="cycles", description="from one atomic on an address to the next"
     )
-    operation: Literal["fetch_add", "compare_and_swap"] = lever("fetch_add", says="which atomic operation it is")
+    operation: Literal["fetch_add", "compare_and_swap"] = lever("fetch_add", description="which atomic operation it is")
 
     def retries(self) -> bool:
         return self.operation == "compare_and_swap"

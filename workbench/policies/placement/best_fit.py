@@ -30,7 +30,7 @@ class BestFit(Placement):
     5
     """
 
-    tie: Literal["low", "high"] = lever("low", says="which of equally small free runs is taken")
+    tie: Literal["low", "high"] = lever("low", description="which of equally small free runs is taken")
 
     @staticmethod
     def answer(see: PlacementView) -> int:

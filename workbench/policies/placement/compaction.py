@@ -30,9 +30,13 @@ class Compaction(Placement):
     """
 
     layout: ClassVar[Layout] = "compacting"
-    base: Placement = lever(FirstFit(), says="the contiguous policy that places while it can")
+    base: Placement = lever(FirstFit(), description="the contiguous policy that places while it can")
     cycles_per_moved_segment: int = lever(
-        0, least=0, most=1_000_000, unit="cycles", says="how long the allocator is busy for each live segment it moves"
+        0,
+        least=0,
+        most=1_000_000,
+        unit="cycles",
+        description="how long the allocator is busy for each live segment it moves",
     )
 
     def check(self) -> None:

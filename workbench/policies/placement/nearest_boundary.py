@@ -52,22 +52,24 @@ class NearestBoundary(Placement):
     """
 
     distance: Literal["window_edge", "start_bit"] = lever(
-        "window_edge", says="distance of the high range to its end: from its last segment, or from its start bit"
+        "window_edge", description="distance of the high range to its end: from its last segment, or from its start bit"
     )
-    tie: Literal["low", "high", "alternate"] = lever("low", says="which side is taken at equal distances")
-    probe: Literal["shift_and", "mask_or_and", "window_and"] = lever("shift_and", says="how windows are tested")
-    mask_source: Literal["precomputed", "on_the_fly"] = lever("precomputed", says="where window masks come from")
-    scan_order: Literal["ascending", "descending"] = lever("ascending", says="the order in which windows are tested")
-    leading_one: Literal["binary", "linear"] = lever("binary", says="how the outermost starts are found")
+    tie: Literal["low", "high", "alternate"] = lever("low", description="which side is taken at equal distances")
+    probe: Literal["shift_and", "mask_or_and", "window_and"] = lever("shift_and", description="how windows are tested")
+    mask_source: Literal["precomputed", "on_the_fly"] = lever("precomputed", description="where window masks come from")
+    scan_order: Literal["ascending", "descending"] = lever(
+        "ascending", description="the order in which windows are tested"
+    )
+    leading_one: Literal["binary", "linear"] = lever("binary", description="how the outermost starts are found")
     lut_bits: int = lever(
         8,
         least=1,
         most=64,
         scale="power_of_two",
         unit="bits",
-        says="width at which the binary search looks up the rest",
+        description="width at which the binary search looks up the rest",
     )
-    encoding: Literal["free1", "free0"] = lever("free1", says="whether a 1 in the bitmap is free or taken")
+    encoding: Literal["free1", "free0"] = lever("free1", description="whether a 1 in the bitmap is free or taken")
 
     @staticmethod
     def answer(see: PlacementView) -> int:

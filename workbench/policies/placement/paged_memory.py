@@ -37,7 +37,7 @@ class PagedMemory(Placement):
         least=0,
         most=10,
         unit="of the duration",
-        says="how much longer a workgroup runs because its accesses are translated",
+        description="how much longer a workgroup runs because its accesses are translated",
     )
 
     @staticmethod

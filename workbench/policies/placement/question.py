@@ -1,17 +1,8 @@
 """Where in a memory of equal segments does a request go? (spec 1, R17-R23)
 
-An answer is a plain function `answer(free, segments, length, params, memory)`:
-
-free     readonly uint64[words], the free map (`workbench.structures.free_map`), after this cycle's releases
-segments int64, how many segments the memory has
-length   int64, how many contiguous segments are asked for, 1 <= length <= segments
-params   readonly float64[levers], the policy's levers in the order of declaration
-memory   int64[memory_size], all that the policy remembers; it belongs to the run and starts as `start_memory` says
-
-It returns the first segment of the range to grant, or -1: the request does not fit now. It sees what the hardware sees:
-not the queue, not the future, not the score. A policy that must know what became of its answers also defines
-`granted(free, segments, start, length, params, memory)` and `released(...)` with the same parameters, both called after
-the free map has changed.
+An answer takes a `PlacementView`, which holds what the hardware sees: not the queue, not the future, not the score. A
+policy that must know what became of its answers also defines `granted(see)` and `released(see)`, which take a
+`PlacementNotice` after the free map has changed.
 """
 
 from __future__ import annotations
@@ -41,7 +32,9 @@ Layout = Literal["contiguous", "scattered", "compacting"]
 Notice = Callable[..., Any]
 """A plain function that is told of a grant or a release and returns nothing."""
 
-PLACE = Question("placement", PlacementView)
+PLACE = Question(
+    "placement", PlacementView, answers="the first segment of the range to grant, or -1: the request does not fit now"
+)
 TOLD = Question("placement notice", PlacementNotice, returns="nothing")
 
 

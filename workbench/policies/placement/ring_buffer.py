@@ -47,10 +47,10 @@ class RingBuffer(Placement):
     """
 
     at_end: Literal["fits", "wraps"] = lever(
-        "fits", says="what a request does that would end exactly at the end of the memory"
+        "fits", description="what a request does that would end exactly at the end of the memory"
     )
     when_empty: Literal["rewind", "keep"] = lever(
-        "rewind", says="whether the tail goes back to segment 0 when everything has been released"
+        "rewind", description="whether the tail goes back to segment 0 when everything has been released"
     )
 
     @staticmethod

@@ -75,10 +75,15 @@ class SegregatedFit(Placement):
     """
 
     subclasses: int = lever(
-        16, least=1, most=64, scale="power_of_two", unit="classes", says="into how many classes each doubling is cut"
+        16,
+        least=1,
+        most=64,
+        scale="power_of_two",
+        unit="classes",
+        description="into how many classes each doubling is cut",
     )
     own_class: Literal["search", "skip"] = lever(
-        "search", says="whether holes of the request's own class are tried when no larger one is left"
+        "search", description="whether holes of the request's own class are tried when no larger one is left"
     )
 
     @staticmethod

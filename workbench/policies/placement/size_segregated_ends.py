@@ -28,7 +28,11 @@ class SizeSegregatedEnds(Placement):
     """
 
     threshold: int = lever(
-        16, least=1, most=4097, unit="segments", says="the smallest request that counts as large; 4097 makes all small"
+        16,
+        least=1,
+        most=4097,
+        unit="segments",
+        description="the smallest request that counts as large; 4097 makes all small",
     )
 
     @staticmethod

@@ -28,7 +28,7 @@ class WorstFit(Placement):
     7
     """
 
-    tie: Literal["low", "high"] = lever("low", says="which of equally large free runs is taken")
+    tie: Literal["low", "high"] = lever("low", description="which of equally large free runs is taken")
 
     @staticmethod
     def answer(see: PlacementView) -> int:

@@ -33,7 +33,7 @@ class ExactRun(ShiftProbe):
     """
 
     timing: Literal["comb_1cycle", "pipe_3cycle"] = lever(
-        "comb_1cycle", says="shift, chain and reduction in one cycle, or in one cycle each"
+        "comb_1cycle", description="shift, chain and reduction in one cycle, or in one cycle each"
     )
 
     @staticmethod

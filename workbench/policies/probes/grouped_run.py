@@ -34,9 +34,12 @@ class GroupedRun(ShiftProbe):
     """
 
     timing: Literal["comb_1cycle", "pipe_3cycle", "pipe_3cycle_shared_hw"] = lever(
-        "comb_1cycle", says="in one cycle, in three with hardware for each, or in three that use the same hardware"
+        "comb_1cycle",
+        description="in one cycle, in three with hardware for each, or in three that use the same hardware",
     )
-    groups: int = lever(32, least=1, most=2048, unit="groups", says="groups of a resource; must divide its blocks")
+    groups: int = lever(
+        32, least=1, most=2048, unit="groups", description="groups of a resource; must divide its blocks"
+    )
 
     @staticmethod
     def answer(see: ProbeView) -> int:

@@ -37,9 +37,11 @@ class GroupedSampledRun(SampledRun):
         least=1,
         most=MOST_BLOCKS // 2,
         unit="groups",
-        says="the runs of groups that are told apart; from 1, in steps that never shrink",
+        description="the runs of groups that are told apart; from 1, in steps that never shrink",
     )
-    groups: int = lever(32, least=1, most=2048, unit="groups", says="groups of a resource; must divide its blocks")
+    groups: int = lever(
+        32, least=1, most=2048, unit="groups", description="groups of a resource; must divide its blocks"
+    )
 
     @staticmethod
     def answer(see: ProbeView) -> int:

@@ -34,7 +34,7 @@ class PrefixSuffixTree(Probe):
     """
 
     timing: Literal["comb_1cycle", "step_a_cycle"] = lever(
-        "comb_1cycle", says="all levels of the tree in one cycle, or one after another with registers between"
+        "comb_1cycle", description="all levels of the tree in one cycle, or one after another with registers between"
     )
 
     @staticmethod

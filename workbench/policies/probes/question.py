@@ -1,14 +1,8 @@
 """How long is the longest run of free blocks? (spec 3, Em. 4-7)
 
-An answer is a plain function `answer(free, blocks, params)`:
-
-free    readonly uint64[words], the free map of one resource (`workbench.structures.free_map`), 1 = free
-blocks  int64, how many blocks the resource has
-params  readonly float64[levers], the probe's parameters
-
-It returns a number of blocks from 0 to `blocks`. An exact probe returns the longest run; one that saves hardware may
-return less and never more: a group that is matched against a report must find what the report promised.
-A probe remembers nothing: what a shared probe reports late is the schedule's matter (`SharedRun`), not the answer's.
+An answer takes a `ProbeView`. An exact probe returns the longest run; one that saves hardware may return less and never
+more: a group that is matched against a report must find what the report promised. A probe remembers nothing: what a
+shared probe reports late is the schedule's matter (`SharedRun`), not the answer's.
 """
 
 from __future__ import annotations
@@ -29,7 +23,7 @@ if TYPE_CHECKING:
     from workbench.policies.probes.circuit.gate_list import GateList
     from workbench.policies.probes.hardware import ProbeCost
 
-PROBE = Question("probe", ProbeView)
+PROBE = Question("probe", ProbeView, answers="a number of blocks, from 0 to `blocks`: the longest run that is reported")
 
 
 class ReadyProbe(NamedTuple):

@@ -55,23 +55,23 @@ class SampledRun(ShiftProbe):
     """
 
     timing: Literal["comb_1cycle", "pipe_3cycle"] = lever(
-        "comb_1cycle", says="shift, chain and reduction in one cycle, or in one cycle each"
+        "comb_1cycle", description="shift, chain and reduction in one cycle, or in one cycle each"
     )
     chain: Literal["running", "doubling"] = lever(
-        "doubling", says="how ANDs are formed: one shift after another, or each length from one of half of it"
+        "doubling", description="how ANDs are formed: one shift after another, or each length from one of half of it"
     )
     run_lengths: tuple[int, ...] = lever(
         powers_and_halfway(MOST_BLOCKS),
         least=1,
         most=MOST_BLOCKS,
         unit="blocks",
-        says="the run lengths that are told apart; from 1, in steps that never shrink",
+        description="the run lengths that are told apart; from 1, in steps that never shrink",
     )
     exclude: tuple[int, ...] = lever(
-        (), least=0, most=MOST_BLOCKS, says="lengths, or values of k, that are seldom asked for and left out"
+        (), least=0, most=MOST_BLOCKS, description="lengths, or values of k, that are seldom asked for and left out"
     )
     exclude_on: Literal["size", "k"] = lever(
-        "size", says="whether a length is excluded, or, literally, a k = length - 1"
+        "size", description="whether a length is excluded, or, literally, a k = length - 1"
     )
 
     @staticmethod

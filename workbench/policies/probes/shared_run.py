@@ -61,21 +61,31 @@ class SharedRun(Probe):
     [0, 1, 1]
     """
 
-    width: int = lever(128, least=2, most=4096, unit="blocks", says="how many blocks the probe looks at in a period")
+    width: int = lever(
+        128, least=2, most=4096, unit="blocks", description="how many blocks the probe looks at in a period"
+    )
     periods: tuple[int, ...] = lever(
-        (), least=0, most=61, says="the period of each resource, from 0; empty = packed first-fit decreasing"
+        (), least=0, most=61, description="the period of each resource, from 0; empty = packed first-fit decreasing"
     )
-    cycles_a_period: int = lever(1, least=1, most=1024, unit="cycles", says="how long a period lasts")
+    cycles_a_period: int = lever(1, least=1, most=1024, unit="cycles", description="how long a period lasts")
     stale: Literal["keep", "forget"] = lever(
-        "keep", says="what an old report counts for once an allocation took from the resource: itself, or nothing"
+        "keep",
+        description="what an old report counts for once an allocation took from the resource: itself, or nothing",
     )
-    alone: Probe = lever(Probe.read(ExactRun), says="the probe that this one is used as in a period with one resource")
-    direction: Literal["right", "left"] = lever("right", says="where the word is shifted to; right is toward bit 0")
-    encoding: Literal["free1", "free0"] = lever("free1", says="whether a 1 in the state is free or occupied")
-    decode: Literal["lut", "scan"] = lever("lut", says="how the longest run is read: from a table, or by a scan")
-    padding: Literal["zero", "occupied"] = lever("zero", says="what fills a sequence up to the width of the table")
+    alone: Probe = lever(
+        Probe.read(ExactRun), description="the probe that this one is used as in a period with one resource"
+    )
+    direction: Literal["right", "left"] = lever(
+        "right", description="where the word is shifted to; right is toward bit 0"
+    )
+    encoding: Literal["free1", "free0"] = lever("free1", description="whether a 1 in the state is free or occupied")
+    decode: Literal["lut", "scan"] = lever("lut", description="how the longest run is read: from a table, or by a scan")
+    padding: Literal["zero", "occupied"] = lever(
+        "zero", description="what fills a sequence up to the width of the table"
+    )
     masks: Literal["every_shift", "first_crossing"] = lever(
-        "every_shift", says="whether all masks are built, or only where a bit comes over a border for the first time"
+        "every_shift",
+        description="whether all masks are built, or only where a bit comes over a border for the first time",
     )
 
     @staticmethod

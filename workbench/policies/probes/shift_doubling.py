@@ -33,7 +33,7 @@ class ShiftDoubling(Probe):
     """
 
     timing: Literal["comb_1cycle", "step_a_cycle"] = lever(
-        "comb_1cycle", says="all steps in one cycle, or one after another with registers between"
+        "comb_1cycle", description="all steps in one cycle, or one after another with registers between"
     )
 
     @staticmethod

@@ -28,11 +28,11 @@ class ShiftProbe(Probe, abstract=True):
     and, for `timing`, how many cycles a report takes.
     """
 
-    direction: Literal["right", "left"] = lever("right", says="which way the state is shifted; right is upwards")
-    encoding: Literal["free1", "free0"] = lever("free1", says="whether a 1 in the state is free or occupied")
-    decode: Literal["lut", "scan"] = lever("lut", says="how the longest run is read: from a table, or by a scan")
+    direction: Literal["right", "left"] = lever("right", description="which way the state is shifted; right is upwards")
+    encoding: Literal["free1", "free0"] = lever("free1", description="whether a 1 in the state is free or occupied")
+    decode: Literal["lut", "scan"] = lever("lut", description="how the longest run is read: from a table, or by a scan")
     chain: Literal["running", "doubling"] = lever(
-        "running", says="how ANDs are formed: one shift after another, or each length from one of half of it"
+        "running", description="how ANDs are formed: one shift after another, or each length from one of half of it"
     )
     timing: str
     """How many cycles a report takes; the forms that there are differ between the probes."""

@@ -51,7 +51,9 @@ class FifoLookahead(QueuePolicy):
     8
     """
 
-    k: int = lever(4, least=0, most=4096, unit="workgroups", says="how many requests behind the head may be tried")
+    k: int = lever(
+        4, least=0, most=4096, unit="workgroups", description="how many requests behind the head may be tried"
+    )
 
     def look_ahead(self) -> int:
         return self.k

@@ -48,7 +48,7 @@ class AfterKCycles(RetryPolicy):
     16
     """
 
-    k: int = lever(8, least=1, most=65536, scale="log", unit="cycles", says="cycles between two tries")
+    k: int = lever(8, least=1, most=65536, scale="log", unit="cycles", description="cycles between two tries")
 
     def cycles(self) -> int:
         return self.k

@@ -27,10 +27,12 @@ class HeapGrowth(Spec):
     """How heaps grow."""
 
     segment_bytes: int = lever(
-        1 << 16, least=64, most=1 << 30, scale="power_of_two", unit="bytes", says="what a heap asks the pool for"
+        1 << 16, least=64, most=1 << 30, scale="power_of_two", unit="bytes", description="what a heap asks the pool for"
     )
-    warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp")
-    clock_mhz: float = lever(1000.0, least=1, most=100_000, unit="MHz", says="the clock in which cycles are counted")
+    warp_size: int = lever(32, least=1, most=1024, unit="threads", description="threads of a warp")
+    clock_mhz: float = lever(
+        1000.0, least=1, most=100_000, unit="MHz", description="the clock in which cycles are counted"
+    )
 
 
 class HeapOnCards(NamedTuple):

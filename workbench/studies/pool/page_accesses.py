@@ -29,12 +29,16 @@ MIB = 1 << 20
 class Touches(Spec):
     """How applications touch the regions that they have."""
 
-    page_bytes: int = lever(2 * MIB, least=512, most=1 << 30, scale="power_of_two", unit="bytes", says="bytes a page")
-    accesses_per_mib: float = lever(
-        1.0, least=1e-6, most=1e6, scale="log", unit="accesses", says="for each MiB of a region over its life"
+    page_bytes: int = lever(
+        2 * MIB, least=512, most=1 << 30, scale="power_of_two", unit="bytes", description="bytes a page"
     )
-    cores_per_card: int = lever(16, least=1, most=1024, unit="cores", says="cores of a card, which take turns")
-    clock_mhz: float = lever(1000.0, least=1, most=100_000, unit="MHz", says="the clock in which cycles are counted")
+    accesses_per_mib: float = lever(
+        1.0, least=1e-6, most=1e6, scale="log", unit="accesses", description="for each MiB of a region over its life"
+    )
+    cores_per_card: int = lever(16, least=1, most=1024, unit="cores", description="cores of a card, which take turns")
+    clock_mhz: float = lever(
+        1000.0, least=1, most=100_000, unit="MHz", description="the clock in which cycles are counted"
+    )
 
 
 def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str | None = None) -> Accesses:

@@ -19,9 +19,12 @@ from workbench.studies.tuning.objectives import Costs
 class Pruning(Spec):
     """When trials are given up."""
 
-    after: int = lever(2, least=1, most=1000, unit="seeds", says="seeds that every trial is run on")
+    after: int = lever(2, least=1, most=1000, unit="seeds", description="seeds that every trial is run on")
     margin: float = lever(
-        0.05, least=0, most=1000, says="by how much a trial of the front must be better, as a share of its own value"
+        0.05,
+        least=0,
+        most=1000,
+        description="by how much a trial of the front must be better, as a share of its own value",
     )
 
 

@@ -94,7 +94,12 @@ class Poisson(Arrival):
 
     brief = ("per_kilocycle",)
     per_kilocycle: float = lever(
-        10.0, least=0.001, most=1e6, scale="log", unit="workgroups", says="how many arrive in 1,000 cycles on average"
+        10.0,
+        least=0.001,
+        most=1e6,
+        scale="log",
+        unit="workgroups",
+        description="how many arrive in 1,000 cycles on average",
     )
 
     def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
@@ -112,7 +117,7 @@ class PoissonLoad(Arrival):
     """
 
     brief = ("load",)
-    load: float = lever(0.8, least=0.001, most=1000, step=0.05, says="cycles offered over cycles available")
+    load: float = lever(0.8, least=0.001, most=1000, step=0.05, description="cycles offered over cycles available")
 
     def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
         return _poisson(offered().gap(count, self.load), count, streams)
@@ -125,8 +130,8 @@ class Bursts(Arrival):
     """
 
     brief = ("size", "load")
-    size: int = lever(32, least=1, most=1_000_000, scale="log", says="how many arrive together")
-    load: float = lever(0.8, least=0.001, most=1000, step=0.05, says="cycles offered over cycles available")
+    size: int = lever(32, least=1, most=1_000_000, scale="log", description="how many arrive together")
+    load: float = lever(0.8, least=0.001, most=1000, step=0.05, description="cycles offered over cycles available")
 
     def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
         starts = _poisson(self.size * offered().gap(count, self.load), -(-count // self.size), streams)

@@ -49,8 +49,8 @@ class FreedByThread(Frees):
     array([13, 14])
     """
 
-    share: float = lever(1.0, least=0, most=1, step=0.05, says="how much of all threads give anything back")
-    lifetime: Law = lever(Uniform(low=1, high=100_000), unit="cycles", says="from the call to the return")
+    share: float = lever(1.0, least=0, most=1, step=0.05, description="how much of all threads give anything back")
+    lifetime: Law = lever(Uniform(low=1, high=100_000), unit="cycles", description="from the call to the return")
 
     def times(self, arrival: np.ndarray, warp: np.ndarray, streams: Streams) -> np.ndarray:
         lifetime = self.lifetime.draw(streams.uniforms("lifetimes", len(arrival)))
@@ -71,8 +71,8 @@ class FreedByWarp(Frees):
     array([14, 14, 19])
     """
 
-    share: float = lever(0.5, least=0, most=1, step=0.05, says="how much of all warps give anything back")
-    lifetime: Law = lever(Constant(value=100_000), unit="cycles", says="from a warp's last call to its return")
+    share: float = lever(0.5, least=0, most=1, step=0.05, description="how much of all warps give anything back")
+    lifetime: Law = lever(Constant(value=100_000), unit="cycles", description="from a warp's last call to its return")
 
     def times(self, arrival: np.ndarray, warp: np.ndarray, streams: Streams) -> np.ndarray:
         names, number = np.unique(warp, return_inverse=True)

@@ -35,12 +35,18 @@ class FullCard(Generator):
     np.float64(1.5)
     """
 
-    footprint: float = lever(2.0, least=0.001, most=32, step=0.25, says="what GPU 0 asks for over its memory")
-    others: float = lever(0.3, least=0, most=1, step=0.05, says="what every other GPU's own application holds")
-    later: float = lever(0.0, least=0, most=1, step=0.05, says="what the others ask for once GPU 0 has filled up")
-    renewed: int = lever(0, least=0, most=10_000_000, scale="log", says="blocks that GPU 0 gives back and takes anew")
-    size: Law = lever(BLOCK_SIZES, unit="bytes", says="how large the blocks are")
-    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", says="time between the requests of an application")
+    footprint: float = lever(2.0, least=0.001, most=32, step=0.25, description="what GPU 0 asks for over its memory")
+    others: float = lever(0.3, least=0, most=1, step=0.05, description="what every other GPU's own application holds")
+    later: float = lever(
+        0.0, least=0, most=1, step=0.05, description="what the others ask for once GPU 0 has filled up"
+    )
+    renewed: int = lever(
+        0, least=0, most=10_000_000, scale="log", description="blocks that GPU 0 gives back and takes anew"
+    )
+    size: Law = lever(BLOCK_SIZES, unit="bytes", description="how large the blocks are")
+    gap: Law = lever(
+        LogUniform(low=1_000, high=100_000), unit="ns", description="time between the requests of an application"
+    )
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         check_law(self.size, machine, f"{path or self.name}.size", where)

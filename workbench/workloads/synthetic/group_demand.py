@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 class FurtherDemand(Spec):
     """What is asked of one of the further resources that a machine declares."""
 
-    label: str = lever(says="the resource, as the machine's more_resources call it")
-    blocks: Law = lever(Constant(value=1), unit="blocks", says="blocks a wave, or a group of a module's resource")
+    label: str = lever(description="the resource, as the machine's more_resources call it")
+    blocks: Law = lever(
+        Constant(value=1), unit="blocks", description="blocks a wave, or a group of a module's resource"
+    )
 
 
 def laws_of(spec: RandomGroups, machine: Any, path: str) -> dict[str, Law]:

@@ -47,13 +47,15 @@ class NoInstructions(Instructions):
 class Mix(Spec):
     """How fast each wave of a group executes instructions of each class."""
 
-    weight: float = lever(1.0, least=0, most=1e6, says="how many groups are of this mix, on any scale")
-    move: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", says="data moves of a wave")
-    load: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", says="loads of a wave")
-    store: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", says="stores of a wave")
-    matrix: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", says="matrix operations of a wave")
-    compare: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", says="comparisons of a wave")
-    jump: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", says="jumps of a wave")
+    weight: float = lever(1.0, least=0, most=1e6, description="how many groups are of this mix, on any scale")
+    move: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", description="data moves of a wave")
+    load: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", description="loads of a wave")
+    store: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", description="stores of a wave")
+    matrix: float = lever(
+        0.0, least=0, most=_MOST_RATE, unit="per kilocycle", description="matrix operations of a wave"
+    )
+    compare: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", description="comparisons of a wave")
+    jump: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", description="jumps of a wave")
 
     def rates(self) -> list[float]:
         """Of each class."""
@@ -75,7 +77,7 @@ class InstructionMix(Instructions):
     the stream `mixes`; with a single mix nothing is drawn.
     """
 
-    mixes: tuple[Mix, ...] = lever(DEFAULT_MIXES, says="the mixes that a group may be of")
+    mixes: tuple[Mix, ...] = lever(DEFAULT_MIXES, description="the mixes that a group may be of")
 
     def check(self) -> None:
         if not any(mix.weight for mix in self.mixes):
@@ -110,12 +112,12 @@ class InstructionLaws(Instructions):
     Every wave of a group executes the same. Each class has a stream of its own, and may be correlated with the waves.
     """
 
-    move: Law = lever(Constant(value=0), unit="instructions", says="data moves of a wave")
-    load: Law = lever(Constant(value=0), unit="instructions", says="loads of a wave")
-    store: Law = lever(Constant(value=0), unit="instructions", says="stores of a wave")
-    matrix: Law = lever(Constant(value=0), unit="instructions", says="matrix operations of a wave")
-    compare: Law = lever(Constant(value=0), unit="instructions", says="comparisons of a wave")
-    jump: Law = lever(Constant(value=0), unit="instructions", says="jumps of a wave")
+    move: Law = lever(Constant(value=0), unit="instructions", description="data moves of a wave")
+    load: Law = lever(Constant(value=0), unit="instructions", description="loads of a wave")
+    store: Law = lever(Constant(value=0), unit="instructions", description="stores of a wave")
+    matrix: Law = lever(Constant(value=0), unit="instructions", description="matrix operations of a wave")
+    compare: Law = lever(Constant(value=0), unit="instructions", description="comparisons of a wave")
+    jump: Law = lever(Constant(value=0), unit="instructions", description="jumps of a wave")
 
     def counts(self, waves: np.ndarray, duration: np.ndarray, size_ranks: np.ndarray, streams: Streams) -> np.ndarray:
         found = np.empty((len(waves), len(INSTRUCTION_CLASSES)), np.int64)

@@ -37,17 +37,17 @@ class MixedJobs(Generator):
     (5, True)
     """
 
-    jobs: int = lever(100, least=1, most=100_000, scale="log", unit="jobs", says="how many there are")
-    arrival: Arrival = lever(PoissonLoad(load=0.8), says="when they come")
-    footprint: Law = lever(Uniform(low=5, high=60), unit="percent", says="a job's memory, of its GPU's")
+    jobs: int = lever(100, least=1, most=100_000, scale="log", unit="jobs", description="how many there are")
+    arrival: Arrival = lever(PoissonLoad(load=0.8), description="when they come")
+    footprint: Law = lever(Uniform(low=5, high=60), unit="percent", description="a job's memory, of its GPU's")
     duration: Law = lever(
-        LogUniform(low=10_000_000, high=1_000_000_000), unit="ns", says="how long a job keeps its memory"
+        LogUniform(low=10_000_000, high=1_000_000_000), unit="ns", description="how long a job keeps its memory"
     )
     skew: float = lever(
-        0.0, least=0, most=10, step=0.25, says="GPU k gets jobs in proportion to 1 / (k + 1)^skew; 0 = all alike"
+        0.0, least=0, most=10, step=0.25, description="GPU k gets jobs in proportion to 1 / (k + 1)^skew; 0 = all alike"
     )
-    size: Law = lever(BLOCK_SIZES, unit="bytes", says="how large the blocks are")
-    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", says="time between the requests of a job")
+    size: Law = lever(BLOCK_SIZES, unit="bytes", description="how large the blocks are")
+    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", description="time between the requests of a job")
 
     def check(self) -> None:
         for needed in ("footprint", "duration"):

@@ -43,7 +43,9 @@ class Bursts(Pace):
     """Every core makes so many accesses in one cycle, then none for as many gaps."""
 
     brief = ("size",)
-    size: int = lever(8, least=1, most=1 << 20, scale="log", unit="accesses", says="accesses of a core in one cycle")
+    size: int = lever(
+        8, least=1, most=1 << 20, scale="log", unit="accesses", description="accesses of a core in one cycle"
+    )
 
     def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
         return _in_turn(cores, gap, self.size)

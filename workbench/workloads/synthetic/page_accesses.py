@@ -27,11 +27,17 @@ class PageAccesses(Workload):
     A longer trace begins with the shorter one, and the order of a core's pages does not depend on the pace.
     """
 
-    count: int = lever(48_000, least=1, most=MOST_ACCESSES, scale="log", unit="accesses", says="how many of all cores")
-    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", says="mean cycles between two accesses of a core")
-    pace: Pace = lever(Regular(), says="when each core accesses a page")
+    count: int = lever(
+        48_000, least=1, most=MOST_ACCESSES, scale="log", unit="accesses", description="how many of all cores"
+    )
+    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", description="mean cycles between two accesses of a core")
+    pace: Pace = lever(Regular(), description="when each core accesses a page")
     working_set: float = lever(
-        1.5, least=0.01, most=1e6, scale="log", says="pages of each array that a core reads, over its private entries"
+        1.5,
+        least=0.01,
+        most=1e6,
+        scale="log",
+        description="pages of each array that a core reads, over its private entries",
     )
 
     def pages(self, machine: Any) -> int:
@@ -73,9 +79,14 @@ class PageAccesses(Workload):
 class SomeShared(PageAccesses):
     """The base of generators that read one array shared by all cores, and one of each core's own behind it."""
 
-    sharing: float = lever(0.5, least=0, most=1, step=0.05, says="how much of all accesses are to the shared array")
+    sharing: float = lever(
+        0.5, least=0, most=1, step=0.05, description="how much of all accesses are to the shared array"
+    )
     own_working_set: float = lever(
-        0, least=0, most=1e6, says="pages of each own array, over a core's private entries; 0 = as the shared array"
+        0,
+        least=0,
+        most=1e6,
+        description="pages of each own array, over a core's private entries; 0 = as the shared array",
     )
 
     def patterns(self) -> tuple[PagePattern, PagePattern]:

@@ -54,7 +54,9 @@ class Zipf(PagePattern):
     """
 
     brief = ("alpha",)
-    alpha: float = lever(1.0, least=0, most=8, step=0.1, says="how much more often the first pages come; 0 = all alike")
+    alpha: float = lever(
+        1.0, least=0, most=8, step=0.1, description="how much more often the first pages come; 0 = all alike"
+    )
 
     def reader(self, pages: int, cores: int) -> Reader:
         cumulated, first = _chances(self.alpha, pages)

@@ -29,7 +29,7 @@ class PrivateArrays(PageAccesses, Generator):
     [0, 3, 1, 4, 2, 5, 0, 3]
     """
 
-    pattern: PagePattern = lever(Sweep(), says="which page of its array a core reads next")
+    pattern: PagePattern = lever(Sweep(), description="which page of its array a core reads next")
 
     def pages(self, machine: Any) -> int:
         return self.array_pages(machine) * int(machine.cores)

@@ -33,9 +33,11 @@ class ProducerConsumer(PageAccesses, Generator):
     [[0, 1, 2], [5, 0, 1], [6, 7, 8], [11, 6, 7]]
     """
 
-    sharing: float = lever(0.75, least=0, most=1, step=0.05, says="how much of all accesses are to the group's ring")
-    group: int = lever(4, least=1, most=1024, unit="cores", says="cores of a group, its producer included")
-    lag: int = lever(8, least=0, most=1 << 30, unit="pages", says="how far consumers are behind their producer")
+    sharing: float = lever(
+        0.75, least=0, most=1, step=0.05, description="how much of all accesses are to the group's ring"
+    )
+    group: int = lever(4, least=1, most=1024, unit="cores", description="cores of a group, its producer included")
+    lag: int = lever(8, least=0, most=1 << 30, unit="pages", description="how far consumers are behind their producer")
 
     def pages(self, machine: Any) -> int:
         """The ring of each group, then the array of each core."""

@@ -46,35 +46,40 @@ class RandomGroups(Generator):
     blocks. Got up to 40. Nearest: uniform.high = 16.
     """
 
-    count: int = lever(2000, least=1, most=10_000_000, scale="log", unit="groups", says="how many there are")
-    grid: Law = lever(Constant(value=1), unit="groups", says="how many groups each kernel has, alike and in a row")
-    channels: int = lever(4, least=1, most=MOST_CHANNELS, unit="channels", says="channels that groups wait in")
+    count: int = lever(2000, least=1, most=10_000_000, scale="log", unit="groups", description="how many there are")
+    grid: Law = lever(
+        Constant(value=1), unit="groups", description="how many groups each kernel has, alike and in a row"
+    )
+    channels: int = lever(4, least=1, most=MOST_CHANNELS, unit="channels", description="channels that groups wait in")
     channel_weights: tuple[float, ...] = lever(
-        (), least=0, most=1e15, says="how often each channel is taken, on any scale; none: all equally often"
+        (), least=0, most=1e15, description="how often each channel is taken, on any scale; none: all equally often"
     )
-    priority: Law = lever(Uniform(low=1, high=4), says="the static priority of each kernel, 1 = highest")
+    priority: Law = lever(Uniform(low=1, high=4), description="the static priority of each kernel, 1 = highest")
     priority_by: Literal["kernel", "channel"] = lever(
-        "kernel", says="whether each kernel draws its own priority, or every channel has one, rising with its number"
+        "kernel",
+        description="whether each kernel draws its own priority, or every channel has one, rising with its number",
     )
-    waves: Law = lever(Uniform(low=1, high=16), unit="waves", says="how many waves each group has")
+    waves: Law = lever(Uniform(low=1, high=16), unit="waves", description="how many waves each group has")
     independent: float = lever(
-        0.5, least=0, most=1, step=0.05, says="how much of all kernels have waves that may run apart"
+        0.5, least=0, most=1, step=0.05, description="how much of all kernels have waves that may run apart"
     )
     independent_from: int = lever(
-        2, least=1, most=1 << 16, unit="waves", says="groups of fewer waves are never flagged as independent"
+        2, least=1, most=1 << 16, unit="waves", description="groups of fewer waves are never flagged as independent"
     )
-    duration: Law = lever(Uniform(low=100, high=1000), unit="cycles", says="how long each runs")
-    vgpr_blocks: Law = lever(Uniform(low=1, high=8), unit="blocks", says="blocks of vector registers a wave")
-    sgpr_blocks: Law = lever(Uniform(low=1, high=4), unit="blocks", says="blocks of scalar registers a wave")
+    duration: Law = lever(Uniform(low=100, high=1000), unit="cycles", description="how long each runs")
+    vgpr_blocks: Law = lever(Uniform(low=1, high=8), unit="blocks", description="blocks of vector registers a wave")
+    sgpr_blocks: Law = lever(Uniform(low=1, high=4), unit="blocks", description="blocks of scalar registers a wave")
     shared_segments: Law = lever(
-        Sometimes(share=0.5, law=Uniform(low=1, high=16)), unit="segments", says="segments of shared memory a group"
+        Sometimes(share=0.5, law=Uniform(low=1, high=16)),
+        unit="segments",
+        description="segments of shared memory a group",
     )
     further_blocks: Law = lever(
-        Constant(value=0), unit="blocks", says="blocks of each further resource that the machine declares"
+        Constant(value=0), unit="blocks", description="blocks of each further resource that the machine declares"
     )
-    further: tuple[FurtherDemand, ...] = lever((), says="further resources that have a law of their own")
-    instructions: Instructions = lever(InstructionMix(mixes=DEFAULT_MIXES), says="what its waves execute")
-    arrival: Arrival = lever(AllAtOnce(), says="when kernels join the queues of their channels")
+    further: tuple[FurtherDemand, ...] = lever((), description="further resources that have a law of their own")
+    instructions: Instructions = lever(InstructionMix(mixes=DEFAULT_MIXES), description="what its waves execute")
+    arrival: Arrival = lever(AllAtOnce(), description="when kernels join the queues of their channels")
 
     def check(self) -> None:
         for alone in ("waves", "grid"):

@@ -36,23 +36,29 @@ class RandomMallocs(Generator):
     """
 
     counted_by = "threads"
-    threads: int = lever(4096, least=1, most=1 << 22, scale="log", unit="threads", says="threads of a batch")
-    batches: int = lever(1, least=1, most=1 << 16, scale="log", unit="batches", says="how often they call")
-    batch_cycles: int = lever(100_000, least=1, most=10**9, scale="log", unit="cycles", says="from a batch to the next")
-    warp_gap_cycles: int = lever(0, least=0, most=10**6, unit="cycles", says="from a warp's call to the next one's")
-    warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp, for lanes and gaps")
-    size: Law = lever(Uniform(low=1, high=256), unit="bytes", says="what each thread asks for")
+    threads: int = lever(4096, least=1, most=1 << 22, scale="log", unit="threads", description="threads of a batch")
+    batches: int = lever(1, least=1, most=1 << 16, scale="log", unit="batches", description="how often they call")
+    batch_cycles: int = lever(
+        100_000, least=1, most=10**9, scale="log", unit="cycles", description="from a batch to the next"
+    )
+    warp_gap_cycles: int = lever(
+        0, least=0, most=10**6, unit="cycles", description="from a warp's call to the next one's"
+    )
+    warp_size: int = lever(32, least=1, most=1024, unit="threads", description="threads of a warp, for lanes and gaps")
+    size: Law = lever(Uniform(low=1, high=256), unit="bytes", description="what each thread asks for")
     size_by: Literal["law", "thread"] = lever(
-        "law", says="whether sizes follow the law, or thread t of a block asks for t + 1 bytes"
+        "law", description="whether sizes follow the law, or thread t of a block asks for t + 1 bytes"
     )
-    block_threads: int = lever(1024, least=1, most=1 << 16, unit="threads", says="threads of a block, for t + 1")
-    active: float = lever(1.0, least=0, most=1, step=0.05, says="how much of all lanes call")
+    block_threads: int = lever(1024, least=1, most=1 << 16, unit="threads", description="threads of a block, for t + 1")
+    active: float = lever(1.0, least=0, most=1, step=0.05, description="how much of all lanes call")
     active_by: Literal["lane", "warp"] = lever(
-        "lane", says="whether each lane calls by chance, or the same number in every warp, at least one"
+        "lane", description="whether each lane calls by chance, or the same number in every warp, at least one"
     )
-    paths: int = lever(1, least=1, most=32, unit="paths", says="paths over which the lanes of a warp diverge")
-    path_cycles: int = lever(100, least=1, most=10**6, unit="cycles", says="from a path's call to the next one's")
-    frees: Frees = lever(Frees.read("never_freed"), says="when threads give back what they got")
+    paths: int = lever(1, least=1, most=32, unit="paths", description="paths over which the lanes of a warp diverge")
+    path_cycles: int = lever(
+        100, least=1, most=10**6, unit="cycles", description="from a path's call to the next one's"
+    )
+    frees: Frees = lever(Frees.read("never_freed"), description="when threads give back what they got")
 
     def mallocs(self, machine: Any, streams: Streams) -> Mallocs:
         calls = self.threads * self.batches

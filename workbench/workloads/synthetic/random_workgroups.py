@@ -35,10 +35,12 @@ class RandomWorkgroups(Generator):
     workbench.errors.InputError: random_workgroups.size must draw at most 16 segments, ... Nearest: uniform.high = 16.
     """
 
-    count: int = lever(300, least=1, most=10_000_000, scale="log", unit="workgroups", says="how many there are")
-    size: Law = lever(Uniform(low=1, high=32), unit="segments", says="how many contiguous segments each asks for")
-    duration: Law = lever(Uniform(low=1, high=100), unit="cycles", says="how long each runs")
-    arrival: Arrival = lever(AllAtOnce(), says="when they join the queue")
+    count: int = lever(300, least=1, most=10_000_000, scale="log", unit="workgroups", description="how many there are")
+    size: Law = lever(
+        Uniform(low=1, high=32), unit="segments", description="how many contiguous segments each asks for"
+    )
+    duration: Law = lever(Uniform(low=1, high=100), unit="cycles", description="how long each runs")
+    arrival: Arrival = lever(AllAtOnce(), description="when they join the queue")
 
     def check(self) -> None:
         if isinstance(self.size, Correlated):

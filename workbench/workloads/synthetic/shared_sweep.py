@@ -29,8 +29,10 @@ class SharedSweep(SomeShared, Generator):
     ([0, 1, 0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2, 0, 0])
     """
 
-    sharing: float = lever(1.0, least=0, most=1, step=0.05, says="how much of all accesses are to the shared array")
-    own: PagePattern = lever(Scatter(), says="which page of its own array a core reads next")
+    sharing: float = lever(
+        1.0, least=0, most=1, step=0.05, description="how much of all accesses are to the shared array"
+    )
+    own: PagePattern = lever(Scatter(), description="which page of its own array a core reads next")
 
     def patterns(self) -> tuple[PagePattern, PagePattern]:
         return Sweep(), self.own

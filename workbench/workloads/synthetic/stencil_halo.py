@@ -33,7 +33,9 @@ class StencilHalo(PageAccesses, Generator):
     [7, 0, 1, 2, 3, 4]
     """
 
-    sharing: float = lever(0.25, least=0, most=1, step=0.05, says="how much of a slab its two neighbours read as well")
+    sharing: float = lever(
+        0.25, least=0, most=1, step=0.05, description="how much of a slab its two neighbours read as well"
+    )
 
     def pages(self, machine: Any) -> int:
         return self.array_pages(machine) * int(machine.cores)

@@ -34,11 +34,15 @@ class DataParallel(Generator):
     ([1, 2], 0)
     """
 
-    footprint: float = lever(0.8, least=0.001, most=8, step=0.05, says="peak memory of a rank over that of its GPU")
-    kept: float = lever(0.4, least=0, most=0.99, step=0.05, says="how much of the footprint stays: weights and state")
-    iterations: int = lever(10, least=1, most=100_000, scale="log", says="how often activations come and go")
-    size: Law = lever(BLOCK_SIZES, unit="bytes", says="how large the blocks are")
-    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", says="time between the requests of a rank")
+    footprint: float = lever(
+        0.8, least=0.001, most=8, step=0.05, description="peak memory of a rank over that of its GPU"
+    )
+    kept: float = lever(
+        0.4, least=0, most=0.99, step=0.05, description="how much of the footprint stays: weights and state"
+    )
+    iterations: int = lever(10, least=1, most=100_000, scale="log", description="how often activations come and go")
+    size: Law = lever(BLOCK_SIZES, unit="bytes", description="how large the blocks are")
+    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", description="time between the requests of a rank")
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         check_law(self.size, machine, f"{path or self.name}.size", where)
@@ -74,12 +78,16 @@ class PipelineParallel(Generator):
     spec 5, section 6: pipeline-parallel and large-model work (skewed).
     """
 
-    footprint: float = lever(1.2, least=0.001, most=8, step=0.05, says="peak memory of stage 0 over that of its GPU")
-    kept: float = lever(0.4, least=0, most=0.99, step=0.05, says="how much of stage 0's footprint stays, at each stage")
-    micro_batches: int = lever(16, least=1, most=1024, says="micro-batches of an iteration")
-    iterations: int = lever(4, least=1, most=100_000, scale="log", says="how often all micro-batches pass")
-    size: Law = lever(BLOCK_SIZES, unit="bytes", says="how large the blocks are")
-    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", says="time between the requests of a stage")
+    footprint: float = lever(
+        1.2, least=0.001, most=8, step=0.05, description="peak memory of stage 0 over that of its GPU"
+    )
+    kept: float = lever(
+        0.4, least=0, most=0.99, step=0.05, description="how much of stage 0's footprint stays, at each stage"
+    )
+    micro_batches: int = lever(16, least=1, most=1024, description="micro-batches of an iteration")
+    iterations: int = lever(4, least=1, most=100_000, scale="log", description="how often all micro-batches pass")
+    size: Law = lever(BLOCK_SIZES, unit="bytes", description="how large the blocks are")
+    gap: Law = lever(LogUniform(low=1_000, high=100_000), unit="ns", description="time between the requests of a stage")
 
     more_seeds: ClassVar[str] = ""
 

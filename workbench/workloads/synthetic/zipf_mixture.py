@@ -25,8 +25,12 @@ class ZipfMixture(SomeShared, Generator):
     (0.26, True)
     """
 
-    sharing: float = lever(0.6, least=0, most=1, step=0.05, says="how much of all accesses are to the shared array")
-    alpha: float = lever(1.0, least=0, most=8, step=0.1, says="how much more often the first pages of an array come")
+    sharing: float = lever(
+        0.6, least=0, most=1, step=0.05, description="how much of all accesses are to the shared array"
+    )
+    alpha: float = lever(
+        1.0, least=0, most=8, step=0.1, description="how much more often the first pages of an array come"
+    )
 
     def patterns(self) -> tuple[PagePattern, PagePattern]:
         return Zipf(alpha=self.alpha), Zipf(alpha=self.alpha)

@@ -109,7 +109,7 @@ class SumWithinTheSum(FirstModule):
 
 
 class Unreadable(FirstModule):
-    depth: int = lever(1, least=1, most=4, says="how deep")
+    depth: int = lever(1, least=1, most=4, description="how deep")
 
     def plain(self) -> dict[str, Any]:
         return {}
@@ -121,7 +121,7 @@ class Lax(Unreadable):
 
 
 class Restless(FirstModule):
-    depth: int = lever(1, least=1, most=4, says="how deep")
+    depth: int = lever(1, least=1, most=4, description="how deep")
 
     def bound(self, names: Any) -> Restless:
         return self.but(depth=self.depth % 4 + 1)

@@ -17,7 +17,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 class Impatient(Priority):
     """Who has waited long enough is first, then by static priority. What a user may write in a notebook."""
 
-    limit: int = lever(100, least=1, most=10_000, unit="cycles", says="how long is long enough")
+    limit: int = lever(100, least=1, most=10_000, unit="cycles", description="how long is long enough")
 
     def answer(see):
         return see.priority - 100 if see.waited >= see.levers[0] else see.priority

@@ -20,7 +20,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 class MostWaves(Selection):
     """Take the largest group that fits; of equal ones the lowest channel. What a user may write in a notebook."""
 
-    least: int = lever(1, least=1, most=64, unit="waves", says="smaller groups count as this large")
+    least: int = lever(1, least=1, most=64, unit="waves", description="smaller groups count as this large")
 
     def answer(see):
         best = -1
@@ -110,7 +110,7 @@ class SharedMemory(ClaimsToDecline):
 
 
 class Unreadable(ClaimsToDecline):
-    depth: int = lever(1, least=1, most=4, says="how deep")
+    depth: int = lever(1, least=1, most=4, description="how deep")
 
     def plain(self) -> dict[str, Any]:
         return {}

@@ -17,7 +17,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 class Quarters(Stuck):
     """Split a group into four, or as many as it has waves. What a user may write in a notebook."""
 
-    after: int = lever(8, least=1, most=64, unit="rounds", says="failed rounds before a split")
+    after: int = lever(8, least=1, most=64, unit="rounds", description="failed rounds before a split")
 
     def answer(see):
         return min(see.waves, 4) if see.independent else 1

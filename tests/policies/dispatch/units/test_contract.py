@@ -91,7 +91,7 @@ class ClaimsToLookAway(LeastLoaded):
 
 
 class Unreadable(Units):
-    depth: int = lever(1, least=1, most=4, says="how deep")
+    depth: int = lever(1, least=1, most=4, description="how deep")
 
     def answer(see):
         share_out(see.waves, see.units, 0, see.counts)

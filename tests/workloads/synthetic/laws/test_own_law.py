@@ -16,8 +16,8 @@ from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
 class Even(Law):
     """An even number."""
 
-    pairs: int = lever(16, least=1, most=100, says="the largest is twice this")
-    shift: int = lever(0, least=-9, most=9, says="added to every number, wrongly")
+    pairs: int = lever(16, least=1, most=100, description="the largest is twice this")
+    shift: int = lever(0, least=-9, most=9, description="added to every number, wrongly")
 
     def quantile(self, ranks: np.ndarray) -> np.ndarray:
         return 2 + 2 * (ranks * self.pairs).astype(np.int64) + self.shift

@@ -29,10 +29,13 @@ class LeastDecayedEnergy(Choice):
 
     rows_are = "recent"
     weights: tuple[float, ...] = lever(
-        (1, 4, 4, 16, 1, 2), least=0, most=1e12, says="weight of each class: move, load, store, matrix, compare, jump"
+        (1, 4, 4, 16, 1, 2),
+        least=0,
+        most=1e12,
+        description="weight of each class: move, load, store, matrix, compare, jump",
     )
     half_life: int = lever(
-        1024, least=1, most=1 << 30, scale="log", unit="cycles", says="after how many cycles counters are halved"
+        1024, least=1, most=1 << 30, scale="log", unit="cycles", description="after how many cycles counters are halved"
     )
     answer = LeastRecentEnergy.answer
 

@@ -33,10 +33,13 @@ class LeastRecentEnergy(Choice):
 
     rows_are = "recent"
     weights: tuple[float, ...] = lever(
-        (1, 4, 4, 16, 1, 2), least=0, most=1e12, says="weight of each class: move, load, store, matrix, compare, jump"
+        (1, 4, 4, 16, 1, 2),
+        least=0,
+        most=1e12,
+        description="weight of each class: move, load, store, matrix, compare, jump",
     )
     nx: int = lever(
-        1024, least=1, most=1 << 20, scale="power_of_two", unit="cycles", says="the length of the recent past"
+        1024, least=1, most=1 << 20, scale="power_of_two", unit="cycles", description="the length of the recent past"
     )
 
     @staticmethod

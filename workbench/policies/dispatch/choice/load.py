@@ -19,9 +19,12 @@ AT = 0
 class ByLoad(Choice, abstract=True):
     """A choice that counts the waves or the workgroups that run in a module, by the slots that they take."""
 
-    load: Literal["waves", "workgroups"] = lever("waves", says="what is counted")
+    load: Literal["waves", "workgroups"] = lever("waves", description="what is counted")
     load_at: int = lever(
-        -1, least=-1, most=63, says="where its slots stand among the machine's resources; -1 = where they usually do"
+        -1,
+        least=-1,
+        most=63,
+        description="where its slots stand among the machine's resources; -1 = where they usually do",
     )
 
     def bound(self, names: Sequence[str]) -> Self:

@@ -39,10 +39,12 @@ class MostResidual(Choice):
     """
 
     weights: tuple[float, ...] = lever(
-        (), least=0, most=1e12, says="weight of each resource of the machine, in its order; none = all alike"
+        (), least=0, most=1e12, description="weight of each resource of the machine, in its order; none = all alike"
     )
-    normalise: bool = lever(False, says="divide what is left by what an empty module has")
-    of: Literal["free", "longest"] = lever("free", says="what counts as left: the free amount or the longest run")
+    normalise: bool = lever(False, description="divide what is left by what an empty module has")
+    of: Literal["free", "longest"] = lever(
+        "free", description="what counts as left: the free amount or the longest run"
+    )
 
     @staticmethod
     def answer(see: ChoiceView) -> None:

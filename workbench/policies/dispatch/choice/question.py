@@ -1,28 +1,7 @@
 """Which of the modules with room takes the group? (spec 3, Em. 9 and 10)
 
-An answer gives every candidate a score; the highest is taken. It is a plain function
-`answer(cycle, count, modules, demand, free, longest, totals, recent, heat, scores, params, memory)`:
-
-cycle    int64, the cycle of the round
-count    int64, how many candidates there are, at least 1; arrays of candidates may be longer
-modules  readonly int64[], the candidates, increasing
-demand   readonly int64[resources], what the whole group takes of each resource of a module
-free     readonly int64[all modules * resources], free blocks of each module, row by row, summed over its units
-longest  readonly int64[all modules * resources], the longest run that is reported of each contiguous resource, the
-         smallest over the units of a module; of a countable one its free amount, the smallest over the units
-totals   readonly int64[resources], blocks of each resource in an empty module
-recent   readonly float64[all modules * classes], instructions of each class in the module's recent past, as far back
-         as `history_cycles()` says; without it zeros
-heat     readonly float64[all modules], degrees above the ambient, where heat is simulated; else zeros
-scores   float64[], to be filled: the score of each candidate, by its position
-params   readonly float64[parameters]
-memory   int64[memory_size], all that the policy remembers; may be written
-
-Rows of arrays of all modules begin at `modules[k] * resources` (`totals.size`) and `modules[k] * classes` (6). A policy
-that must know which module was taken also defines `chosen(module, modules, params, memory)`, `modules` being the number
-of all modules; it is called after the group's resources are taken.
-The order of resources is that of the machine: by default vgpr, sgpr, waves (of units), shared, workgroups (of modules).
-Classes: move, load, store, matrix, compare, jump.
+An answer takes a `ChoiceView` and gives every candidate a score; the highest is taken. A policy that must know which
+module was taken also defines `chosen(see)`, which takes a `ChoiceNotice` after the group's resources are taken.
 """
 
 from __future__ import annotations
@@ -42,7 +21,12 @@ from workbench.policies.policy import Policy
 CLASSES = ("move", "load", "store", "matrix", "compare", "jump")
 """The instruction classes (spec 3, R78)."""
 
-SCORE = Question("choice", ChoiceView, returns="nothing")
+SCORE = Question(
+    "choice",
+    ChoiceView,
+    returns="nothing",
+    answers="nothing: it fills in the score of each candidate, the highest of which is taken",
+)
 CHOSEN = Question("choice notice", ChoiceNotice, returns="nothing")
 
 

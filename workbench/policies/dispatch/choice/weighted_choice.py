@@ -35,8 +35,8 @@ class WeightedChoice(Choice):
     [0.5, 1.5, 1.0]
     """
 
-    choices: tuple[Choice, ...] = lever(tuple(cls() for cls in _PROPOSALS), says="the scores that are summed")
-    weights: tuple[float, ...] = lever((0.5, 0.5), least=0, most=1e12, says="weight of each of the choices")
+    choices: tuple[Choice, ...] = lever(tuple(cls() for cls in _PROPOSALS), description="the scores that are summed")
+    weights: tuple[float, ...] = lever((0.5, 0.5), least=0, most=1e12, description="weight of each of the choices")
 
     def check(self) -> None:
         check_sum(self.name, self.choices, self.weights, "most_residual")

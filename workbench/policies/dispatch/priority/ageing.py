@@ -26,9 +26,14 @@ class Ageing(Priority):
     """
 
     cycles_a_level: int = lever(
-        1024, least=1, most=1 << 20, scale="log", unit="cycles", says="between two ticks, at which every group rises"
+        1024,
+        least=1,
+        most=1 << 20,
+        scale="log",
+        unit="cycles",
+        description="between two ticks, at which every group rises",
     )
-    above_highest: bool = lever(False, says="whether a group rises further once it has the highest priority")
+    above_highest: bool = lever(False, description="whether a group rises further once it has the highest priority")
 
     @staticmethod
     def answer(see: PriorityView) -> int:

@@ -47,10 +47,10 @@ class EarliestDeadline(Priority):
         least=0,
         most=1 << 30,
         unit="cycles",
-        says="from arrival to deadline, the highest priority first; none = 1, 2, ..., S times cycles_a_level",
+        description="from arrival to deadline, the highest priority first; none = 1, 2, ..., S times cycles_a_level",
     )
     cycles_a_level: int = lever(
-        1024, least=1, most=1 << 20, scale="log", unit="cycles", says="how much slack each priority adds"
+        1024, least=1, most=1 << 20, scale="log", unit="cycles", description="how much slack each priority adds"
     )
 
     @staticmethod

@@ -69,15 +69,16 @@ class PriorityWindows(Priority):
         least=1,
         most=1 << 30,
         unit="cycles",
-        says="how long each priority is on top, the highest first; none = S, S - 1, ..., 1 times the shortest",
+        description="how long each priority is on top, the highest first; none = S, S - 1, ..., 1 times the shortest",
     )
     shortest: int = lever(
-        64, least=1, most=1 << 20, scale="log", unit="cycles", says="the last window, where no lengths are given"
+        64, least=1, most=1 << 20, scale="log", unit="cycles", description="the last window, where no lengths are given"
     )
     unmatched: bool = lever(
-        False, says="whether there may be more or fewer windows than priorities; one without a window is never raised"
+        False,
+        description="whether there may be more or fewer windows than priorities; one without a window is never raised",
     )
-    increasing: bool = lever(False, says="whether a window may be longer than the one before it")
+    increasing: bool = lever(False, description="whether a window may be longer than the one before it")
 
     @staticmethod
     def answer(see: PriorityView) -> int:

@@ -1,16 +1,8 @@
 """Which waiting group is more urgent? (spec 3, Em. 2)
 
-An answer is a plain function `answer(cycle, priority, levels, waited, params)`:
-
-cycle     int64, the cycle of the round
-priority  int64, the group's static priority, 1 (highest) to `levels`
-levels    int64, how many priorities there are
-waited    int64, cycles since the group arrived
-params    readonly float64[parameters]
-
-It returns the group's rank, a whole number: the lowest rank is served first. It remembers nothing. So that idle cycles
-can be skipped, a second function `holds_until(cycle, levels, params)` returns the first cycle after `cycle` at which
-the order of two groups that wait all the while may differ; one that is not defined means: at the very next cycle.
+An answer takes a `PriorityView`. It remembers nothing. So that idle cycles can be skipped, a second function
+`holds_until(see)`, which takes an `OrderView`, returns the first cycle after `see.cycle` at which the order of two
+groups that wait all the while may differ; one that is not defined means: at the very next cycle.
 """
 
 from __future__ import annotations
@@ -25,7 +17,7 @@ from workbench.policies.arguments import MOST_LEVELS, listed, whole, wholes
 from workbench.policies.dispatch.priority.view import OrderView, PriorityView
 from workbench.policies.policy import Policy
 
-RANK = Question("priority", PriorityView)
+RANK = Question("priority", PriorityView, answers="the group's rank, a whole number: the lowest rank is served first")
 HOLDS = Question("how long an order holds", OrderView)
 FOR_EVER = 1 << 62
 """What `holds_until` returns when the order never changes."""

@@ -23,5 +23,6 @@ class ByChannel(Selection, abstract=True):
     """The base of policies that choose by channel: among groups of the most urgent rank that fit, or all that fit."""
 
     among: Literal["best_rank", "all_that_fit"] = lever(
-        "best_rank", says="whether only groups of the most urgent rank compete, or all that fit, whatever their rank"
+        "best_rank",
+        description="whether only groups of the most urgent rank compete, or all that fit, whatever their rank",
     )

@@ -52,7 +52,7 @@ class DeficitRoundRobin(ByChannel):
     [1, 1, 0, 1, 1, 0, 1, 1]
     """
 
-    quantum: int = lever(16, least=1, most=1 << 20, scale="log", unit="waves", says="what a visit adds")
+    quantum: int = lever(16, least=1, most=1 << 20, scale="log", unit="waves", description="what a visit adds")
 
     @staticmethod
     def answer(see: SelectionView) -> int:

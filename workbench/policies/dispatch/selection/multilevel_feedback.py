@@ -64,12 +64,16 @@ class MultilevelFeedback(ByChannel):
     [0, 1, 1, 1, 1, 0, 1, 0]
     """
 
-    queues: int = lever(3, least=1, most=16, unit="queues", says="how many queues there are")
+    queues: int = lever(3, least=1, most=16, unit="queues", description="how many queues there are")
     quantum: int = lever(
-        64, least=1, most=1 << 30, scale="log", unit="waves", says="what a channel may use up in the first queue"
+        64, least=1, most=1 << 30, scale="log", unit="waves", description="what a channel may use up in the first queue"
     )
     boost_cycles: int = lever(
-        65536, least=0, most=1 << 30, unit="cycles", says="from one boost to the next, counted from cycle 0; 0 = never"
+        65536,
+        least=0,
+        most=1 << 30,
+        unit="cycles",
+        description="from one boost to the next, counted from cycle 0; 0 = never",
     )
 
     @staticmethod

@@ -1,21 +1,8 @@
 """Which of the waiting groups is dispatched in this round? (spec 3, Em. 1)
 
-An answer is a plain function `answer(cycle, count, channel, priority, rank, fits, waited, waves, params, memory)`:
-
-cycle     int64, the cycle of the round
-count     int64, how many groups wait at the heads of their channels; the arrays may be longer
-channel   readonly int64[], the channel of each, not decreasing
-priority  readonly int64[], the static priority of each, 1 = highest
-rank      readonly int64[], what the priority policy says of each: the lowest is most urgent
-fits      readonly int64[], 1 where at least one module has room for it now, else 0
-waited    readonly int64[], cycles since each arrived
-waves     readonly int64[], waves of each
-params    readonly float64[parameters]
-memory    int64[memory_size], all that the policy remembers
-
-It is asked when at least one group fits, and returns the position (0 to count - 1) of a group that fits, or -1: nothing
-is dispatched in this round. An answer of -1 leaves the memory as it was and depends on ranks and fits alone, so that
-rounds in which nothing changes can be skipped; what a policy remembers, it remembers when it has chosen.
+An answer takes a `SelectionView`; it is asked when at least one group fits. An answer of -1 leaves the memory as it was
+and depends on ranks and fits alone, so that rounds in which nothing changes can be skipped; what a policy remembers, it
+remembers when it has chosen.
 """
 
 from __future__ import annotations
@@ -34,7 +21,11 @@ if TYPE_CHECKING:
 NOBODY = -1
 """The answer that says: dispatch nothing in this round."""
 
-SELECT = Question("selection", SelectionView)
+SELECT = Question(
+    "selection",
+    SelectionView,
+    answers="the position, from 0 to `count` - 1, of a group that fits; or -1: nothing is dispatched in this round",
+)
 
 
 class ReadySelection(NamedTuple):

@@ -34,7 +34,7 @@ class SameChannel(Selection):
     True
     """
 
-    blocks: bool = lever(False, says="whether nobody else is served while its group does not fit")
+    blocks: bool = lever(False, description="whether nobody else is served while its group does not fit")
 
     @staticmethod
     def answer(see: SelectionView) -> int:

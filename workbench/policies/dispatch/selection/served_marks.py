@@ -40,11 +40,14 @@ class ServedMarks(Selection):
     """
 
     draws = True
-    mark_on_single: bool = lever(False, says="whether a single candidate of the most urgent rank is marked as well")
-    clear_scope: Literal["candidates", "all_channels"] = lever(
-        "candidates", says="whose marks go when all candidates have one: the other candidates', or all other channels'"
+    mark_on_single: bool = lever(
+        False, description="whether a single candidate of the most urgent rank is marked as well"
     )
-    pick: Literal["random", "lowest"] = lever("random", says="which of equal channels is taken")
+    clear_scope: Literal["candidates", "all_channels"] = lever(
+        "candidates",
+        description="whose marks go when all candidates have one: the other candidates', or all other channels'",
+    )
+    pick: Literal["random", "lowest"] = lever("random", description="which of equal channels is taken")
 
     @staticmethod
     def answer(see: SelectionView) -> int:

@@ -43,7 +43,8 @@ class StrictBlocking(Selection):
     """
 
     equals: Literal["oldest", "lowest"] = lever(
-        "oldest", says="which of several of the most urgent rank that fit is taken: longest waiting, lowest channel"
+        "oldest",
+        description="which of several of the most urgent rank that fit is taken: longest waiting, lowest channel",
     )
 
     @staticmethod

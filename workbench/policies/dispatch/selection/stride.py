@@ -46,7 +46,7 @@ class Stride(ByChannel):
     """
 
     tickets: tuple[int, ...] = lever(
-        (), least=1, most=1 << 20, unit="tickets", says="how many tickets each channel has; none = one each"
+        (), least=1, most=1 << 20, unit="tickets", description="how many tickets each channel has; none = one each"
     )
 
     @staticmethod

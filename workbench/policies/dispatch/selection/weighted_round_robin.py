@@ -34,7 +34,7 @@ class WeightedRoundRobin(ByChannel):
     """
 
     weights: tuple[int, ...] = lever(
-        (), least=1, most=1 << 20, unit="groups", says="how many groups a turn each channel has; none = one each"
+        (), least=1, most=1 << 20, unit="groups", description="how many groups a turn each channel has; none = one each"
     )
 
     @staticmethod

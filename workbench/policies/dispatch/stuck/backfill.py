@@ -32,8 +32,10 @@ class Backfill(Stuck):
     ([1, 1, 1], 16)
     """
 
-    depth: int = lever(4, least=1, most=4096, unit="groups", says="how many groups behind a channel's head may pass it")
-    upstream: Stuck = lever(NeverSplit(), says="what becomes of a head that stays stuck all the same")
+    depth: int = lever(
+        4, least=1, most=4096, unit="groups", description="how many groups behind a channel's head may pass it"
+    )
+    upstream: Stuck = lever(NeverSplit(), description="what becomes of a head that stays stuck all the same")
 
     def function(self) -> Callable[..., int]:
         """The answer of upstream."""

@@ -1,18 +1,10 @@
 """What becomes of a group that has been stuck for many rounds? (spec 3, Em. 3)
 
 A round fails when a group waits and nothing is dispatched; a dispatch sets the count of failed rounds back. Once the
-count exceeds `patience()`, the policy is asked about each group at a channel's head, in the order of the channels, by
-its plain function `answer(waves, independent, priority, levels, params)`:
-
-waves        int64, waves of the group
-independent  int64, 1 where its waves may run apart, 0 where they belong together
-priority     int64, its static priority
-levels       int64, how many priorities there are
-params       readonly float64[parameters]
-
-It returns into how many sub-groups the group is split, from 2 to `waves`; 0 or 1 leaves it whole. The sub-groups take
-the group's place at the head of its channel one after another, waves shared out evenly, the first ones with one more.
-When nothing is split, the count stays where it is and a later group at a head is asked about at once (spec 3, E11).
+count exceeds `patience()`, the policy is asked about each group at a channel's head, in the order of the channels; its
+answer takes a `StuckView`. The sub-groups take the group's place at the head of its channel one after another, waves
+shared out evenly, the first ones with one more. When nothing is split, the count stays where it is and a later group at
+a head is asked about at once (spec 3, E11).
 """
 
 from __future__ import annotations
@@ -27,7 +19,9 @@ from workbench.policies.arguments import MOST_LEVELS, MOST_WAVES, truths, whole
 from workbench.policies.dispatch.stuck.view import StuckView
 from workbench.policies.policy import Policy
 
-PARTS = Question("stuck", StuckView)
+PARTS = Question(
+    "stuck", StuckView, answers="into how many sub-groups the group is split, from 2 to `waves`; 0 or 1 leaves it whole"
+)
 FOR_EVER = 1 << 62
 """The patience of a policy that is never asked."""
 

@@ -32,14 +32,20 @@ class SplitWhenStuck(Stuck):
     """
 
     threshold: int = lever(
-        256, least=1, most=1 << 20, scale="log", unit="rounds", says="failed rounds in a row that must be exceeded"
+        256,
+        least=1,
+        most=1 << 20,
+        scale="log",
+        unit="rounds",
+        description="failed rounds in a row that must be exceeded",
     )
-    into: Literal["waves", "halves"] = lever("waves", says="what a group is split into")
+    into: Literal["waves", "halves"] = lever("waves", description="what a group is split into")
     priority: SubPriority = lever(
-        "lowest", says="a sub-group's priority: its group's, the lowest level, or one below it that no window raises"
+        "lowest",
+        description="a sub-group's priority: its group's, the lowest level, or one below it that no window raises",
     )
     shared: Literal["full", "divided"] = lever(
-        "full", says="whether a sub-group needs all of its group's module resources, or its share, rounded up"
+        "full", description="whether a sub-group needs all of its group's module resources, or its share, rounded up"
     )
 
     @staticmethod

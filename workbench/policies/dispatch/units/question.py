@@ -1,16 +1,7 @@
 """How are a group's waves shared out over the units of a module? (spec 3, Em. 8)
 
-An answer is a plain function `answer(waves, units, pointer, taken, counts, params)`:
-
-waves    int64, waves of the group, at least 1
-units    int64, units of the module
-pointer  int64, what the module stores for this policy (where the rotation stands, or a random generator's state)
-taken    readonly int64[units], waves that run on each unit now
-counts   int64[units], to be filled: the waves that each unit is given, `waves` in all
-params   readonly float64[parameters]
-
-It returns the module's new pointer. The module stores it only if the group is dispatched to it; the answer itself
-remembers nothing, and gives the same counts whenever it is asked the same.
+An answer takes a `UnitsView`. The module stores the new pointer only if the group is dispatched to it; the answer
+itself remembers nothing, and gives the same counts whenever it is asked the same.
 """
 
 from __future__ import annotations
@@ -25,7 +16,7 @@ from workbench.policies.arguments import MOST_UNITS, MOST_WAVES, listed, whole, 
 from workbench.policies.dispatch.units.view import UnitsView
 from workbench.policies.policy import Policy
 
-UNITS = Question("units", UnitsView)
+UNITS = Question("units", UnitsView, answers="the module's new pointer; it fills in the waves that each unit is given")
 
 
 class ReadyUnits(NamedTuple):

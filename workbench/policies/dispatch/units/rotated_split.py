@@ -41,9 +41,13 @@ class RotatedSplit(Units):
     ([1, 0, 0, 0], 3)
     """
 
-    pointer: Literal["tail", "head"] = lever("tail", says="which unit the module stores: last served, or first next")
-    as_written: bool = lever(False, says="take the formulas of ¶232-233 literally: an ablation")
-    reading: Literal["A", "B"] = lever("A", says="of what the literal remainder is taken: pointer and waves, or waves")
+    pointer: Literal["tail", "head"] = lever(
+        "tail", description="which unit the module stores: last served, or first next"
+    )
+    as_written: bool = lever(False, description="take the formulas of ¶232-233 literally: an ablation")
+    reading: Literal["A", "B"] = lever(
+        "A", description="of what the literal remainder is taken: pointer and waves, or waves"
+    )
 
     @staticmethod
     def answer(see: UnitsView) -> int:

@@ -55,8 +55,8 @@ class SplitTable(Spec):
     8: 2 2 2 2
     """
 
-    units: int = lever(4, least=1, most=64, unit="units", says="units of a module (q)")
-    waves_a_unit: int = lever(10, least=1, most=1024, unit="waves", says="waves that a unit can hold (L)")
+    units: int = lever(4, least=1, most=64, unit="units", description="units of a module (q)")
+    waves_a_unit: int = lever(10, least=1, most=1024, unit="waves", description="waves that a unit can hold (L)")
 
     @property
     def most(self) -> int:

@@ -29,19 +29,21 @@ class BlockAggregated(Serve):
     [(24, [0, 5, 13, 22]), (7, [0])]
     """
 
-    block_size: int = lever(256, least=1, most=1024, unit="threads", says="threads of a block")
-    warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp, which barriers are over")
-    min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", says="smaller requests are raised to this")
+    block_size: int = lever(256, least=1, most=1024, unit="threads", description="threads of a block")
+    warp_size: int = lever(
+        32, least=1, most=1024, unit="threads", description="threads of a warp, which barriers are over"
+    )
+    min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", description="smaller requests are raised to this")
     align: int = lever(
         0,
         least=0,
         most=MOST_ALIGN,
         scale="power_of_two",
         unit="bytes",
-        says="pieces are rounded up to this power of two; 0: to min_alloc's",
+        description="pieces are rounded up to this power of two; 0: to min_alloc's",
     )
-    failure_policy: OnFailure = lever("all_null", says="what becomes of a request that does not fit")
-    free_policy: FreePolicy = lever("refcount", says="how pieces are given back")
+    failure_policy: OnFailure = lever("all_null", description="what becomes of a request that does not fit")
+    free_policy: FreePolicy = lever("refcount", description="how pieces are given back")
 
     def function(self) -> Any:
         return WarpAggregated.answer

@@ -30,17 +30,19 @@ class PerThread(Serve):
     [(2, [0]), (9, [0])]
     """
 
-    min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", says="smaller requests are raised to this")
+    min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", description="smaller requests are raised to this")
     align: int = lever(
         0,
         least=0,
         most=MOST_ALIGN,
         scale="power_of_two",
         unit="bytes",
-        says="sizes are rounded up to this power of two; 0: to min_alloc's",
+        description="sizes are rounded up to this power of two; 0: to min_alloc's",
     )
-    zero_policy: Literal["expand", "null"] = lever("expand", says="what 0 bytes get: the minimum, or nothing")
-    header_bytes: int = lever(0, least=0, most=4096, unit="bytes", says="what every allocation holds in front of it")
+    zero_policy: Literal["expand", "null"] = lever("expand", description="what 0 bytes get: the minimum, or nothing")
+    header_bytes: int = lever(
+        0, least=0, most=4096, unit="bytes", description="what every allocation holds in front of it"
+    )
 
     @staticmethod
     def answer(see: ServeView) -> int:

@@ -1,19 +1,7 @@
 """How is a warp's set of requests served? (spec 2, R1-R20)
 
-The lanes of one warp that reach `malloc` at one instruction make a call (spec 2, E8, E9). An answer cuts the call into
-requests to the heap; it is a plain function `answer(lanes, asked, part, offset, size, leader, params, memory)`:
-
-lanes   readonly int64[active], the active lanes' numbers in their warp, increasing; padding lanes are not among them
-asked   readonly int64[active], bytes that each asks for, at least 0
-part    int64[active], to be filled in: the heap request that holds each lane's piece, from 0; -1 = it gets nothing
-offset  int64[active], to be filled in: where each piece begins in its block, in bytes
-size    int64[active], to be filled in: bytes of each piece
-leader  int64[active], to be filled in for each heap request: the position in `lanes` of the lane that asks, -1 = none
-params  readonly float64[], the policy's scalar levers in the order of declaration, a switch as 0 or 1, a choice by its
-        place; one 0 where there are none
-memory  int64[memory_size], all that the policy remembers; it belongs to the run
-
-It returns how many heap requests there are. A heap request asks for the sum of its pieces' sizes (spec 2, R14); one
+The lanes of one warp that reach `malloc` at one instruction make a call (spec 2, E8, E9). An answer takes a `ServeView`
+and cuts the call into requests to the heap. A heap request asks for the sum of its pieces' sizes (spec 2, R14); one
 without a leader is never made, and its lanes get nothing.
 """
 
@@ -35,7 +23,7 @@ MOST_BYTES = 1 << 40
 NOT_SERVED = -1
 """The part of a lane that gets nothing, and the leader of a request that nobody makes."""
 
-SERVE = Question("serve", ServeView)
+SERVE = Question("serve", ServeView, answers="how many heap requests there are; it fills in the pieces of the lanes")
 
 PrefixWhen = Literal["before_request", "during_lock_wait", "after_grant"]
 OnFailure = Literal["all_null", "per_thread_fallback", "halve_and_retry"]

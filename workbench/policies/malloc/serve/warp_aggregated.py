@@ -46,27 +46,29 @@ class WarpAggregated(Serve):
     workbench.errors.InputError: warp_aggregated.align must be a power of two from 1 to 65536, or 0. Got 3. Nearest: 4.
     """
 
-    warp_size: int = lever(32, least=1, most=1024, unit="threads", says="threads of a warp")
-    min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", says="smaller requests are raised to this")
+    warp_size: int = lever(32, least=1, most=1024, unit="threads", description="threads of a warp")
+    min_alloc: int = lever(4, least=1, most=1 << 20, unit="bytes", description="smaller requests are raised to this")
     align: int = lever(
         0,
         least=0,
         most=MOST_ALIGN,
         scale="power_of_two",
         unit="bytes",
-        says="pieces are rounded up to this power of two; 0: to min_alloc's",
+        description="pieces are rounded up to this power of two; 0: to min_alloc's",
     )
     prefix: Literal["exclusive", "as_written", "inclusive"] = lever(
-        "exclusive", says="how offsets follow from sizes; all but exclusive are wrong"
+        "exclusive", description="how offsets follow from sizes; all but exclusive are wrong"
     )
-    zero_policy: Literal["expand", "null"] = lever("expand", says="what 0 bytes get: the minimum, or nothing")
-    leader_rule: Literal["first_active", "first", "any"] = lever("first_active", says="which lane asks")
-    prefix_when: PrefixWhen = lever("before_request", says="when the prefix sum is computed")
-    split_overlap: bool = lever(True, says="whether a block is divided outside of the critical section")
-    failure_policy: OnFailure = lever("all_null", says="what becomes of a request that does not fit")
-    free_policy: FreePolicy = lever("refcount", says="how pieces are given back")
-    header_bytes: int = lever(0, least=0, most=4096, unit="bytes", says="what every block holds in front of its pieces")
-    pad: bool = lever(False, says="whether padding lanes are listed with the last warp")
+    zero_policy: Literal["expand", "null"] = lever("expand", description="what 0 bytes get: the minimum, or nothing")
+    leader_rule: Literal["first_active", "first", "any"] = lever("first_active", description="which lane asks")
+    prefix_when: PrefixWhen = lever("before_request", description="when the prefix sum is computed")
+    split_overlap: bool = lever(True, description="whether a block is divided outside of the critical section")
+    failure_policy: OnFailure = lever("all_null", description="what becomes of a request that does not fit")
+    free_policy: FreePolicy = lever("refcount", description="how pieces are given back")
+    header_bytes: int = lever(
+        0, least=0, most=4096, unit="bytes", description="what every block holds in front of its pieces"
+    )
+    pad: bool = lever(False, description="whether padding lanes are listed with the last warp")
 
     @staticmethod
     def answer(see: ServeView) -> int:

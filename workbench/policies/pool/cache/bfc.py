@@ -24,7 +24,12 @@ class Bfc(Cache):
     """
 
     first_region: int = lever(
-        1 << 20, least=256, most=1 << 40, scale="power_of_two", unit="bytes", says="size of a card's first region"
+        1 << 20,
+        least=256,
+        most=1 << 40,
+        scale="power_of_two",
+        unit="bytes",
+        description="size of a card's first region",
     )
 
     def rules(self) -> CacheRules:

@@ -23,7 +23,12 @@ class BinaryBuddies(Cache):
     """
 
     segment: int = lever(
-        1 << 21, least=1, most=1 << 40, scale="power_of_two", unit="bytes", says="least that the driver is asked for"
+        1 << 21,
+        least=1,
+        most=1 << 40,
+        scale="power_of_two",
+        unit="bytes",
+        description="least that the driver is asked for",
     )
 
     def rules(self) -> CacheRules:

@@ -31,7 +31,11 @@ class ExpandableSegments(Cache):
     """
 
     large_page: int = lever(
-        PytorchCaching.large_buffer, least=512, most=1 << 40, unit="bytes", says="a page of the pool of large requests"
+        PytorchCaching.large_buffer,
+        least=512,
+        most=1 << 40,
+        unit="bytes",
+        description="a page of the pool of large requests",
     )
 
     def rules(self) -> CacheRules:

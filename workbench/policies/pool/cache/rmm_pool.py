@@ -22,7 +22,7 @@ class RmmPool(Cache):
     (1073741824, 256)
     """
 
-    initial: int = lever(1 << 28, least=256, most=1 << 44, unit="bytes", says="what a card's pool starts with")
+    initial: int = lever(1 << 28, least=256, most=1 << 44, unit="bytes", description="what a card's pool starts with")
 
     def rules(self) -> CacheRules:
         return CacheRules(granule=256, grows=2, first_segment=self.initial)

@@ -19,7 +19,9 @@ class SizeClasses(Cache):
     (80, 128)
     """
 
-    classes: int = lever(4, least=1, most=64, scale="power_of_two", unit="classes", says="sizes to each doubling")
+    classes: int = lever(
+        4, least=1, most=64, scale="power_of_two", unit="classes", description="sizes to each doubling"
+    )
 
     def rules(self) -> CacheRules:
         return CacheRules(classes=self.classes, least_rest=NEVER, small_least_rest=NEVER, joins=APART)

@@ -21,14 +21,16 @@ class SplitAndCoalesce(Cache):
     (100, 128)
     """
 
-    split: bool = lever(True, says="whether a larger block is split (spec 5, R12)")
+    split: bool = lever(True, description="whether a larger block is split (spec 5, R12)")
     min_remainder: int = lever(
-        1, least=1, most=1 << 40, unit="bytes", says="a block is split if so much remains (spec 5, E25)"
+        1, least=1, most=1 << 40, unit="bytes", description="a block is split if so much remains (spec 5, E25)"
     )
-    align: int = lever(1, least=1, most=1 << 30, unit="bytes", says="requests are rounded up to a multiple of it")
-    coalesce: bool = lever(True, says="whether cached neighbours are joined (spec 5, E4); off = as written")
+    align: int = lever(
+        1, least=1, most=1 << 30, unit="bytes", description="requests are rounded up to a multiple of it"
+    )
+    coalesce: bool = lever(True, description="whether cached neighbours are joined (spec 5, E4); off = as written")
     flush_before_remote: bool = lever(
-        False, says="whether the own card's cached blocks go back before another card is asked (spec 5, E2)"
+        False, description="whether the own card's cached blocks go back before another card is asked (spec 5, E2)"
     )
 
     def rules(self) -> CacheRules:

@@ -26,11 +26,21 @@ class Stitching(Cache):
     """
 
     least_piece: int = lever(
-        1 << 21, least=1, most=1 << 40, scale="power_of_two", unit="bytes", says="smallest block that is stitched"
+        1 << 21,
+        least=1,
+        most=1 << 40,
+        scale="power_of_two",
+        unit="bytes",
+        description="smallest block that is stitched",
     )
 
     chunk: int = lever(
-        1 << 21, least=1, most=1 << 40, scale="power_of_two", unit="bytes", says="what one call of the driver maps"
+        1 << 21,
+        least=1,
+        most=1 << 40,
+        scale="power_of_two",
+        unit="bytes",
+        description="what one call of the driver maps",
     )
 
     def rules(self) -> CacheRules:

@@ -23,7 +23,9 @@ class LimitedFit(CacheFit):
     (1, None)
     """
 
-    waste: float = lever(0.25, least=0, most=1000, step=0.05, says="largest excess, as a share of what is needed")
+    waste: float = lever(
+        0.25, least=0, most=1000, step=0.05, description="largest excess, as a share of what is needed"
+    )
 
     @staticmethod
     def answer(see: FitView) -> int:

@@ -1,17 +1,6 @@
 """Which cached block serves a request? (spec 5, R11)
 
-An answer is a plain function `answer(size, pool, first, roots, filled, nodes, params, memory)`:
-
-size    int64, bytes that are needed, as the cache rounds them
-pool    int64, the pool of blocks that may serve it (a card's, or one of the two of a card)
-first   int64, the block of the pool with the lowest address, in use or cached; -1 = there is none
-roots, filled, nodes   readonly int64[], uint64[], int64[]: the cached blocks by size, see `structures/size_index.py`:
-        `smallest_at_least` and `largest` search them; `nodes` also leads through all blocks by address: `AFTER`
-        is the next one, and a block whose `ABOVE` is `OUTSIDE` is in use
-params  readonly float64[parameters]
-memory  int64[memory_size], all that the policy remembers; may be written
-
-It returns a cached block of the pool of at least the size, or -1: then the driver is asked.
+An answer takes a `FitView`.
 """
 
 from __future__ import annotations
@@ -39,7 +28,9 @@ from workbench.structures.size_index import (
     new_size_index,
 )
 
-FIT = Question("cache_fit", FitView)
+FIT = Question(
+    "cache_fit", FitView, answers="a cached block of the pool of at least the size, or -1: the driver is asked"
+)
 
 
 class ReadyFit(NamedTuple):

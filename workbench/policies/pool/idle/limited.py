@@ -10,7 +10,7 @@ class Limited(IdleRelease, abstract=True):
     """The base of policies that keep so many cached bytes a card."""
 
     limit_bytes_a_card: int = lever(
-        1 << 30, least=0, most=1 << 50, unit="bytes", says="cached bytes that a card may keep"
+        1 << 30, least=0, most=1 << 50, unit="bytes", description="cached bytes that a card may keep"
     )
 
     def limit_bytes(self) -> int:

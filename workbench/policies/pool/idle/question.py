@@ -2,15 +2,7 @@
 
 Only whole driver allocations can go back, and only those that are cached in every part (spec 5, E5). After each release
 on a card whose cached bytes exceed `limit_bytes()`, the policy is asked which one goes until the limit is kept or none
-is left: a plain function `answer(excess, oldest, origins, params)`:
-
-excess   int64, cached bytes above the limit, at least 1
-oldest   int64, the driver allocation of the card that became wholly cached first, at least 0
-origins  readonly int64[], four numbers a driver allocation: from `oldest` on, `origins[4 * it + NEWER]` leads to the
-         one that became wholly cached next (-1 = none); `BYTES` is its size
-params   readonly float64[parameters]
-
-It returns the one that goes, or -1 to keep all that is left.
+is left; its answer takes an `IdleView`.
 """
 
 from __future__ import annotations
@@ -31,7 +23,7 @@ BYTES, IN_USE, OLDER, NEWER = range(4)
 """Of a driver allocation: its size, how many of its blocks are in use, and its neighbours in the order of `oldest`."""
 EACH = 4
 NO_LIMIT = 1 << 62
-RELEASE = Question("idle_release", IdleView)
+RELEASE = Question("idle_release", IdleView, answers="the driver allocation that goes, or -1 to keep all that is left")
 
 
 class ReadyIdle(NamedTuple):

@@ -29,9 +29,9 @@ class ManagedMemory(Residency):
     """
 
     to: Literal["host", "target"] = lever(
-        "host", says="where regions go: to a CPU card, or where the policy `target` would lend"
+        "host", description="where regions go: to a CPU card, or where the policy `target` would lend"
     )
-    back: bool = lever(False, says="whether regions move home again, as by migrate_back, when bytes come back")
+    back: bool = lever(False, description="whether regions move home again, as by migrate_back, when bytes come back")
 
     def rules(self) -> ResidencyRules:
         return ResidencyRules(returns=int(self.back), evicts=TO_HOST if self.to == "host" else TO_TARGET)

@@ -28,9 +28,9 @@ class MigrateBack(Residency):
     """
 
     order: Literal["oldest", "largest", "slowest_link"] = lever(
-        "oldest", says="which region moves first: granted first, of most bytes, behind the slowest path"
+        "oldest", description="which region moves first: granted first, of most bytes, behind the slowest path"
     )
-    at_most: int = lever(0, least=0, most=1 << 30, unit="regions", says="moves a release; 0 = all that fit")
+    at_most: int = lever(0, least=0, most=1 << 30, unit="regions", description="moves a release; 0 = all that fit")
 
     def rules(self) -> ResidencyRules:
         return ResidencyRules(returns=1, order=_ORDERS[self.order], at_most=self.at_most)

@@ -30,7 +30,9 @@ class BandwidthThenMostFree(Target):
     'gpu5'
     """
 
-    threshold_gbps: float = lever(48.0, least=0, most=1e6, unit="GB/s", says="least bandwidth of a path that counts")
+    threshold_gbps: float = lever(
+        48.0, least=0, most=1e6, unit="GB/s", description="least bandwidth of a path that counts"
+    )
 
     @staticmethod
     def answer(see: TargetView) -> None:

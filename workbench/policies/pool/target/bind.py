@@ -30,7 +30,7 @@ class Bind(Target):
     ('gpu2', None)
     """
 
-    cards: str = lever("gpu0", says="ids of the only cards that give memory, with a space between them")
+    cards: str = lever("gpu0", description="ids of the only cards that give memory, with a space between them")
 
     @staticmethod
     def answer(see: TargetView) -> None:

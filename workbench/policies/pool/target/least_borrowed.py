@@ -31,7 +31,7 @@ class LeastBorrowed(Target):
     """
 
     shape: Literal["reciprocal", "share", "halving"] = lever(
-        "reciprocal", says="the decreasing function of how often a card lent"
+        "reciprocal", description="the decreasing function of how often a card lent"
     )
 
     @staticmethod

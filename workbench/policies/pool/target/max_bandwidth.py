@@ -24,7 +24,7 @@ class MaxBandwidth(Target):
     ('gpu3', 'gpu6')
     """
 
-    shape: Shape = lever("linear", says="the increasing function of the bandwidth")
+    shape: Shape = lever("linear", description="the increasing function of the bandwidth")
 
     @staticmethod
     def answer(see: TargetView) -> None:

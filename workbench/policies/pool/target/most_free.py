@@ -23,7 +23,7 @@ class MostFree(Target):
     'gpu5'
     """
 
-    shape: Shape = lever("linear", says="the increasing function of the free memory")
+    shape: Shape = lever("linear", description="the increasing function of the free memory")
 
     @staticmethod
     def answer(see: TargetView) -> None:

@@ -28,7 +28,7 @@ class Preferred(Target):
     ('gpu3', 'gpu1')
     """
 
-    cards: str = lever("gpu0", says="ids of the cards that are preferred, with a space between them")
+    cards: str = lever("gpu0", description="ids of the cards that are preferred, with a space between them")
 
     @staticmethod
     def answer(see: TargetView) -> None:

@@ -1,26 +1,8 @@
 """Which card lends memory? (spec 5, R15, R18-R21)
 
-An answer gives every candidate a score; the highest is taken, and of equal ones the lowest card or the one with most
-free memory, as the engine is told. It is a plain function
-`answer(borrower, count, cards, size, free, gbps, hops, lent, held, totals, hosts, scores, params, memory)`:
-
-borrower  int64, the card whose application asks
-count     int64, how many candidates there are, at least 1; arrays of candidates may be longer
-cards     readonly int64[], the candidates, increasing
-size      int64, bytes that it asks for
-free      readonly int64[all cards], cached and physically free bytes of each card
-gbps      readonly float64[all cards], bandwidth of the path from each card to the borrower
-hops      readonly int64[all cards], direct links of that path
-lent      readonly float64[all cards], how often (or how many bytes) the borrower got from each card lately
-held      readonly int64[all cards], bytes in use on each card
-totals    readonly int64[all cards], bytes that applications can have of each card
-hosts     readonly int64[all cards], 1 = the card is a CPU
-scores    float64[], to be filled: the score of each candidate, by its position; minus infinity refuses the card
-params    readonly float64[parameters], or one value a card where levers name cards by their ids
-memory    int64[memory_size], all that the policy remembers; may be written
-
-A policy that must know which card was taken also defines `chosen(card, cards, params, memory)`, `cards` being the
-number of all cards.
+An answer takes a `TargetView` and gives every candidate a score; the highest is taken, and of equal ones the lowest
+card or the one with most free memory, as the engine is told. A policy that must know which card was taken also defines
+`chosen(see)`, which takes a `TargetNotice`.
 """
 
 from __future__ import annotations
@@ -35,7 +17,12 @@ from workbench.policies.policy import Policy
 from workbench.policies.pool.target.plain import choose
 from workbench.policies.pool.target.view import TargetNotice, TargetView
 
-SCORE = Question("target", TargetView, returns="nothing")
+SCORE = Question(
+    "target",
+    TargetView,
+    returns="nothing",
+    answers="nothing: it fills in the score of each candidate, the highest of which is taken",
+)
 CHOSEN = Question("target notice", TargetNotice, returns="nothing")
 Tie = Literal["lowest_id", "most_free"]
 

@@ -32,11 +32,14 @@ class WeightedCards(Target):
     'gpu5'
     """
 
-    choices: tuple[Target, ...] = lever(tuple(cls() for cls in _PROPOSALS), says="the scores that are summed")
-    weights: tuple[float, ...] = lever((1.0, 1.0, 0.0), least=0, most=1e12, says="weight of each of the choices")
-    normalise: bool = lever(True, says="whether each score is divided by the largest of the candidates (spec 5, E12)")
+    choices: tuple[Target, ...] = lever(tuple(cls() for cls in _PROPOSALS), description="the scores that are summed")
+    weights: tuple[float, ...] = lever((1.0, 1.0, 0.0), least=0, most=1e12, description="weight of each of the choices")
+    normalise: bool = lever(
+        True, description="whether each score is divided by the largest of the candidates (spec 5, E12)"
+    )
     filtered: bool = lever(
-        True, says="whether only cards that can hold the request are ranked (spec 5, E11); off = as claim 6 reads"
+        True,
+        description="whether only cards that can hold the request are ranked (spec 5, E11); off = as claim 6 reads",
     )
 
     def check(self) -> None:

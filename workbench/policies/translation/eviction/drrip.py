@@ -33,8 +33,8 @@ class DRRIP(SRRIP):
     ['b', 'c', 'd', 'a']
     """
 
-    sets_apart: int = lever(8, least=2, most=1024, unit="sets", says="one watched set of each kind in so many")
-    selector_bits: int = lever(10, least=1, most=30, unit="bits", says="bits of the selector")
+    sets_apart: int = lever(8, least=2, most=1024, unit="sets", description="one watched set of each kind in so many")
+    selector_bits: int = lever(10, least=1, most=30, unit="bits", description="bits of the selector")
 
     @staticmethod
     def touched(see: TouchView) -> None:

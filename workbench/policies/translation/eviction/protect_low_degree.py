@@ -27,7 +27,7 @@ class ProtectLowDegree(SharingAwareEviction):
     """
 
     fallback: Literal["plain_base", "next_batch"] = lever(
-        "plain_base", says="what is evicted when every candidate is protected"
+        "plain_base", description="what is evicted when every candidate is protected"
     )
 
     def protection(self) -> tuple[int, int, int, int]:

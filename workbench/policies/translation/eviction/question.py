@@ -1,27 +1,8 @@
 """Which entry of a full set goes? (spec 4, R22)
 
-An answer is a plain function `answer(nth, previous, at, first, ways, newest, oldest, earliest, entries, holders,
-spread, base, words, params, memory)` that proposes candidates one by one:
-
-nth      int64, which candidate of this eviction is asked for, 0 = the policy's first choice
-previous int64, the entry that was proposed before it, -1 for the first
-at       int64, the number of the set, over all TLBs that the policy serves, from 0
-first    int64, the set's first entry; its entries are `first` to `first + ways - 1`, all of them in use
-ways     int64
-newest, oldest, earliest
-         int64, the entry that was used last, the one that has not been used for longest, the one that came first
-entries  readonly int64[], eight numbers an entry (`workbench.structures.entry_sets`); `entries[entry * 8 + NEWER]` is
-         the entry that was used next after it, OLDER the one before, LATER the one that came next, PAGE its page
-holders  readonly uint64[], the bitmaps of the directory; `degree(entries, holders, spread, base, words, entry)` counts
-         how many cores hold an entry's page, the local one included; 1 where there is no directory
-spread, base, words
-         int64, where the bitmap of a page lies
-params   readonly float64[parameters]
-memory   int64[memory_size], all that the policy remembers, over all its sets; may be written
-
-It returns the entry. Alone, only the first choice is asked for; `SharingAwareEviction` asks for more. Candidates must
-differ until there are no more. A policy that must know what is used also defines `touched(entry, at, first, ways,
-fresh, params, memory)`, called at every hit (`fresh` 0) and every insertion (`fresh` 1).
+An answer takes an `EvictionView` and proposes candidates one by one. Alone, only the first choice is asked for;
+`SharingAwareEviction` asks for more. Candidates must differ until there are no more. A policy that must know what is
+used also defines `touched(see)`, which takes a `TouchView` at every hit and every insertion.
 """
 
 from __future__ import annotations
@@ -39,7 +20,7 @@ from workbench.policies.translation.eviction.view import EvictionView, TouchView
 from workbench.structures.core_bits import count_cores
 from workbench.structures.entry_sets import PAGE, ROW
 
-EVICT = Question("eviction", EvictionView)
+EVICT = Question("eviction", EvictionView, answers="the entry that is proposed")
 TOUCHED = Question("eviction notice", TouchView, returns="nothing")
 
 PLAIN_BASE, NEXT_BATCH, LOWEST_DEGREE, LOOP = range(4)

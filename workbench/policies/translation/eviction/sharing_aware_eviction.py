@@ -39,11 +39,13 @@ class SharingAwareEviction(Eviction):
     1
     """
 
-    base: Eviction = lever(MRU(), says="what proposes the candidates")
-    candidates: int = lever(4, least=1, most=1 << 16, unit="entries", says="candidates that are examined")
-    share_threshold: int = lever(2, least=2, most=1024, unit="cores", says="protect what so many cores hold, or more")
+    base: Eviction = lever(MRU(), description="what proposes the candidates")
+    candidates: int = lever(4, least=1, most=1 << 16, unit="entries", description="candidates that are examined")
+    share_threshold: int = lever(
+        2, least=2, most=1024, unit="cores", description="protect what so many cores hold, or more"
+    )
     fallback: Literal["plain_base", "next_batch", "lowest_degree", "loop"] = lever(
-        "plain_base", says="what is evicted when every candidate is protected"
+        "plain_base", description="what is evicted when every candidate is protected"
     )
 
     def check(self) -> None:

@@ -29,7 +29,7 @@ class SRRIP(Eviction):
     ['b', 'c', 'd', 'a']
     """
 
-    bits: int = lever(2, least=1, most=8, unit="bits", says="bits of a prediction")
+    bits: int = lever(2, least=1, most=8, unit="bits", description="bits of a prediction")
 
     @staticmethod
     def answer(see: EvictionView) -> int:

@@ -29,9 +29,11 @@ class LeaderFollower(Fill):
     (1, 2, 3)
     """
 
-    least: int = lever(2, least=0, most=1 << 16, unit="uses", says="the confidence from which a copy is pushed")
-    most: int = lever(3, least=1, most=1 << 16, unit="uses", says="the largest confidence")
-    probation: int = lever(64, least=1, most=1 << 40, scale="log", unit="misses", says="till a pair is tried again")
+    least: int = lever(2, least=0, most=1 << 16, unit="uses", description="the confidence from which a copy is pushed")
+    most: int = lever(3, least=1, most=1 << 16, unit="uses", description="the largest confidence")
+    probation: int = lever(
+        64, least=1, most=1 << 40, scale="log", unit="misses", description="till a pair is tried again"
+    )
 
     @staticmethod
     def answer(see: FillView) -> int:

@@ -23,7 +23,7 @@ class PushNeighbours(Fill):
     (3, 0)
     """
 
-    reach: int = lever(1, least=1, most=1024, unit="cores", says="how many neighbours get a copy")
+    reach: int = lever(1, least=1, most=1024, unit="cores", description="how many neighbours get a copy")
 
     @staticmethod
     def answer(see: FillView) -> int:

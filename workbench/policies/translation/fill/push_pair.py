@@ -22,7 +22,9 @@ class PushPair(Fill):
     (1,)
     """
 
-    fill_threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which it acts")
+    fill_threshold: int = lever(
+        3, least=1, most=1 << 16, unit="entries", description="shared entries from which it acts"
+    )
 
     @staticmethod
     def answer(see: FillView) -> int:

@@ -1,22 +1,8 @@
 """A translation comes from the shared TLB or the page table: who gets a copy? (spec 4, R14-R20)
 
-An answer is a plain function `answer(core, cores, entries, held, shared, pairs, push, params, memory)`:
-
-core    int64, the requester, the destination of the fill
-cores   int64, how many there are
-entries int64, entries of a private TLB
-held    int64, entries of the requester's private TLB that are in use
-shared  int64, of these, those whose bitmap names at least one other core
-pairs   readonly int64[cores * cores], of the entries of each core, those that it shares with each other core:
-        `pairs[core * cores + peer]`, as the core's own directory says; zeros where there is no directory
-push    int64[cores], to be filled: cores that get a copy as well
-params  readonly float64[parameters]
-memory  int64[memory_size], all that the policy remembers; may be written
-
-It returns how many cores it wrote to `push`, and the requester is filled too; or -1: nobody is filled. A core that
-holds the page already gets nothing (spec 4, R21). A policy that must know what became of its copies also defines
-`told(core, peer, used, cores, params, memory)`, called when a copy that `core` caused in `peer` is used for the first
-time (1), or leaves to make room without having been used (0).
+An answer takes a `FillView`. The requester is filled too, unless nobody is. A core that holds the page already gets
+nothing (spec 4, R21). A policy that must know what became of its copies also defines `told(see)`, which takes a
+`FillNotice` when a copy is used for the first time, or leaves to make room without having been used.
 """
 
 from __future__ import annotations
@@ -36,7 +22,7 @@ from workbench.policies.translation.fill.view import FillNotice, FillView
 REFUSED = -1
 """The answer that says: nobody is filled."""
 
-FILL = Question("fill", FillView)
+FILL = Question("fill", FillView, answers="how many cores it wrote to `push`; or -1: nobody is filled")
 TOLD = Question("fill notice", FillNotice, returns="nothing")
 
 

@@ -23,8 +23,8 @@ class CentralDirectory(Locate):
     2
     """
 
-    look_up_cycles: int = lever(2, least=0, most=10_000, unit="cycles", says="a look-up")
-    remote_hit_refreshes: bool = lever(False, says="whether a remote hit is a use of the peer's entry")
+    look_up_cycles: int = lever(2, least=0, most=10_000, unit="cycles", description="a look-up")
+    remote_hit_refreshes: bool = lever(False, description="whether a remote hit is a use of the peer's entry")
 
     def plan(self, private_entries: int) -> Plan:
         return Plan(kind=CENTRAL, look_up_cycles=self.look_up_cycles, refreshes_peer=int(self.remote_hit_refreshes))

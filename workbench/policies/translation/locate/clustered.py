@@ -23,10 +23,12 @@ class Clustered(Locate):
     128
     """
 
-    cores: int = lever(4, least=1, most=1024, unit="cores", says="cores that share one")
-    entries: int = lever(128, least=1, most=1 << 20, unit="entries", says="entries of each")
-    ways: int = lever(0, least=0, most=1 << 20, unit="ways", says="entries of a set; 0 = fully associative")
-    look_up_cycles: int = lever(4, least=0, most=10_000, unit="cycles", says="a look-up, with the way there and back")
+    cores: int = lever(4, least=1, most=1024, unit="cores", description="cores that share one")
+    entries: int = lever(128, least=1, most=1 << 20, unit="entries", description="entries of each")
+    ways: int = lever(0, least=0, most=1 << 20, unit="ways", description="entries of a set; 0 = fully associative")
+    look_up_cycles: int = lever(
+        4, least=0, most=10_000, unit="cycles", description="a look-up, with the way there and back"
+    )
 
     def check(self) -> None:
         if self.ways and self.entries % self.ways:

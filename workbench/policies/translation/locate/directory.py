@@ -33,16 +33,22 @@ class Directory(Locate):
     workbench.errors.InputError: directory.entries must be 0 (no limit) or at least private_entries (32). Got 16. ...32.
     """
 
-    scope: Scope = lever(_USUAL_SCOPE(), says="which peers' entries it covers (spec 4, R2, E7)")
-    entries: int = lever(0, least=0, most=1 << 24, unit="records", says="records it has room for; 0 = no limit (E8)")
-    update: Update = lever(Instant(), says="how it learns what peers hold (spec 4, E6)")
-    look_up_cycles: int = lever(1, least=0, most=10_000, unit="cycles", says="a look-up")
-    look_up: Literal["serial", "parallel"] = lever(
-        "serial", says="after the miss, or together with the private look-up (spec 4, R13)"
+    scope: Scope = lever(_USUAL_SCOPE(), description="which peers' entries it covers (spec 4, R2, E7)")
+    entries: int = lever(
+        0, least=0, most=1 << 24, unit="records", description="records it has room for; 0 = no limit (E8)"
     )
-    max_remote_tries: int = lever(1, least=1, most=1024, unit="peers", says="peers asked before the shared TLB (R11)")
-    use_l2_bit: bool = lever(False, says="act on the bit for presence in the shared TLB (spec 4, E12)")
-    remote_hit_refreshes: bool = lever(False, says="whether a remote hit is a use of the peer's entry (spec 4, E10)")
+    update: Update = lever(Instant(), description="how it learns what peers hold (spec 4, E6)")
+    look_up_cycles: int = lever(1, least=0, most=10_000, unit="cycles", description="a look-up")
+    look_up: Literal["serial", "parallel"] = lever(
+        "serial", description="after the miss, or together with the private look-up (spec 4, R13)"
+    )
+    max_remote_tries: int = lever(
+        1, least=1, most=1024, unit="peers", description="peers asked before the shared TLB (R11)"
+    )
+    use_l2_bit: bool = lever(False, description="act on the bit for presence in the shared TLB (spec 4, E12)")
+    remote_hit_refreshes: bool = lever(
+        False, description="whether a remote hit is a use of the peer's entry (spec 4, E10)"
+    )
 
     def plan(self, private_entries: int) -> Plan:
         private_entries = whole("private_entries", private_entries, 1, MOST_ENTRIES)

@@ -23,8 +23,8 @@ class RingProbe(Locate):
     3
     """
 
-    reach: int = lever(2, least=1, most=1024, unit="cores", says="neighbours that are probed")
-    remote_hit_refreshes: bool = lever(False, says="whether a remote hit is a use of the peer's entry")
+    reach: int = lever(2, least=1, most=1024, unit="cores", description="neighbours that are probed")
+    remote_hit_refreshes: bool = lever(False, description="whether a remote hit is a use of the peer's entry")
 
     def plan(self, private_entries: int) -> Plan:
         return Plan(kind=RING, reach=self.reach, refreshes_peer=int(self.remote_hit_refreshes))

@@ -34,8 +34,12 @@ class OwnPlusAffine(Scope):
     (1, 2, 32)
     """
 
-    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="entries shared with a closely related peer")
-    fills: int = lever(32, least=1, most=1 << 30, scale="log", unit="fills", says="till closeness is looked at again")
+    threshold: int = lever(
+        3, least=1, most=1 << 16, unit="entries", description="entries shared with a closely related peer"
+    )
+    fills: int = lever(
+        32, least=1, most=1 << 30, scale="log", unit="fills", description="till closeness is looked at again"
+    )
 
     def covers(self) -> tuple[int, int, int]:
         return OWN_PLUS_AFFINE, self.threshold, self.fills

@@ -35,7 +35,9 @@ class Message(Update):
     """
 
     brief = ("delay",)
-    delay: int = lever(20, least=0, most=1 << 30, unit="cycles", says="from a fill or eviction till all others know")
+    delay: int = lever(
+        20, least=0, most=1 << 30, unit="cycles", description="from a fill or eviction till all others know"
+    )
 
     def news(self) -> tuple[int, int]:
         return MESSAGE, self.delay

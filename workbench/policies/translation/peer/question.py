@@ -1,17 +1,6 @@
 """Which of the cores that hold a page is asked? (spec 4, R7)
 
-An answer is a plain function `answer(core, cores, others, hops, load, params, memory)`:
-
-core   int64, who asks
-cores  int64, how many there are
-others readonly uint64[words], the holders that may be asked: core c is bit c % 64 of word c // 64; at least one, never
-       the asker, never one that has already answered in the negative (`workbench.structures.core_bits` reads it)
-hops   readonly int64[cores * cores], routers between two cores: `hops[core * cores + peer]`
-load   readonly int64[cores], requests that each core has been sent so far
-params readonly float64[parameters]
-memory int64[memory_size], all that the policy remembers; may be written
-
-It returns the core to ask.
+An answer takes a `PeerView`.
 """
 
 from __future__ import annotations
@@ -28,7 +17,7 @@ from workbench.policies.policy import Policy
 from workbench.policies.translation.bitmap_text import as_words, cores_of
 from workbench.policies.translation.peer.view import PeerView
 
-PEER = Question("peer", PeerView)
+PEER = Question("peer", PeerView, answers="the core to ask")
 
 
 class ReadyPeer(NamedTuple):

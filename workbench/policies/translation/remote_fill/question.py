@@ -1,18 +1,6 @@
 """A peer has answered: does the asker keep a copy? (spec 4, E9)
 
-An answer is a plain function `answer(core, peer, cores, entries, held, degree, pairs, params, memory)`:
-
-core    int64, who asked
-peer    int64, who answered
-cores   int64, how many there are
-entries int64, entries of a private TLB
-held    int64, entries of the asker's private TLB that are in use
-degree  int64, how many cores hold the page, as the asker's directory says; 1 where there is none
-pairs   readonly int64[cores * cores], as for the fill from the shared TLB: `pairs[core * cores + peer]`
-params  readonly float64[parameters]
-memory  int64[memory_size], all that the policy remembers; may be written
-
-It returns 1 for a copy, 0 for none.
+An answer takes a `RemoteFillView`.
 """
 
 from __future__ import annotations
@@ -26,7 +14,7 @@ from workbench.policies.arguments import MOST_ENTRIES, seed_of, whole
 from workbench.policies.policy import Policy
 from workbench.policies.translation.remote_fill.view import RemoteFillView
 
-REMOTE_FILL = Question("remote_fill", RemoteFillView)
+REMOTE_FILL = Question("remote_fill", RemoteFillView, answers="1 for a copy, 0 for none")
 
 
 class ReadyRemoteFill(NamedTuple):

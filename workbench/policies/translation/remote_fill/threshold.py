@@ -20,7 +20,9 @@ class Threshold(RemoteFill):
     (False, True)
     """
 
-    threshold: int = lever(3, least=1, most=1 << 16, unit="entries", says="shared entries from which a copy is kept")
+    threshold: int = lever(
+        3, least=1, most=1 << 16, unit="entries", description="shared entries from which a copy is kept"
+    )
 
     @staticmethod
     def answer(see: RemoteFillView) -> int:

@@ -25,8 +25,8 @@ class Cmaes(Sampler):
     most_objectives: ClassVar[int | None] = 1
     constrained: ClassVar[bool] = False
 
-    startup: int = lever(1, least=1, most=10_000, unit="trials", says="random trials before the cloud moves")
-    together: int = lever(8, least=1, most=1024, unit="trials", says="trials proposed at once")
+    startup: int = lever(1, least=1, most=10_000, unit="trials", description="random trials before the cloud moves")
+    together: int = lever(8, least=1, most=1024, unit="trials", description="trials proposed at once")
 
     def at_once(self) -> int:
         return self.together

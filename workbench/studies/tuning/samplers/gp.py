@@ -22,7 +22,7 @@ class Gp(Sampler):
 
     remembered: ClassVar[bool] = False
 
-    startup: int = lever(10, least=1, most=10_000, unit="trials", says="random trials before there is a model")
+    startup: int = lever(10, least=1, most=10_000, unit="trials", description="random trials before there is a model")
 
     def make(self, space: Node) -> BaseSampler:
         from optuna.samplers import GPSampler

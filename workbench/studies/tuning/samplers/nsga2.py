@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 class Nsga2(Sampler):
     """NSGA-II: a population evolves towards the front; a generation is proposed at once."""
 
-    population: int = lever(40, least=2, most=10_000, unit="trials", says="trials a generation")
-    crossover_probability: float = lever(0.9, least=0, most=1, says="that a child has two parents")
-    swapping_probability: float = lever(0.5, least=0, most=1, says="that a child takes a lever from the other parent")
+    population: int = lever(40, least=2, most=10_000, unit="trials", description="trials a generation")
+    crossover_probability: float = lever(0.9, least=0, most=1, description="that a child has two parents")
+    swapping_probability: float = lever(
+        0.5, least=0, most=1, description="that a child takes a lever from the other parent"
+    )
 
     def at_once(self) -> int:
         return self.population

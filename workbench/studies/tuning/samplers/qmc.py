@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Qmc(Sampler):
     """A scrambled Sobol sequence: covers the ranges more evenly than chance; choices are drawn at random."""
 
-    together: int = lever(32, least=1, most=1024, unit="trials", says="trials proposed at once")
+    together: int = lever(32, least=1, most=1024, unit="trials", description="trials proposed at once")
 
     def at_once(self) -> int:
         return self.together

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Random(Sampler):
     """Every lever at random: the control that any other sampler must beat."""
 
-    together: int = lever(32, least=1, most=1024, unit="trials", says="trials proposed at once")
+    together: int = lever(32, least=1, most=1024, unit="trials", description="trials proposed at once")
 
     def at_once(self) -> int:
         return self.together

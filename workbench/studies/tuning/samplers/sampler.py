@@ -38,7 +38,7 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
     remembered: ClassVar[bool] = True
     """Whether its state is kept with the study; one that is not proposes all trials again to get where it was."""
 
-    seed: int = lever(0, least=0, most=MOST_SEED, says="of the sampler's own random numbers")
+    seed: int = lever(0, least=0, most=MOST_SEED, description="of the sampler's own random numbers")
 
     def at_once(self) -> int:
         """How many trials are proposed before the first of them is told: fixed, so that the number of workers does not

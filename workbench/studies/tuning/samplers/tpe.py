@@ -20,11 +20,13 @@ class Tpe(Sampler):
 
     conditional = True
 
-    startup: int = lever(10, least=1, most=10_000, unit="trials", says="random trials before there is a model")
-    candidates: int = lever(24, least=1, most=10_000, says="candidates of which the most promising is proposed")
-    multivariate: bool = lever(True, says="whether levers are modelled together")
-    grouped: bool = lever(True, says="whether the levers of a policy are modelled together too, where multivariate")
-    together: int = lever(1, least=1, most=1024, unit="trials", says="trials proposed at once")
+    startup: int = lever(10, least=1, most=10_000, unit="trials", description="random trials before there is a model")
+    candidates: int = lever(24, least=1, most=10_000, description="candidates of which the most promising is proposed")
+    multivariate: bool = lever(True, description="whether levers are modelled together")
+    grouped: bool = lever(
+        True, description="whether the levers of a policy are modelled together too, where multivariate"
+    )
+    together: int = lever(1, least=1, most=1024, unit="trials", description="trials proposed at once")
 
     def at_once(self) -> int:
         return self.together

@@ -37,8 +37,8 @@ class CsrSpmv(PageKernel, Generator):
     320
     """
 
-    graph: Graph = lever(UniformGraph(scale=14, degree=16), says="whose edges are the matrix")
-    warps: int = lever(8, least=1, most=32, unit="warps", says="rows of a workgroup")
+    graph: Graph = lever(UniformGraph(scale=14, degree=16), description="whose edges are the matrix")
+    warps: int = lever(8, least=1, most=32, unit="warps", description="rows of a workgroup")
 
     def array_bytes(self) -> list[int]:
         """Where rows begin, columns, values, x and y."""

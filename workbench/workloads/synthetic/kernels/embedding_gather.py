@@ -37,12 +37,12 @@ class EmbeddingGather(PageKernel, Generator):
     64
     """
 
-    table_rows: int = lever(1 << 20, least=1, most=1 << 26, scale="log", unit="rows", says="rows of the table")
-    dimension: int = lever(64, least=1, most=4096, scale="log", unit="elements", says="elements of a row")
-    bags: int = lever(4096, least=1, most=1 << 24, scale="log", unit="bags", says="sums that are asked for")
-    lookups: int = lever(32, least=1, most=4096, scale="log", unit="rows", says="rows of each sum")
-    alpha: float = lever(1.0, least=0, most=8, step=0.1, says="how much more often the first rows come")
-    warps: int = lever(8, least=1, most=32, unit="warps", says="bags of a workgroup")
+    table_rows: int = lever(1 << 20, least=1, most=1 << 26, scale="log", unit="rows", description="rows of the table")
+    dimension: int = lever(64, least=1, most=4096, scale="log", unit="elements", description="elements of a row")
+    bags: int = lever(4096, least=1, most=1 << 24, scale="log", unit="bags", description="sums that are asked for")
+    lookups: int = lever(32, least=1, most=4096, scale="log", unit="rows", description="rows of each sum")
+    alpha: float = lever(1.0, least=0, most=8, step=0.1, description="how much more often the first rows come")
+    warps: int = lever(8, least=1, most=32, unit="warps", description="bags of a workgroup")
 
     def array_bytes(self) -> list[int]:
         """The table, the indices and the sums."""

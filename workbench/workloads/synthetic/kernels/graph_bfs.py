@@ -39,9 +39,11 @@ class GraphBfs(PageKernel, Generator):
     (5, 68)
     """
 
-    element_bytes: int = lever(4, least=1, most=16, scale="power_of_two", unit="bytes", says="the level of a vertex")
-    graph: Graph = lever(PowerLawGraph(scale=14, degree=16, a=0.57, b=0.19, c=0.19), says="what is searched")
-    warps: int = lever(8, least=1, most=32, unit="warps", says="vertices of a workgroup")
+    element_bytes: int = lever(
+        4, least=1, most=16, scale="power_of_two", unit="bytes", description="the level of a vertex"
+    )
+    graph: Graph = lever(PowerLawGraph(scale=14, degree=16, a=0.57, b=0.19, c=0.19), description="what is searched")
+    warps: int = lever(8, least=1, most=32, unit="warps", description="vertices of a workgroup")
 
     def array_bytes(self) -> list[int]:
         """Where neighbours begin, the neighbours, and the levels."""

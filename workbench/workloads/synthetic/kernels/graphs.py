@@ -29,8 +29,8 @@ class Rows(NamedTuple):
 class Graph(Family, noun="graph", example="{power_law_graph: {scale: 14}}"):
     """The base of every generated graph."""
 
-    scale: int = lever(14, least=1, most=22, unit="bits", says="there are 2^scale vertices")
-    degree: int = lever(16, least=1, most=256, unit="edges", says="edges over vertices")
+    scale: int = lever(14, least=1, most=22, unit="bits", description="there are 2^scale vertices")
+    degree: int = lever(16, least=1, most=256, unit="edges", description="edges over vertices")
 
     def ends(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
         """int64[edges] sources and int64[edges] targets."""
@@ -86,9 +86,9 @@ class PowerLawGraph(Graph):
     """
 
     brief = ("scale", "degree")
-    a: float = lever(0.57, least=0, most=1, says="chance of the quarter of low sources and low targets")
-    b: float = lever(0.19, least=0, most=1, says="chance of the quarter of low sources and high targets")
-    c: float = lever(0.19, least=0, most=1, says="chance of the quarter of high sources and low targets")
+    a: float = lever(0.57, least=0, most=1, description="chance of the quarter of low sources and low targets")
+    b: float = lever(0.19, least=0, most=1, description="chance of the quarter of low sources and high targets")
+    c: float = lever(0.19, least=0, most=1, description="chance of the quarter of high sources and low targets")
 
     def check(self) -> None:
         super().check()

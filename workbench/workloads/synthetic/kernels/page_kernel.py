@@ -63,13 +63,15 @@ class Arrays:
 class PageKernel(Workload):
     """The base of every kernel; `launches` says what it touches."""
 
-    element_bytes: int = lever(4, least=1, most=16, scale="power_of_two", unit="bytes", says="an element of its arrays")
-    warp_size: int = lever(32, least=8, most=64, scale="power_of_two", unit="threads", says="threads of a warp")
-    order: DispatchOrder = lever(RoundRobin(), says="which core runs each workgroup")
-    resident: int = lever(2, least=1, most=64, unit="workgroups", says="workgroups that a core runs at once")
-    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", says="cycles between two accesses of a core")
-    repeats: int = lever(1, least=1, most=1 << 30, unit="launches", says="how often all of it is launched")
-    count: int = lever(0, least=0, most=10**12, unit="accesses", says="the first so many accesses; 0 = all")
+    element_bytes: int = lever(
+        4, least=1, most=16, scale="power_of_two", unit="bytes", description="an element of its arrays"
+    )
+    warp_size: int = lever(32, least=8, most=64, scale="power_of_two", unit="threads", description="threads of a warp")
+    order: DispatchOrder = lever(RoundRobin(), description="which core runs each workgroup")
+    resident: int = lever(2, least=1, most=64, unit="workgroups", description="workgroups that a core runs at once")
+    gap: float = lever(4.0, least=0, most=1e6, unit="cycles", description="cycles between two accesses of a core")
+    repeats: int = lever(1, least=1, most=1 << 30, unit="launches", description="how often all of it is launched")
+    count: int = lever(0, least=0, most=10**12, unit="accesses", description="the first so many accesses; 0 = all")
 
     def launches(self, places: list[int], streams: Streams) -> Iterator[Launch]:
         """Every launch, in order; `places` are the addresses at which the arrays begin."""

@@ -32,9 +32,9 @@ class Reduction(PageKernel, Generator):
     [132, 2]
     """
 
-    elements: int = lever(1 << 20, least=2, most=1 << 30, scale="log", unit="elements", says="of the array")
-    threads: int = lever(256, least=32, most=1024, scale="power_of_two", unit="threads", says="of a workgroup")
-    items: int = lever(8, least=1, most=1024, unit="elements", says="that a thread loads")
+    elements: int = lever(1 << 20, least=2, most=1 << 30, scale="log", unit="elements", description="of the array")
+    threads: int = lever(256, least=32, most=1024, scale="power_of_two", unit="threads", description="of a workgroup")
+    items: int = lever(8, least=1, most=1024, unit="elements", description="that a thread loads")
 
     def sizes(self) -> list[int]:
         """Elements of each array: the first, and the partial sums of each launch."""

@@ -27,9 +27,9 @@ class StencilVolume(GridStencil, Generator):
     (240, [0, 1, 2, 4])
     """
 
-    width: int = lever(128, least=3, most=1 << 20, scale="log", unit="points", says="along x")
-    height: int = lever(128, least=3, most=1 << 20, scale="log", unit="points", says="along y")
-    depth: int = lever(128, least=3, most=1 << 16, scale="log", unit="points", says="along z")
+    width: int = lever(128, least=3, most=1 << 20, scale="log", unit="points", description="along x")
+    height: int = lever(128, least=3, most=1 << 20, scale="log", unit="points", description="along y")
+    depth: int = lever(128, least=3, most=1 << 16, scale="log", unit="points", description="along z")
 
     def planes(self) -> int:
         return self.depth

@@ -19,9 +19,9 @@ class GridStencil(PageKernel):
     x, then y, then z. The border is read and never written.
     """
 
-    width: int = lever(1024, least=3, most=1 << 20, scale="log", unit="points", says="along x")
-    height: int = lever(1024, least=3, most=1 << 20, scale="log", unit="points", says="along y")
-    rows: int = lever(8, least=1, most=32, unit="warps", says="rows that a workgroup covers")
+    width: int = lever(1024, least=3, most=1 << 20, scale="log", unit="points", description="along x")
+    height: int = lever(1024, least=3, most=1 << 20, scale="log", unit="points", description="along y")
+    rows: int = lever(8, least=1, most=32, unit="warps", description="rows that a workgroup covers")
 
     def planes(self) -> int:
         """Points along z."""

@@ -29,8 +29,8 @@ class StreamingTriad(PageKernel, Generator):
     (192, [0, 1, 2, 3, 4, 5])
     """
 
-    elements: int = lever(1 << 20, least=1, most=1 << 30, scale="log", unit="elements", says="of each array")
-    threads: int = lever(256, least=32, most=1024, scale="power_of_two", unit="threads", says="of a workgroup")
+    elements: int = lever(1 << 20, least=1, most=1 << 30, scale="log", unit="elements", description="of each array")
+    threads: int = lever(256, least=32, most=1024, scale="power_of_two", unit="threads", description="of a workgroup")
 
     def array_bytes(self) -> list[int]:
         """a, b and c."""

@@ -34,10 +34,12 @@ class TiledGemm(PageKernel, Generator):
     (320, [0, 1, 2, 3, 4])
     """
 
-    m: int = lever(512, least=1, most=1 << 16, scale="log", unit="rows", says="rows of A and C")
-    n: int = lever(512, least=1, most=1 << 16, scale="log", unit="columns", says="columns of B and C")
-    k: int = lever(512, least=1, most=1 << 16, scale="log", unit="elements", says="columns of A, rows of B")
-    tile: int = lever(32, least=8, most=32, scale="power_of_two", unit="threads", says="rows and columns of a tile")
+    m: int = lever(512, least=1, most=1 << 16, scale="log", unit="rows", description="rows of A and C")
+    n: int = lever(512, least=1, most=1 << 16, scale="log", unit="columns", description="columns of B and C")
+    k: int = lever(512, least=1, most=1 << 16, scale="log", unit="elements", description="columns of A, rows of B")
+    tile: int = lever(
+        32, least=8, most=32, scale="power_of_two", unit="threads", description="rows and columns of a tile"
+    )
 
     def array_bytes(self) -> list[int]:
         """A, B and C."""

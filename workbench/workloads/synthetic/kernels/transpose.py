@@ -35,8 +35,12 @@ class Transpose(PageKernel, Generator):
     (256, 384, 1152)
     """
 
-    side: int = lever(1024, least=1, most=1 << 18, scale="log", unit="elements", says="rows and columns of the matrix")
-    through_shared: bool = lever(True, says="whether tiles are turned in shared memory, so that writes are coalesced")
+    side: int = lever(
+        1024, least=1, most=1 << 18, scale="log", unit="elements", description="rows and columns of the matrix"
+    )
+    through_shared: bool = lever(
+        True, description="whether tiles are turned in shared memory, so that writes are coalesced"
+    )
 
     def array_bytes(self) -> list[int]:
         """What is read, and what is written."""

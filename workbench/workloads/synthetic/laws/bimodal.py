@@ -26,9 +26,11 @@ class Bimodal(Law):
     """
 
     largest = "large.high"
-    small_share: float = lever(0.7, least=0, most=1, step=0.05, says="how much of all comes from the small range")
-    small: Uniform = lever(Uniform(low=1, high=4), says="the range of the small numbers")
-    large: Uniform = lever(Uniform(low=16, high=32), says="the range of the large numbers")
+    small_share: float = lever(
+        0.7, least=0, most=1, step=0.05, description="how much of all comes from the small range"
+    )
+    small: Uniform = lever(Uniform(low=1, high=4), description="the range of the small numbers")
+    large: Uniform = lever(Uniform(low=16, high=32), description="the range of the large numbers")
 
     def check(self) -> None:
         if self.large.low <= self.small.high:

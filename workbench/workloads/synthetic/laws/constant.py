@@ -21,7 +21,7 @@ class Constant(Law):
 
     largest = "value"
     brief = ("value",)
-    value: int = lever(1, least=0, most=LARGEST, says="the number; 0 = none, where nothing may be asked for")
+    value: int = lever(1, least=0, most=LARGEST, description="the number; 0 = none, where nothing may be asked for")
 
     def quantile(self, ranks: np.ndarray) -> np.ndarray:
         return np.full(len(ranks), self.value, np.int64)

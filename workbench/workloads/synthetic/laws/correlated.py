@@ -39,8 +39,10 @@ class Correlated(Law):
     array([76, 26])
     """
 
-    law: Law = lever(Uniform(low=1, high=100), says="how often each duration comes")
-    rank_correlation: float = lever(0.8, least=-1, most=1, step=0.05, says="Spearman's correlation with the size")
+    law: Law = lever(Uniform(low=1, high=100), description="how often each duration comes")
+    rank_correlation: float = lever(
+        0.8, least=-1, most=1, step=0.05, description="Spearman's correlation with the size"
+    )
 
     def check(self) -> None:
         if isinstance(self.law, Correlated):
@@ -65,7 +67,7 @@ class Correlated(Law):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema, where the law inside is any but this one."""
-        inside = {**family_schema(Law, without=[cls.name]), "description": cls.levers["law"].says}
+        inside = {**family_schema(Law, without=[cls.name]), "description": cls.levers["law"].description}
         levers = {"law": inside, "rank_correlation": cls.levers["rank_correlation"].schema()}
         return {"type": "object", "additionalProperties": False, "properties": levers}
 

@@ -24,8 +24,8 @@ class Empirical(Law):
     """
 
     brief = ("outcomes",)
-    outcomes: tuple[int, ...] = lever((1, 2, 4, 8), least=1, most=LARGEST, says="the numbers that may come")
-    weights: tuple[float, ...] = lever((), least=0, most=1e15, says="how often each comes, on any scale")
+    outcomes: tuple[int, ...] = lever((1, 2, 4, 8), least=1, most=LARGEST, description="the numbers that may come")
+    weights: tuple[float, ...] = lever((), least=0, most=1e15, description="how often each comes, on any scale")
 
     def check(self) -> None:
         if not self.outcomes:

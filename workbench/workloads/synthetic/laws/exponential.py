@@ -30,8 +30,8 @@ class Exponential(Law):
 
     largest = "most"
     brief = ("mean",)
-    mean: float = lever(50.0, least=1, most=LARGEST, scale="log", says="the mean before rounding")
-    most: int = lever(LARGEST, least=1, most=LARGEST, scale="log", says="the largest number that may come")
+    mean: float = lever(50.0, least=1, most=LARGEST, scale="log", description="the mean before rounding")
+    most: int = lever(LARGEST, least=1, most=LARGEST, scale="log", description="the largest number that may come")
 
     def quantile(self, ranks: np.ndarray) -> np.ndarray:
         return memoryless(ranks, self.mean, self.most)

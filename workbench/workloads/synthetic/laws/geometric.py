@@ -25,8 +25,8 @@ class Geometric(Law):
 
     largest = "most"
     brief = ("mean",)
-    mean: float = lever(50.0, least=1, most=LARGEST, scale="log", says="the mean, where nothing is cut off")
-    most: int = lever(LARGEST, least=1, most=LARGEST, scale="log", says="the largest number that may come")
+    mean: float = lever(50.0, least=1, most=LARGEST, scale="log", description="the mean, where nothing is cut off")
+    most: int = lever(LARGEST, least=1, most=LARGEST, scale="log", description="the largest number that may come")
 
     def quantile(self, ranks: np.ndarray) -> np.ndarray:
         if self.mean == 1:

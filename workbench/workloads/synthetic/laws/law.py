@@ -28,7 +28,7 @@ class Law(Family, noun="law", example="{uniform: [1, 32]}", bare="constant"):
 
     >>> from workbench.levers import lever
     >>> class Even(Law):
-    ...     pairs: int = lever(16, least=1, most=100, says="the largest number is twice this")
+    ...     pairs: int = lever(16, least=1, most=100, description="the largest number is twice this")
     ...     def quantile(self, ranks):
     ...         return 2 + 2 * (ranks * self.pairs).astype(np.int64)
     ...     def span(self):

@@ -29,10 +29,12 @@ class LogNormal(Law):
 
     largest = "most"
     brief = ("median", "sigma")
-    median: float = lever(20.0, least=0.01, most=LARGEST, scale="log", says="the median before the cut")
-    sigma: float = lever(1.0, least=0.01, most=10, step=0.05, says="the standard deviation of the natural logarithm")
-    least: int = lever(1, least=1, most=LARGEST, scale="log", says="the smallest number that may come")
-    most: int = lever(LARGEST, least=1, most=LARGEST, scale="log", says="the largest number that may come")
+    median: float = lever(20.0, least=0.01, most=LARGEST, scale="log", description="the median before the cut")
+    sigma: float = lever(
+        1.0, least=0.01, most=10, step=0.05, description="the standard deviation of the natural logarithm"
+    )
+    least: int = lever(1, least=1, most=LARGEST, scale="log", description="the smallest number that may come")
+    most: int = lever(LARGEST, least=1, most=LARGEST, scale="log", description="the largest number that may come")
 
     def check(self) -> None:
         if self.most < self.least:

@@ -33,8 +33,8 @@ class LogUniform(Law):
 
     largest = "high"
     brief = ("low", "high")
-    low: int = lever(64, least=1, most=LARGEST, scale="log", says="the smallest number")
-    high: int = lever(2 * _GB, least=1, most=LARGEST, scale="log", says="the largest number")
+    low: int = lever(64, least=1, most=LARGEST, scale="log", description="the smallest number")
+    high: int = lever(2 * _GB, least=1, most=LARGEST, scale="log", description="the largest number")
 
     def check(self) -> None:
         if self.high < self.low:

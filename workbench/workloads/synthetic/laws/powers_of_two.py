@@ -26,8 +26,8 @@ class PowersOfTwo(Law):
 
     largest = "high"
     brief = ("low", "high")
-    low: int = lever(1, least=1, most=_MOST, scale="power_of_two", says="the smallest number")
-    high: int = lever(64, least=1, most=_MOST, scale="power_of_two", says="the largest number")
+    low: int = lever(1, least=1, most=_MOST, scale="power_of_two", description="the smallest number")
+    high: int = lever(64, least=1, most=_MOST, scale="power_of_two", description="the largest number")
 
     def check(self) -> None:
         if self.high < self.low:

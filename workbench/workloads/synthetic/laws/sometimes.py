@@ -26,8 +26,8 @@ class Sometimes(Law):
     array([ 0,  0,  1, 16])
     """
 
-    share: float = lever(0.5, least=0, most=1, step=0.05, says="how much of all draws come from the law")
-    law: Law = lever(Uniform(low=1, high=32), says="how often each number comes where one comes at all")
+    share: float = lever(0.5, least=0, most=1, step=0.05, description="how much of all draws come from the law")
+    law: Law = lever(Uniform(low=1, high=32), description="how often each number comes where one comes at all")
 
     def check(self) -> None:
         if isinstance(self.law, (Sometimes, Correlated)):
@@ -51,7 +51,10 @@ class Sometimes(Law):
     @classmethod
     def schema(cls) -> dict[str, Any]:
         """The JSON schema, where the law inside is any but this one and `correlated`."""
-        inside = {**family_schema(Law, without=[cls.name, Correlated.name]), "description": cls.levers["law"].says}
+        inside = {
+            **family_schema(Law, without=[cls.name, Correlated.name]),
+            "description": cls.levers["law"].description,
+        }
         levers = {"share": cls.levers["share"].schema(), "law": inside}
         return {"type": "object", "additionalProperties": False, "properties": levers}
 

@@ -26,8 +26,8 @@ class Uniform(Law):
 
     largest = "high"
     brief = ("low", "high")
-    low: int = lever(1, least=1, most=LARGEST, says="the smallest number")
-    high: int = lever(32, least=1, most=LARGEST, says="the largest number")
+    low: int = lever(1, least=1, most=LARGEST, description="the smallest number")
+    high: int = lever(32, least=1, most=LARGEST, description="the largest number")
 
     def check(self) -> None:
         if self.high < self.low:

@@ -35,9 +35,14 @@ class InstructionCalibrator(Spec):
     """
 
     nx: int = lever(
-        1024, least=1, most=1 << 20, scale="power_of_two", unit="cycles", says="cycles and instructions of a trial"
+        1024,
+        least=1,
+        most=1 << 20,
+        scale="power_of_two",
+        unit="cycles",
+        description="cycles and instructions of a trial",
     )
-    subtract_idle: bool = lever(True, says="subtract the power of the idle module")
+    subtract_idle: bool = lever(True, description="subtract the power of the idle module")
 
     def calibrate(self, measure: Measure, modules: int = 16, seed: int = 0) -> Calibration:
         """The weights of the six classes, for `LeastRecentEnergy`.

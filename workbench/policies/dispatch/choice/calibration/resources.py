@@ -38,11 +38,13 @@ class ResourceCalibrator(Spec):
     (1.0, 1.5, 3.5)
     """
 
-    tasks: int = lever(64, least=1, most=1 << 20, unit="tasks", says="tasks that run at once in a trial (ma)")
-    cycles: int = lever(1024, least=1, most=1 << 40, scale="log", unit="cycles", says="how long a trial runs")
-    subtract_idle: bool = lever(True, says="subtract the power of the idle module")
-    subtract_base: bool = lever(True, says="let every task take a block of the base, and subtract what that draws")
-    base: str = lever("waves", says="the resource without which there is no task")
+    tasks: int = lever(64, least=1, most=1 << 20, unit="tasks", description="tasks that run at once in a trial (ma)")
+    cycles: int = lever(1024, least=1, most=1 << 40, scale="log", unit="cycles", description="how long a trial runs")
+    subtract_idle: bool = lever(True, description="subtract the power of the idle module")
+    subtract_base: bool = lever(
+        True, description="let every task take a block of the base, and subtract what that draws"
+    )
+    base: str = lever("waves", description="the resource without which there is no task")
 
     def calibrate(self, measure: Measure, names: Sequence[str], modules: int = 16, seed: int = 0) -> Calibration:
         """The weights of the resources, for `MostResidual`: power a block.
