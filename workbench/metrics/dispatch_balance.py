@@ -103,7 +103,7 @@ def balance_measures(record: DispatchRecord) -> dict[str, float]:
 
 
 def _busiest(used: list[int], blocks: list[int]) -> int:
-    """The resource of the largest exact share, the first of equal ones: two roundings of one share are no difference."""
+    """The resource of the largest exact share, the first of equal ones: roundings of one share are no difference."""
     shares = [Fraction(taken, room) for taken, room in zip(used, blocks, strict=True)]
     return shares.index(max(shares))
 
