@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from optuna.storages import BaseStorage
 
 HOST = "127.0.0.1"
+LOOK_SECONDS = 0.5
+"""How often the thread that waits looks up: a signal that comes just before one call that waits is not heard."""
 
 
 def dashboard_command(study: Study, folder: Path) -> str:
@@ -54,7 +56,8 @@ def _serve_until_interrupted(server: WSGIServer) -> None:
     answering = threading.Thread(target=server.serve_forever, daemon=True)
     answering.start()
     with contextlib.suppress(KeyboardInterrupt):
-        answering.join()
+        while answering.is_alive():
+            answering.join(LOOK_SECONDS)
     server.shutdown()
 
 
