@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 
 from hypothesis import settings
 
@@ -12,6 +14,10 @@ from workbench.compiled import INTERPRETED
 
 # A check of web addresses that nobody here asks for: jsonschema would build forty grammars for it, at every import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# A shell that starts the suite in the background has it ignore Ctrl-C, which the processes of the tests would inherit.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: the first call of compiled code waits for its compilation. Interpreted, the same code meets fewer
 # examples: it is slow there, and what is looked for is a difference between the two ways of running, no rare input.
