@@ -21,7 +21,7 @@ if threading.current_thread() is threading.main_thread() and signal.getsignal(si
 
 # No deadline: the first call of compiled code waits for its compilation. Interpreted, the same code meets fewer
 # examples: it is slow there, and what is looked for is a difference between the two ways of running, no rare input.
-EXAMPLES = {"usual": 50, "long": 300, "interpreted": 10, "interpreted long": 30}
+EXAMPLES = {"usual": 30, "long": 300, "interpreted": 10, "interpreted long": 30}
 for profile, examples in EXAMPLES.items():
     settings.register_profile(profile, deadline=None, max_examples=examples)
 settings.load_profile(" ".join(["interpreted"] * INTERPRETED + ["long"] * LONG) or "usual")
