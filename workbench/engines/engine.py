@@ -24,6 +24,8 @@ class Setup(NamedTuple):
     options: Spec
     code: tuple[tuple[type[Spec], str], ...] = ()
     """Each class of the user's that a setup of a plan uses, with its digest when the plan was made."""
+    engine_code: str = ""
+    """The digest of the user's engine when the plan was made; empty where it is part of this package."""
 
     def identity(self) -> dict[str, Any]:
         """Return the setup in plain types: what a run id is the digest of, with the seed and the engine's revision.

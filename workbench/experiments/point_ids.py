@@ -32,7 +32,7 @@ class PointIds:
             f'{{"engine":"{setup.engine}","format":{FORMAT},"machine":{machine},"options":{options},'
             f'"policies":{{{each}}},"python":{self._python},"revision":{self._revision},"workload":{workload}}}'
         )
-        own = m or o or w or any(own for _, own in policies.values())
+        own = m or o or w or isinstance(self._revision, tuple) or any(own for _, own in policies.values())
         return digest(text), with_code(setup) if own else setup
 
     def _part(self, part: Any) -> tuple[str, bool]:

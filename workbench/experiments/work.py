@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
-from workbench.errors import WorkbenchError
+from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.board import SILENT, Reporter
 from workbench.experiments.fault import fault
-from workbench.experiments.foreign_engines import enter_packed
+from workbench.experiments.foreign_engines import PackedEngine, enter_packed
 from workbench.experiments.interrupts import is_own, noticed, raise_swallowed
 from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.mechanism import Mechanism, mechanism
@@ -117,7 +117,7 @@ def work_in_worker(
     limit_seconds: float,
     driver: Origin,
     report: Reporter = SILENT,
-    engines: Sequence[bytes] = (),
+    engine: PackedEngine | None = None,
 ) -> Done:
     """Do the same in another process than the driver's, for setups that came as parcels.
 
@@ -127,8 +127,8 @@ def work_in_worker(
         What the driver computes with; a worker that has something else refuses.
     report : Reporter
         Where each run is reported as it begins.
-    engines : sequence of bytes
-        Mechanisms that are not part of this package and that the setups name.
+    engine : PackedEngine, optional
+        The engine that the setups name, as the driver has it.
 
     Raises
     ------
@@ -138,15 +138,17 @@ def work_in_worker(
     check_origin(driver)
     install()
     report.begin(0, limit_seconds + COMPILING_SECONDS)
-    unusable = "".join(filter(None, map(_entered, engines)))
+    unusable = _entered(engine) if engine is not None else ""
     setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
     return work_within(setups, tasks, limit_seconds, report)
 
 
-def _entered(engine: bytes) -> str:
+def _entered(engine: PackedEngine) -> str:
     """Enter an engine that came along; return what is wrong where that fails."""
     try:
         enter_packed(engine)
+    except InputError as refusal:
+        return str(refusal)
     except BaseException as problem:
         return f"an engine cannot be opened in a worker: {fault(problem)}"
     return ""
