@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from workbench.errors import InputError
 from workbench.identity import FORMAT, PYTHON
-from workbench.levers import Spec
+from workbench.levers import Spec, identity_of
 from workbench.machine import Described
 from workbench.policies.policy import Policy
 
@@ -37,10 +37,10 @@ class Setup(NamedTuple):
             "format": FORMAT,
             "python": PYTHON,
             "engine": self.engine,
-            "machine": self.machine.identity(),
-            "workload": self.workload.identity(),
-            "policies": {slot: policy.identity() for slot, policy in sorted(self.policies.items())},
-            "options": self.options.identity(),
+            "machine": identity_of(self.machine),
+            "workload": identity_of(self.workload),
+            "policies": {slot: identity_of(policy) for slot, policy in sorted(self.policies.items())},
+            "options": identity_of(self.options),
         }
 
 

@@ -8,6 +8,7 @@ from workbench.engines.engine import Setup
 from workbench.experiments.planned_code import own_classes, with_code
 from workbench.experiments.run_id import Revision, canonical, digest
 from workbench.identity import FORMAT, PYTHON
+from workbench.levers import identity_of
 
 
 class PointIds:
@@ -39,5 +40,5 @@ class PointIds:
         """Return a part's text and whether it is of the user's; kept with the part, whose address no other gets."""
         if (known := self._known.get(id(part))) is None:
             own = any(True for _ in own_classes(part))
-            known = self._known[id(part)] = part, canonical(part.identity()), own
+            known = self._known[id(part)] = part, canonical(identity_of(part)), own
         return known[1], known[2]

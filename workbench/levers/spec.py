@@ -113,12 +113,12 @@ class Spec:
 
     def __identity__(self) -> dict[str, Any]:
         """Return what a digest of code that refers to this spec holds of it."""
-        return self.identity()
+        return identity_of(self)
 
     def _identity_of(self, name: str, value: Any) -> Any:
         if self.levers[name].kind == "specs":
-            return [item.identity() for item in value]
-        return value.identity() if isinstance(value, Spec) else self.levers[name].plain(value)
+            return [identity_of(item) for item in value]
+        return identity_of(value) if isinstance(value, Spec) else self.levers[name].plain(value)
 
     def short(self, always: Collection[str] = ()) -> str:
         """The name and the levers that differ from their defaults (or are `always` shown), for figures and tables."""
@@ -159,6 +159,22 @@ class Spec:
 
 def _rebuilt(cls: type[Spec], values: dict[str, Any]) -> Spec:
     return cls(**values)
+
+
+def identity_of(spec: Spec) -> dict[str, Any]:
+    """Return what a run id holds of a spec: what its `identity` says, and the digest of its code whatever that says.
+
+    Parameters
+    ----------
+    spec : Spec
+        A machine, a workload, a policy or options; its class may have an `identity` of its own.
+
+    Raises
+    ------
+    InputError
+        The code refers to something that has no digest.
+    """
+    return {**spec.identity(), "code": current(type(spec)).digest}
 
 
 _S = TypeVar("_S", bound=Spec)
