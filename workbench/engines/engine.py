@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from workbench.errors import InputError
-from workbench.identity import FORMAT, PYTHON
+from workbench.identity import FORMAT, PYTHON, current
 from workbench.levers import Spec, identity_of
 from workbench.machine import Described
 from workbench.policies.policy import Policy
+from workbench.streams import Streams
 
 
 class Setup(NamedTuple):
@@ -30,13 +31,14 @@ class Setup(NamedTuple):
     def identity(self) -> dict[str, Any]:
         """Return the setup in plain types: what a run id is the digest of, with the seed and the engine's revision.
 
-        Of the code of policies, workloads and machines it holds the digests at this moment, which may differ between
-        minor versions of Python; so it names the version.
+        Of the code of policies, workloads, machines and random streams it holds the digests at this moment, which may
+        differ between minor versions of Python; so it names the version.
         """
         return {
             "format": FORMAT,
             "python": PYTHON,
             "engine": self.engine,
+            "streams": current(Streams).digest,
             "machine": identity_of(self.machine),
             "workload": identity_of(self.workload),
             "policies": {slot: identity_of(policy) for slot, policy in sorted(self.policies.items())},

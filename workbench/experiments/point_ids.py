@@ -7,8 +7,9 @@ from typing import Any
 from workbench.engines.engine import Setup
 from workbench.experiments.planned_code import own_classes, with_code
 from workbench.experiments.run_id import Revision, canonical, digest
-from workbench.identity import FORMAT, PYTHON
+from workbench.identity import FORMAT, PYTHON, current
 from workbench.levers import identity_of
+from workbench.streams import Streams
 
 
 class PointIds:
@@ -20,6 +21,7 @@ class PointIds:
 
     def __init__(self, revision: Revision) -> None:
         self._python, self._revision = canonical(PYTHON), canonical(revision)
+        self._streams = canonical(current(Streams).digest)
         self._known: dict[int, tuple[Any, str, bool]] = {}
 
     def of(self, setup: Setup) -> tuple[str, Setup]:
@@ -31,7 +33,8 @@ class PointIds:
         each = ",".join([f'"{slot}":{policies[slot][0]}' for slot in sorted(policies)])
         text = (
             f'{{"engine":"{setup.engine}","format":{FORMAT},"machine":{machine},"options":{options},'
-            f'"policies":{{{each}}},"python":{self._python},"revision":{self._revision},"workload":{workload}}}'
+            f'"policies":{{{each}}},"python":{self._python},"revision":{self._revision},'
+            f'"streams":{self._streams},"workload":{workload}}}'
         )
         own = m or o or w or isinstance(self._revision, tuple) or any(own for _, own in policies.values())
         return digest(text), with_code(setup) if own else setup
