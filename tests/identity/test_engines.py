@@ -110,8 +110,13 @@ def test_a_run_of_another_engine_than_planned_is_refused_by_name(toss, edit):
     assert row.error.startswith("engine toss: its code, its attributes or something they refer to is not what it was")
 
 
+def elsewhere(engine):
+    """Return a packed engine as if another process had packed it."""
+    return engine._replace(driver=("", 0))
+
+
 def test_a_worker_with_other_measures_refuses(toss):
-    taken = packed("toss")
+    taken = elsewhere(packed("toss"))
     enter_packed(taken)
     room.mechanism("toss").measure.__globals__["SCALE"] = 3.0
     with pytest.raises(InputError, match=r"the code of the measures of toss, .* is not what the driver has"):
@@ -119,8 +124,8 @@ def test_a_worker_with_other_measures_refuses(toss):
 
 
 def test_an_engine_that_comes_back_is_entered_again(toss):
-    first, toss.BIAS = packed("toss"), 0.5
-    second = packed("toss")
+    first, toss.BIAS = elsewhere(packed("toss")), 0.5
+    second = elsewhere(packed("toss"))
     heads = []
     for engine in (first, second, first):
         enter_packed(engine)

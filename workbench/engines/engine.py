@@ -23,7 +23,7 @@ class Setup(NamedTuple):
     workload: Any
     policies: Mapping[str, Policy]
     options: Spec
-    code: tuple[tuple[type[Spec], str], ...] = ()
+    code: tuple[tuple[type, str], ...] = ()
     """Each class of the user's that a setup of a plan uses, with its digest when the plan was made."""
     engine_code: str = ""
     """The digest of the user's engine when the plan was made; empty where it is part of this package."""

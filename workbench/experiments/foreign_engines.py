@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import socket
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError
@@ -18,6 +20,8 @@ class PackedEngine(NamedTuple):
     name: str
     measured: str
     """The digest of the measures in the driver."""
+    driver: tuple[str, int]
+    """The machine and the number of the driver's process, which has everything already."""
     mechanism: bytes = b""
     """The mechanism pickled with its code; empty for one that every worker has."""
 
@@ -33,12 +37,21 @@ def packed(engine: str) -> PackedEngine:
     found = mechanism(engine)
     measured = measures_digest(found)
     if is_built_in(engine):
-        return PackedEngine(engine, measured)
+        return PackedEngine(engine, measured, _here())
     taken = [current(type(found.engine)), current(found.engine), snapshot(found.measure)]
     try:
-        return PackedEngine(engine, measured, dumped(found._replace(events=_no_events), taken))
+        return PackedEngine(engine, measured, _here(), dumped(found._replace(events=_no_events), taken))
     except (TypeError, pickle.PicklingError) as problem:
         raise InputError(f"the engine {engine} cannot be sent to another process: {problem}.") from None
+
+
+def is_here(engine: PackedEngine) -> bool:
+    """Return whether this process is the driver itself, as with some executors that are handed in."""
+    return engine.driver == _here()
+
+
+def _here() -> tuple[str, int]:
+    return socket.gethostname(), os.getpid()
 
 
 def _no_events(record: Any) -> dict[str, Any]:
@@ -58,6 +71,8 @@ def enter_packed(engine: PackedEngine) -> None:
     InputError
         The measures that are computed here are not those of the driver.
     """
+    if is_here(engine):
+        return
     if engine.mechanism and _entered.get(engine.name) != engine.mechanism:
         enter(pickle.loads(engine.mechanism))
         _entered[engine.name] = engine.mechanism

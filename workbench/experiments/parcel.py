@@ -9,6 +9,7 @@ from collections import OrderedDict
 from workbench.engines.engine import Setup
 from workbench.errors import InputError
 from workbench.experiments.by_value import dumped, pickler
+from workbench.experiments.planned_code import name_of
 from workbench.identity import current
 
 KEPT = 64
@@ -42,12 +43,20 @@ def _dumped(setup: Setup) -> bytes:
     try:
         return dumped(setup, [current(cls) for cls, _ in setup.code])
     except (TypeError, pickle.PicklingError) as problem:
-        names = ", ".join(cls.name for cls, _ in setup.code) or setup.engine
+        names = ", ".join(name_of(cls) for cls, _ in setup.code) or setup.engine
         raise InputError(f"{names} cannot be sent to another process: {problem}.") from None
 
 
-@functools.lru_cache(KEPT)
 def opened(parcel: bytes) -> Setup:
-    """The setup in a parcel."""
+    """The setup in a parcel; opened anew where a later parcel has changed its classes, which are the same ones."""
+    setup = _opened(parcel)
+    if any(current(cls).digest != digest for cls, digest in setup.code):
+        _opened.cache_clear()
+        setup = _opened(parcel)
+    return setup
+
+
+@functools.lru_cache(KEPT)
+def _opened(parcel: bytes) -> Setup:
     setup: Setup = pickle.loads(parcel)
     return setup

@@ -10,6 +10,8 @@ from workbench.errors import PolicyError
 from workbench.experiments.mechanism import is_built_in, mechanism
 from workbench.identity import current
 from workbench.levers import Spec
+from workbench.workloads.importers import Importer
+from workbench.workloads.workload import Workload
 
 
 def with_code(setup: Setup) -> Setup:
@@ -25,16 +27,23 @@ def _of_engine(setup: Setup) -> str:
     return revision[1] if isinstance(revision, tuple) else ""
 
 
-def own_classes(part: Any) -> Iterator[type[Spec]]:
-    """Yield the class of a part of a setup, and of each spec within it, that is not part of this package."""
+def own_classes(part: Any) -> Iterator[type]:
+    """Yield the class of a part of a setup, of each spec within it, and of an importer, if not part of this package."""
     if isinstance(part, Spec):
         if not part.built_in:
             yield type(part)
         for name in part.nested:
             yield from own_classes(getattr(part, name))
+        if isinstance(part, Workload):
+            yield from part.further_code()
     elif isinstance(part, tuple):
         for one in part:
             yield from own_classes(one)
+
+
+def name_of(cls: type) -> str:
+    """Return how messages name a class of the user's."""
+    return f"importer {cls.format}" if issubclass(cls, Importer) else str(getattr(cls, "name", cls.__name__))
 
 
 def check_code(setup: Setup, moment: str = "before") -> None:
@@ -52,7 +61,7 @@ def check_code(setup: Setup, moment: str = "before") -> None:
     """
     for cls, digest in setup.code:
         if current(cls).digest != digest:
-            raise PolicyError(f"{cls.name}: {_SENTENCES[moment]}.")
+            raise PolicyError(f"{name_of(cls)}: {_SENTENCES[moment]}.")
     if setup.engine_code and _of_engine(setup) != setup.engine_code:
         raise PolicyError(f"engine {setup.engine}: {_OF_ENGINES[moment]}.")
 

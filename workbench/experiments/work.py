@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.board import SILENT, Reporter
 from workbench.experiments.fault import fault
-from workbench.experiments.foreign_engines import PackedEngine, enter_packed
+from workbench.experiments.foreign_engines import PackedEngine, enter_packed, is_here
 from workbench.experiments.interrupts import is_own, noticed, raise_swallowed
 from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.mechanism import Mechanism, mechanism
@@ -27,6 +27,7 @@ from workbench.experiments.row_origins import own_origin
 from workbench.experiments.sources import Origin, check_origin
 from workbench.experiments.warm import COMPILING_SECONDS, first_run
 from workbench.experiments.watched import Watched
+from workbench.workloads.importers import Importer, enter_only
 
 
 class Task(NamedTuple):
@@ -140,7 +141,14 @@ def work_in_worker(
     report.begin(0, limit_seconds + COMPILING_SECONDS)
     unusable = _entered(engine) if engine is not None else ""
     setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
+    if engine is not None and not is_here(engine):
+        enter_only(_importers(setups))
     return work_within(setups, tasks, limit_seconds, report)
+
+
+def _importers(setups: Setups) -> Iterator[type[Importer]]:
+    found = (cls for setup in setups.values() if isinstance(setup, Setup) for cls, _ in setup.code)
+    return (cls for cls in found if issubclass(cls, Importer))
 
 
 def _entered(engine: PackedEngine) -> str:

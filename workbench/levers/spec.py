@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
@@ -175,6 +175,22 @@ def identity_of(spec: Spec) -> dict[str, Any]:
         The code refers to something that has no digest.
     """
     return {**spec.identity(), "code": current(type(spec)).digest}
+
+
+def code_of(*specs: Spec) -> tuple[str, ...]:
+    """Return the digests of the code of specs and of all specs within them.
+
+    What is remembered of what specs computed is kept by these too: an edited class is equal to what it was.
+    """
+    return tuple(digest for spec in specs for digest in _code(spec))
+
+
+def _code(spec: Spec) -> Iterator[str]:
+    yield current(type(spec)).digest
+    for name in spec.nested:
+        value = getattr(spec, name)
+        for one in value if isinstance(value, tuple) else (value,):
+            yield from _code(one)
 
 
 _S = TypeVar("_S", bound=Spec)
