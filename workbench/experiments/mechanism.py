@@ -79,6 +79,11 @@ def is_built_in(name: str) -> bool:
     return name in _MODULES
 
 
+def is_loaded(name: str) -> bool:
+    """Return True if this process has imported a mechanism's modules, or it was entered."""
+    return name in _ready
+
+
 def enter(found: Mechanism) -> None:
     """Let sweeps name a mechanism that is not part of this package; entered again, the later one counts.
 

@@ -18,13 +18,13 @@ from workbench.experiments.fault import fault
 from workbench.experiments.foreign_engines import PackedEngine, enter_packed, is_here
 from workbench.experiments.interrupts import is_own, noticed, raise_swallowed
 from workbench.experiments.measured_by import measures_digest
-from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.mechanism import Mechanism, is_loaded, mechanism
 from workbench.experiments.parcel import opened
 from workbench.experiments.planned_code import check_code
 from workbench.experiments.printed import install
 from workbench.experiments.row import Row
 from workbench.experiments.row_origins import own_origin
-from workbench.experiments.sources import Origin, check_origin
+from workbench.experiments.sources import Origin, check_origin, check_unedited
 from workbench.experiments.warm import COMPILING_SECONDS, first_run
 from workbench.experiments.watched import Watched
 from workbench.workloads.importers import Importer, enter_only
@@ -134,9 +134,11 @@ def work_in_worker(
     Raises
     ------
     WorkbenchError
-        This process computes with something else than the driver.
+        This process computes with something else than the driver, or its sources were edited since it began.
     """
     check_origin(driver)
+    if engine is not None and not is_loaded(engine.name):
+        check_unedited()
     install()
     report.begin(0, limit_seconds + COMPILING_SECONDS)
     unusable = _entered(engine) if engine is not None else ""
