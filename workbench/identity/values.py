@@ -87,6 +87,12 @@ def _wrapped(*names: str) -> Callable[[Walk, Any], None]:
     return write
 
 
+def _cached(walk: Walk, value: Any) -> None:
+    if owner_of(value.__module__) == "user":
+        walk.caches.append(value)
+    _wrapped("__wrapped__")(walk, value)
+
+
 def _builtin(walk: Walk, value: Any) -> None:
     hidden = value.__self__
     walk.put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}")
@@ -186,6 +192,6 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     functools.cached_property: _wrapped("func"),
     functools.partial: _wrapped("func", "args", "keywords"),
     functools.partialmethod: _wrapped("func", "args", "keywords"),
-    type(functools.lru_cache(len)): _wrapped("__wrapped__"),
+    type(functools.lru_cache(len)): _cached,
 }
 """How a value is written down, by its very type."""

@@ -21,6 +21,8 @@ from workbench.identity.refused import refused
 from workbench.identity.values import VALUES, other_value
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__class_getitem__", "__subclasshook__")
+_TEXT = ("__doc__", "__annotations__", "__firstlineno__", "__static_attributes__")
+"""The attributes of classes and functions that are text alone."""
 _DESCRIBES = "__describes__"
 """The attribute of a class that names those of its attributes that say nothing about what is executed."""
 
@@ -41,6 +43,8 @@ class Walk:
         """The user's compiled functions."""
         self.functions: list[FunctionType] = []
         """The user's functions."""
+        self.caches: list[Any] = []
+        """The user's functions that keep what they returned."""
         self.modules: dict[str, set[str]] = {}
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
@@ -163,16 +167,14 @@ class Walk:
             self.guards.function(function)
             self.functions.append(function)
         self.value(function.__defaults__)
-        self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
+        self._attributes(function.__kwdefaults__ or {}, lambda name, value: True)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         for name, cell in cells.items():
             self.inside(name, self._cell, cell, name, code.references)
         for reference in code.references:
             if reference.kind != "free":
                 self.inside(".".join((reference.name, *reference.chain)), self._reference, function, reference)
-        for name, value in sorted(vars(function).items()):
-            if not name.startswith("__"):
-                self.inside(name, self._attribute, name, value)
+        self._attributes(vars(function), lambda name, value: name not in _TEXT)
 
     def _attribute(self, name: str, value: Any) -> None:
         self.put("attribute", name)
