@@ -161,7 +161,11 @@ CASES = [
     Case("what is imported within a method", by_levers("self.aim()", within="def aim(self):\n    from identity_helper import AIM\n    return AIM"), helper="AIM = @"),
     Case("a default of a method", by_levers("self.aim()", within="def aim(self, low=@):\n    return low")),
     Case("a default by keyword", by_levers("self.aim()", within="def aim(self, *, low=@):\n    return low")),
+    Case("a default by keyword set in place", by_levers("aim()", "def aim(*, low=0):\n    return low"), "aim.__kwdefaults__['low'] = 40"),
     Case("a generator expression", by_levers("sum(AIM for k in range(1))", "AIM = @")),
+    Case("an attribute of a function", by_levers("aim.low", "def aim():\n    return 0\naim.low = @")),
+    Case("an attribute of a function set in place", by_levers("aim()", "def aim():\n    return aim.low\naim.low = 0"), "aim.low = 40"),
+    Case("an attribute that a function is given", by_levers("getattr(aim, 'low', 0)", "def aim():\n    return 0"), "aim.low = 40"),
     Case("a policy held as a constant", by_levers("int(INNER.aim)", "class Held(Placement):\n    aim: int = lever(0, least=0, most=64)\n    def answer(free, segments, length, params, memory):\n        return -1\nINNER = Held(aim=@)")),
 ]  # fmt: skip
 """Each differs in one thing that executes."""
