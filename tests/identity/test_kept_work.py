@@ -1,6 +1,5 @@
-"""What is kept from before an edit is not computed with after it: compiled helpers and caches, wherever they are called."""
+"""What is kept from before an edit, compiled helpers and filled caches, is not computed with after it."""
 
-import functools
 import os
 import subprocess
 import sys
