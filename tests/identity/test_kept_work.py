@@ -8,6 +8,7 @@ import pytest
 
 from tests.identity.table import Case, by_levers, edited
 from workbench.compiled import INTERPRETED
+from workbench.errors import PolicyError
 from workbench.identity import current, one_moment
 
 CACHED = "AIM = 0\n@functools.lru_cache\ndef aim():\n    return AIM"
@@ -109,6 +110,39 @@ def test_a_cache_stays_filled_while_nothing_changes():
         aim_of(here.policy)
         aim_of(here.policy)
         assert here.space["aim"].cache_info().hits == 1
+
+
+VECTOR = "from numba import vectorize\nAIM = 0\n§vectorize\ndef aim(x):\n    return x * 0 + AIM"
+STENCIL = "from numba import stencil\nAIM = 0\n§stencil\ndef aim(x):\n    return x[0] + AIM"
+CLASS = """
+from numba import int64
+from numba.experimental import jitclass
+AIM = 0
+§jitclass([("x", int64)])
+class Low:
+    def __init__(self):
+        self.x = 0
+    def aim(self):
+        return AIM
+LOW = Low()
+"""
+
+
+@compiles
+@pytest.mark.parametrize(
+    ("before", "use"),
+    [(VECTOR, "aim(1)"), (STENCIL, "aim(np.zeros(3))[1]"), (CLASS, "LOW.aim()")],
+    ids=["vectorize", "stencil", "jitclass"],
+)
+def test_what_numba_compiles_once_for_all_is_refused_after_an_edit(before, use):
+    with edited(Case("helper", by_levers(use, before), "AIM = 40")) as here:
+        assert aim_of(here.policy) == 0
+        here.edit()
+        sentence = (
+            "(aim|Low) was compiled once for all .*, and something that it refers to has changed since: define it anew"
+        )
+        with pytest.raises(PolicyError, match=sentence):
+            aim_of(here.policy)
 
 
 HELPER = "from numba import njit\nfrom identity_low import AIM\n@njit(cache=True)\ndef aim():\n    return AIM\n"

@@ -16,7 +16,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from workbench.errors import PolicyError
-from workbench.identity import Snapshot, current, digest_of, look, tell_of_snapshots
+from workbench.identity import Snapshot, current, digest_of, look, still, tell_of_snapshots
 
 Compiled = tuple[int, Any]
 """An address, and what keeps the code there alive."""
@@ -66,6 +66,8 @@ class _Trusted(NamedTuple):
 
 
 _trusted: WeakKeyDictionary[Any, _Trusted] = WeakKeyDictionary()
+_asked: WeakKeyDictionary[Any, Snapshot] = WeakKeyDictionary()
+"""Of each function that says what Numba compiles in place of another one, what it was when it was last asked."""
 
 
 def _helpers(taken: Snapshot) -> Iterator[Any]:
@@ -74,25 +76,74 @@ def _helpers(taken: Snapshot) -> Iterator[Any]:
     `register_jitable` and `overload` make some behind the scenes.
     """
     yield from (helper for helper in taken.compiled if hasattr(helper, "_reset_overloads"))
+    for template in _templates(taken):
+        made = [made for made, _ in template._impl_cache.values() if made is not None]
+        yield from (helper for helper in made if hasattr(helper, "_reset_overloads"))
+
+
+def _templates(taken: Snapshot) -> Iterator[Any]:
+    """Yield what holds the forms that Numba has made of functions that a snapshot passed."""
     for function in taken.functions:
         known = cpu_target.typing_context._lookup_global(function)
-        for template in getattr(known, "templates", ()):
-            made = [made for made, _ in getattr(template, "_impl_cache", {}).values() if made is not None]
-            yield from (helper for helper in made if hasattr(helper, "_reset_overloads"))
+        yield from (one for one in getattr(known, "templates", ()) if hasattr(one, "_overload_func"))
 
 
-def freshen(taken: Snapshot) -> None:
+def freshen(taken: Snapshot) -> bool:
     """Let the user's compiled helpers that a snapshot passed be compiled anew, unless they are of what they are now.
 
     Python calls them too, in a policy's `parameters` for one, and then nothing else asks what they were compiled from.
+    Returns whether fixed signatures were compiled, which may return another type now.
+
+    Raises
+    ------
+    PolicyError
+        Something that Numba compiles once for all (`vectorize`, `stencil`, `jitclass`) is another than it was.
     """
+    _refuse_changed(taken)
+    for template in _templates(taken):
+        if not still(_asked, template._overload_func):
+            template._impl_cache.clear()
     stale = [helper for helper in dict.fromkeys(_helpers(taken)) if not _is_trusted(helper)]
     if stale:
         with global_compiler_lock:
             _forget(stale)
+    return not all(helper._can_compile for helper in stale)
 
 
 tell_of_snapshots(freshen)
+
+
+def _refuse_changed(taken: Snapshot) -> None:
+    """Refuse what keeps forms that nothing can take from it, such as ufuncs, once it is another than it was."""
+    for helper in taken.compiled:
+        if not hasattr(helper, "_reset_overloads"):
+            before = _once.setdefault(helper, look(helper))
+            if before.changed() and before.digest != look(helper).digest:
+                name = _name(helper)
+                raise PolicyError(
+                    f"{name} was compiled once for all by Numba ({_decorator(helper)}), and something that it "
+                    "refers to has changed since: define it anew."
+                )
+
+
+def _name(helper: Any) -> str:
+    names = (getattr(helper, name, None) for name in ("__name__", "class_name"))
+    return str(next(filter(None, names), None) or helper.kernel_ir.func_id.func_name)
+
+
+def _decorator(helper: Any) -> str:
+    return _DECORATORS.get(type(helper).__name__, type(helper).__name__)
+
+
+_DECORATORS = {
+    "CFunc": "cfunc",
+    "DUFunc": "vectorize",
+    "GUFunc": "guvectorize",
+    "ClassType": "jitclass",
+    "StencilFunc": "stencil",
+}
+_once: WeakKeyDictionary[Any, Snapshot] = WeakKeyDictionary()
+"""Of each thing that Numba compiles once for all, what it was when it was first met."""
 
 
 def _forget(stale: Sequence[Any]) -> None:

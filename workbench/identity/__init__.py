@@ -6,7 +6,7 @@ constants, lists and arrays by their values. Two digests are equal where nothing
 
 import sys
 
-from workbench.identity.caches import empty_caches
+from workbench.identity.caches import empty_caches, still
 from workbench.identity.snapshot import (
     Snapshot,
     current,
@@ -36,5 +36,6 @@ __all__ = [
     "once_a_moment",
     "one_moment",
     "snapshot",
+    "still",
     "tell_of_snapshots",
 ]

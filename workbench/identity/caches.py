@@ -11,7 +11,7 @@ _filled: WeakKeyDictionary[Any, Snapshot] = WeakKeyDictionary()
 """Of each cached function, what it was when it was last known to keep nothing older."""
 
 
-def empty_caches(taken: Snapshot) -> None:
+def empty_caches(taken: Snapshot) -> bool:
     """Empty the caches that a snapshot passed, unless their functions are what they were when they were last looked at.
 
     A cache that is met for the first time is emptied: nobody knows what it was filled by.
@@ -19,6 +19,7 @@ def empty_caches(taken: Snapshot) -> None:
     for cached in taken.caches:
         if not still(_filled, cached):
             cached.cache_clear()
+    return False
 
 
 def still(known: WeakKeyDictionary[Any, Snapshot], thing: Any) -> bool:

@@ -32,6 +32,8 @@ class Parsed(NamedTuple):
     """Of all that is fixed: instructions, constants, parameters."""
     references: tuple[Reference, ...]
     """In the order of their first use, each once."""
+    free: tuple[str, ...]
+    """The names of the closure variables in the order of their first use, whatever they are called."""
 
 
 class _Instruction(NamedTuple):
@@ -43,6 +45,7 @@ _SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_SUPER_ATTR": 2, **({"LOAD_ATTR": 1} if sys.ve
 """By how many flag bits the index of a name stands to the left."""
 _GLOBALS = {dis.opmap[n] for n in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS") if n in dis.opmap}
 _FREE = {dis.opmap[n] for n in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF") if n in dis.opmap}
+_CLOSURE = set(dis.hasfree)
 _ATTRIBUTES = {dis.opmap[n] for n in ("LOAD_ATTR", "LOAD_METHOD") if n in dis.opmap}
 _CONSTANTS = set(dis.hasconst)
 _IMPORT, _STORE = dis.opmap["IMPORT_NAME"], dis.opmap["STORE_NAME"]
@@ -69,11 +72,14 @@ def _parsed(code: CodeType) -> Parsed:
     instructions = list(_instructions(code))
     stream: list[int] = []
     constants: list[str] = []
+    free: dict[str, int] = {}
     for place, (operation, argument) in enumerate(instructions):
         if operation in _CONSTANTS:
             if not _is_note(code, instructions, place):
                 stream += (operation, -1)
                 constants.append(_constant(code.co_consts[argument], inner))
+        elif operation in _CLOSURE and (name := _closed_over(code, argument)):
+            stream += (operation, -2 - free.setdefault(name, len(free)))
         else:
             stream += (operation, argument)
     arguments = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
@@ -87,7 +93,14 @@ def _parsed(code: CodeType) -> Parsed:
         code.co_exceptiontable.hex(),
     )
     references = [*_references(code, instructions), *(r for one in inner for r in one.references)]
-    return Parsed(hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest(), tuple(dict.fromkeys(references)))
+    digest = hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest()
+    return Parsed(digest, tuple(dict.fromkeys(references)), tuple(dict.fromkeys((*free, *code.co_freevars))))
+
+
+def _closed_over(code: CodeType, argument: int) -> str:
+    """Return the name of a closure variable that was made elsewhere, empty where it is made here."""
+    name: str = code._varname_from_oparg(argument)  # type: ignore[attr-defined]
+    return name if name in code.co_freevars else ""
 
 
 def _instructions(code: CodeType) -> Iterator[_Instruction]:

@@ -96,9 +96,8 @@ def digest_of(*things: Any) -> str:
 def snapshot(*things: Any) -> Snapshot:
     """Return the digest of some things with what it was taken from; parameters and errors as of `digest_of`."""
     taken = look(*things)
-    for tell in _told:
-        tell(taken)
-    return taken
+    anew = [tell(taken) for tell in _told]
+    return look(*things) if any(anew) else taken
 
 
 def look(*things: Any) -> Snapshot:
@@ -108,11 +107,14 @@ def look(*things: Any) -> Snapshot:
     return Snapshot(Walk(_sub, things[0] if len(things) == 1 else None), *things)
 
 
-_told: list[Callable[[Snapshot], None]] = []
+_told: list[Callable[[Snapshot], bool]] = []
 
 
-def tell_of_snapshots(listener: Callable[[Snapshot], None]) -> None:
-    """Call a function with every snapshot that is taken, before anything that it passed is used."""
+def tell_of_snapshots(listener: Callable[[Snapshot], bool]) -> None:
+    """Call a function with every snapshot that is taken, before anything that it passed is used.
+
+    Where it returns that it changed something, another snapshot is taken.
+    """
     _told.append(listener)
 
 

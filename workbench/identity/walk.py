@@ -16,11 +16,22 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.identity.code import Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
-from workbench.identity.owners import owner_of, package_of, will_be_installed
+from workbench.identity.numba_values import is_numba, numba_value, overloads
+from workbench.identity.owners import (
+    Owner,
+    owner_of,
+    owner_of_class,
+    owner_of_function,
+    package_of,
+    will_be_installed,
+)
 from workbench.identity.refused import refused
 from workbench.identity.values import VALUES, other_value
 
 _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__class_getitem__", "__subclasshook__")
+_by_type: Any = functools.singledispatch(len)
+_BY_TYPE = _by_type.__code__
+"""What every function of `functools.singledispatch` executes."""
 _TEXT = ("__doc__", "__annotations__", "__firstlineno__", "__static_attributes__")
 """The attributes of classes and functions that are text alone."""
 _DESCRIBES = "__describes__"
@@ -138,9 +149,8 @@ class Walk:
             self._waiting.append((thing, noting, go))
         self.put("at", str(self._turns[id(thing)]))
 
-    def _by_owner(self, thing: Any, module: str | None, go: Callable[[Any], None]) -> bool:
+    def _by_owner(self, thing: Any, owner: Owner, module: str | None, go: Callable[[Any], None]) -> bool:
         """Write down what is not the user's, or the turn of what is; False of an installed thing."""
-        owner = owner_of(module)
         if owner == "machinery":
             self.put("machinery", f"{module}.{thing.__qualname__}")
         elif owner == "installed":
@@ -149,16 +159,30 @@ class Walk:
         elif owner == "workbench" and self._sub is not None and thing is not self._root:
             self.put("workbench", self._sub(thing))
         else:
-            if owner == "user" and module:
+            if owner == "user" and module and owner_of(module) == "user":
                 self.modules.setdefault(module, set())
             self.turn(thing, owner == "user", go)
         return True
 
     def _function(self, function: FunctionType) -> None:
-        module = function.__module__ or function.__globals__.get("__name__")
-        if not self._by_owner(function, module, self._walk_function) and "<locals>" in function.__qualname__:
+        owner, module = owner_of_function(function), function.__module__ or function.__globals__.get("__name__")
+        if owner == "user" and owner_of(module) != "user":
+            module = function.__globals__["__name__"]
+        if function.__code__ is _BY_TYPE:
+            self._by_type(function)
+        elif not self._by_owner(function, owner, module, self._walk_function) and "<locals>" in function.__qualname__:
             for cell in function.__closure__ or ():
                 self.value(content(cell))
+
+    def _by_type(self, function: Any) -> None:
+        """Write down a function of `functools.singledispatch` by what it calls for which class."""
+        self.put("by type")
+        with self.once(function) as first:
+            if first:
+                self.value(list(function.registry.items()))
+        if self._noting:
+            again = functools.partial(_addresses, function.registry)
+            self.guards.value(again, again(), self.shown)
 
     def _walk_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
@@ -166,11 +190,13 @@ class Walk:
         if self._noting:
             self.guards.function(function)
             self.functions.append(function)
+            for instead in overloads(function):
+                self.inside("overload", self.value, instead)
         self.value(function.__defaults__)
         self._attributes(function.__kwdefaults__ or {}, lambda name, value: True)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        for name, cell in cells.items():
-            self.inside(name, self._cell, cell, name, code.references)
+        for name in code.free:
+            self.inside(name, self._cell, cells[name], name, code.references)
         for reference in code.references:
             if reference.kind != "free":
                 self.inside(".".join((reference.name, *reference.chain)), self._reference, function, reference)
@@ -183,7 +209,7 @@ class Walk:
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
         if self._noting:
             self.guards.cell(cell, self.shown)
-        self.put("cell", name)
+        self.put("cell")
         value = content(cell)
         if isinstance(value, ModuleType):
             for reference in references:
@@ -217,16 +243,21 @@ class Walk:
             if owner_of(name) in ("workbench", "machinery"):
                 self.put("machinery", f"{name} {' '.join(reference.chain)}")
                 return
-            if will_be_installed(name):
-                for attribute in reference.chain or ("",):
-                    self._outside(name, (attribute,))
-                return
             anything: Any = function
-            module = anything.__builtins__["__import__"](name, space, None, ("__name__",), 0)
+            load = anything.__builtins__["__import__"]
+            if load is builtins.__import__ and will_be_installed(name):
+                self._outside_each(name, reference.chain)
+                return
+            module = load(name, space, None, ("__name__",), 0)
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
-        if not reference.chain:
-            self.chain(module, ())
+        if owner_of(module.__name__) == "installed":
+            self._outside_each(name, reference.chain)
+            return
+        if not reference.chain:  # then what is bound is the outermost package
+            names = module.__name__.split(".")
+            for count in range(len(names)):
+                self.chain(sys.modules[".".join(names[: count + 1])], ())
         for attribute in reference.chain:
             self.chain(module, (attribute,))
 
@@ -255,6 +286,10 @@ class Walk:
         else:
             self.value(value)
 
+    def _outside_each(self, module: str, names: tuple[str, ...]) -> None:
+        for name in names or ("",):
+            self._outside(module, (name,))
+
     def _outside(self, module: str, names: tuple[str, ...]) -> None:
         """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
         self.named(module, ".".join(names))
@@ -280,7 +315,10 @@ class Walk:
             self._attributes(vars(module), lambda name, value: not name.startswith("__"))
 
     def _type(self, cls: type) -> None:
-        self._by_owner(cls, cls.__module__, self._walk_type)
+        if is_numba(type(cls)):
+            numba_value(self, cls)
+        else:
+            self._by_owner(cls, owner_of_class(cls), cls.__module__, self._walk_type)
 
     def _walk_type(self, cls: type) -> None:
         if self._noting:
@@ -306,6 +344,10 @@ def _executes(name: str, value: Any) -> bool:
     if name.startswith("__") and name.endswith("__"):
         return name not in _NOT_CODE and isinstance(value, (FunctionType, classmethod, staticmethod, property))
     return name != "_abc_impl"
+
+
+def _addresses(registry: Mapping[Any, Any]) -> str:
+    return " ".join(f"{id(cls)}:{id(function)}" for cls, function in registry.items())
 
 
 def _digest_of_value(
