@@ -222,6 +222,12 @@ CASES = [
     Case("a method of a regular expression", by_levers("len(aim('a' * 40)[0])", "import re\naim = re.compile('').match"), "aim = re.compile('a*').match"),
     Case("another method of a regular expression", by_levers("len(aim('b' + 'a' * 40)[0])", "import re\naim = re.compile('a*').match"), "aim = re.compile('a*').search"),
     Case("the flags of a regular expression", by_levers("len(aim('A' * 40)[0])", "import re\naim = re.compile('a*').match"), "aim = re.compile('a*', re.I).match"),
+    Case("what a module gives by name", by_levers("identity_helper.AIM", "import identity_helper"), helper="def __getattr__(name):\n    return @"),
+    Case("a wrapped function read by its attribute", by_levers("aim()", "def deco(f):\n    §functools.wraps(f)\n    def g():\n        return g.__wrapped__()\n    return g\n§deco\ndef aim():\n    return @")),
+    Case("a class in brackets", by_levers("AIM['x']", "class AIM:\n    def __class_getitem__(cls, key):\n        return @")),
+    Case("a cached special method", by_levers("len(AIM)", "class Aim:\n    §functools.lru_cache\n    def __len__(self):\n        return @\nAIM = Aim()")),
+    Case("a partial special method", by_levers("AIM()", "class Aim:\n    def low(self, x):\n        return x\n    __call__ = functools.partialmethod(low, @)\nAIM = Aim()")),
+    Case("a constant with a special name", by_levers("AIM.__aim__", "class Aim:\n    __aim__ = @\nAIM = Aim()")),
     Case("a policy held as a constant", by_levers("int(INNER.aim)", "class Held(Placement):\n    aim: int = lever(0, least=0, most=64)\n    def answer(free, segments, length, params, memory):\n        return -1\nINNER = Held(aim=@)")),
 ]  # fmt: skip
 """Each differs in one thing that executes."""

@@ -46,7 +46,7 @@ def other_value(walk: Walk, value: Any) -> None:
 def _ufunc(walk: Walk, value: Any) -> None:
     """Write down a function of arrays by its name; one that a user's code made hides what it was made of."""
     name = value.__name__
-    homes = (place for place, module in list(sys.modules.items()) if vars(module).get(name) is value)
+    homes = (place for place, module in list(sys.modules.items()) if getattr(module, "__dict__", {}).get(name) is value)
     home = next((place for place in homes if owner_of(place) == "installed"), None)
     if home is None and not walk.lenient:
         raise walk.refuse(value, "a ufunc that hides the function it was made of (use numba.vectorize, target cpu)")

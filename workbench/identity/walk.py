@@ -26,10 +26,24 @@ from workbench.identity.owners import (
     will_be_installed,
 )
 from workbench.identity.refused import refused
+from workbench.identity.unseen import METHODS, unseen
 from workbench.identity.values import VALUES, other_value
 
-_NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__class_getitem__", "__subclasshook__")
+_NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
+_NOTES = (
+    *("__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__doc__"),
+    *("__firstlineno__", "__match_args__", "__module__", "__orig_bases__", "__parameters__", "__qualname__"),
+    *("__slots__", "__static_attributes__", "__describes__", "__annotate__", "__annotate_func__"),
+)
+"""What Python notes about a class; what it does follows from the rest."""
+_OF_MODULES = (
+    *("__annotations__", "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"),
+    *("__package__", "__path__", "__spec__"),
+)
+"""What Python notes about a module."""
 _by_type: Any = functools.singledispatch(len)
+_POLICIES = "workbench.policies.policy"
+"""Where the base of all policies is."""
 _BY_TYPE = _by_type.__code__
 """What every function of `functools.singledispatch` executes."""
 _TEXT = ("__doc__", "__annotations__", "__firstlineno__", "__static_attributes__")
@@ -60,6 +74,7 @@ class Walk:
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
         self._root = root
+        self._in_policy = any(base.__module__ == _POLICIES for base in getattr(root, "__mro__", ()))
         self._turns: dict[int, int] = {}
         self._noting = not self.lenient
         self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
@@ -98,6 +113,7 @@ class Walk:
 
     def value(self, value: Any) -> None:
         """Write a value down, or what a function or a class is made of."""
+        self._check(value)
         plain = VALUES.get(type(value))
         if plain is not None:
             plain(self, value)
@@ -109,6 +125,11 @@ class Walk:
             self._module(value)
         else:
             other_value(self, value)
+
+    def _check(self, value: Any, bare: bool = False) -> None:
+        """Refuse what the user's code may not read."""
+        if self._noting and (why := unseen(value, self._in_policy, bare)):
+            raise refused(self._within, value, why.what, why.cure)
 
     @contextlib.contextmanager
     def once(self, value: Any) -> Iterator[bool]:
@@ -190,6 +211,8 @@ class Walk:
         if self._noting:
             self.guards.function(function)
             self.functions.append(function)
+            for name in sorted(METHODS.keys() & code.attributes) if self._in_policy else ():
+                raise refused((*self._within, name), None, *METHODS[name][:2])
             for instead in overloads(function):
                 self.inside("overload", self.value, instead)
         self.value(function.__defaults__)
@@ -229,6 +252,8 @@ class Walk:
             self.guards.name(namespace, reference.name, value, self.shown)
         if value is MISSING:
             value = getattr(builtins, reference.name, MISSING)
+        if reference.bare:
+            self._check(_at_the_end(value, reference.chain), bare=True)
         if isinstance(value, ModuleType):
             self.chain(value, reference.chain)
         else:
@@ -281,6 +306,9 @@ class Walk:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
         if self._noting:
             self.guards.name(vars(module), name, value, self.shown)
+        if value is MISSING and (asked := vars(module).get("__getattr__")) is not None:
+            self.modules[module.__name__].add("__getattr__")
+            self.value(asked)
         if isinstance(value, ModuleType):
             self.chain(value, tuple(rest))
         else:
@@ -296,6 +324,7 @@ class Walk:
         value: Any = sys.modules.get(module, MISSING)
         for name in names:
             value = getattr(value, name, MISSING) if isinstance(value, ModuleType) else MISSING
+            self._check(value)
         hidden = getattr(value, "__self__", None)
         if hidden is not None and not isinstance(hidden, (ModuleType, type)):
             self.value(hidden)
@@ -312,7 +341,7 @@ class Walk:
         else:
             self._turns[id(module)] = len(self._turns)
             self.modules.setdefault(module.__name__, set()).update(vars(module))
-            self._attributes(vars(module), lambda name, value: not name.startswith("__"))
+            self._attributes(vars(module), lambda name, value: name not in _OF_MODULES)
 
     def _type(self, cls: type) -> None:
         if is_numba(type(cls)):
@@ -342,8 +371,15 @@ class Walk:
 def _executes(name: str, value: Any) -> bool:
     """Return whether an attribute of a class is code or a value that code may read."""
     if name.startswith("__") and name.endswith("__"):
-        return name not in _NOT_CODE and isinstance(value, (FunctionType, classmethod, staticmethod, property))
+        return name not in _NOT_CODE and name not in _NOTES
     return name != "_abc_impl"
+
+
+def _at_the_end(value: Any, names: tuple[str, ...]) -> Any:
+    """Return what attributes of modules, one of the other, are."""
+    for name in names:
+        value = vars(value).get(name, MISSING) if isinstance(value, ModuleType) else MISSING
+    return value
 
 
 def _addresses(registry: Mapping[Any, Any]) -> str:
