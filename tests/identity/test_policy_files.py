@@ -140,3 +140,14 @@ def test_a_helper_imported_within_a_function_counts(tmp_path):
 
     assert digest_of(written(3)) != digest_of(written(4))
     assert mine(tmp_path)().parameters() == [4]
+
+
+def test_a_helper_that_is_named_as_a_package_is_the_file_that_is_imported(tmp_path):
+    def written(aim):
+        write(tmp_path, "", "0", optuna=f"AIM = {aim}")
+        with (tmp_path / "mine.py").open("a") as file:
+            file.write("\n    def parameters(self):\n        from optuna import AIM\n        return [AIM]\n")
+        return mine(tmp_path)
+
+    assert digest_of(written(3)) != digest_of(written(4))
+    assert mine(tmp_path)().parameters() == [4]
