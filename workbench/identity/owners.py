@@ -49,9 +49,9 @@ def owner_of(module: str | None) -> Owner:
 def owner_of_function(function: FunctionType) -> Owner:
     """Return who wrote a function; `functools.wraps` names it as of another module, so where it looks up names counts.
 
-    >>> import functools, math
-    >>> owner_of_function(functools.wraps(math.floor)(lambda x: 0)), owner_of_function(functools.wraps)
-    ('user', 'installed')
+    >>> import functools
+    >>> owner_of_function(functools.wraps), owner_of_function(owner_of)
+    ('installed', 'machinery')
     """
     home = function.__globals__.get("__name__")
     said = owner_of(function.__module__ or home)
