@@ -102,7 +102,7 @@ path = pathlib.Path("x")
             (f"{aim}()", "give it a seed")
             for aim in ("np.random.default_rng", "np.random.RandomState", "random.Random")
         ),
-        ("time.time_ns()", "use a number"),
+        ("time.time_ns()", "use a number"),  # stands for a policy that reads a clock
         ("np.frompyfunc(lambda x: 0, 1, 1)(1) + LOW", "use numbers"),
     ],
 )
