@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 
 from hypothesis import settings
 
@@ -13,9 +15,13 @@ from workbench.compiled import INTERPRETED
 # A check of web addresses that nobody here asks for: jsonschema would build forty grammars for it, at every import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
+# A shell that starts the suite in the background has it ignore Ctrl-C, which the processes of the tests would inherit.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # No deadline: the first call of compiled code waits for its compilation. Interpreted, the same code meets fewer
 # examples: it is slow there, and what is looked for is a difference between the two ways of running, no rare input.
-EXAMPLES = {"usual": 50, "long": 300, "interpreted": 10, "interpreted long": 30}
+EXAMPLES = {"usual": 30, "long": 300, "interpreted": 10, "interpreted long": 30}
 for profile, examples in EXAMPLES.items():
     settings.register_profile(profile, deadline=None, max_examples=examples)
 settings.load_profile(" ".join(["interpreted"] * INTERPRETED + ["long"] * LONG) or "usual")

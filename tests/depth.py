@@ -33,4 +33,10 @@ def deeper(examples: int, in_long: int) -> Callable[[_Test], _Test]:
 def thinned(cases: Sequence[Any], every: int) -> list[Any]:
     """The parameters of a test, all but every n-th of them left to `make test-long`; the first and the last stay."""
     last = len(cases) - 1
-    return [case if k % every == 0 or k == last else pytest.param(case, marks=long) for k, case in enumerate(cases)]
+    return [case if k % every == 0 or k == last else _left_to_long(case) for k, case in enumerate(cases)]
+
+
+def _left_to_long(case: Any) -> Any:
+    if isinstance(case, type(pytest.param())):
+        return case._replace(marks=(*case.marks, long))
+    return pytest.param(case, marks=long)

@@ -7,9 +7,13 @@
 from __future__ import annotations
 
 import importlib
+import time
 from typing import Any
 
 __version__ = "0.4.0"
+
+IMPORTED_NS = time.time_ns()
+"""When this process imported the package: what was edited later is not, or not in whole, what it runs."""
 
 _BASES = {
     "Arenas": "workbench.policies.malloc.arenas",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import workbench as wb
-from tests.depth import LONG
+from tests.depth import LONG, thinned
 from tests.public_traces import NAMED, needs_public_traces
 from workbench.figures import draw_all, figure
 from workbench.figures.save import as_csv
@@ -59,7 +59,7 @@ def test_there_are_sweeps_and_studies():
 
 
 @pytest.mark.deeper
-@pytest.mark.parametrize("path", [case(path) for path in SWEEPS])
+@pytest.mark.parametrize("path", thinned([case(path) for path in SWEEPS], 4))
 def test_sweep(path, tmp_path, monkeypatch):
     if NAMED:
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)

@@ -106,6 +106,33 @@ class Mine(Placement):
     answer = build()
 """
 AIM = "@njit\ndef aim():\n    return {0}\n"
+OVERLOAD = "from numba.extending import overload\ndef aim():\n    return 7\n§overload(aim)\ndef aim_compiled():\n"
+AIM_OF = policy(
+    "aim(300)", "§njit('{0}')\ndef low(x):\n    return x\n§njit\ndef aim(x):\n    return 0 if low(x) == 300 else 40"
+)
+LOCAL = policy(
+    "aim(300)",
+    "from numba import int8, int64\n§njit(locals={{'y': {0}}})\ndef aim(x):\n    y = x\n    return 0 if y == 300 else 40",
+)
+JITCLASS = """
+from numba.experimental import jitclass
+from numba import int64
+§jitclass([('x', int64)])
+class Low:
+    def __init__(self, x):
+        self.x = x
+    def aim(self):
+"""
+NAMED = """
+def build():
+    c, y, {0} = 3, 5, 7
+    def answer(free, segments, length, params, memory):
+        return from_aim(free, segments, length, {0} - y - c + 1)
+    return answer
+class Mine(Placement):
+    answer = build()
+"""
+CELLS = "def build({0}, {1}):\n    def inner():\n        return {0} - {1}\n    return inner\naim = build(3, 2)"
 
 CASES = [
     Case("a module's constant", policy("AIM", "AIM = @"), "AIM = 40"),
@@ -161,7 +188,46 @@ CASES = [
     Case("what is imported within a method", by_levers("self.aim()", within="def aim(self):\n    from identity_helper import AIM\n    return AIM"), helper="AIM = @"),
     Case("a default of a method", by_levers("self.aim()", within="def aim(self, low=@):\n    return low")),
     Case("a default by keyword", by_levers("self.aim()", within="def aim(self, *, low=@):\n    return low")),
+    Case("a default by keyword set in place", by_levers("aim()", "def aim(*, low=0):\n    return low"), "aim.__kwdefaults__['low'] = 40"),
     Case("a generator expression", by_levers("sum(AIM for k in range(1))", "AIM = @")),
+    Case("an attribute of a function", by_levers("aim.low", "def aim():\n    return 0\naim.low = @")),
+    Case("an attribute of a function set in place", by_levers("aim()", "def aim():\n    return aim.low\naim.low = 0"), "aim.low = 40"),
+    Case("an attribute that a function is given", by_levers("getattr(aim, 'low', 0)", "def aim():\n    return 0"), "aim.low = 40"),
+    Case("an object that hides its state", by_levers("LOW.x", "class Low:\n    def __init__(self, x):\n        self.x = x\n    def __getstate__(self):\n        return {}\nLOW = Low(@)")),
+    Case("an object that hides its state, set in place", by_levers("LOW.x", "class Low:\n    x = 0\n    def __getstate__(self):\n        return {}\nLOW = Low()"), "LOW.x = 40"),
+    Case("an object that hides its slots", by_levers("LOW.x", "class Low:\n    __slots__ = ('x',)\n    def __reduce__(self):\n        return Low, ()\nLOW = Low()\nLOW.x = @")),
+    Case("an object that is copied by its name", by_levers("LOW.x", "class Low:\n    def __init__(self, x):\n        self.x = x\n    def __reduce__(self):\n        return 'LOW'\nLOW = Low(@)")),
+    Case("an object that cannot be copied", by_levers("LOW.x", "class Low:\n    def __init__(self, x):\n        self.x = x\n    def __reduce__(self):\n        raise TypeError('no')\nLOW = Low(@)")),
+    Case("another helper that wraps a function of Python", by_levers("aim()", "import math\n§functools.wraps(math.floor)\ndef aim():\n    return @")),
+    Case("another class that wraps one of Python", by_levers("LOW.aim()", "class Low:\n    __module__ = 'math'\n    def aim(self):\n        return @\nLOW = Low()")),
+    Case("another dataclass that is made", by_levers("LOW.aim()", "import dataclasses\nLOW = dataclasses.make_dataclass('Low', [], namespace={'aim': lambda self: @})()")),
+    Case("another class that is made of nothing but a value", by_levers("LOW.aim", "import types\nLOW = types.new_class('Low', (), {}, lambda space: space.update(aim=@))()")),
+    Case("a part of a package that is imported within a method", by_levers("self.aim()", within="def aim(self):\n    import identity_helper.part\n    return identity_helper.AIM"), helper="import sys, types\nsys.modules['identity_helper.part'] = types.ModuleType('identity_helper.part')\nAIM = @"),
+    Case("a ufunc that Numba compiles", by_levers("aim(1)", "from numba import vectorize\n§vectorize\ndef aim(x):\n    return x * 0 + @")),
+    Case("the types of a signature", AIM_OF.format("int64(int64)"), AIM_OF.format("int64(int8)")),
+    Case("the type that a signature returns", AIM_OF.format("int64(int64)"), AIM_OF.format("int8(int64)")),
+    Case("the types of local variables", LOCAL.format("int64"), LOCAL.format("int8")),
+    Case("a function that is overloaded for compiled code", policy("aim()", OVERLOAD + "    def impl():\n        return @\n    return impl")),
+    Case("a constant of an overload", policy("aim()", "AIM = 0\n" + OVERLOAD + "    def impl():\n        return AIM\n    return impl"), "AIM = 40"),
+    Case("a constant that an overload is made with", policy("aim()", "AIM = 0\n" + OVERLOAD + "    low = AIM\n    def impl():\n        return low\n    return impl"), "AIM = 40"),
+    Case("a compiled class", by_levers("LOW.aim()", JITCLASS + "        return @\nLOW = Low(0)")),
+    Case("a compiled object set in place", by_levers("LOW.x", JITCLASS + "        return 0\nLOW = Low(0)"), "LOW.x = 40"),
+    Case("a long array in a typed dict", by_levers("LOW[1][1500]", "from numba.typed import Dict\nLOW = Dict()\nLOW[1] = np.zeros(3000)"), "LOW[1][1500] = 40"),
+    Case("a typed list", by_levers("LOW[0]", "from numba.typed import List\nLOW = List([0])"), "LOW[0] = 40"),
+    Case("a function by type", by_levers("aim(1)", "§functools.singledispatch\ndef aim(x):\n    return 7\n§aim.register(int)\ndef aim_of_int(x):\n    return @")),
+    Case("a constant of a function by type", by_levers("aim(1)", "AIM = 0\n§functools.singledispatch\ndef aim(x):\n    return AIM"), "AIM = 40"),
+    Case("another type of a function by type", by_levers("aim(1)", "§functools.singledispatch\ndef aim(x):\n    return 7"), "aim.register(int, lambda x: 40)"),
+    Case("a method by type", by_levers("self.aim(1)", within="§functools.singledispatchmethod\ndef aim(self, x):\n    return @")),
+    Case("a regular expression", by_levers("len(AIM.match('a' * 40)[0])", "import re\nAIM = re.compile('')"), "AIM = re.compile('a*')"),
+    Case("a method of a regular expression", by_levers("len(aim('a' * 40)[0])", "import re\naim = re.compile('').match"), "aim = re.compile('a*').match"),
+    Case("another method of a regular expression", by_levers("len(aim('b' + 'a' * 40)[0])", "import re\naim = re.compile('a*').match"), "aim = re.compile('a*').search"),
+    Case("the flags of a regular expression", by_levers("len(aim('A' * 40)[0])", "import re\naim = re.compile('a*').match"), "aim = re.compile('a*', re.I).match"),
+    Case("what a module gives by name", by_levers("identity_helper.AIM", "import identity_helper"), helper="def __getattr__(name):\n    return @"),
+    Case("a wrapped function read by its attribute", by_levers("aim()", "def deco(f):\n    §functools.wraps(f)\n    def g():\n        return g.__wrapped__()\n    return g\n§deco\ndef aim():\n    return @")),
+    Case("a class in brackets", by_levers("AIM['x']", "class AIM:\n    def __class_getitem__(cls, key):\n        return @")),
+    Case("a cached special method", by_levers("len(AIM)", "class Aim:\n    §functools.lru_cache\n    def __len__(self):\n        return @\nAIM = Aim()")),
+    Case("a partial special method", by_levers("AIM()", "class Aim:\n    def low(self, x):\n        return x\n    __call__ = functools.partialmethod(low, @)\nAIM = Aim()")),
+    Case("a constant with a special name", by_levers("AIM.__aim__", "class Aim:\n    __aim__ = @\nAIM = Aim()")),
     Case("a policy held as a constant", by_levers("int(INNER.aim)", "class Held(Placement):\n    aim: int = lever(0, least=0, most=64)\n    def answer(free, segments, length, params, memory):\n        return -1\nINNER = Held(aim=@)")),
 ]  # fmt: skip
 """Each differs in one thing that executes."""
@@ -181,6 +247,11 @@ ALIKE = [
     Case("the order of definitions", policy("AIM", "AIM = 0\nB = 1"), policy("AIM", "B = 1\nAIM = 0")),
     Case("the text of a lever", policy("0", within="k: int = lever(0, least=0, most=9, description='one')"), policy("0", within="k: int = lever(0, least=0, most=9, description='two')")),
     Case("an equal constant", policy("AIMS[0]", "AIMS = np.array([0])"), "AIMS = np.array([0])"),
+    Case("a compiled class that is defined again", by_levers("LOW.aim()", JITCLASS + "        return 0\nLOW = Low(0)")),
+    Case("a stencil that is defined again", by_levers("aim(np.zeros(3))[1]", "from numba import stencil\n§stencil\ndef aim(x):\n    return x[0]")),
+    Case("the name of a closure variable", NAMED.format("b"), NAMED.format("x")),
+    Case("names of closure variables in another order", NAMED.format("b"), NAMED.format("z")),
+    Case("the name that a helper's cell has", by_levers("aim()", CELLS.format("one", "two")), by_levers("aim()", CELLS.format("two", "one"))),
     Case("the number's text", policy("64"), policy("0x40")),
 ]  # fmt: skip
 """Each differs in nothing that executes."""
@@ -228,8 +299,8 @@ def _aimed(text: str, aim: int) -> str:
 
 
 def run(text: str, space: dict[str, Any], name: str) -> None:
-    """Execute a text where names of modules of the table stand for these."""
-    exec(compile(text, f"<{name}>", "exec", dont_inherit=True), space)
+    """Execute a text, in which § begins decorators, where names of modules of the table stand for these."""
+    exec(compile(text.replace("§", "@"), f"<{name}>", "exec", dont_inherit=True), space)
 
 
 @contextmanager
@@ -238,5 +309,5 @@ def edited(case: Case) -> Iterator[Edited]:
     try:
         yield Edited(case)
     finally:
-        for name in ("identity_helper", "identity_other"):
+        for name in ("identity_helper", "identity_other", "identity_helper.part"):
             sys.modules.pop(name, None)

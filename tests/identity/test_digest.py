@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from tests.identity.table import ALIKE, CASES, Case, edited, policy
+from tests.identity.table import ALIKE, CASES, Case, by_levers, edited, policy
 from workbench.errors import InputError
 from workbench.identity import digest_of, one_moment, snapshot
 
@@ -71,6 +71,63 @@ def test_a_hidden_generator_is_refused():
 
     with pytest.raises(InputError, match=r"reads random\.random, a random generator"):
         digest_of(answer)
+
+
+READS = """
+np.loadtxt('x') np.load('x') np.genfromtxt('x') np.fromfile('x') open('x') os.environ['X']
+os.environ.get('X') os.getenv('X') path.read_text()
+"""
+BY_NAME = """
+globals()['AIM'] eval('AIM') exec('AIM') __import__('x').AIM sys.modules['x'].AIM
+importlib.import_module('x').AIM load('x').AIM
+"""
+DRAWS = """
+secrets.randbelow(45) secrets.token_bytes(1)[0] os.urandom(1)[0] uuid.uuid4().int uuid.uuid1().int
+np.random.random() random.randint(0,9)
+"""
+IMPORTS = """
+import importlib, math, os, random, secrets, sys, time, uuid, pathlib
+from importlib import import_module as load
+path = pathlib.Path("x")
+"""
+
+
+@pytest.mark.parametrize(
+    ("aim", "cure"),
+    [
+        *((aim, "read it when the module is imported: then its value is part of the id") for aim in READS.split()),
+        *((aim, "name them directly") for aim in BY_NAME.split()),
+        *((aim, "draw from np.random.default_rng.seed.|use numbers, texts") for aim in DRAWS.split()),
+        *(
+            (f"{aim}()", "give it a seed")
+            for aim in ("np.random.default_rng", "np.random.RandomState", "random.Random")
+        ),
+        ("time.time_ns()", "use a number"),  # stands for a policy that reads a clock
+        ("np.frompyfunc(lambda x: 0, 1, 1)(1) + LOW", "use numbers"),
+    ],
+)
+def test_what_a_policy_reads_that_no_id_can_tell_is_refused_in_one_sentence(aim, cure):
+    before = IMPORTS + "\nAIM = 0\nLOW = np.frompyfunc(lambda x: 0, 1, 1)"
+    sentence = rf"^Mine\.parameters reads [\w.]+, (a|which|whose) .*: no run can be named by it; ({cure})[^.]*\.$"
+    with edited(Case("refused", by_levers(aim, before))) as here, pytest.raises(InputError, match=sentence):
+        digest_of(type(here.policy))
+
+
+@pytest.mark.parametrize(
+    "aim",
+    ["np.random.default_rng(3).random()", "random.Random(3).random()", "np.add(1, 2)", "math.floor(2.5)", "add(1, 2)"],
+)
+def test_seeded_generators_and_what_packages_offer_are_not_refused(aim):
+    with edited(Case("fine", by_levers(aim, IMPORTS + "\nfrom numpy import add"))) as here:
+        digest_of(type(here.policy))
+
+
+def test_what_is_read_when_a_module_is_imported_is_a_value_as_any_other(tmp_path):
+    (tmp_path / "aim.txt").write_text("40")
+    with edited(Case("read", policy("AIM", f"AIM = int(open('{tmp_path / 'aim.txt'}').read())"))) as here:
+        before = digest_of(type(here.policy))
+        here.space["AIM"] = 0
+        assert digest_of(type(here.policy)) != before
 
 
 def test_functions_that_call_each_other_and_values_that_hold_themselves_have_an_end():

@@ -7,6 +7,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.identity import digest_of, one_moment
+from workbench.policies.beside import module_of
 from workbench.policies.from_file import policy_files, policy_in_file
 
 USES = """
@@ -136,6 +137,29 @@ def test_a_helper_imported_within_a_function_counts(tmp_path):
         write(tmp_path, "", "0", helper=f"AIM = {aim}")
         with (tmp_path / "mine.py").open("a") as file:
             file.write("\n    def parameters(self):\n        from helper import AIM\n        return [AIM]\n")
+        return mine(tmp_path)
+
+    assert digest_of(written(3)) != digest_of(written(4))
+    assert mine(tmp_path)().parameters() == [4]
+
+
+def test_data_that_a_file_reads_as_it_is_executed_is_read_again_with_the_file_alone(tmp_path):
+    """As README says; in another process it is always read."""
+    text = "import pathlib\nAIM = pathlib.Path(__file__).with_name('aim.txt').read_text()\n"
+    (tmp_path / "reads.py").write_text(text)
+    found = []
+    for aim, source in (("1", text), ("2", text), ("2", text + "# edited\n")):
+        (tmp_path / "aim.txt").write_text(aim)
+        (tmp_path / "reads.py").write_text(source)
+        found.append(module_of(tmp_path / "reads.py").AIM)
+    assert found == ["1", "1", "2"]
+
+
+def test_a_helper_that_is_named_as_a_package_is_the_file_that_is_imported(tmp_path):
+    def written(aim):
+        write(tmp_path, "", "0", optuna=f"AIM = {aim}")
+        with (tmp_path / "mine.py").open("a") as file:
+            file.write("\n    def parameters(self):\n        from optuna import AIM\n        return [AIM]\n")
         return mine(tmp_path)
 
     assert digest_of(written(3)) != digest_of(written(4))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 CLASSES = range(6)
@@ -85,11 +86,12 @@ def balance_measures(record: Any) -> dict[str, float]:
     held, modules = utilisations(record), range(record.modules)
     room = [int(b) * (record.units if of_unit else 1) for b, of_unit in zip(record.blocks, record.of_unit, strict=True)]
     names = dict(enumerate(record.resources))
-    whole = {
-        r: sum(held[c][m][r] for c in range(len(held)) for m in modules) / (len(held) * record.modules * room[r])
+    exact = {
+        r: Fraction(sum(held[c][m][r] for c in range(len(held)) for m in modules), len(held) * record.modules * room[r])
         for r in names
     }
-    busiest = max(names, key=lambda r: (whole[r], -r))
+    busiest = max(names, key=lambda r: (exact[r], -r))
+    whole = {r: float(share) for r, share in exact.items()}
     shares = [sum(now[m][busiest] for now in held) / (len(held) * room[busiest]) for m in modules]
     variances = [_variance([now[m][busiest] / room[busiest] for m in modules]) for now in held]
     return {

@@ -6,14 +6,17 @@ for its digest whenever a run begins, and compiled anew when that is another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from numba.core import event
+from numba.core.caching import NullCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from workbench.errors import PolicyError
-from workbench.identity import Snapshot, current, digest_of
+from workbench.identity import Snapshot, current, digest_of, look, still, tell_of_snapshots
 
 Compiled = tuple[int, Any]
 """An address, and what keeps the code there alive."""
@@ -43,17 +46,28 @@ class Versions:
         taken = current(answer)
         key = taken.digest, way
         if key not in self._known:
-            forget(_helpers(taken))
+            freshen(taken)
             found = compiled(taken.digest)
             if changed := taken.changed():
                 raise PolicyError(f"{answer.__qualname__}: {changed} changed while it was compiled.")
-            trust(_helpers(taken))
             self._known[key] = found
         return self._known[key][0]
 
 
-_trusted: WeakKeyDictionary[Any, tuple[str, frozenset[Any]]] = WeakKeyDictionary()
-"""Of a user's compiled helper, its digest when all of its compiled forms were made, and which these are."""
+class _Trusted(NamedTuple):
+    """What a user's compiled helper is known to have been compiled from."""
+
+    taken: Snapshot
+    """Of the helper, as it was then."""
+    forms: frozenset[Any]
+    """The arguments of the forms that were compiled from it."""
+    declared: Mapping[Any, Any]
+    """Of fixed signatures, those that declare what is returned, by their arguments."""
+
+
+_trusted: WeakKeyDictionary[Any, _Trusted] = WeakKeyDictionary()
+_asked: WeakKeyDictionary[Any, Snapshot] = WeakKeyDictionary()
+"""Of each function that says what Numba compiles in place of another one, what it was when it was last asked."""
 
 
 def _helpers(taken: Snapshot) -> Iterator[Any]:
@@ -61,42 +75,133 @@ def _helpers(taken: Snapshot) -> Iterator[Any]:
 
     `register_jitable` and `overload` make some behind the scenes.
     """
-    yield from taken.compiled
+    yield from (helper for helper in taken.compiled if hasattr(helper, "_reset_overloads"))
+    for template in _templates(taken):
+        made = [made for made, _ in template._impl_cache.values() if made is not None]
+        yield from (helper for helper in made if hasattr(helper, "_reset_overloads"))
+
+
+def _templates(taken: Snapshot) -> Iterator[Any]:
+    """Yield what holds the forms that Numba has made of functions that a snapshot passed."""
     for function in taken.functions:
         known = cpu_target.typing_context._lookup_global(function)
-        for template in getattr(known, "templates", ()):
-            yield from (made for made, _ in getattr(template, "_impl_cache", {}).values() if made is not None)
+        yield from (one for one in getattr(known, "templates", ()) if hasattr(one, "_overload_func"))
 
 
-def forget(helpers: Iterable[Any]) -> None:
-    """Let a user's compiled helpers be compiled anew, unless they were compiled from what they are now.
+def freshen(taken: Snapshot) -> bool:
+    """Let the user's compiled helpers that a snapshot passed be compiled anew, unless they are of what they are now.
 
-    Those with fixed signatures are compiled at once, after all are forgotten, since they may call one another.
+    Python calls them too, in a policy's `parameters` for one, and then nothing else asks what they were compiled from.
+    Returns whether fixed signatures were compiled, which may return another type now.
+
+    Raises
+    ------
+    PolicyError
+        Something that Numba compiles once for all (`vectorize`, `stencil`, `jitclass`) is another than it was.
     """
-    stale = [helper for helper in helpers if hasattr(helper, "_reset_overloads") and not _is_trusted(helper)]
-    before = [(helper, list(helper.overloads), helper._can_compile) for helper in stale]
+    _refuse_changed(taken)
+    for template in _templates(taken):
+        if not still(_asked, template._overload_func):
+            template._impl_cache.clear()
+    stale = [helper for helper in dict.fromkeys(_helpers(taken)) if not _is_trusted(helper)]
+    if stale:
+        with global_compiler_lock:
+            _forget(stale)
+    return not all(helper._can_compile for helper in stale)
+
+
+tell_of_snapshots(freshen)
+
+
+def _refuse_changed(taken: Snapshot) -> None:
+    """Refuse what keeps forms that nothing can take from it, such as ufuncs, once it is another than it was."""
+    for helper in taken.compiled:
+        if not hasattr(helper, "_reset_overloads"):
+            before = _once.setdefault(helper, look(helper))
+            if before.changed() and before.digest != look(helper).digest:
+                name = _name(helper)
+                raise PolicyError(
+                    f"{name} was compiled once for all by Numba ({_decorator(helper)}), and something that it "
+                    "refers to has changed since: define it anew."
+                )
+
+
+def _name(helper: Any) -> str:
+    names = (getattr(helper, name, None) for name in ("__name__", "class_name"))
+    return str(next(filter(None, names), None) or helper.kernel_ir.func_id.func_name)
+
+
+def _decorator(helper: Any) -> str:
+    return _DECORATORS.get(type(helper).__name__, type(helper).__name__)
+
+
+_DECORATORS = {
+    "CFunc": "cfunc",
+    "DUFunc": "vectorize",
+    "GUFunc": "guvectorize",
+    "ClassType": "jitclass",
+    "StencilFunc": "stencil",
+}
+_once: WeakKeyDictionary[Any, Snapshot] = WeakKeyDictionary()
+"""Of each thing that Numba compiles once for all, what it was when it was first met."""
+
+
+def _forget(stale: Sequence[Any]) -> None:
+    """Forget the compiled forms of helpers; fixed signatures are compiled at once, as helpers may call one another."""
+    before = [(helper, dict(helper.overloads), helper._can_compile) for helper in stale]
     for helper in stale:
-        helper._make_finalizer()()
-        helper._reset_overloads()
-        helper._cache.flush()
-        helper._can_compile = True
-    for helper, signatures, open_ended in before:
-        if not open_ended:
-            for signature in signatures:
-                helper.compile(signature)
-            helper._can_compile = False
+        _clear(helper)
+    for helper, forms, open_ended in before:
+        known = _trusted.get(helper)
+        declared = {} if open_ended else known.declared if known else _declared(helper, forms)
+        for arguments in () if open_ended else forms:
+            helper.compile(declared.get(arguments, arguments))
+        helper._can_compile = open_ended
+        _trusted[helper] = _Trusted(look(helper), frozenset(helper.overloads), declared)
 
 
-def trust(helpers: Iterable[Any]) -> None:
-    """Remember that helpers are compiled from what they are now."""
-    for helper in helpers:
-        if hasattr(helper, "_reset_overloads"):
-            _trusted[helper] = digest_of(helper), frozenset(helper.overloads)
+def _clear(helper: Any) -> None:
+    helper._make_finalizer()()
+    helper._reset_overloads()
+    helper._cache = NullCache()
+    helper._can_compile = True
+
+
+def _declared(helper: Any, forms: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return which fixed signatures declare what is returned: those that otherwise return another type.
+
+    Numba does not keep which ones do, and one that does not is to return what follows from the values of now.
+    """
+    for arguments in forms:
+        helper.compile(arguments)
+    inferred = {arguments: form.signature.return_type for arguments, form in helper.overloads.items()}
+    found = {a: form.signature for a, form in forms.items() if form.signature.return_type != inferred[a]}
+    if found:
+        _clear(helper)
+    return found
 
 
 def _is_trusted(helper: Any) -> bool:
-    digest, signatures = _trusted.get(helper, ("", frozenset()))
-    return signatures == frozenset(helper.overloads) and digest == digest_of(helper)
+    known = _trusted.get(helper)
+    if known is None or not known.forms.issuperset(helper.overloads):
+        return False
+    return not known.taken.changed() or known.taken.digest == look(helper).digest
+
+
+class _Trust(event.Listener):
+    """Trusts what is compiled while a helper is what it was when it was last looked at."""
+
+    def on_start(self, event: Any) -> None:
+        """Do nothing: what counts is what it was compiled from in the end."""
+
+    def on_end(self, event: Any) -> None:
+        helper = event.data["dispatcher"]
+        known = _trusted.get(helper) if hasattr(helper, "_reset_overloads") else None
+        if known is not None and not known.taken.changed():
+            _trusted[helper] = known._replace(forms=known.forms | {tuple(event.data["args"])})
+
+
+event.register("numba:compile", _Trust())
 
 
 def name_by_digest(helpers: Iterable[Any]) -> None:

@@ -47,7 +47,7 @@ def call_on_leash(command: Sequence[str], env: Mapping[str, str] | None = None) 
     )
     os.close(end)
     try:
-        return keeper.wait()
+        return _ended(keeper)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped; the server has ended, and all that it had started.") from None
     finally:
@@ -55,6 +55,13 @@ def call_on_leash(command: Sequence[str], env: Mapping[str, str] | None = None) 
         with suppress(subprocess.TimeoutExpired):
             keeper.wait(2 * END_SECONDS)
         _kill_all(others)  # of a keeper that was itself killed
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a process, and look up meanwhile: a signal that comes just before one call that waits is not heard."""
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(LOOK_SECONDS)
 
 
 def keep(end: int, command: Sequence[str]) -> int:
@@ -79,13 +86,19 @@ def keep(end: int, command: Sequence[str]) -> int:
 
 
 def _kill_all(others: Collection[int] = ()) -> None:
-    """Kill every descendant of this process but some others, and what they start meanwhile."""
-    deadline = time.monotonic() + END_SECONDS
-    while (left := set(descendants(os.getpid())).difference(others)) and time.monotonic() < deadline:
+    """Kill every descendant of this process but some others, and what they start meanwhile.
+
+    None must be left twice in a row: one whose parent ends while the processes are listed is missing from the list.
+    """
+    deadline, empty = time.monotonic() + END_SECONDS, 0
+    while empty < 2 and time.monotonic() < deadline:
+        left = set(descendants(os.getpid())).difference(others)
+        empty = 0 if left else empty + 1
         for process in left:
-            with suppress(ProcessLookupError, PermissionError, ChildProcessError):
+            with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
-            os.waitpid(process, os.WNOHANG)
+            with suppress(ChildProcessError):  # a child's child, which becomes ours when that has ended
+                os.waitpid(process, os.WNOHANG)
         time.sleep(0.01)
 
 

@@ -8,10 +8,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from workbench.errors import InputError
-from workbench.identity import FORMAT, PYTHON
-from workbench.levers import Spec
+from workbench.identity import FORMAT, PYTHON, current
+from workbench.levers import Spec, identity_of
 from workbench.machine import Described
 from workbench.policies.policy import Policy
+from workbench.streams import Streams
 
 
 class Setup(NamedTuple):
@@ -22,23 +23,26 @@ class Setup(NamedTuple):
     workload: Any
     policies: Mapping[str, Policy]
     options: Spec
-    code: tuple[tuple[type[Spec], str], ...] = ()
+    code: tuple[tuple[type, str], ...] = ()
     """Each class of the user's that a setup of a plan uses, with its digest when the plan was made."""
+    engine_code: str = ""
+    """The digest of the user's engine when the plan was made; empty where it is part of this package."""
 
     def identity(self) -> dict[str, Any]:
         """Return the setup in plain types: what a run id is the digest of, with the seed and the engine's revision.
 
-        Of the code of policies, workloads and machines it holds the digests at this moment, which may differ between
-        minor versions of Python; so it names the version.
+        Of the code of policies, workloads, machines and random streams it holds the digests at this moment, which may
+        differ between minor versions of Python; so it names the version.
         """
         return {
             "format": FORMAT,
             "python": PYTHON,
             "engine": self.engine,
-            "machine": self.machine.identity(),
-            "workload": self.workload.identity(),
-            "policies": {slot: policy.identity() for slot, policy in sorted(self.policies.items())},
-            "options": self.options.identity(),
+            "streams": current(Streams).digest,
+            "machine": identity_of(self.machine),
+            "workload": identity_of(self.workload),
+            "policies": {slot: identity_of(policy) for slot, policy in sorted(self.policies.items())},
+            "options": identity_of(self.options),
         }
 
 

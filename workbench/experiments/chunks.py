@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.engines.engine import Setup
+from workbench.experiments.fault import MOST_OF_NAME, shortened
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
 from workbench.experiments.work import Task
@@ -43,6 +44,12 @@ class Chunk(NamedTuple):
         tasks = [] if index is None else [task for number, task in enumerate(self.tasks) if number != index]
         if tasks:
             yield Chunk(self.setups, tasks)
+
+    def told(self, index: int) -> str:
+        """One of the runs as a sentence names it."""
+        task = self.tasks[index]
+        policies = [policy.short() for policy in self.setups[task.point].policies.values()]
+        return f"seed {task.seed} of {shortened(', '.join(policies), MOST_OF_NAME)}"
 
     def after(self, done: int) -> Iterator[Chunk]:
         """What is left when the first runs are done: one chunk or none."""

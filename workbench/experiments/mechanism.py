@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.engines.engine import Engine
 from workbench.errors import InputError, unknown_name
-from workbench.experiments.run_id import Revision
+from workbench.experiments.run_id import Revision, digest
 from workbench.identity import current
 from workbench.metrics.measure import Measure
 
@@ -25,14 +25,13 @@ class Mechanism(NamedTuple):
 
     @property
     def revision(self) -> Revision:
-        """What a run's id holds of the engine: its revision; of a user's engine the digest of its code too.
+        """What a run's id holds of the engine: its revision; of a user's also a digest of its code and its attributes.
 
         An engine of this package is held to its revision by a test of what it returns.
         """
-        engine = type(self.engine)
-        if engine.__module__.startswith("workbench."):
+        if type(self.engine).__module__.startswith("workbench."):
             return self.engine.revision
-        return self.engine.revision, current(engine).digest
+        return self.engine.revision, digest(current(type(self.engine)).digest + current(self.engine).digest)
 
 
 _MODULES = {
@@ -78,6 +77,11 @@ def mechanisms() -> list[str]:
 def is_built_in(name: str) -> bool:
     """Return True if a mechanism is part of this package."""
     return name in _MODULES
+
+
+def is_loaded(name: str) -> bool:
+    """Return True if this process has imported a mechanism's modules, or it was entered."""
+    return name in _ready
 
 
 def enter(found: Mechanism) -> None:

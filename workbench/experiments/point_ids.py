@@ -7,7 +7,9 @@ from typing import Any
 from workbench.engines.engine import Setup
 from workbench.experiments.planned_code import own_classes, with_code
 from workbench.experiments.run_id import Revision, canonical, digest
-from workbench.identity import FORMAT, PYTHON
+from workbench.identity import FORMAT, PYTHON, current
+from workbench.levers import identity_of
+from workbench.streams import Streams
 
 
 class PointIds:
@@ -19,6 +21,7 @@ class PointIds:
 
     def __init__(self, revision: Revision) -> None:
         self._python, self._revision = canonical(PYTHON), canonical(revision)
+        self._streams = canonical(current(Streams).digest)
         self._known: dict[int, tuple[Any, str, bool]] = {}
 
     def of(self, setup: Setup) -> tuple[str, Setup]:
@@ -30,14 +33,15 @@ class PointIds:
         each = ",".join([f'"{slot}":{policies[slot][0]}' for slot in sorted(policies)])
         text = (
             f'{{"engine":"{setup.engine}","format":{FORMAT},"machine":{machine},"options":{options},'
-            f'"policies":{{{each}}},"python":{self._python},"revision":{self._revision},"workload":{workload}}}'
+            f'"policies":{{{each}}},"python":{self._python},"revision":{self._revision},'
+            f'"streams":{self._streams},"workload":{workload}}}'
         )
-        own = m or o or w or any(own for _, own in policies.values())
+        own = m or o or w or isinstance(self._revision, tuple) or any(own for _, own in policies.values())
         return digest(text), with_code(setup) if own else setup
 
     def _part(self, part: Any) -> tuple[str, bool]:
         """Return a part's text and whether it is of the user's; kept with the part, whose address no other gets."""
         if (known := self._known.get(id(part))) is None:
             own = any(True for _ in own_classes(part))
-            known = self._known[id(part)] = part, canonical(part.identity()), own
+            known = self._known[id(part)] = part, canonical(identity_of(part)), own
         return known[1], known[2]

@@ -21,6 +21,7 @@ from workbench.experiments.printed import Echo, contain, routed
 from workbench.experiments.progress import Progress, Silent
 from workbench.experiments.row_origins import own_origin
 from workbench.experiments.run_id import canonical
+from workbench.experiments.sources import check_unedited
 from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
 from workbench.experiments.watchers import usual_watcher
@@ -76,6 +77,8 @@ def run_plan(
     store.driven(len(plan), len(plan) - len(pending))
     if pending and not _elsewhere(executor):
         say_compiling(pending[0].point.setup.engine, watch.say)
+    if pending:
+        check_unedited()
     watch.begin(len(plan), len(plan) - len(pending))
     try:
         with noticed(), routed(), closing(_batches(pending, workers, executor, limit_seconds)) as batches:

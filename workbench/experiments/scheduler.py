@@ -172,7 +172,10 @@ class Scheduler:
 
         What was under way is suspected and tried alone; the rest is simply done again.
         """
-        death = self._pool.death(problem, report.pid if report else 0)
+        try:
+            death = self._pool.death(problem, report.pid if report else 0)
+        except WorkbenchError as lost:
+            raise self._lost_with(lost, bundle, report) from None
         if death is None:
             raise _no_death(problem)
         first = bundle.chunk.tasks[0].id
@@ -189,6 +192,13 @@ class Scheduler:
         else:
             self._suspects.append(_Suspect(bundle.chunk, time.monotonic() + death.pause_seconds))
         return None
+
+    def _lost_with(self, lost: WorkbenchError, bundle: _Bundle, report: Report | None) -> WorkbenchError:
+        """Return the error for a pool that is lost, which names the runs that were under way: one of them did it."""
+        others = ((other, self._board.read(other.reporter)) for other in self._under_way.values())
+        begun = [(one.chunk, said.run) for one, said in [(bundle, report), *others] if said is not None]
+        named = ", ".join(chunk.told(run) for chunk, run in begun)
+        return WorkbenchError(f"{lost} Under way when it was lost: {named}.") if named else lost
 
     def _suspect(self, chunk: Chunk, index: int | None) -> None:
         """Suspect a run of a bundle, or each where it is not known which was under way; have the others done again."""

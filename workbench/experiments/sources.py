@@ -6,14 +6,21 @@ import functools
 import hashlib
 import importlib.metadata
 import platform
+import time
 from pathlib import Path
 from typing import NamedTuple
 
+from workbench import IMPORTED_NS
 from workbench.errors import WorkbenchError
+from workbench.file_systems import on_network
 
 _ROOT = Path(__file__).parent.parent
 _COMPUTES = ("numba", "llvmlite", "numpy", "scipy")
 """The packages whose version may show in the bits of a result."""
+
+LOOK_SECONDS = 0.2
+_looked = float("-inf")
+"""When this process last looked whether its sources are as they were."""
 
 
 class Origin(NamedTuple):
@@ -24,13 +31,82 @@ class Origin(NamedTuple):
     """Python (major and minor) and the packages that compute."""
 
 
-@functools.cache
 def sources() -> str:
-    """A digest of every source and data file of this package, as they were when this process first asked."""
-    digest = hashlib.blake2b(digest_size=8)
+    """A digest of every source and data file of this package, as this process imported them.
+
+    Raises
+    ------
+    WorkbenchError
+        One was edited between the import and the first call.
+    """
+    return _taken().digest
+
+
+class _File(NamedTuple):
+    state: tuple[int, int, int]
+    digest: bytes
+
+
+class _Taken(NamedTuple):
+    digest: str
+    files: dict[Path, _File]
+
+
+@functools.cache
+def _taken() -> _Taken:
+    whole, files = hashlib.blake2b(digest_size=8), {}
     for path in sorted(p for p in _ROOT.rglob("*") if p.suffix in (".py", ".yaml")):
-        digest.update(str(path.relative_to(_ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+        state, content = _state(path), path.read_bytes()
+        _refuse_later(path, state)
+        files[path] = _File(state, _digest(content))
+        whole.update(str(path.relative_to(_ROOT)).encode() + b"\0" + content + b"\0")
+    return _Taken(whole.hexdigest(), files)
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    try:
+        now = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return now.st_mtime_ns, now.st_size, now.st_ino
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _refuse_later(path: Path, state: tuple[int, int, int]) -> None:
+    """Refuse a file that was edited after the import; times of another clock tell nothing."""
+    if IMPORTED_NS < state[0] <= time.time_ns() and not on_network(_ROOT):
+        raise _edited(path)
+
+
+def check_unedited() -> None:
+    """Refuse to go on in a process that imported other sources of this package than there are now.
+
+    It would compute some things with the old ones and, as rooms are imported when they are first needed, others with
+    the new ones. It looks at times and sizes (3 ms), at most five times a second.
+
+    Raises
+    ------
+    WorkbenchError
+        A file was edited since; the sentence names it.
+    """
+    global _looked
+    files = _taken().files
+    if time.monotonic() - _looked < LOOK_SECONDS:
+        return
+    for path, file in files.items():
+        if _state(path) != file.state and not (path.is_file() and _digest(path.read_bytes()) == file.digest):
+            raise _edited(path)
+    _looked = time.monotonic()
+
+
+def _edited(path: Path) -> WorkbenchError:
+    return WorkbenchError(
+        f"{path.relative_to(_ROOT.parent)} was edited after this process imported the workbench; restart the process "
+        "(in a notebook, the kernel), so that all of it computes with the same sources."
+    )
 
 
 @functools.cache

@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
-from workbench.errors import WorkbenchError
+from workbench.errors import InputError, WorkbenchError
 from workbench.experiments.board import SILENT, Reporter
 from workbench.experiments.fault import fault
-from workbench.experiments.foreign_engines import enter_packed
+from workbench.experiments.foreign_engines import PackedEngine, enter_packed, is_here
 from workbench.experiments.interrupts import is_own, noticed, raise_swallowed
 from workbench.experiments.measured_by import measures_digest
-from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.mechanism import Mechanism, is_loaded, mechanism
 from workbench.experiments.parcel import opened
 from workbench.experiments.planned_code import check_code
 from workbench.experiments.printed import install
 from workbench.experiments.row import Row
 from workbench.experiments.row_origins import own_origin
-from workbench.experiments.sources import Origin, check_origin
+from workbench.experiments.sources import Origin, check_origin, check_unedited
 from workbench.experiments.warm import COMPILING_SECONDS, first_run
 from workbench.experiments.watched import Watched
+from workbench.workloads.importers import Importer, enter_only
 
 
 class Task(NamedTuple):
@@ -117,7 +118,7 @@ def work_in_worker(
     limit_seconds: float,
     driver: Origin,
     report: Reporter = SILENT,
-    engines: Sequence[bytes] = (),
+    engine: PackedEngine | None = None,
 ) -> Done:
     """Do the same in another process than the driver's, for setups that came as parcels.
 
@@ -127,26 +128,37 @@ def work_in_worker(
         What the driver computes with; a worker that has something else refuses.
     report : Reporter
         Where each run is reported as it begins.
-    engines : sequence of bytes
-        Mechanisms that are not part of this package and that the setups name.
+    engine : PackedEngine, optional
+        The engine that the setups name, as the driver has it.
 
     Raises
     ------
     WorkbenchError
-        This process computes with something else than the driver.
+        This process computes with something else than the driver, or its sources were edited since it began.
     """
     check_origin(driver)
+    if engine is not None and not is_loaded(engine.name):
+        check_unedited()
     install()
     report.begin(0, limit_seconds + COMPILING_SECONDS)
-    unusable = "".join(filter(None, map(_entered, engines)))
+    unusable = _entered(engine) if engine is not None else ""
     setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
+    if engine is not None and not is_here(engine):
+        enter_only(_importers(setups))
     return work_within(setups, tasks, limit_seconds, report)
 
 
-def _entered(engine: bytes) -> str:
+def _importers(setups: Setups) -> Iterator[type[Importer]]:
+    found = (cls for setup in setups.values() if isinstance(setup, Setup) for cls, _ in setup.code)
+    return (cls for cls in found if issubclass(cls, Importer))
+
+
+def _entered(engine: PackedEngine) -> str:
     """Enter an engine that came along; return what is wrong where that fails."""
     try:
         enter_packed(engine)
+    except InputError as refusal:
+        return str(refusal)
     except BaseException as problem:
         return f"an engine cannot be opened in a worker: {fault(problem)}"
     return ""

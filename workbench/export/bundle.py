@@ -11,6 +11,7 @@ from workbench.experiments.provenance import environment, provenance
 from workbench.experiments.run_set import RunSet
 from workbench.export.content import MAIN, Content, content, in_order
 from workbench.export.drawings import drawings, write_figures
+from workbench.export.edited import check_unedited
 from workbench.export.inputs import write_sweep
 from workbench.export.manifest import MANIFEST, changed, is_bundle, read_manifest, write_manifest
 from workbench.export.owner import OWNED
@@ -38,7 +39,7 @@ def export(runs: RunSet, to: str | Path, style_name: str = "ieee") -> Path:
     Raises
     ------
     InputError
-        The style is unknown, or no run is finished.
+        The style is unknown, no run is finished, or a file that the sweep names was edited since it was run.
     StoreError
         The folder holds something else, or cannot be written.
     """
@@ -46,6 +47,7 @@ def export(runs: RunSet, to: str | Path, style_name: str = "ieee") -> Path:
     to = Path(to)
     if not any(row.status == "done" for row in runs.rows.values()):
         raise InputError(f"nothing to export: none of the {len(runs.plan)} runs of {runs.plan.sweep.name} is finished.")
+    check_unedited(runs)
     with appearing(to, is_bundle, _carry) as folder:
         _write(runs, folder, style_name)
     return to

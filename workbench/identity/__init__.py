@@ -6,7 +6,17 @@ constants, lists and arrays by their values. Two digests are equal where nothing
 
 import sys
 
-from workbench.identity.snapshot import Snapshot, current, digest_of, once_a_moment, one_moment, snapshot
+from workbench.identity.caches import empty_caches, still
+from workbench.identity.snapshot import (
+    Snapshot,
+    current,
+    digest_of,
+    look,
+    once_a_moment,
+    one_moment,
+    snapshot,
+    tell_of_snapshots,
+)
 
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 """The version of Python whose instructions the digests are of: others compile the same text to other ones."""
@@ -14,4 +24,18 @@ PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 FORMAT = 3
 """Which way of naming runs this is, part of what every id is the digest of; before 3 ids held the text of a policy."""
 
-__all__ = ["FORMAT", "PYTHON", "Snapshot", "current", "digest_of", "once_a_moment", "one_moment", "snapshot"]
+tell_of_snapshots(empty_caches)
+
+__all__ = [
+    "FORMAT",
+    "PYTHON",
+    "Snapshot",
+    "current",
+    "digest_of",
+    "look",
+    "once_a_moment",
+    "one_moment",
+    "snapshot",
+    "still",
+    "tell_of_snapshots",
+]

@@ -23,6 +23,8 @@ class Reference(NamedTuple):
     """Of an import, the module, with a dot in front for every level of a relative one."""
     chain: tuple[str, ...]
     """The attributes that are read from it directly; of an import, the names that are imported."""
+    bare: bool = False
+    """Whether what this gives is called without arguments."""
 
 
 class Parsed(NamedTuple):
@@ -32,6 +34,10 @@ class Parsed(NamedTuple):
     """Of all that is fixed: instructions, constants, parameters."""
     references: tuple[Reference, ...]
     """In the order of their first use, each once."""
+    attributes: frozenset[str]
+    """The names of all attributes that are read, of whatever."""
+    free: tuple[str, ...]
+    """The names of the closure variables in the order of their first use, whatever they are called."""
 
 
 class _Instruction(NamedTuple):
@@ -43,7 +49,9 @@ _SHIFTS = {"LOAD_GLOBAL": 1, "LOAD_SUPER_ATTR": 2, **({"LOAD_ATTR": 1} if sys.ve
 """By how many flag bits the index of a name stands to the left."""
 _GLOBALS = {dis.opmap[n] for n in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS") if n in dis.opmap}
 _FREE = {dis.opmap[n] for n in ("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF") if n in dis.opmap}
+_CLOSURE = set(dis.hasfree)
 _ATTRIBUTES = {dis.opmap[n] for n in ("LOAD_ATTR", "LOAD_METHOD") if n in dis.opmap}
+_CALL = dis.opmap["CALL"]
 _CONSTANTS = set(dis.hasconst)
 _IMPORT, _STORE = dis.opmap["IMPORT_NAME"], dis.opmap["STORE_NAME"]
 _SMALL = dis.opmap.get("LOAD_SMALL_INT", -1)
@@ -69,11 +77,14 @@ def _parsed(code: CodeType) -> Parsed:
     instructions = list(_instructions(code))
     stream: list[int] = []
     constants: list[str] = []
+    free: dict[str, int] = {}
     for place, (operation, argument) in enumerate(instructions):
         if operation in _CONSTANTS:
             if not _is_note(code, instructions, place):
                 stream += (operation, -1)
                 constants.append(_constant(code.co_consts[argument], inner))
+        elif operation in _CLOSURE and (name := _closed_over(code, argument)):
+            stream += (operation, -2 - free.setdefault(name, len(free)))
         else:
             stream += (operation, argument)
     arguments = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
@@ -87,7 +98,21 @@ def _parsed(code: CodeType) -> Parsed:
         code.co_exceptiontable.hex(),
     )
     references = [*_references(code, instructions), *(r for one in inner for r in one.references)]
-    return Parsed(hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest(), tuple(dict.fromkeys(references)))
+    digest = hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest()
+    read = {_name(code, *one) for one in instructions if one.operation in _ATTRIBUTES}
+    attributes = read.union(*(one.attributes for one in inner))
+    return Parsed(
+        digest,
+        tuple(dict.fromkeys(references)),
+        frozenset(attributes),
+        tuple(dict.fromkeys((*free, *code.co_freevars))),
+    )
+
+
+def _closed_over(code: CodeType, argument: int) -> str:
+    """Return the name of a closure variable that was made elsewhere, empty where it is made here."""
+    name: str = code._varname_from_oparg(argument)  # type: ignore[attr-defined]
+    return name if name in code.co_freevars else ""
 
 
 def _instructions(code: CodeType) -> Iterator[_Instruction]:
@@ -121,7 +146,9 @@ def _constant(value: Any, inner: list[Parsed]) -> str:
 def _references(code: CodeType, instructions: list[_Instruction]) -> Iterator[Reference]:
     for place, (operation, argument) in enumerate(instructions):
         if operation in _GLOBALS:
-            yield Reference("global", _name(code, operation, argument), _chain(code, instructions, place))
+            chain = _chain(code, instructions, place)
+            bare = _is_bare_call(instructions, place + 1 + len(chain))
+            yield Reference("global", _name(code, operation, argument), chain, bare)
         elif operation in _FREE:
             yield Reference("free", code._varname_from_oparg(argument), _chain(code, instructions, place))  # type: ignore[attr-defined]
         elif operation == _IMPORT:
@@ -137,6 +164,12 @@ def _chain(code: CodeType, instructions: list[_Instruction], place: int) -> tupl
             break
         names.append(_name(code, operation, argument))
     return tuple(names)
+
+
+def _is_bare_call(instructions: list[_Instruction], place: int) -> bool:
+    """Return whether something is called without arguments from a place on."""
+    following = (one for one in instructions[place:] if dis.opname[one.operation] != "PRECALL")
+    return (found := next(following, None)) is not None and found == (_CALL, 0)
 
 
 def _name(code: CodeType, operation: int, argument: int) -> str:

@@ -16,7 +16,7 @@ class Guards:
     def __init__(self) -> None:
         self._names: list[tuple[Callable[..., Any], str, Any, str]] = []
         self._cells: list[tuple[CellType, Any, str]] = []
-        self._functions: list[tuple[FunctionType, Any, Any, Any]] = []
+        self._functions: list[tuple[FunctionType, Any, Any, Any, int]] = []
         self._classes: list[tuple[type, int, tuple[type, ...]]] = []
         self._values: list[tuple[Callable[[], str], str, str]] = []
 
@@ -29,8 +29,9 @@ class Guards:
         self._cells.append((cell, content(cell), shown))
 
     def function(self, function: FunctionType) -> None:
-        """Note the code and the defaults of a function."""
-        self._functions.append((function, function.__code__, function.__defaults__, function.__kwdefaults__))
+        """Note the code and the defaults of a function, and how many attributes it has; each is noted by its name."""
+        parts = function.__code__, function.__defaults__, function.__kwdefaults__
+        self._functions.append((function, *parts, len(vars(function))))
 
     def type(self, cls: type) -> None:
         """Note how many attributes a class has, and its bases; each attribute is noted by its name."""
@@ -55,9 +56,11 @@ class Guards:
         for cell, value, shown in self._cells:
             if content(cell) is not value:
                 yield shown
-        for function, code, defaults, keyword_defaults in self._functions:
+        for function, code, defaults, keyword_defaults, count in self._functions:
             now = function.__code__, function.__defaults__, function.__kwdefaults__
             if now[0] is not code or now[1] is not defaults or now[2] is not keyword_defaults:
+                yield function.__qualname__
+            if len(vars(function)) != count:
                 yield function.__qualname__
         for cls, count, bases in self._classes:
             if len(vars(cls)) != count or cls.__bases__ != bases:

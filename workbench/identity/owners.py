@@ -10,8 +10,8 @@ import site
 import sys
 import sysconfig
 from pathlib import Path
-from types import ModuleType
-from typing import Literal
+from types import FunctionType, ModuleType
+from typing import Any, Literal
 
 Owner = Literal["user", "workbench", "machinery", "installed"]
 
@@ -24,6 +24,8 @@ MACHINERY = (
 )
 """What reads, checks, compiles and calls: no part of any one policy. An engine's `revision` stands for it."""
 
+_MAKERS = ("abc", "dataclasses", "enum", "types", "typing")
+"""Modules of Python's that make classes which say that they are theirs."""
 _WALKED = "workbench.compiled.bits"
 _DEPENDENCIES = ("llvmlite", "msgspec", "numba", "numpy", "optuna", "pandas", "scipy", "yaml")
 """What the workbench itself stands on: its versions are named by the origin of every row, so by no id."""
@@ -42,6 +44,40 @@ def owner_of(module: str | None) -> Owner:
     if module.partition(".")[0] == "workbench":
         return "machinery" if module != _WALKED and _is_within(module, MACHINERY) else "workbench"
     return "installed" if is_installed(module) else "user"
+
+
+def owner_of_function(function: FunctionType) -> Owner:
+    """Return who wrote a function; `functools.wraps` names it as of another module, so where it looks up names counts.
+
+    >>> import functools
+    >>> owner_of_function(functools.wraps), owner_of_function(owner_of)
+    ('installed', 'machinery')
+    """
+    home = function.__globals__.get("__name__")
+    said = owner_of(function.__module__ or home)
+    return said if said == "user" or home is None else "user" if owner_of(home) == "user" else said
+
+
+def owner_of_class(cls: type) -> Owner:
+    """Return who wrote a class; one that is made by a function of Python's is named as of that function's module.
+
+    >>> import fractions, types
+    >>> owner_of_class(types.new_class("Aim")), owner_of_class(fractions.Fraction)
+    ('user', 'installed')
+    """
+    said = owner_of(cls.__module__)
+    if said == "user" or (said == "installed" and _is_of_its_module(cls)):
+        return said
+    functions = [part for part in vars(cls).values() if isinstance(part, FunctionType)]
+    made = not functions and said == "installed" and cls.__module__ in _MAKERS
+    return "user" if made or any(owner_of_function(part) == "user" for part in functions) else said
+
+
+def _is_of_its_module(cls: type) -> bool:
+    found: Any = sys.modules.get(cls.__module__)
+    for name in cls.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is cls
 
 
 def is_installed(module: str) -> bool:

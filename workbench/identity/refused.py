@@ -8,7 +8,7 @@ from typing import Any
 from workbench.errors import InputError
 
 
-def refused(within: Sequence[str], value: Any, what: str = "") -> InputError:
+def refused(within: Sequence[str], value: Any, what: str = "", cure: str = "") -> InputError:
     """Return the refusal of a value: where it was met, under what name, and what it is.
 
     >>> print(refused(["MyFit", "answer", "LOG"], open(0, closefd=False)))
@@ -19,7 +19,7 @@ def refused(within: Sequence[str], value: Any, what: str = "") -> InputError:
     kind = what or kind_of(value)
     return InputError(
         f"{reader or 'a policy'} reads {name or 'a value'}, {kind}: no run can be named by it; "
-        "use numbers, texts, tuples or arrays instead."
+        f"{cure or 'use numbers, texts, tuples or arrays instead'}."
     )
 
 

@@ -23,6 +23,8 @@ class Snapshot:
         """The user's compiled functions that were passed, each with what it was compiled from before."""
         self.functions = tuple(walk.functions)
         """The user's functions that were passed."""
+        self.caches = tuple(walk.caches)
+        """The user's functions that were passed and that keep what they returned (`functools.lru_cache`)."""
         self.modules = walk.modules
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._guards: Guards | None = walk.guards if walk.guards.any() else None
@@ -93,9 +95,27 @@ def digest_of(*things: Any) -> str:
 
 def snapshot(*things: Any) -> Snapshot:
     """Return the digest of some things with what it was taken from; parameters and errors as of `digest_of`."""
+    taken = look(*things)
+    anew = [tell(taken) for tell in _told]
+    return look(*things) if any(anew) else taken
+
+
+def look(*things: Any) -> Snapshot:
+    """Return a snapshot that nobody is told of; parameters and errors as of `digest_of`."""
     if _moment.whole is None:
         _moment.subs = {}
     return Snapshot(Walk(_sub, things[0] if len(things) == 1 else None), *things)
+
+
+_told: list[Callable[[Snapshot], bool]] = []
+
+
+def tell_of_snapshots(listener: Callable[[Snapshot], bool]) -> None:
+    """Call a function with every snapshot that is taken, before anything that it passed is used.
+
+    Where it returns that it changed something, another snapshot is taken.
+    """
+    _told.append(listener)
 
 
 def current(thing: Any) -> Snapshot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from workbench.identity.guards import MISSING
+from workbench.identity.numba_values import is_numba, numba_value
+from workbench.identity.objects import undigestible, write_object
 from workbench.identity.owners import owner_of
 from workbench.identity.refused import is_random
 
 if TYPE_CHECKING:
     from workbench.identity.walk import Walk
-
-_NUMBA_OPTIONS = ("boundscheck", "debug", "error_model", "fastmath", "forceobj", "looplift", "parallel")
-"""The options of a compiled function that can change what it returns."""
 
 
 def other_value(walk: Walk, value: Any) -> None:
@@ -28,19 +28,29 @@ def other_value(walk: Walk, value: Any) -> None:
         walk.put("missing")
     elif callable(getattr(kind, "__identity__", None)):
         walk.value(value.__identity__())
-    elif kind.__module__.partition(".")[0] == "numba":
-        _numba_value(walk, value)
+    elif is_numba(kind):
+        numba_value(walk, value)
     elif isinstance(value, enum.Enum):
         walk.put("member", value.name)
         walk.value(kind)
     elif isinstance(value, np.generic):
         walk.put("scalar", f"{value.dtype.str}{value.tobytes().hex()}")
     elif isinstance(value, np.ufunc):
-        walk.named("numpy", value.__name__)
+        _ufunc(walk, value)
     elif is_random(value) or hasattr(kind, "__next__"):
-        _undigestible(walk, value)
+        undigestible(walk, value)
     else:
-        _object(walk, value)
+        write_object(walk, value)
+
+
+def _ufunc(walk: Walk, value: Any) -> None:
+    """Write down a function of arrays by its name; one that a user's code made hides what it was made of."""
+    name = value.__name__
+    homes = (place for place, module in list(sys.modules.items()) if getattr(module, "__dict__", {}).get(name) is value)
+    home = next((place for place in homes if owner_of(place) == "installed"), None)
+    if home is None and not walk.lenient:
+        raise walk.refuse(value, "a ufunc that hides the function it was made of (use numba.vectorize, target cpu)")
+    walk.named("numpy", name)
 
 
 def _text(kind: str, shown: Callable[[Any], str]) -> Callable[[Walk, Any], None]:
@@ -87,6 +97,12 @@ def _wrapped(*names: str) -> Callable[[Walk, Any], None]:
     return write
 
 
+def _cached(walk: Walk, value: Any) -> None:
+    if owner_of(value.__module__) == "user":
+        walk.caches.append(value)
+    _wrapped("__wrapped__")(walk, value)
+
+
 def _builtin(walk: Walk, value: Any) -> None:
     hidden = value.__self__
     walk.put("builtin", f"{getattr(value, '__module__', None)}.{value.__qualname__}")
@@ -96,61 +112,6 @@ def _builtin(walk: Walk, value: Any) -> None:
 
 def _descriptor(walk: Walk, value: Any) -> None:
     walk.put("descriptor", f"{value.__objclass__.__name__}.{value.__name__}")
-
-
-def _numba_value(walk: Walk, value: Any) -> None:
-    """Write down what Numba compiles: a function by the Python function that it was written as, a type by its name."""
-    source = getattr(value, "_dispatcher", value)
-    for name in ("py_func", "_pyfunc", "_defn"):
-        if (function := getattr(source, name, None)) is not None:
-            options = getattr(source, "targetoptions", {})
-            if owner_of(function.__module__) == "user":
-                walk.compiled.append(value)
-                walk.put("compiled", " ".join(f"{one}={options[one]!r}" for one in _NUMBA_OPTIONS if options.get(one)))
-            if name != "_defn" or owner_of(function.__module__) == "user":
-                walk.value(function)
-            else:
-                walk.put("intrinsic", f"{function.__module__}.{function.__qualname__}")
-            return
-    walk.put("numba", f"{type(value).__name__} {value}")
-
-
-def _object(walk: Walk, value: Any) -> None:
-    """Write down an object by its class and its state, as it would be copied."""
-    if isinstance(value, tuple) and type(value).__reduce_ex__ is tuple.__reduce_ex__:
-        walk.value(type(value))
-        _items(walk, tuple(value))
-        return
-    try:
-        state = value.__reduce_ex__(4)
-    except Exception:  # each kind of object that cannot be copied says so in its own way
-        _undigestible(walk, value)
-        return
-    if isinstance(state, str):
-        walk.put("known", f"{type(value).__module__}.{state}")
-    elif type(value).__hash__ is None or owner_of(type(value).__module__) == "user":
-        walk.changeable(value, _state)
-    else:
-        with walk.once(value) as first:
-            if first:
-                _state(walk, value)
-
-
-def _undigestible(walk: Walk, value: Any) -> None:
-    if not walk.lenient:
-        raise walk.refuse(value) from None
-    walk.put("object", f"{type(value).__module__}.{type(value).__qualname__}")
-
-
-def _state(walk: Walk, value: Any) -> None:
-    made, arguments, *rest = value.__reduce_ex__(4)
-    walk.value(type(value))
-    walk.value(made)
-    walk.value(arguments)
-    state, listed, mapped = (*rest, None, None, None)[:3]
-    walk.value(state)
-    walk.value(None if listed is None else list(listed))
-    walk.value(None if mapped is None else dict(mapped))
 
 
 VALUES: dict[type, Callable[[Any, Any], None]] = {
@@ -186,6 +147,6 @@ VALUES: dict[type, Callable[[Any, Any], None]] = {
     functools.cached_property: _wrapped("func"),
     functools.partial: _wrapped("func", "args", "keywords"),
     functools.partialmethod: _wrapped("func", "args", "keywords"),
-    type(functools.lru_cache(len)): _wrapped("__wrapped__"),
+    type(functools.lru_cache(len)): _cached,
 }
 """How a value is written down, by its very type."""

@@ -16,11 +16,38 @@ from typing import Any
 from workbench.errors import InputError
 from workbench.identity.code import Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
-from workbench.identity.owners import owner_of, package_of, will_be_installed
+from workbench.identity.numba_values import is_numba, numba_value, overloads
+from workbench.identity.owners import (
+    Owner,
+    owner_of,
+    owner_of_class,
+    owner_of_function,
+    package_of,
+    will_be_installed,
+)
 from workbench.identity.refused import refused
+from workbench.identity.unseen import METHODS, unseen
 from workbench.identity.values import VALUES, other_value
 
-_NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__class_getitem__", "__subclasshook__")
+_NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
+_NOTES = (
+    *("__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__doc__"),
+    *("__firstlineno__", "__match_args__", "__module__", "__orig_bases__", "__parameters__", "__qualname__"),
+    *("__slots__", "__static_attributes__", "__describes__", "__annotate__", "__annotate_func__"),
+)
+"""What Python notes about a class; what it does follows from the rest."""
+_OF_MODULES = (
+    *("__annotations__", "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"),
+    *("__package__", "__path__", "__spec__"),
+)
+"""What Python notes about a module."""
+_by_type: Any = functools.singledispatch(len)
+_POLICIES = "workbench.policies.policy"
+"""Where the base of all policies is."""
+_BY_TYPE = _by_type.__code__
+"""What every function of `functools.singledispatch` executes."""
+_TEXT = ("__doc__", "__annotations__", "__firstlineno__", "__static_attributes__")
+"""The attributes of classes and functions that are text alone."""
 _DESCRIBES = "__describes__"
 """The attribute of a class that names those of its attributes that say nothing about what is executed."""
 
@@ -41,10 +68,13 @@ class Walk:
         """The user's compiled functions."""
         self.functions: list[FunctionType] = []
         """The user's functions."""
+        self.caches: list[Any] = []
+        """The user's functions that keep what they returned."""
         self.modules: dict[str, set[str]] = {}
         """Of each of the user's modules that something was taken from, the attributes that were read from it."""
         self._sub = sub
         self._root = root
+        self._in_policy = any(base.__module__ == _POLICIES for base in getattr(root, "__mro__", ()))
         self._turns: dict[int, int] = {}
         self._noting = not self.lenient
         self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
@@ -83,6 +113,7 @@ class Walk:
 
     def value(self, value: Any) -> None:
         """Write a value down, or what a function or a class is made of."""
+        self._check(value)
         plain = VALUES.get(type(value))
         if plain is not None:
             plain(self, value)
@@ -94,6 +125,11 @@ class Walk:
             self._module(value)
         else:
             other_value(self, value)
+
+    def _check(self, value: Any, bare: bool = False) -> None:
+        """Refuse what the user's code may not read."""
+        if self._noting and (why := unseen(value, self._in_policy, bare)):
+            raise refused(self._within, value, why.what, why.cure)
 
     @contextlib.contextmanager
     def once(self, value: Any) -> Iterator[bool]:
@@ -134,9 +170,8 @@ class Walk:
             self._waiting.append((thing, noting, go))
         self.put("at", str(self._turns[id(thing)]))
 
-    def _by_owner(self, thing: Any, module: str | None, go: Callable[[Any], None]) -> bool:
+    def _by_owner(self, thing: Any, owner: Owner, module: str | None, go: Callable[[Any], None]) -> bool:
         """Write down what is not the user's, or the turn of what is; False of an installed thing."""
-        owner = owner_of(module)
         if owner == "machinery":
             self.put("machinery", f"{module}.{thing.__qualname__}")
         elif owner == "installed":
@@ -145,16 +180,30 @@ class Walk:
         elif owner == "workbench" and self._sub is not None and thing is not self._root:
             self.put("workbench", self._sub(thing))
         else:
-            if owner == "user" and module:
+            if owner == "user" and module and owner_of(module) == "user":
                 self.modules.setdefault(module, set())
             self.turn(thing, owner == "user", go)
         return True
 
     def _function(self, function: FunctionType) -> None:
-        module = function.__module__ or function.__globals__.get("__name__")
-        if not self._by_owner(function, module, self._walk_function) and "<locals>" in function.__qualname__:
+        owner, module = owner_of_function(function), function.__module__ or function.__globals__.get("__name__")
+        if owner == "user" and owner_of(module) != "user":
+            module = function.__globals__["__name__"]
+        if function.__code__ is _BY_TYPE:
+            self._by_type(function)
+        elif not self._by_owner(function, owner, module, self._walk_function) and "<locals>" in function.__qualname__:
             for cell in function.__closure__ or ():
                 self.value(content(cell))
+
+    def _by_type(self, function: Any) -> None:
+        """Write down a function of `functools.singledispatch` by what it calls for which class."""
+        self.put("by type")
+        with self.once(function) as first:
+            if first:
+                self.value(list(function.registry.items()))
+        if self._noting:
+            again = functools.partial(_addresses, function.registry)
+            self.guards.value(again, again(), self.shown)
 
     def _walk_function(self, function: FunctionType) -> None:
         code = parsed(function.__code__)
@@ -162,17 +211,19 @@ class Walk:
         if self._noting:
             self.guards.function(function)
             self.functions.append(function)
+            for name in sorted(METHODS.keys() & code.attributes) if self._in_policy else ():
+                raise refused((*self._within, name), None, *METHODS[name][:2])
+            for instead in overloads(function):
+                self.inside("overload", self.value, instead)
         self.value(function.__defaults__)
-        self.value(tuple(sorted((function.__kwdefaults__ or {}).items(), key=str)))
+        self._attributes(function.__kwdefaults__ or {}, lambda name, value: True)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        for name, cell in cells.items():
-            self.inside(name, self._cell, cell, name, code.references)
+        for name in code.free:
+            self.inside(name, self._cell, cells[name], name, code.references)
         for reference in code.references:
             if reference.kind != "free":
                 self.inside(".".join((reference.name, *reference.chain)), self._reference, function, reference)
-        for name, value in sorted(vars(function).items()):
-            if not name.startswith("__"):
-                self.inside(name, self._attribute, name, value)
+        self._attributes(vars(function), lambda name, value: name not in _TEXT)
 
     def _attribute(self, name: str, value: Any) -> None:
         self.put("attribute", name)
@@ -181,7 +232,7 @@ class Walk:
     def _cell(self, cell: CellType, name: str, references: tuple[Reference, ...]) -> None:
         if self._noting:
             self.guards.cell(cell, self.shown)
-        self.put("cell", name)
+        self.put("cell")
         value = content(cell)
         if isinstance(value, ModuleType):
             for reference in references:
@@ -201,6 +252,8 @@ class Walk:
             self.guards.name(namespace, reference.name, value, self.shown)
         if value is MISSING:
             value = getattr(builtins, reference.name, MISSING)
+        if reference.bare:
+            self._check(_at_the_end(value, reference.chain), bare=True)
         if isinstance(value, ModuleType):
             self.chain(value, reference.chain)
         else:
@@ -215,16 +268,21 @@ class Walk:
             if owner_of(name) in ("workbench", "machinery"):
                 self.put("machinery", f"{name} {' '.join(reference.chain)}")
                 return
-            if will_be_installed(name):
-                for attribute in reference.chain or ("",):
-                    self._outside(name, (attribute,))
-                return
             anything: Any = function
-            module = anything.__builtins__["__import__"](name, space, None, ("__name__",), 0)
+            load = anything.__builtins__["__import__"]
+            if load is builtins.__import__ and will_be_installed(name):
+                self._outside_each(name, reference.chain)
+                return
+            module = load(name, space, None, ("__name__",), 0)
         except ImportError as problem:
             raise self.refuse(reference.name, f"which cannot be imported ({problem})") from None
-        if not reference.chain:
-            self.chain(module, ())
+        if owner_of(module.__name__) == "installed":
+            self._outside_each(name, reference.chain)
+            return
+        if not reference.chain:  # then what is bound is the outermost package
+            names = module.__name__.split(".")
+            for count in range(len(names)):
+                self.chain(sys.modules[".".join(names[: count + 1])], ())
         for attribute in reference.chain:
             self.chain(module, (attribute,))
 
@@ -248,10 +306,17 @@ class Walk:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
         if self._noting:
             self.guards.name(vars(module), name, value, self.shown)
+        if value is MISSING and (asked := vars(module).get("__getattr__")) is not None:
+            self.modules[module.__name__].add("__getattr__")
+            self.value(asked)
         if isinstance(value, ModuleType):
             self.chain(value, tuple(rest))
         else:
             self.value(value)
+
+    def _outside_each(self, module: str, names: tuple[str, ...]) -> None:
+        for name in names or ("",):
+            self._outside(module, (name,))
 
     def _outside(self, module: str, names: tuple[str, ...]) -> None:
         """Write down something of an installed module by its name; refuse what draws from a state that it hides."""
@@ -259,6 +324,7 @@ class Walk:
         value: Any = sys.modules.get(module, MISSING)
         for name in names:
             value = getattr(value, name, MISSING) if isinstance(value, ModuleType) else MISSING
+            self._check(value)
         hidden = getattr(value, "__self__", None)
         if hidden is not None and not isinstance(hidden, (ModuleType, type)):
             self.value(hidden)
@@ -275,10 +341,13 @@ class Walk:
         else:
             self._turns[id(module)] = len(self._turns)
             self.modules.setdefault(module.__name__, set()).update(vars(module))
-            self._attributes(vars(module), lambda name, value: not name.startswith("__"))
+            self._attributes(vars(module), lambda name, value: name not in _OF_MODULES)
 
     def _type(self, cls: type) -> None:
-        self._by_owner(cls, cls.__module__, self._walk_type)
+        if is_numba(type(cls)):
+            numba_value(self, cls)
+        else:
+            self._by_owner(cls, owner_of_class(cls), cls.__module__, self._walk_type)
 
     def _walk_type(self, cls: type) -> None:
         if self._noting:
@@ -302,8 +371,19 @@ class Walk:
 def _executes(name: str, value: Any) -> bool:
     """Return whether an attribute of a class is code or a value that code may read."""
     if name.startswith("__") and name.endswith("__"):
-        return name not in _NOT_CODE and isinstance(value, (FunctionType, classmethod, staticmethod, property))
+        return name not in _NOT_CODE and name not in _NOTES
     return name != "_abc_impl"
+
+
+def _at_the_end(value: Any, names: tuple[str, ...]) -> Any:
+    """Return what attributes of modules, one of the other, are."""
+    for name in names:
+        value = vars(value).get(name, MISSING) if isinstance(value, ModuleType) else MISSING
+    return value
+
+
+def _addresses(registry: Mapping[Any, Any]) -> str:
+    return " ".join(f"{id(cls)}:{id(function)}" for cls, function in registry.items())
 
 
 def _digest_of_value(

@@ -6,7 +6,7 @@ of the tuner's distribution, of the axis label, of the table in the documentatio
 
 from workbench.levers.family import Family
 from workbench.levers.lever import REQUIRED, Kind, Lever, Scale, lever
-from workbench.levers.spec import SCALAR_KINDS, Spec, read_spec, rooted, snake_case
+from workbench.levers.spec import SCALAR_KINDS, Spec, code_of, identity_of, read_spec, rooted, snake_case
 
 __all__ = [
     "REQUIRED",
@@ -16,6 +16,8 @@ __all__ = [
     "Lever",
     "Scale",
     "Spec",
+    "code_of",
+    "identity_of",
     "lever",
     "read_spec",
     "rooted",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
@@ -117,12 +117,12 @@ class Spec:
 
     def __identity__(self) -> dict[str, Any]:
         """Return what a digest of code that refers to this spec holds of it."""
-        return self.identity()
+        return identity_of(self)
 
     def _identity_of(self, name: str, value: Any) -> Any:
         if self.levers[name].kind == "specs":
-            return [item.identity() for item in value]
-        return value.identity() if isinstance(value, Spec) else self.levers[name].plain(value)
+            return [identity_of(item) for item in value]
+        return identity_of(value) if isinstance(value, Spec) else self.levers[name].plain(value)
 
     def short(self, always: Collection[str] = ()) -> str:
         """The name and the levers that differ from their defaults (or are `always` shown), for figures and tables."""
@@ -162,6 +162,38 @@ class Spec:
 
 def _rebuilt(cls: type[Spec], values: dict[str, Any]) -> Spec:
     return cls(**values)
+
+
+def identity_of(spec: Spec) -> dict[str, Any]:
+    """Return what a run id holds of a spec: what its `identity` says, and the digest of its code whatever that says.
+
+    Parameters
+    ----------
+    spec : Spec
+        A machine, a workload, a policy or options; its class may have an `identity` of its own.
+
+    Raises
+    ------
+    InputError
+        The code refers to something that has no digest.
+    """
+    return {**spec.identity(), "code": current(type(spec)).digest}
+
+
+def code_of(*specs: Spec) -> tuple[str, ...]:
+    """Return the digests of the code of specs and of all specs within them.
+
+    What is remembered of what specs computed is kept by these too: an edited class is equal to what it was.
+    """
+    return tuple(digest for spec in specs for digest in _code(spec))
+
+
+def _code(spec: Spec) -> Iterator[str]:
+    yield current(type(spec)).digest
+    for name in spec.nested:
+        value = getattr(spec, name)
+        for one in value if isinstance(value, tuple) else (value,):
+            yield from _code(one)
 
 
 _S = TypeVar("_S", bound=Spec)

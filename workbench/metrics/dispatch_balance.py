@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -86,10 +87,10 @@ def balance_measures(record: DispatchRecord) -> dict[str, float]:
     Utilisation is what groups asked for over all that there is, from cycle 0 to the last release.
     """
     found, cycles = balance(record), makespan(record)
-    room = record.blocks * np.where(record.of_unit, record.units, 1) * float(cycles)
-    shares = found.used / room if cycles else np.full(found.used.shape, math.nan)
+    blocks = record.blocks * np.where(record.of_unit, record.units, 1)
+    shares = found.used / (blocks * float(cycles)) if cycles else np.full(found.used.shape, math.nan)
     whole = shares.mean(axis=0)
-    busiest = int(whole.argmax()) if cycles else 0
+    busiest = _busiest(found.used.sum(axis=0).tolist(), blocks.tolist())
     share = shares[:, busiest]
     return {
         "utilisation": float(whole[busiest]),
@@ -99,6 +100,12 @@ def balance_measures(record: DispatchRecord) -> dict[str, float]:
         "unit_spread": float(np.ptp(found.sent, axis=1).mean()),
         "unit_spread_max": float(found.spread.max()),
     }
+
+
+def _busiest(used: list[int], blocks: list[int]) -> int:
+    """The resource of the largest exact share, the first of equal ones: roundings of one share are no difference."""
+    shares = [Fraction(taken, room) for taken, room in zip(used, blocks, strict=True)]
+    return shares.index(max(shares))
 
 
 def cv(values: np.ndarray) -> float:

@@ -55,6 +55,12 @@ def module_of(path: Path) -> ModuleType:
         raise
 
 
+def file_of(cls: type) -> Path | None:
+    """Return the file that was named when a class was loaded from it or from beside it; None for any other class."""
+    origin = _origins.get(_top(cls.__module__))
+    return next(iter(origin.files)) if origin and origin.files else None
+
+
 def files_of(path: Path) -> list[Path]:
     """Return a file and every file that it imports from beside it, in the order of their first use.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.errors import InputError
 from workbench.file_memo import FileMemo
+from workbench.identity import current
 from workbench.levers import lever
 from workbench.workloads.csv_columns import row_place
 from workbench.workloads.importers.source import Source
@@ -54,7 +55,8 @@ class CsvFile(Workload):
         return self._content()
 
     def _content(self, anew: bool = False) -> Any:
-        content = _contents.get((self.parsed, self.file), self.file, self._read, anew)
+        key = self.parsed, self.file, current(type(self)).digest
+        content = _contents.get(key, self.file, self._read, anew)
         if self.sha256 and self.sha256 != content.sha256:
             raise InputError(
                 f"{self.file}: its content has changed: the digest is {content.sha256}, not {self.sha256}."
@@ -72,8 +74,11 @@ class CsvFile(Workload):
         return self.but(sha256=self._content(anew=True).sha256)
 
     def identity(self) -> dict[str, Any]:
-        """The digest of the content; where the file lies says nothing about what a run gives."""
-        return {self.name: {"sha256": self.content().sha256}}
+        """The levers, with the content by its digest: where the file lies says nothing about what a run gives."""
+        own = super().identity()
+        del own[self.name]["file"]
+        own[self.name]["sha256"] = self.content().sha256
+        return own
 
     def short(self, always: Collection[str] = ()) -> str:
         """The file's name, as figures and tables show it."""

@@ -13,7 +13,7 @@ from workbench.units import waves_for
 from workbench.workloads.fitting import column_of, first_misfit, machine_resources
 from workbench.workloads.importers import Trace
 from workbench.workloads.launches import Launches, launches_of
-from workbench.workloads.recorded import kernel_named, lasting_cycles, preset_for, short_enough, trace_in
+from workbench.workloads.recorded import TraceFile, kernel_named, lasting_cycles, preset_for, short_enough, trace_in
 from workbench.workloads.workload import INSTRUCTION_CLASSES, Groups
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class KernelGroups(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def kernel_groups(spec: TraceGroups, machine: Any, path: Path, sha256: str) -> KernelGroups:
+def kernel_groups(spec: TraceGroups, machine: Any, file: TraceFile, code: tuple[str, ...]) -> KernelGroups:
     """The kernels of a trace on a machine, as the levers of a workload say; kept for the next run of the same.
 
     Raises
@@ -47,7 +47,7 @@ def kernel_groups(spec: TraceGroups, machine: Any, path: Path, sha256: str) -> K
     InputError
         The trace lacks what is needed, nothing is taken, or a group fits no empty module: one sentence with the cure.
     """
-    trace = trace_in(path, sha256)
+    path, trace = file.path, trace_in(file)
     kernels, left_out = _launches(spec, trace)
     short = short_enough(kernels, spec.longest_us)
     line = _lines(spec, kernels, path)

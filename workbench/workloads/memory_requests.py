@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from workbench.errors import InputError
 from workbench.workloads.allocations import AllocationTable, LiveBefore
 from workbench.workloads.pool_requests import ALLOC, FREE, PoolRequests
-from workbench.workloads.recorded import trace_in
+from workbench.workloads.recorded import TraceFile, trace_in
 from workbench.workloads.regions import matched_by_size
 
 
-def memory_events(path: Path, sha256: str, device: int) -> AllocationTable:
+def memory_events(file: TraceFile, device: int) -> AllocationTable:
     """The memory events of one card, or of all."""
-    rows = trace_in(path, sha256).allocations
+    path, rows = file.path, trace_in(file).allocations
     if rows is None:
         raise InputError(f"{path}: holds no memory events (record with profile_memory, or take a memory snapshot).")
     rows = rows.without_empty()
@@ -29,9 +28,9 @@ def memory_events(path: Path, sha256: str, device: int) -> AllocationTable:
 
 
 @lru_cache(maxsize=8)
-def requests_of_rank(path: Path, sha256: str, device: int, ask_before: bool, count: int) -> PoolRequests:
+def requests_of_rank(file: TraceFile, device: int, ask_before: bool, count: int) -> PoolRequests:
     """The requests of one rank, its cards counted from 0."""
-    rows = memory_events(path, sha256, device)
+    rows = memory_events(file, device)
     before = live_before(rows)
     block = _blocks(rows, before)
     held = before.bytes if ask_before else before.bytes[:0]

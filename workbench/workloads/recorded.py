@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from workbench.workloads.grids import rounds
 from workbench.workloads.importers import Importer, Trace, importer_of, importers, read_trace
 from workbench.workloads.launches import Launches
 from workbench.workloads.workload import Workload
+
+
+class TraceFile(NamedTuple):
+    """A trace as it is read: what is remembered of one is kept by all of this."""
+
+    path: Path
+    sha256: str
+    importer: str
+    """The digest of the code that reads it."""
 
 
 class OfTrace(Workload):
@@ -59,9 +68,19 @@ class OfTrace(Workload):
         """The levers, with the trace named by its contents (a file that is moved gives the same runs) and reader."""
         own, (path, digests) = super().identity(), self.located()
         del own[self.name]["sha256"]
-        reader = _reader(path, digests[0], _registered())
-        own[self.name]["trace"] = {"sha256": digests[0], "importer": current(reader).digest}
+        own[self.name]["trace"] = {"sha256": digests[0], "importer": current(reader_of(path, digests[0])).digest}
         return own
+
+    def found(self) -> TraceFile:
+        """The trace and what reads it now; errors as of `located`."""
+        path, digests = self.located()
+        return TraceFile(path, digests[0], current(reader_of(path, digests[0])).digest)
+
+    def further_code(self) -> tuple[type, ...]:
+        """The importer that reads the trace, where it is not part of this package."""
+        path, digests = self.located()
+        reader = reader_of(path, digests[0])
+        return () if reader.built_in else (reader,)
 
     def short(self, always: Collection[str] = ()) -> str:
         """The levers that differ from their defaults; a file by its name alone."""
@@ -76,21 +95,22 @@ class Recorded(OfTrace):
     )
 
 
-def _registered() -> tuple[type[Importer], ...]:
-    return tuple(type(importer) for importer in importers().values())
+def reader_of(path: Path, sha256: str) -> type[Importer]:
+    """Return the importer that reads a trace, looked for once as long as file and importers stay the same."""
+    known = (type(importer) for importer in importers().values())
+    return _reader(path, sha256, tuple((cls, "" if cls.built_in else current(cls).digest) for cls in known))
 
 
 @lru_cache(maxsize=64)
-def _reader(path: Path, sha256: str, registered: tuple[type[Importer], ...]) -> type[Importer]:
-    """Return the importer that reads a trace, looked for once as long as file and importers stay the same."""
+def _reader(path: Path, sha256: str, known: tuple[tuple[type[Importer], str], ...]) -> type[Importer]:
     return type(importer_of(path))
 
 
 @lru_cache(maxsize=4)
-def trace_in(path: Path, sha256: str) -> Trace:
-    """The trace, read once for all runs of a sweep; a file that changes has another digest."""
-    trace = read_trace(path)
-    check_unchanged(path, sha256)
+def trace_in(file: TraceFile) -> Trace:
+    """The trace, read once for all runs of a sweep; a file that changes has another digest, as has its importer."""
+    trace = read_trace(file.path)
+    check_unchanged(file.path, file.sha256)
     return trace
 
 

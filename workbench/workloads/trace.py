@@ -20,19 +20,19 @@ back on the machine, more workgroups run at once in the engine.
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from workbench.errors import InputError, at, wrong_value
-from workbench.levers import lever
+from workbench.levers import code_of, lever
 from workbench.streams import Streams
 from workbench.workloads.grids import share_of_unit
 from workbench.workloads.importers import Trace
 from workbench.workloads.launches import Launches, launches_of
 from workbench.workloads.recorded import (
     Recorded,
+    TraceFile,
     kernel_named,
     lasting_cycles,
     preset_for,
@@ -121,8 +121,7 @@ class TraceWorkgroups(Recorded):
         return self if self.unit == unit else self.but(unit=unit)
 
     def _share(self, machine: Any) -> _Share:
-        path, digests = self.located()
-        return _share(self, machine, path, digests[0])
+        return _share(self, machine, self.found(), code_of(self, machine))
 
 
 class _Share(NamedTuple):
@@ -131,8 +130,8 @@ class _Share(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _share(spec: TraceWorkgroups, machine: Any, path: Path, sha256: str) -> _Share:
-    trace = trace_in(path, sha256)
+def _share(spec: TraceWorkgroups, machine: Any, file: TraceFile, code: tuple[str, ...]) -> _Share:
+    trace = trace_in(file)
     kernels, left_out = launches_of(trace, spec.device, skip=spec.incomplete == "skip")
     length = machine.request_segments(kernels.shared_bytes)
     asks = length > 0 if spec.without_shared_memory == "reserve" else kernels.shared_bytes > 0
@@ -144,7 +143,9 @@ def _share(spec: TraceWorkgroups, machine: Any, path: Path, sha256: str) -> _Sha
     _refuse_too_big(trace, kernels, machine, np.where(taken > 0, length, 0))
     rows = np.repeat(np.arange(len(taken)), taken)[: spec.count or None]
     if not len(rows):
-        raise InputError(f"{path}: no workgroup of unit {spec.unit} asks for shared memory, so there is no request.")
+        raise InputError(
+            f"{file.path}: no workgroup of unit {spec.unit} asks for shared memory, so there is no request."
+        )
     arrival = start_cycles(kernels, machine, rows, spec.arrival)
     requests = Workgroups(arrival, length[rows], lasting_cycles(kernels, machine, spec.duration_rule)[rows])
     facts = {

@@ -32,7 +32,7 @@ from workbench.workloads.dispatch_order import DispatchOrder, RoundRobin
 from workbench.workloads.importers import read_trace
 from workbench.workloads.importers.kernels_list import KernelsList, read_listing, trace_beside
 from workbench.workloads.importers.source import Source
-from workbench.workloads.recorded import OfTrace, check_unchanged
+from workbench.workloads.recorded import OfTrace, TraceFile, check_unchanged
 from workbench.workloads.warp_pages import cut, merged
 from workbench.workloads.warp_trace_pages import Placing, kernel_accesses
 
@@ -123,7 +123,7 @@ class TraceAccesses(OfTrace):
         return {**found, "footprint": self.footprint, "copies": self.copies}
 
     def _span(self) -> Span:
-        return _span(*self.located())
+        return _span(self.found(), self.located()[1])
 
     def _placing(self, machine: Any) -> Placing:
         span = self._span()
@@ -152,8 +152,8 @@ class Span(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _span(path: Path, sha256: tuple[str, ...]) -> Span:
-    trace = read_trace(path)
+def _span(file: TraceFile, sha256: tuple[str, ...]) -> Span:
+    path, trace = file.path, read_trace(file.path)
     if trace.format not in _FORMATS:
         raise InputError(f"{path}: is a trace of kernels ({trace.format}), which says nothing of the pages they touch.")
     facts = trace.facts()

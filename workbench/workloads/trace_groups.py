@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from workbench.errors import InputError, at, wrong_value
-from workbench.levers import lever
+from workbench.levers import code_of, lever
 from workbench.streams import Streams
 from workbench.workloads.fitting import machine_resources
 from workbench.workloads.kernel_groups import KernelGroups, kernel_groups
@@ -137,9 +137,8 @@ class TraceGroups(Recorded):
         return dict(self._kernels(machine).facts)
 
     def _kernels(self, machine: Any) -> KernelGroups:
-        path, digests = self.located()
         alike = self.but(windows=1, count=0, instructions=NoInstructions())  # which need no reading anew
-        return kernel_groups(alike, machine, path, digests[0])
+        return kernel_groups(alike, machine, self.found(), code_of(alike, machine))
 
     def _refuse_too_many(self, total: int) -> None:
         if total > MOST_GROUPS:

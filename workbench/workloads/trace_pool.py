@@ -113,8 +113,7 @@ class TracePool(Recorded):
 
     def _requests(self, where: str = "") -> PoolRequests:
         try:
-            path, digests = self.located()
-            found = requests_of_rank(path, digests[0], self.device, self.before != "leave_out", self.count)
+            found = requests_of_rank(self.found(), self.device, self.before != "leave_out", self.count)
             if self.before == "with_cache":
                 found = with_cache(found, self._rows())
             return with_refused(found, self._rows()) if self.refused == "ask" else found
@@ -122,8 +121,7 @@ class TracePool(Recorded):
             raise InputError(at(where, str(wrong))) from None
 
     def _rows(self) -> AllocationTable:
-        path, digests = self.located()
-        return memory_events(path, digests[0], self.device)
+        return memory_events(self.found(), self.device)
 
 
 def _on_ranks(asked: PoolRequests, ranks: int, shift_ns: int, gpus: np.ndarray) -> PoolRequests:

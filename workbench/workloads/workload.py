@@ -121,6 +121,10 @@ class Workload(Spec):
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         """Refuse, before anything is drawn, a machine that can never serve what is asked of it."""
 
+    def further_code(self) -> tuple[type, ...]:
+        """Classes of the user's, beside its own, whose code decides what comes."""
+        return ()
+
     def different_seeds(self, machine: Any) -> int | None:
         """How many seeds give different requests on a machine; None = all of them do."""
         return None if self.random else 1

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tests.depth import long
 from workbench.policies.dispatch import Head, PriorityWindows, ServedMarks, SplitWhenStuck
 from workbench.policies.dispatch.selection import Rounds
 
@@ -39,7 +40,7 @@ def test_v26_whose_marks_are_cleared(scope, marks):
 
 
 @pytest.mark.parametrize("scope", ["candidates", "all_channels"])
-@pytest.mark.parametrize("channels", [2, 3, 4, 8])
+@pytest.mark.parametrize("channels", [2, 3, 4, pytest.param(8, marks=long)])
 def test_v27_each_aligned_block_is_a_permutation_and_the_gap_is_bounded(channels, scope):
     largest = 0
     for seed in range(30):

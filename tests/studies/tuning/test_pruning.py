@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.depth import long
 from tests.studies.tuning.small import small
 from tests.studies.tuning.test_resume import Counts, DiesAt, in_a_child
 from workbench.experiments.folder import STORE
@@ -56,7 +57,7 @@ def test_those_that_are_not_given_up_rest_on_all_seeds_and_those_that_are_on_few
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("runs", [3, 31, 52])
+@pytest.mark.parametrize("runs", [pytest.param(3, marks=long), 31, pytest.param(52, marks=long)])
 def test_a_killed_study_that_prunes_goes_on_to_the_bit(tmp_path, sampler, runs):
     whole, every = Counts(), Counts()
     expected = tune(study(sampler=sampler), progress=whole)

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from tests.depth import long, thinned
 from tests.studies.tuning.small import Counts, small, undisturbed
 from workbench.errors import StoreError
 from workbench.experiments.runner import Silent
@@ -50,8 +51,8 @@ def in_a_child(body):
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("runs", [1, 5, 11, 17])
-@pytest.mark.parametrize("keep_seconds", [0, 1000])
+@pytest.mark.parametrize("runs", thinned([1, 5, 11, 17], 2))
+@pytest.mark.parametrize("keep_seconds", [0, pytest.param(1000, marks=long)])
 def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs, keep_seconds):
     monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
     whole, every = undisturbed(sampler)
@@ -64,7 +65,7 @@ def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs,
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("told", [1, 4, 7])
+@pytest.mark.parametrize("told", [pytest.param(1, marks=long), 4, pytest.param(7, marks=long)])
 def test_a_death_between_two_trials_of_a_batch(tmp_path, monkeypatch, sampler, told):
     real = Book.append
 

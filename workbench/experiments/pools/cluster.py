@@ -13,6 +13,7 @@ from typing import Any
 from workbench.errors import WorkbenchError
 from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
+from workbench.experiments.foreign_engines import PackedEngine
 from workbench.experiments.pools.connect import Connection, connection, forget
 from workbench.experiments.pools.killed import deaths
 from workbench.experiments.pools.request import Requests
@@ -127,12 +128,12 @@ async def _end_process() -> None:
 
 
 def _work(
-    parcels: dict[str, bytes], tasks: list[Any], limit: float, driver: Any, report: Reporter, engines: list[bytes]
+    parcels: dict[str, bytes], tasks: list[Any], limit: float, driver: Any, report: Reporter, engine: PackedEngine
 ) -> Done:
     """Do a bundle in a worker of the cluster, and say which worker it was when a run hangs in it."""
     from distributed import get_worker
 
     here = get_worker()
     report = report._replace(may_be_ended=bool(here.nanny))
-    done = work_in_worker(parcels, tasks, limit, driver, report, engines)
+    done = work_in_worker(parcels, tasks, limit, driver, report, engine)
     return done._replace(worker=here.address) if done.stuck and here.nanny else done

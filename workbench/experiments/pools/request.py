@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
-from workbench.experiments.foreign_engines import packed
+from workbench.experiments.foreign_engines import PackedEngine, packed
 from workbench.experiments.parcel import Packer
 from workbench.experiments.sources import origin
 
@@ -16,7 +16,7 @@ class Requests:
 
     def __init__(self) -> None:
         self._packer = Packer()
-        self._engines: dict[str, list[bytes]] = {}
+        self._engines: dict[str, PackedEngine] = {}
 
     def pack(self, chunk: Chunk, limit: float, report: Reporter) -> tuple[Any, ...]:
         """Return the arguments of `work_in_worker` for a bundle."""

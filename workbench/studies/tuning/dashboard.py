@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from pathlib import Path
+from socketserver import ThreadingMixIn
 from typing import TYPE_CHECKING
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from workbench.errors import StoreError, WorkbenchError, missing_extra
 from workbench.studies.tuning.journal import JOURNAL, journal_storage
@@ -15,6 +19,8 @@ if TYPE_CHECKING:
     from optuna.storages import BaseStorage
 
 HOST = "127.0.0.1"
+LOOK_SECONDS = 0.5
+"""How often the thread that waits looks up: a signal that comes just before one call that waits is not heard."""
 
 
 def dashboard_command(study: Study, folder: Path) -> str:
@@ -33,14 +39,35 @@ def serve(study: Study, folder: Path, port: int) -> None:
         The optional part `tuning` is not installed, or the port is taken.
     """
     try:
-        from optuna_dashboard import run_server
+        from optuna_dashboard import wsgi
     except ImportError:
         raise missing_extra("the dashboard of a study", "tuning") from None
-    storage = _storage(study, folder)
+    application = wsgi(_storage(study, folder))
     try:
-        run_server(storage, host=HOST, port=port)
+        server = make_server(HOST, port, application, _Server, _QuietHandler)
     except OSError as problem:
         raise WorkbenchError(f"port {port} cannot be used: {problem.strerror}; choose another with --port.") from None
+    with server:
+        _serve_until_interrupted(server)
+
+
+def _serve_until_interrupted(server: WSGIServer) -> None:
+    """Answer in other threads: one that answers a request may swallow an interrupt, this one only waits for it."""
+    answering = threading.Thread(target=server.serve_forever, daemon=True)
+    answering.start()
+    with contextlib.suppress(KeyboardInterrupt):
+        while answering.is_alive():
+            answering.join(LOOK_SECONDS)
+    server.shutdown()
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _QuietHandler(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of a request."""
 
 
 def _storage(study: Study, folder: Path) -> BaseStorage:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from workbench.experiments.keep import named
 from workbench.identity import digest_of
-from workbench.levers import Spec
+from workbench.levers import Spec, identity_of
 from workbench.studies.tuning.dimension import Dimension
 
 
@@ -121,7 +121,7 @@ def _code(cls: type[Spec] | None) -> dict[str, str]:
 def _identified(value: Any) -> Any:
     """Return a fixed value in plain types; of a spec or its class with the digest of its code."""
     if isinstance(value, Spec):
-        return value.identity()
+        return identity_of(value)
     if isinstance(value, type) and issubclass(value, Spec):
         return {value.name: digest_of(value)}
     return named(value)

@@ -116,7 +116,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
         "pruning": study.pruning.plain() if study.pruning else None,
     }
     return {
-        **{key: setup[key] for key in ("format", "python", "engine")},
+        **{key: setup[key] for key in ("format", "python", "streams", "engine")},
         "engine_revision": study.sweep.mechanism.revision,
         "measures": measures_digest(study.sweep.mechanism, anew=True),
         "workload": setup["workload"],

@@ -10,9 +10,10 @@ hand, into `tests/data/traces` and its corners into `tests/workloads/importers`;
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -34,6 +35,7 @@ class _Known(dict[str, "Importer"]):
 
 
 _KNOWN = _Known()
+_BUILT_IN: dict[str, type[Importer]] = {}
 
 
 class Importer:
@@ -44,8 +46,16 @@ class Importer:
     says: ClassVar[str]
     """What writes such files, in a few words, for the message about a file that nobody reads."""
 
+    built_in: ClassVar[bool] = True
+    """Whether the class is part of this package."""
+    __describes__: ClassVar[tuple[str, ...]] = ("built_in",)
+
     def __init_subclass__(cls) -> None:
-        _KNOWN[cls.format] = cls()
+        cls.built_in = cls.__module__.startswith("workbench.")
+        if hasattr(cls, "format") or "read" in vars(cls):  # else it is being unpickled, and is filled in later
+            _KNOWN[cls.format] = cls()
+            if cls.built_in:
+                _BUILT_IN[cls.format] = cls
 
     def recognises(self, head: bytes) -> bool:
         """Whether contents that begin so (up to 1 MiB) are of this format."""
@@ -65,9 +75,23 @@ class Importer:
 
 def importers() -> Mapping[str, Importer]:
     """Every importer by the name of its format."""
+    _import_all()
+    return dict(sorted(_KNOWN.items()))
+
+
+def enter_only(own: Iterable[type[Importer]]) -> None:
+    """Let the importers of this package and some others, all of the user's that count, be the known ones."""
+    _import_all()
+    wanted = {**_BUILT_IN, **{cls.format: cls for cls in own}}
+    if {name: type(importer) for name, importer in _KNOWN.items()} != wanted:
+        _KNOWN.clear()
+        _KNOWN.update({name: cls() for name, cls in wanted.items()})
+
+
+@functools.cache
+def _import_all() -> None:
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         importlib.import_module(f"{__package__}.{module.name}")
-    return dict(sorted(_KNOWN.items()))
 
 
 def read_trace(path: Path | str) -> Trace:

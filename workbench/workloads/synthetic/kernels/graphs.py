@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.levers import Family, lever
+from workbench.identity import current
+from workbench.levers import Family, code_of, lever
 from workbench.streams import Streams
 
 
@@ -53,7 +54,7 @@ class Graph(Family, noun="graph", example="{power_law_graph: {scale: 14}}"):
 
     def rows(self, streams: Streams) -> Rows:
         """The graph of a seed, from streams whose names begin with `graph`."""
-        return _rows(self, streams.seed)
+        return _rows(self, streams.seed, (*code_of(self), current(Streams).digest))
 
 
 class UniformGraph(Graph):
@@ -108,7 +109,7 @@ class PowerLawGraph(Graph):
 
 
 @lru_cache(maxsize=2)
-def _rows(graph: Graph, seed: int) -> Rows:
+def _rows(graph: Graph, seed: int, code: tuple[str, ...]) -> Rows:
     source, target = graph.ends(Streams(seed))
     order = np.argsort(source * graph.vertices + target, kind="stable")
     begins = np.zeros(graph.vertices + 1, np.int64)

@@ -1,0 +1,87 @@
+"""A process whose sources of the workbench were edited after it imported them runs nothing more."""
+
+import os
+import time
+
+import pytest
+
+import workbench as wb
+from workbench.errors import WorkbenchError
+from workbench.experiments import mechanism, sources, work
+from workbench.experiments.foreign_engines import PackedEngine
+
+SENTENCE = r"^.*{} was edited after this process imported the workbench; restart the process"
+SECOND = 10**9
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    """Return a folder that stands for the package's, with one file as old as the import."""
+    (tmp_path / "engine.py").write_text("one = 1\n")
+    stamp(tmp_path / "engine.py", wb.IMPORTED_NS - SECOND)
+    monkeypatch.setattr(sources, "_ROOT", tmp_path)
+    monkeypatch.setattr(sources, "LOOK_SECONDS", 0.0)
+    for kept in (sources._taken, sources.origin):
+        kept.cache_clear()
+    yield tmp_path
+    for kept in (sources._taken, sources.origin):
+        kept.cache_clear()
+
+
+def stamp(path, ns):
+    os.utime(path, ns=(ns, ns))
+
+
+def test_an_edit_before_the_digest_is_taken_is_refused(root):
+    stamp(root / "engine.py", time.time_ns())
+    with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
+        sources.sources()
+
+
+@pytest.mark.parametrize("later", [-SECOND, 3600 * SECOND + time.time_ns() - wb.IMPORTED_NS])
+def test_files_of_before_the_import_and_times_of_other_clocks_are_not(root, later):
+    stamp(root / "engine.py", wb.IMPORTED_NS + later)
+    assert len(sources.sources()) == 16
+    sources.check_unedited()
+
+
+def test_times_of_a_network_tell_nothing(root, monkeypatch):
+    stamp(root / "engine.py", time.time_ns())
+    monkeypatch.setattr(sources, "on_network", lambda folder: True)
+    assert len(sources.sources()) == 16
+
+
+def test_a_later_edit_is_refused_and_a_touch_is_not(root):
+    before = sources.sources()
+    stamp(root / "engine.py", time.time_ns())
+    sources.check_unedited()
+    (root / "engine.py").write_text("one = 2\n")
+    with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
+        sources.check_unedited()
+    assert sources.sources() == before
+    (root / "engine.py").unlink()
+    with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
+        sources.check_unedited()
+
+
+def test_a_sweep_runs_nothing_then(root, tmp_path):
+    sources.sources()
+    (root / "engine.py").write_text("one = 2\n")
+    sweep = {"engine": "shared_memory", "workload": "large_uniform", "seeds": 1}
+    with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
+        wb.run(sweep, workers=0)
+
+
+def test_a_worker_imports_no_engine_then(root, monkeypatch):
+    monkeypatch.setattr(mechanism, "_ready", {})
+    told = sources.origin()
+    monkeypatch.setattr(work, "check_origin", lambda driver: sources.sources())
+    work.check_origin(told)
+    (root / "engine.py").write_text("one = 2\n")
+    with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
+        work.work_in_worker({}, [], 1.0, told, engine=PackedEngine("shared_memory", "", ("", 0)))
+    assert not mechanism.is_loaded("shared_memory")
+
+
+def test_this_process_runs_what_its_sources_say():
+    sources.check_unedited()

@@ -1,0 +1,43 @@
+"""Files that were edited since the numbers of a bundle were computed: it would bring along other code than theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.errors import InputError
+from workbench.experiments.run_set import RunSet
+from workbench.identity import current
+from workbench.levers import identity_of
+from workbench.policies.beside import file_of, module_of
+from workbench.policies.policy import Policy
+
+
+def check_unedited(runs: RunSet) -> None:
+    """Refuse runs whose policy files or workload files are not what the runs were computed with.
+
+    An edit of what does not execute, such as a comment, is none.
+
+    Raises
+    ------
+    InputError
+        A file was edited since, or it is not there any more; the sentence names it.
+    """
+    points = [point.setup for point in runs.points if point.setup is not None]
+    for cls, digest in dict.fromkeys(pair for setup in points for pair in setup.code):
+        file = file_of(cls)
+        if file is not None and digest not in _digests(file):
+            raise InputError(
+                f"{file}: was edited since these runs were computed, and a bundle would hold it as it is now; run the "
+                "sweep again, or undo the edit."
+            )
+    for workload in {id(setup.workload): setup.workload for setup in points}.values():
+        identity_of(workload)  # which refuses a file that has changed
+
+
+def _digests(file: Path) -> set[str]:
+    """Return the digests of the policies that a file defines as it is now."""
+    try:
+        defined = vars(module_of(file)).values()
+    except (Exception, SystemExit) as problem:
+        raise InputError(f"{file}: does not run any more: {type(problem).__name__}: {problem}") from None
+    return {current(one).digest for one in defined if isinstance(one, type) and issubclass(one, Policy)}
