@@ -83,4 +83,12 @@ def cases(draw: Any, most: int = 14) -> Case:
     chosen = {
         slot: draw(st.sampled_from(found + (ROUND.get(slot, []) if rounded else []))) for slot, found in EVERY.items()
     }
-    return Case(in_queue_order(given), **machine, policies=chosen, options=draw(OPTIONS), seed=draw(st.integers(0, 9)))
+    options = draw(OPTIONS)
+    if rounded and options["blocks_on_a_unit"] == "per_wave":
+        given = [row._replace(need={name: _rounded(need) for name, need in row.need.items()}) for row in given]
+    return Case(in_queue_order(given), **machine, policies=chosen, options=options, seed=draw(st.integers(0, 9)))
+
+
+def _rounded(need: int) -> int:
+    """A power of two: a policy that rounds each wave's blocks up would not fit all waves of a group into a unit."""
+    return 1 << need.bit_length() - 1 if need else 0
