@@ -113,6 +113,12 @@ def test_a_worker_that_is_killed_stopped_or_holds_the_lock_costs_one_row(how, de
     check(deeds, rows)
 
 
+@pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
+def test_a_run_after_which_its_worker_can_do_nothing_costs_no_row(how):
+    deeds = {"4": "breaks_threads", "15": "breaks_threads"}
+    check(deeds, outcome(faulty_plan(SEEDS, deeds=deeds), limit_seconds=LIMIT, **how))
+
+
 def test_an_executor_that_was_handed_in_goes_on_without_a_worker_that_does_not_answer():
     deeds = at_seeds([*HERE, "stops_itself"])
     executor = ProcessPoolExecutor(2)

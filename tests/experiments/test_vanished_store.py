@@ -94,7 +94,9 @@ def kept_in(folder: Path) -> int:
 def test_rows_whose_files_were_removed_are_written_again(tmp_path, kind, deed):
     folder, sentence, _ = vandalised(tmp_path, kind, deed, 20)
     what = "of_sqlite/store.sqlite was" if kind == "sqlite" else "of_rows/rows were"
-    assert what in sentence and "removed while" in sentence and "20 finished rows were written there again" in sentence
+    assert (
+        what in sentence and "removed while" in sentence and "finished rows (20) were written there again" in sentence
+    )
     assert kept_in(folder) == 20
     again = Vandal(remove_rows, folder, -1)
     assert len(wb.run(SWEEP, folder, workers=0, progress=again).table) == 20
@@ -105,7 +107,7 @@ def test_rows_whose_files_were_removed_are_written_again(tmp_path, kind, deed):
 def test_it_is_noticed_at_the_next_look_not_at_the_end(tmp_path, kind, monkeypatch):
     monkeypatch.setattr(stores, "LOOK_SECONDS", 0.0)
     folder, sentence, seen = vandalised(tmp_path, kind, remove_rows, 4)
-    assert "5 finished rows" in sentence
+    assert "finished rows (5)" in sentence
     assert (seen, kept_in(folder)) == (4, 5)
 
 
@@ -121,7 +123,7 @@ def test_the_log_of_a_file_that_was_removed_is_not_taken_for_the_new_ones(tmp_pa
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_that_were_moved_away_are_whole_where_they_are(tmp_path, kind):
     folder, sentence, _ = vandalised(tmp_path, kind, move_away, 20)
-    assert "moved" in sentence and "/moved/" in sentence and "20 finished rows" in sentence
+    assert "moved" in sentence and "/moved/" in sentence and "finished rows (20)" in sentence
     assert not folder.exists()
     assert kept_in(tmp_path / "moved") == 20
     for left in (tmp_path / "moved").glob(f"{STORE}-*"):
@@ -133,7 +135,7 @@ def test_rows_that_were_moved_away_are_whole_where_they_are(tmp_path, kind):
 def test_another_store_at_the_path_stays_as_it_is_and_the_rows_are_beside_it(tmp_path, kind):
     folder, sentence, _ = vandalised(tmp_path, kind, give_to_another, 20)
     beside = folder / (f"{STORE}.rescued-1" if kind == "sqlite" else f"{ROWS}.rescued-1")
-    assert beside.name in sentence and "20 finished rows" in sentence
+    assert beside.name in sentence and "finished rows (20)" in sentence
     assert kept_in(folder) == 6
     (tmp_path / "again").mkdir()
     beside.rename(tmp_path / "again" / (STORE if kind == "sqlite" else ROWS))
@@ -147,7 +149,7 @@ def test_rows_that_cannot_be_written_again_are_counted_as_lost(tmp_path, kind):
         folder.write_text("not a folder")
 
     _, sentence, _ = vandalised(tmp_path, kind, put_a_file_there, 20)
-    assert "20 finished rows are lost" in sentence
+    assert "finished rows (20) are lost" in sentence
 
 
 def test_rows_of_earlier_drivers_that_were_removed_are_written_again(tmp_path):

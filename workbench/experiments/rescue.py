@@ -28,10 +28,10 @@ def vanished(rows: SqliteRows | RowFiles, sweep: str) -> StoreError:
     """
     path = rows.path
     assert path is not None
-    count = f"{rows.count()} finished rows"
+    finished = f"finished rows ({rows.count()})"
     if now := rows.moved_to():
         return StoreError(
-            f"{_named(rows)} moved away while the sweep ran; its {count} are in {now}. "
+            f"{_named(rows)} moved away while the sweep ran; its {finished} are in {now}. "
             "Move it back, and the same command goes on from there."
         )
     happened = f"{_named(rows)} {'replaced' if rows.replaced() else 'removed'} while the sweep ran"
@@ -39,11 +39,13 @@ def vanished(rows: SqliteRows | RowFiles, sweep: str) -> StoreError:
         written = _written(rows, path, sweep)
     except (OSError, sqlite3.Error, Damaged) as problem:
         why = getattr(problem, "strerror", None) or str(problem) or "they cannot be read any more"
-        return StoreError(f"{happened}, and {count} are lost ({why}). The same command begins anew.")
+        return StoreError(f"{happened}, and the {finished} are lost ({why}). The same command begins anew.")
     if written == path:
-        return StoreError(f"{happened}; {count} were written there again, and the same command goes on from there.")
+        return StoreError(
+            f"{happened}; the {finished} were written there again, and the same command goes on from there."
+        )
     return StoreError(
-        f"{happened}; {count} were written to {written}. "
+        f"{happened}; the {finished} were written to {written}. "
         f"As {path.name} of a folder of their own, they are where the same command goes on from."
     )
 
