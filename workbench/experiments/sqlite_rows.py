@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.experiments.anchor import Anchor
+from workbench.experiments.folder import is_held
 from workbench.experiments.row import Kept, origin_id
 
 _RUNS = """
@@ -79,13 +80,15 @@ class SqliteRows:
         return base
 
     def _for_reading(self, path: Path) -> sqlite3.Connection:
-        """Beside a driver as any reader; in a folder that cannot be written to, as a file that never changes.
+        """Beside a driver as any reader; where there is none, as a file that never changes, which leaves none behind.
 
-        Where such a folder holds a write-ahead log as well, the reader gets a copy: rows in the log would be missed.
+        So too in a folder that cannot be written to; where that holds a write-ahead log as well, the reader gets a
+        copy: rows in the log would be missed.
         """
-        with contextlib.suppress(sqlite3.OperationalError):
-            return _read(path, "mode=ro")
         log = path.with_name(path.name + "-wal")
+        if log.exists() or is_held(path.parent):
+            with contextlib.suppress(sqlite3.OperationalError):
+                return _read(path, "mode=ro")
         if not log.is_file() or log.stat().st_size == 0:
             return _read(path, "mode=ro&immutable=1")
         self._borrowed = tempfile.TemporaryDirectory(prefix="workbench-")
