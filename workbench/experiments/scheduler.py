@@ -21,6 +21,7 @@ from workbench.experiments.interrupts import is_own
 from workbench.experiments.pools.pool import Pool
 from workbench.experiments.row import Row
 from workbench.experiments.strikes import Death, Strikes
+from workbench.experiments.unfit import Unfit
 from workbench.experiments.work import Done, failed
 
 LOOK_SECONDS = 1.0
@@ -248,5 +249,5 @@ def _no_death(problem: BaseException) -> WorkbenchError:
     return (
         problem
         if isinstance(problem, WorkbenchError)
-        else WorkbenchError(f"a worker cannot do a run: {fault(problem)}")
+        else WorkbenchError(f"a worker cannot do a run: {problem if isinstance(problem, Unfit) else fault(problem)}")
     )
