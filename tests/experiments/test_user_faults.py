@@ -135,6 +135,7 @@ def test_an_error_of_the_workbenchs_kind_is_named_like_any_other():
     assert row.error.startswith("nowhere is not a results folder: ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
 def test_a_run_after_which_its_worker_can_do_nothing_costs_no_row(how):
     deeds = {"4": "breaks_threads", "15": "breaks_threads"}
