@@ -130,7 +130,8 @@ def run(
     InputError
         The sweep is not valid; nothing has been run and nothing written.
     StoreError
-        The folder belongs to another sweep, to a newer version, or to a driver that is still running.
+        The folder belongs to another sweep, to a newer version, or to a driver that is still running; or its rows were
+        removed or moved away meanwhile, and the sentence says where they are now.
 
     Examples
     --------
@@ -152,7 +153,9 @@ def run(
         try:
             keep_sweep(RunSet(plan, ()), folder)
             seconds = run_plan(plan, rows, workers, executor, progress, limit_seconds)
-            return _kept(_results(gather(plan, rows, folder, seconds)))
+            results = _kept(_results(gather(plan, rows, folder, seconds)))
+            rows.prove_place()
+            return results
         finally:
             rows.close()
 

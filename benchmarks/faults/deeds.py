@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -101,6 +102,15 @@ def holds_the_lock() -> None:
     ctypes.PyDLL(None).sleep(HOLD_SECONDS)
 
 
+def breaks_threads() -> None:
+    """The run itself is done; what its process does afterwards fails, until another takes its place."""
+    threading.Thread.start = _cannot_start  # type: ignore[method-assign]
+
+
+def _cannot_start(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
+
+
 IN_ANY: dict[str, Callable[[], None]] = {
     "raises": raises,
     "raises_own": raises_own,
@@ -120,6 +130,7 @@ IN_OTHERS: dict[str, Callable[[], None]] = {
     "kills_itself": kills_itself,
     "stops_itself": stops_itself,
     "holds_the_lock": holds_the_lock,
+    "breaks_threads": breaks_threads,
 }
 """What does to its process something that no other thread of it can prevent: processes guard against it."""
 

@@ -315,9 +315,13 @@ class BadNotice(MiddleFirst):
 
 
 RAISING = [
-    ("choice", NoSuchModule(), r"raised IndexError \(.*\) at cycle 0, group 0 "),
-    ("placement", NoSuchSlot(), r"raised IndexError \(index 108 .*\) at cycle 0, group 0 "),
-    ("placement", BadNotice(), r"raised an exception at cycle 0\."),
+    ("choice", NoSuchModule(), r"raised IndexError \(.*\) in .*, line \d+, for .*; at cycle 0, group 0 "),
+    (
+        "placement",
+        NoSuchSlot(),
+        r"raised IndexError \(index 108 .*\) in .*, for 8 segments in the state 1+; at cycle 0, group 0 ",
+    ),
+    ("placement", BadNotice(), r"raised ZeroDivisionError .*, for \[4, 12\) in the state 1+0+1+; at cycle 0\."),
 ]
 
 

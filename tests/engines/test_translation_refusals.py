@@ -94,7 +94,10 @@ def test_policies_that_do_not_fit_the_machine(policy, sentence):
         ({"shared_eviction": OutsideTheSet()}, r"outside_the_set \(shared_eviction\) answered an entry"),
         ({"peer": AsksItself(), **KNOWS_ALL}, r"asks_itself \(peer\) answered \d, which is none of the holders"),
         ({"fill": PushesToItself()}, r"pushes_to_itself \(fill\) answered \d, which is no number of cores"),
-        ({"fill": RaisingFill()}, r"raising_fill \(fill\) raised an exception; at cycle \d+, core \d"),
+        (
+            {"fill": RaisingFill()},
+            r"raising_fill \(fill\) raised ValueError \(too many\) in .*, for core \d, .*; at cycle \d+, core \d",
+        ),
     ],
 )
 def test_policies_that_break_their_contract_are_named(policy, sentence):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import workbench as wb
 from workbench import file_systems
 from workbench.errors import StoreError
-from workbench.experiments.folder import STORE
+from workbench.experiments.folder import STORE, held
 from workbench.experiments.row import Row, origin_id
 from workbench.experiments.run_id import run_id
 from workbench.experiments.salvage import log_of, salvage
@@ -326,6 +326,35 @@ def test_rows_behind_a_damaged_place_in_the_log_are_kept(tmp_path):
     live.close()
     store.close()
     assert sorted(rows_of(tmp_path / STORE)) == sorted(rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_only_looks_leaves_nothing_behind(tmp_path, kind):
+    path = filled(tmp_path, kind, [row(1)])
+    there = sorted(tmp_path.rglob("*"))
+    store = Store(path, read_only=True)
+    assert len(list(store.rows())) == 1
+    assert sorted(tmp_path.rglob("*")) == there
+    store.close()
+    assert sorted(tmp_path.rglob("*")) == there
+
+
+def test_who_looks_beside_a_driver_sees_what_it_has_kept(tmp_path):
+    path = filled(tmp_path, "sqlite", [row(1)])
+    driver = Store(path, "mine")
+    looks = []
+    for seed in (2, 3):
+        driver.add(row(seed))
+        looks.append(len(rows_of(path, read_only=True)))
+    assert looks == [2, 3]
+    driver.close()
+    with held(tmp_path):  # a driver that is about to open it: what it then keeps must be seen
+        early = Store(path, read_only=True)
+        driver = Store(path, "mine")
+        driver.add(row(4))
+        assert len(list(early.rows())) == 4
+        driver.close()
+        early.close()
 
 
 def test_a_folder_has_a_store_of_either_kind(tmp_path):

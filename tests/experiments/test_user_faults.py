@@ -20,7 +20,7 @@ import workbench as wb
 from benchmarks.faults.deeds import IN_ANY, SENTENCES
 from benchmarks.faults.runs import SWEEP, faulty_plan
 from workbench import Placement, lever
-from workbench.errors import InputError
+from workbench.errors import InputError, StoreError
 from workbench.experiments import board, scheduler, strikes, watched, work
 from workbench.experiments.chunks import Chunk
 from workbench.experiments.mechanism import Mechanism, enter
@@ -111,6 +111,35 @@ def test_a_worker_that_is_killed_stopped_or_holds_the_lock_costs_one_row(how, de
     if how.get("executor"):  # Dask gives a bundle up after two deaths
         rows[4] = rows[4]._replace(error=rows[4].error.replace("four times", "three times"))
     check(deeds, rows)
+
+
+class Refuses(Placement):
+    """Raises an error of the workbench's own kind, of itself or by asking the workbench for what there is not."""
+
+    asks: bool = lever(False, says="whether the workbench raises it")
+
+    def parameters(self):
+        if self.asks:
+            wb.open_results("nowhere")
+        raise StoreError("my store")
+
+    def answer(free, segments, length, params, memory):
+        return 0
+
+
+def test_an_error_of_the_workbenchs_kind_is_named_like_any_other():
+    sweep = {**SWEEP, "policy": {"placement": Refuses()}, "seeds": 1}
+    (row,) = wb.run(sweep, workers=0).rows.values()
+    assert row.error.startswith("refuses raised StoreError (my store) in parameters (test_user_faults.py:")
+    (row,) = wb.run({**sweep, "policy": {"placement": Refuses(asks=True)}}, workers=0).rows.values()
+    assert row.error.startswith("nowhere is not a results folder: ")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
+def test_a_run_after_which_its_worker_can_do_nothing_costs_no_row(how):
+    deeds = {"4": "breaks_threads", "15": "breaks_threads"}
+    check(deeds, outcome(faulty_plan(SEEDS, deeds=deeds), limit_seconds=LIMIT, **how))
 
 
 def test_an_executor_that_was_handed_in_goes_on_without_a_worker_that_does_not_answer():

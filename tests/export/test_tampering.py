@@ -155,6 +155,40 @@ def test_every_number_of_the_manifest(bundle):
     assert len(paths) > 500
 
 
+def test_every_fact_of_the_manifest_that_no_run_gives(bundle):
+    """Who computed, what else is needed, and what drew it: `provenance.json` says the same."""
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    paths = [path for key in ("origins", "drawn_with") for path in leaves(manifest[key], (key,))]
+    for path in [*paths, ("needs",), ("origins",), ("origins", "1")]:
+        changed = json.loads(json.dumps(manifest))
+        value = changed
+        for key in path:
+            value = value[key]
+        if isinstance(value, dict):
+            value["more"] = {"python": "3.9"} if path == ("origins",) else "more"
+        elif isinstance(value, list):
+            value.append("one more")
+        else:
+            put(changed, path)
+        (bundle / "manifest.json").write_text(json.dumps(changed))
+        report = verify(bundle, sample=1, figures=False)
+        assert not report.same and {one.file for one in report.changes} == {"manifest.json"}, path
+        assert path[0] in report.lines[0]
+    assert len(paths) > 5
+
+
+def test_the_order_of_keys_says_nothing(bundle):
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    (bundle / "manifest.json").write_text(json.dumps(manifest, sort_keys=True))
+    whole = verify(bundle, sample=1, figures=False)
+    assert whole.same, whole.lines
+    manifest["points"] = dict(reversed(manifest["points"].items()))
+    first = next(iter(manifest["points"]))
+    manifest["points"][first]["coordinates"] = {"workload": "edited"}
+    (bundle / "manifest.json").write_text(json.dumps(manifest))
+    assert {one.file for one in verify(bundle, sample=1, figures=False).changes} == {"manifest.json"}
+
+
 def test_every_measure_of_every_run(bundle):
     text = (bundle / "runs.csv").read_text()
     header, *rows = list(csv.reader(io.StringIO(text)))

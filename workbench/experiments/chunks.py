@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.engines.engine import Setup
@@ -35,13 +35,13 @@ class Chunk(NamedTuple):
         for point, setup in self.setups.items():
             yield Chunk({point: setup}, [task for task in self.tasks if task.point == point])
 
-    def only(self, index: int | None) -> Iterator[Chunk]:
-        """One of the runs; each of them, one a chunk, where it is not known which."""
-        return (one for number, one in enumerate(self.alone()) if index in (None, number))
+    def only(self, indices: Collection[int]) -> Iterator[Chunk]:
+        """Some of the runs, one a chunk."""
+        return (one for number, one in enumerate(self.alone()) if number in indices)
 
-    def without(self, index: int | None) -> Iterator[Chunk]:
+    def without(self, indices: Collection[int]) -> Iterator[Chunk]:
         """The other runs, one chunk or none."""
-        tasks = [] if index is None else [task for number, task in enumerate(self.tasks) if number != index]
+        tasks = [task for number, task in enumerate(self.tasks) if number not in indices]
         if tasks:
             yield Chunk(self.setups, tasks)
 

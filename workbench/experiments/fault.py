@@ -28,15 +28,15 @@ _PYTHON = tuple({sys.prefix, sys.base_prefix})
 def fault(problem: BaseException, setup: Setup | None = None) -> str:
     """Return the sentence for an exception that a run, or the planning of one, ended with.
 
-    Whatever the exception is: one whose text cannot be made, that is no `Exception`, or that has no traceback. The
-    workbench's own errors are sentences already.
+    Whatever the exception is: one whose text cannot be made, that is no `Exception`, or that has no traceback. What
+    the workbench itself raises is a sentence already; an error of its kind that a user's code raises is like any other.
 
     Parameters
     ----------
     setup : Setup, optional
         What was run: its policies are named where the traceback does not tell which one raised.
     """
-    if isinstance(problem, WorkbenchError):
+    if isinstance(problem, WorkbenchError) and not _raised_by_user(problem):
         return in_one_line(problem)
     who, where = "the run", ""
     try:
@@ -143,10 +143,20 @@ def _suspects(setup: Setup | None) -> str:
     return " with ".join([f"the engine {setup.engine}", *theirs])
 
 
+def _raised_by_user(problem: BaseException) -> bool:
+    """Whether the function that raised it is a user's."""
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    return bool(codes) and _is_users(codes[-1].co_filename)
+
+
+def _is_users(file: str) -> bool:
+    return not file.startswith((_PACKAGE, *_PYTHON, "<frozen"))
+
+
 def _where(problem: BaseException) -> str:
     """Return the innermost function of the user's, else the innermost of all, with its line."""
     frames = traceback.extract_tb(problem.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith((_PACKAGE, *_PYTHON, "<frozen"))]
+    theirs = [frame for frame in frames if _is_users(frame.filename)]
     if not frames:
         return ""
     frame = (theirs or frames)[-1]

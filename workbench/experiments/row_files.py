@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from workbench.experiments.anchor import Anchor
 from workbench.experiments.row import Kept, better, origin_id
 
 SUFFIX = ".rows"
@@ -34,10 +35,14 @@ class RowFiles:
         self._rows: dict[str, Kept] = {}
         self._named: dict[str, dict[str, str]] = {"point": {}, "meta": {}, "origin": {}}
         self._file: int | None = None
+        self._anchor: Anchor | None = None
+        self._names: list[str] = []
+        """The files that were read, and those that were written here."""
         self._synced = time.monotonic()
         if not read_only:
             folder.mkdir(exist_ok=True)
         for path in sorted(folder.glob(f"*{SUFFIX}")):
+            self._names.append(path.name)
             for said in self._lines(path):
                 self._learn(*said)
 
@@ -99,7 +104,27 @@ class RowFiles:
         """The runs that are done, each with the digest of the code that measured it."""
         return {run: row.measured for run, row in self._rows.items() if row.status == "done"}
 
+    def in_place(self) -> bool:
+        """Whether every file is there, and the one that is written to is the one at its path."""
+        own = self._anchor is None or self._anchor.holds()
+        return own and self._all_in(self.path)
+
+    def replaced(self) -> bool:
+        """Whether a file that was written here is another one."""
+        return self._all_in(self.path)
+
+    def moved_to(self) -> Path | None:
+        """Return the folder in which all the files are now; None where one was removed."""
+        now = self._anchor.now_at() if self._anchor else None
+        return now.parent if now is not None and now.parent != self.path and self._all_in(now.parent) else None
+
+    def _all_in(self, folder: Path) -> bool:
+        return all((folder / name).exists() for name in self._names)
+
     def close(self) -> None:
+        if self._anchor is not None:
+            self._anchor.close()
+            self._anchor = None
         if self._file is not None:
             file, self._file = self._file, None
             try:
@@ -130,7 +155,10 @@ class RowFiles:
 
     def _own(self) -> int:
         name = f"{time.time_ns():020d}-{socket.gethostname()}-{os.getpid()}{SUFFIX}"
-        return os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+        file = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+        self._names.append(name)
+        self._anchor = Anchor(self.path / name)
+        return file
 
 
 def _written(said: list[Any]) -> bytes:

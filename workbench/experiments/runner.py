@@ -83,7 +83,9 @@ def run_plan(
     try:
         with noticed(), routed(), closing(_batches(pending, workers, executor, limit_seconds)) as batches:
             _keep(batches, store, watch, again)
+        store.prove_place()
     except KeyboardInterrupt:
+        store.prove_place()
         wanted = {run.id for run in plan.runs()}
         kept = sum(row.id in wanted for row in store.kept())
         raise Stopped(_stopped(kept, len(plan), store)) from None

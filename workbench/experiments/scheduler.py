@@ -20,7 +20,8 @@ from workbench.experiments.fault import fault
 from workbench.experiments.interrupts import is_own
 from workbench.experiments.pools.pool import Pool
 from workbench.experiments.row import Row
-from workbench.experiments.strikes import Strikes
+from workbench.experiments.strikes import Death, Strikes
+from workbench.experiments.unfit import Unfit
 from workbench.experiments.work import Done, failed
 
 LOOK_SECONDS = 1.0
@@ -155,7 +156,7 @@ class Scheduler:
 
     def _given_up(self, chunk: Chunk, run: int) -> Done:
         """Blame a run whose worker nobody may end, without another attempt: it would cost one more worker."""
-        self._again.extend(chunk.without(run))
+        self._again.extend(chunk.without([run]))
         return Done([failed(chunk.tasks[run], self._no_answer())])
 
     def _succeeded(self, bundle: _Bundle, done: Done) -> Done:
@@ -184,7 +185,7 @@ class Scheduler:
         if report is None and (self._pool.reports or self._unheard[first] <= MOST_UNHEARD):
             self._again.append(bundle.chunk)  # none of its runs had begun
         elif not bundle.quarantined:
-            self._suspect(bundle.chunk, report.run if report else None)
+            self._suspect(bundle.chunk, _suspected(bundle.chunk, report, death))
         elif future in self._late:
             return self._no_answer()
         elif sentence := self._strikes.add(first, death):
@@ -200,10 +201,10 @@ class Scheduler:
         named = ", ".join(chunk.told(run) for chunk, run in begun)
         return WorkbenchError(f"{lost} Under way when it was lost: {named}.") if named else lost
 
-    def _suspect(self, chunk: Chunk, index: int | None) -> None:
-        """Suspect a run of a bundle, or each where it is not known which was under way; have the others done again."""
-        self._again.extend(chunk.without(index))
-        self._suspects.extend(_Suspect(one, 0.0) for one in chunk.only(index))
+    def _suspect(self, chunk: Chunk, indices: range) -> None:
+        """Suspect runs of a bundle; have the others done again."""
+        self._again.extend(chunk.without(indices))
+        self._suspects.extend(_Suspect(one, 0.0) for one in chunk.only(indices))
 
     def _no_answer(self) -> str:
         return NO_ANSWER.format(limit=self._limit)
@@ -225,6 +226,19 @@ class Scheduler:
         self._board.close()
 
 
+def _suspected(chunk: Chunk, report: Report | None, death: Death) -> range:
+    """Return which runs of a bundle are suspected: the one under way, or each where it is not known which was.
+
+    Where the worker lives and could not go on, the run before may be the cause; before the first of a bundle that was
+    one of another bundle, which is done.
+    """
+    if report is None:
+        return range(len(chunk.tasks))
+    if not death.counts and report.run == 0:
+        return range(0)
+    return range(max(report.run - bool(death.why), 0), report.run + 1)
+
+
 def _unsent(chunk: Chunk, setup: Setup, problem: BaseException) -> list[Row]:
     error = f"the setup cannot be sent to a worker: {fault(problem, setup)}"
     return [failed(task, error) for task in chunk.tasks]
@@ -235,5 +249,5 @@ def _no_death(problem: BaseException) -> WorkbenchError:
     return (
         problem
         if isinstance(problem, WorkbenchError)
-        else WorkbenchError(f"a worker cannot do a run: {fault(problem)}")
+        else WorkbenchError(f"a worker cannot do a run: {problem if isinstance(problem, Unfit) else fault(problem)}")
     )

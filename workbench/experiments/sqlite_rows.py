@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from workbench.experiments.anchor import Anchor
+from workbench.experiments.folder import is_held
 from workbench.experiments.row import Kept, origin_id
 
 _RUNS = """
@@ -58,9 +60,12 @@ class SqliteRows:
     def __init__(self, path: Path | None, read_only: bool = False) -> None:
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self.path = path
+        self._anchor: Anchor | None = None
         with _damage_told():
             self._base = self._for_reading(path) if read_only and path else self._for_writing(path)
             self._columns = _columns(self._base)
+        if path is not None and not read_only:
+            self._anchor = Anchor(path)
 
     def _for_writing(self, path: Path | None) -> sqlite3.Connection:
         base = sqlite3.connect(path or ":memory:", isolation_level=None, check_same_thread=False)
@@ -75,13 +80,15 @@ class SqliteRows:
         return base
 
     def _for_reading(self, path: Path) -> sqlite3.Connection:
-        """Beside a driver as any reader; in a folder that cannot be written to, as a file that never changes.
+        """Beside a driver as any reader; where there is none, as a file that never changes, which leaves none behind.
 
-        Where such a folder holds a write-ahead log as well, the reader gets a copy: rows in the log would be missed.
+        So too in a folder that cannot be written to; where that holds a write-ahead log as well, the reader gets a
+        copy: rows in the log would be missed.
         """
-        with contextlib.suppress(sqlite3.OperationalError):
-            return _read(path, "mode=ro")
         log = path.with_name(path.name + "-wal")
+        if log.exists() or is_held(path.parent):
+            with contextlib.suppress(sqlite3.OperationalError):
+                return _read(path, "mode=ro")
         if not log.is_file() or log.stat().st_size == 0:
             return _read(path, "mode=ro&immutable=1")
         self._borrowed = tempfile.TemporaryDirectory(prefix="workbench-")
@@ -178,9 +185,27 @@ class SqliteRows:
         with _damage_told():
             return dict(self._base.execute(f"SELECT id, {measured} FROM runs WHERE status = 'done'"))
 
+    def in_place(self) -> bool:
+        """Whether the file that is written to is the one at its path."""
+        return self._anchor is None or self._anchor.holds()
+
+    def replaced(self) -> bool:
+        """Whether something else is at the path."""
+        return self.path is not None and self.path.exists()
+
+    def moved_to(self) -> Path | None:
+        """Return where the file is now, with everything in it; None where it was removed."""
+        now = self._anchor.now_at() if self._anchor else None
+        if now is None:
+            return None
+        busy, *_ = self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return None if busy else now
+
     def close(self) -> None:
         """Fold the write-ahead log into the file."""
         self._base.close()
+        if self._anchor is not None:
+            self._anchor.close()
         if self._borrowed is not None:
             self._borrowed.cleanup()
 

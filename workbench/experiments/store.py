@@ -18,17 +18,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.errors import StoreError, unknown_name
+from workbench.experiments.mending import FORMAT, finish_mending, mend, proved
+from workbench.experiments.rescue import vanished
 from workbench.experiments.row import Kept, Row, kept, origin_id
 from workbench.experiments.row_files import SUFFIX, RowFiles
 from workbench.experiments.salvage import log_of, salvage
 from workbench.experiments.sqlite_rows import Damaged, SqliteRows
 from workbench.file_systems import on_network
 
-FORMAT = 3
-"""Raised when older versions of the workbench could not read the store any more; 3: every row has its origin."""
-
 ROWS = "rows"
 """The folder of row files, beside the SQLite file or instead of it."""
+
+LOOK_SECONDS = 1.0
+"""How often a driver that keeps rows looks whether they are still at their path."""
 
 Kind = Literal["auto", "sqlite", "rows"]
 KINDS = ("auto", "sqlite", "rows")
@@ -65,6 +67,8 @@ class Store:
         """What a killed driver left in the write-ahead log."""
         self._origins = {"": ""}
         """Text -> id of each origin that this driver has kept."""
+        self._looked = time.monotonic()
+        self._vanished: StoreError | None = None
         with self._in_one_sentence():
             self._rows = self._opened(path, kind, read_only)
         self._refuse_newer()
@@ -90,12 +94,12 @@ class Store:
     def _sqlite(self, path: Path, read_only: bool) -> SqliteRows:
         if read_only:
             return SqliteRows(path, read_only)
-        _finish_mending(path)
+        finish_mending(path)
         log = log_of(path)
         try:
-            rows = _proved(path)
+            rows = proved(path)
         except Damaged:
-            self.notes.append(_mend(path, log))
+            self.notes.append(mend(path, log))
             return SqliteRows(path)
         self._log = log
         return rows
@@ -154,12 +158,39 @@ class Store:
         self.add_all([row])
 
     def add_all(self, rows: Iterable[Row]) -> None:
-        """Keep several rows at once, all of them or none."""
+        """Keep several rows at once, all of them or none.
+
+        Raises
+        ------
+        StoreError
+            They cannot be kept, or the store is no longer at its path (`prove_place`).
+        """
         now, new = time.time(), dict[str, str]()
-        with self._in_one_sentence():
-            self._rows.add([kept(row, now, self._origin(row.origin, new)) for row in rows], new)
+        try:
+            with self._in_one_sentence():
+                self._rows.add([kept(row, now, self._origin(row.origin, new)) for row in rows], new)
+        except StoreError:
+            self.prove_place()
+            raise
         if new:
             self._origins.update((text, name) for name, text in new.items())
+        if time.monotonic() - self._looked >= LOOK_SECONDS:
+            self.prove_place()
+
+    def prove_place(self) -> None:
+        """Refuse to go on where the files that are written to are no longer those at their path.
+
+        Raises
+        ------
+        StoreError
+            They were removed, replaced or moved away; the sentence says what became of their rows, which were written
+            to the path again where that can be done.
+        """
+        if self._vanished is None and not self._rows.in_place():
+            self._vanished = vanished(self._rows, self.meta().get("sweep", ""))
+        if self._vanished is not None:
+            raise self._vanished
+        self._looked = time.monotonic()
 
     def _origin(self, text: str, new: dict[str, str]) -> str:
         """Return the id of an origin; one that this driver has not kept yet is put among the new ones."""
@@ -234,48 +265,3 @@ def has_store(folder: Path, file: str) -> bool:
 
 def _is_full(text: str) -> bool:
     return any(sign in text for sign in ("full", "I/O", "No space", "too large"))
-
-
-def _proved(path: Path) -> SqliteRows:
-    """The rows of a file, each of which was found to be what was written; raises Damaged."""
-    rows = SqliteRows(path)
-    try:
-        rows.origins()
-        for _ in rows.rows():
-            pass
-    except BaseException:
-        rows.close()
-        raise
-    return rows
-
-
-def _mend(path: Path, log: bytes) -> str:
-    """Put a damaged file aside and write what is intact of it anew; says so in a sentence.
-
-    The new file is complete before the old one is moved, so that a crash at any moment leaves one of them.
-    """
-    found = salvage(path.read_bytes(), log)
-    mended = _beside(path, ".mended")
-    for leftover in (mended, _beside(mended, "-wal"), _beside(mended, "-shm")):
-        leftover.unlink(missing_ok=True)
-    new = SqliteRows(mended)
-    new.upgrade({**found.meta, "format": str(FORMAT)})
-    new.add_points(found.points.items())
-    new.add(found.rows, found.origins)
-    new.close()
-    aside = next(a for k in range(1, 10**6) if not (a := _beside(path, f".damaged-{k}")).exists())
-    os.replace(path, aside)
-    _finish_mending(path)
-    return f"{path} was damaged: {len(found.rows)} intact rows were kept, and the damaged file is {aside.name}."
-
-
-def _finish_mending(path: Path) -> None:
-    mended = _beside(path, ".mended")
-    if mended.is_file() and not path.exists():
-        for left in ("-wal", "-shm"):
-            _beside(path, left).unlink(missing_ok=True)
-        os.replace(mended, path)
-
-
-def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)

@@ -22,6 +22,10 @@ class Death(NamedTuple):
     """Its exit status, minus the number of the signal that killed it; None = nobody knows."""
     times: int = 1
     """How many workers ended so, one after the other, over the same runs."""
+    why: str = ""
+    """What is said of a run that is to blame for it; empty = how the process ended."""
+    counts: bool = True
+    """Whether the run that was under way may be to blame; False = perhaps one before it in the same worker."""
 
     @property
     def outside(self) -> bool:
@@ -45,7 +49,7 @@ class Strikes:
         """Count a death; return the sentence that blames the run, or None while it may not be its fault.
 
         An exit, or a signal that only the process itself can earn, is its fault the second time; any other death the
-        third time, and never in its first attempt.
+        third time, and never in its first attempt. One that does not count is never its fault.
 
         >>> strikes = Strikes()
         >>> strikes.add("a", Death(3)), strikes.add("a", Death(3))
@@ -53,12 +57,14 @@ class Strikes:
         >>> [strikes.add("b", Death(-9)) for _ in range(3)][2]
         'the worker process was killed by signal 9 three times during this run.'
         """
+        if not death.counts:
+            return None
         deaths = self._deaths[run]
         deaths += [death.status] * death.times
         self._attempts[run] += 1
         if len(deaths) < (3 if death.outside else 2) or (death.outside and self._attempts[run] < 2):
             return None
-        return f"the worker process {_ended(death.status, deaths.count(death.status))} during this run."
+        return death.why or f"the worker process {_ended(death.status, deaths.count(death.status))} during this run."
 
 
 def _ended(status: int | None, times: int) -> str:

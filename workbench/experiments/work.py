@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
@@ -25,9 +26,13 @@ from workbench.experiments.printed import install
 from workbench.experiments.row import Row
 from workbench.experiments.row_origins import own_origin
 from workbench.experiments.sources import Origin, check_origin, check_unedited
+from workbench.experiments.unfit import Unfit, unfit
 from workbench.experiments.warm import COMPILING_SECONDS, first_run
 from workbench.experiments.watched import Watched
 from workbench.workloads.importers import Importer, enter_only
+
+_did_runs = False
+"""Whether this process, a worker, has begun runs: what raises in it afterwards may be their doing."""
 
 
 class Task(NamedTuple):
@@ -135,17 +140,48 @@ def work_in_worker(
     ------
     WorkbenchError
         This process computes with something else than the driver, or its sources were edited since it began.
+    Unfit
+        Something else than a run raised, in the midst of runs or after some.
     """
-    check_origin(driver)
-    if engine is not None and not is_loaded(engine.name):
-        check_unedited()
-    install()
-    report.begin(0, limit_seconds + COMPILING_SECONDS)
-    unusable = _entered(engine) if engine is not None else ""
-    setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
-    if engine is not None and not is_here(engine):
-        enter_only(_importers(setups))
-    return work_within(setups, tasks, limit_seconds, report)
+    with fit_or_told():
+        check_origin(driver)
+        if engine is not None and not is_loaded(engine.name):
+            check_unedited()
+        install()
+        report.begin(0, limit_seconds + COMPILING_SECONDS)
+        unusable = _entered(engine) if engine is not None else ""
+        setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
+        if engine is not None and not is_here(engine):
+            enter_only(_importers(setups))
+        return _in_worker(setups, tasks, limit_seconds, report)
+
+
+@contextmanager
+def fit_or_told() -> Iterator[None]:
+    """Raise Unfit where anything but a sentence is raised within this after a run: it may be the run's doing.
+
+    What raises in a process that has done nothing is as it is: no run can be done there.
+    """
+    used = _did_runs
+    try:
+        yield
+    except (WorkbenchError, Unfit):
+        raise
+    except BaseException as problem:
+        if not used:
+            raise
+        raise unfit(problem, used) from None
+
+
+def _in_worker(setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter) -> Done:
+    global _did_runs
+    used, _did_runs = _did_runs, True
+    try:
+        return work_within(setups, tasks, limit_seconds, report)
+    except WorkbenchError:
+        raise
+    except BaseException as problem:
+        raise unfit(problem, used) from None
 
 
 def _importers(setups: Setups) -> Iterator[type[Importer]]:

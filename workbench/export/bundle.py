@@ -13,7 +13,7 @@ from workbench.export.content import MAIN, Content, content, in_order
 from workbench.export.drawings import drawings, write_figures
 from workbench.export.edited import check_unedited
 from workbench.export.inputs import write_sweep
-from workbench.export.manifest import MANIFEST, changed, is_bundle, read_manifest, write_manifest
+from workbench.export.manifest import MANIFEST, changed, drawn_with, is_bundle, read_manifest, write_manifest
 from workbench.export.owner import OWNED
 from workbench.export.style import style
 from workbench.export.swap import appearing
@@ -59,7 +59,8 @@ def _write(runs: RunSet, folder: Path, style_name: str) -> None:
     write_texts(computed, folder)
     write_figures(drawn, folder)
     needs = write_sweep(runs, folder)
-    write_json(folder / PROVENANCE, {"runs": provenance(runs), "export": environment()})
+    made = {**environment(), "needs": needs, "drawn_with": drawn_with()}
+    write_json(folder / PROVENANCE, {"runs": provenance(runs), "export": made})
     write_manifest(folder, {**computed.manifest, "needs": needs})
 
 

@@ -18,6 +18,7 @@ from workbench.experiments.pools.connect import Connection, connection, forget
 from workbench.experiments.pools.killed import deaths
 from workbench.experiments.pools.request import Requests
 from workbench.experiments.strikes import Death
+from workbench.experiments.unfit import FRESH_STATUS, USED_STATUS, Unfit
 from workbench.experiments.work import Done, work_in_worker
 
 BUNDLES_A_THREAD = 2
@@ -74,7 +75,12 @@ class Cluster:
             forget(self._connection)
             raise WorkbenchError(f"the cluster at {self._connection.address} was lost; what was finished is kept.")
         many = deaths(problem)
-        return Death(self._connection.exit_status(pid), many) if many else None
+        if not many:
+            return None
+        status = self._connection.exit_status(pid)
+        if status in (FRESH_STATUS, USED_STATUS):
+            return Unfit("", status == USED_STATUS).death()._replace(times=many)
+        return Death(status, many)
 
     def end(self, future: Future[Done], pid: int) -> bool:
         self._connection.know_processes()
@@ -135,5 +141,10 @@ def _work(
 
     here = get_worker()
     report = report._replace(may_be_ended=bool(here.nanny))
-    done = work_in_worker(parcels, tasks, limit, driver, report, engine)
+    try:
+        done = work_in_worker(parcels, tasks, limit, driver, report, engine)
+    except Unfit as problem:
+        if here.nanny:  # which starts another; whatever else this process would have to do may fail as well
+            os._exit(problem.status)
+        raise
     return done._replace(worker=here.address) if done.stuck and here.nanny else done

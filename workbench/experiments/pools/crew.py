@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from workbench.errors import WorkbenchError
 from workbench.experiments.pools.worker_process import Worker, WorkerDied
+from workbench.experiments.unfit import Unfit
 from workbench.experiments.work import Done
 
 IDLE_SECONDS = 300
@@ -56,6 +57,9 @@ class _Hand(threading.Thread):
             reply = problem
             self.dismiss()
         self._future = None
+        if isinstance(reply, Unfit):
+            self.kill()
+            self.dismiss()
         if isinstance(reply, BaseException):
             job.future.set_exception(reply)
             return

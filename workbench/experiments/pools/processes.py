@@ -15,6 +15,7 @@ from workbench.experiments.pools.crew import Crew
 from workbench.experiments.pools.request import Requests
 from workbench.experiments.pools.worker_process import WorkerDied
 from workbench.experiments.strikes import Death
+from workbench.experiments.unfit import Unfit
 from workbench.experiments.work import Done
 
 
@@ -38,6 +39,8 @@ class Processes:
         return self._crew.submit(pickle.dumps(self._requests.pack(chunk, limit, report)))
 
     def death(self, problem: BaseException, pid: int) -> Death | None:
+        if isinstance(problem, Unfit):
+            return problem.death()
         return Death(problem.status) if isinstance(problem, WorkerDied) else None
 
     def end(self, future: Future[Done], pid: int) -> bool:

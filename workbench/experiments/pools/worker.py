@@ -14,7 +14,8 @@ from typing import Any
 
 from workbench.errors import WorkbenchError
 from workbench.experiments.fault import fault
-from workbench.experiments.work import work_in_worker
+from workbench.experiments.unfit import Unfit
+from workbench.experiments.work import fit_or_told, work_in_worker
 
 READY = b"ready"
 
@@ -43,7 +44,10 @@ def serve(socket: int, lifeline: int, driver: int) -> None:
 def _reply(request: bytes) -> Any:
     """Return what came of a bundle, or the error that says why none of it can be done here."""
     try:
-        return work_in_worker(*pickle.loads(request))
+        with fit_or_told():
+            return work_in_worker(*pickle.loads(request))
+    except Unfit as problem:
+        return problem
     except WorkbenchError as problem:
         return WorkbenchError(str(problem))
     except BaseException as problem:

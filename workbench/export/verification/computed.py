@@ -18,6 +18,7 @@ from workbench.export.manifest import FORMAT, MANIFEST, digest_of, drawn_with, p
 from workbench.export.verification.cells import Change, changed_values, changes
 from workbench.export.verification.kept_runs import KeptRuns
 from workbench.export.verification.pictures import PICTURES, compared_pictures, redrawn
+from workbench.export.verification.recorded import unlike_provenance
 from workbench.export.verification.replayed import NotSimulatedError, Replayed
 
 RECOMPUTED, REDRAWN, READ, YOURS = "recomputed", "redrawn", "read", "yours"
@@ -66,6 +67,7 @@ def compute(
         files[name] = done
         found.extend(differing)
     found.extend(_of_manifest(manifest, now, kept, slack))
+    found.extend(unlike_provenance(folder, manifest, rows))
     if figures:
         found.extend(_pictures(folder, manifest, [one for one in shown.drawn if one.data is not None], slack, files))
     return Computed(found, dict(sorted(files.items())), shown.simulated, now.manifest["notes"])

@@ -48,7 +48,7 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
     sweep = _sweep(folder, manifest)
     planned = make_plan(sweep, unread)
     problems = list(_misnamed(manifest, rows))
-    if [point.id for point in planned.points] == [*manifest["points"]] and not unread:
+    if {point.id for point in planned.points} == {*manifest["points"]} and not unread:
         return KeptRuns(planned, unread, settled(RunSet(planned, rows.values())), None, problems)
     points = _as_named(manifest, planned)
     if not unread:
@@ -68,12 +68,20 @@ def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
 
 def _as_named(manifest: Mapping[str, Any], planned: Plan) -> list[PlannedPoint]:
     """The points of the manifest, each with the setup that has its id here, or else its coordinates."""
-    by_id = {point.id: point.setup for point in planned.points}
-    by_name = {_name(point.coordinates): point.setup for point in planned.points}
-    return [
-        PlannedPoint(id, by_id.get(id, by_name.get(_name(said["coordinates"]))), said["coordinates"], said["baseline"])  # type: ignore[arg-type]
-        for id, said in manifest["points"].items()
-    ]
+    here = {key: place for place, point in enumerate(planned.points) for key in (point.id, _name(point.coordinates))}
+    found: list[tuple[int | None, PlannedPoint]] = []
+    for id, said in manifest["points"].items():
+        place = here.get(id, here.get(_name(said["coordinates"])))
+        setup = None if place is None else planned.points[place].setup
+        found.append((place, PlannedPoint(id, setup, said["coordinates"], said["baseline"])))  # type: ignore[arg-type]
+    return [point for _, point in _in_order(found)]
+
+
+def _in_order(found: list[tuple[int | None, PlannedPoint]]) -> list[tuple[int | None, PlannedPoint]]:
+    """Points as they are listed, unless those that are known here are not in the order of their plan."""
+    known = [place for place, _ in found if place is not None]
+    last = len(found)
+    return found if known == sorted(known) else sorted(found, key=lambda one: last if one[0] is None else one[0])
 
 
 def _name(coordinates: Mapping[str, Any]) -> str:
@@ -83,15 +91,17 @@ def _name(coordinates: Mapping[str, Any]) -> str:
 def _places(manifest: Mapping[str, Any], points: list[PlannedPoint]) -> list[Place]:
     """Setting by setting, as figures and tables show them."""
     said = manifest["points"]
-    settings = list(dict.fromkeys(one["setting"] for one in said.values()))
+    settings = list(dict.fromkeys(said[point.id]["setting"] for point in points))
     named = [Place(said[point.id]["setting"], said[point.id]["policy"], point) for point in points]
     return sorted(named, key=lambda place: settings.index(place.setting))
 
 
 def _other_points(manifest: Mapping[str, Any], planned: Plan) -> Change:
     here, there = [point.id for point in planned.points], [*manifest["points"]]
-    number = next((k for k, (one, other) in enumerate(zip(here, there)) if one != other), min(len(here), len(there)))
-    first = (ids[number] if number < len(ids) else "nothing" for ids in (there, here))
+    missing = [id for id in here if id not in manifest["points"]]
+    more = [id for id in there if id not in here]
+    number = here.index(missing[0]) if missing else there.index(more[0])
+    first = (ids[0] if ids else "nothing" for ids in (more, missing))
     return Change(SWEEP, f"the id of point {number + 1}", "", *first)
 
 

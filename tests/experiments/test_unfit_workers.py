@@ -1,0 +1,122 @@
+"""An exception of a worker's own machinery: the worker is replaced, and no run is blamed for what another one left."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from concurrent.futures import Future
+
+import pytest
+
+from benchmarks.faults.runs import faulty_plan
+from workbench.errors import WorkbenchError
+from workbench.experiments import strikes, work
+from workbench.experiments.chunks import Bundler, Chunk
+from workbench.experiments.executors import in_pool
+from workbench.experiments.parcel import Packer
+from workbench.experiments.pools import worker
+from workbench.experiments.row import Row
+from workbench.experiments.sources import origin
+from workbench.experiments.strikes import Death
+from workbench.experiments.unfit import Unfit
+from workbench.experiments.work import Done, Task
+
+LEFT = "its worker could not go on: RuntimeError (no thread)."
+
+
+class Spoiled:
+    """Workers of which each is of no use after certain runs, until it is replaced; `itself` fails in them at once."""
+
+    reports = True
+
+    def __init__(self, spoilers: set[int], itself: set[int] = frozenset(), workers: int = 2) -> None:
+        self.width = workers
+        self._spoilers, self._itself = spoilers, itself
+        self._spoiled, self._used = [False] * workers, [False] * workers
+        self._turn = 0
+        self.replaced = 0
+
+    def submit(self, chunk: Chunk, limit: float, report) -> Future[Done]:
+        future: Future[Done] = Future()
+        self._turn = (self._turn + 1) % self.width
+        here, used = self._turn, self._used[self._turn]
+        self._used[here] = True
+        rows = []
+        for index, task in enumerate(chunk.tasks):
+            report.begin(index, limit)
+            if self._spoiled[here] or task.seed in self._itself:
+                future.set_exception(Unfit("RuntimeError (no thread)", used))
+                self._spoiled[here] = self._used[here] = False
+                self.replaced += 1
+                return future
+            self._spoiled[here] = task.seed in self._spoilers
+            rows.append(Row(*task, "done", "", 1e-3, {}))
+        future.set_result(Done(rows))
+        return future
+
+    def death(self, problem, pid):
+        return problem.death() if isinstance(problem, Unfit) else None
+
+    def look(self): ...
+
+    def leave(self, under_way): ...
+
+
+def rows_of(seeds: int, pool: Spoiled) -> dict[int, Row]:
+    rows = [row for done in in_pool(Bundler(faulty_plan(seeds).runs()), pool, 10.0) for row in done.rows]
+    assert len(rows) == seeds
+    return {row.seed: row for row in rows}
+
+
+@pytest.mark.parametrize("spoilers", [{20}, {20, 21, 22}, {0, 5, 58, 59}, set(range(0, 60, 3))], ids=str)
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_runs_that_spoil_their_worker_cost_nothing_and_no_other_is_blamed(spoilers, workers):
+    pool = Spoiled(spoilers, workers=workers)
+    assert {row.status for row in rows_of(60, pool).values()} == {"done"}
+    assert pool.replaced <= 3 * len(spoilers)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_run_in_which_every_worker_fails_is_blamed_with_the_cause(workers):
+    pool = Spoiled({3, 41, 42}, itself={30}, workers=workers)
+    rows = rows_of(60, pool)
+    assert {seed: row.error for seed, row in rows.items() if row.status != "done"} == {30: LEFT}
+
+
+def test_a_failure_in_a_worker_that_did_other_runs_is_no_strike():
+    found = strikes.Strikes()
+    spoiled = Unfit("RuntimeError (no thread)", used=True).death()
+    fresh = Unfit("RuntimeError (no thread)", used=False).death()
+    assert [found.add("a", death) for death in (spoiled, spoiled, spoiled, fresh, fresh)] == [None] * 4 + [LEFT]
+    assert spoiled.pause_seconds == 0
+    assert found.add("b", Death(3)) is None
+
+
+@pytest.fixture
+def request_of_one_run(monkeypatch):
+    monkeypatch.setattr(work, "install", lambda: None)
+    (point,) = (plan := faulty_plan(1)).points
+    (run,) = plan.runs()
+    packed = {point.id: Packer().pack(point.id, point.setup)}
+    return pickle.dumps((packed, [Task(run.id, point.id, run.seed)], 5.0, origin(), work.SILENT, []))
+
+
+def test_a_worker_that_cannot_start_a_run_says_so_and_whether_it_did_others(request_of_one_run, monkeypatch):
+    def no_thread(_: threading.Thread) -> None:
+        raise RuntimeError("no thread")
+
+    monkeypatch.setattr(work, "_did_runs", False)
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    for used in (False, True):
+        said = worker._reply(request_of_one_run)
+        assert isinstance(said, Unfit)
+        assert (str(said), said.used) == ("RuntimeError (no thread)", used)
+        assert pickle.loads(pickle.dumps(said)).args == said.args
+    assert isinstance(worker._reply(b"no request"), Unfit)
+
+
+def test_what_a_fresh_worker_cannot_even_open_is_no_runs_fault(monkeypatch):
+    monkeypatch.setattr(work, "_did_runs", False)
+    said = worker._reply(b"no request")
+    assert isinstance(said, WorkbenchError)
+    assert str(said).startswith("a worker cannot do a run: ")

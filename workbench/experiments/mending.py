@@ -1,0 +1,78 @@
+"""Rows written to a file anew: it is complete before it comes into its place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from workbench.experiments.row_files import RowFiles
+from workbench.experiments.salvage import Salvaged, salvage
+from workbench.experiments.sqlite_rows import SqliteRows
+
+FORMAT = 3
+"""Raised when older versions of the workbench could not read the store any more; 3: every row has its origin."""
+
+
+def proved(path: Path) -> SqliteRows:
+    """The rows of a file, each of which was found to be what was written; raises Damaged."""
+    rows = SqliteRows(path)
+    try:
+        rows.origins()
+        for _ in rows.rows():
+            pass
+    except BaseException:
+        rows.close()
+        raise
+    return rows
+
+
+def mend(path: Path, log: bytes) -> str:
+    """Put a damaged file aside and write what is intact of it anew; says so in a sentence.
+
+    The new file is complete before the old one is moved, so that a crash at any moment leaves one of them.
+    """
+    found = salvage(path.read_bytes(), log)
+    write_mended(path, found)
+    aside = free_name(path, ".damaged")
+    os.replace(path, aside)
+    finish_mending(path)
+    return f"{path} was damaged: {len(found.rows)} intact rows were kept, and the damaged file is {aside.name}."
+
+
+def write_mended(path: Path, found: Salvaged) -> Path:
+    """Write rows to a new file beside a path, from where `finish_mending` puts it in its place; return that file."""
+    mended = beside(path, ".mended")
+    for leftover in (mended, beside(mended, "-wal"), beside(mended, "-shm")):
+        leftover.unlink(missing_ok=True)
+    new = SqliteRows(mended)
+    try:
+        write_all(new, found)
+    finally:
+        new.close()
+    return mended
+
+
+def write_all(new: SqliteRows | RowFiles, found: Salvaged) -> None:
+    """Write rows with all that belongs to them."""
+    new.upgrade({**found.meta, "format": str(FORMAT)})
+    new.add_points(found.points.items())
+    new.add(found.rows, found.origins)
+
+
+def finish_mending(path: Path) -> None:
+    """Put a file that was mended in its place, if nothing is there."""
+    mended = beside(path, ".mended")
+    if mended.is_file() and not path.exists():
+        for left in ("-wal", "-shm"):
+            beside(path, left).unlink(missing_ok=True)
+        os.replace(mended, path)
+
+
+def free_name(path: Path, ending: str) -> Path:
+    """Return a path beside another one, with an ending and a number, where nothing is."""
+    return next(a for k in range(1, 10**6) if not (a := beside(path, f"{ending}-{k}")).exists())
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return a path with something added to its name."""
+    return path.with_name(path.name + ending)
