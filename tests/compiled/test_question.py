@@ -2,60 +2,101 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
-from workbench.compiled import INTERPRETED, NO_ANSWER, RAISED, Question, creates_arrays, kernel
+from workbench.compiled import (
+    INTERPRETED,
+    MEMORY,
+    NO_ANSWER,
+    PARAMS,
+    RAISED,
+    Question,
+    creates_arrays,
+    failed_call,
+    kernel,
+    number,
+    readable,
+    view,
+)
+from workbench.compiled import asked as ask_ready
 from workbench.compiled.kernel import compiled_answer
 from workbench.errors import PolicyError
 
-NUMBER = Question("number", seen="readonly uint64[]", share="float64", memory="int64[]")
-NOTICE = Question("notice", returns="nothing", memory="int64[]")
-ask_number, ask_notice = NUMBER.ask, NOTICE.ask
+
+@view
+class NumberView(NamedTuple):
+    """Some words, a share, and what is remembered."""
+
+    seen: np.ndarray = readable("uint64", "words", "what is seen")
+    share: float = number("a share", "float64")
+    memory: np.ndarray = MEMORY
+
+
+@view
+class NoticeView(NamedTuple):
+    """What is remembered alone."""
+
+    memory: np.ndarray = MEMORY
+
+
+@view
+class LeversView(NamedTuple):
+    """A number and the levers."""
+
+    count: int = number("a number")  # type: ignore[assignment]
+    levers: Any = PARAMS
+
+
+NUMBER = Question("number", NumberView)
+NOTICE = Question("notice", NoticeView, returns="nothing")
+LEVERS = Question("levers", LeversView)
+ask_number = NUMBER.ask
 
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 @kernel
-def number(answer, seen, share, memory):
-    return ask_number(answer, seen, share, memory)
-
-
-@kernel
-def notice(answer, memory):
-    return ask_notice(answer, memory)
+def asked_in_a_loop(answer, see, times):
+    total = 0
+    for _ in range(times):
+        total += ask_number(answer, see)
+    return total
 
 
 def asked(answer, seen=(5, 7), share=0.5, memory=(1, 2), checked=False):
     state = np.array(memory)
-    return number(NUMBER.ready(answer, checked), np.array(seen, np.uint64), share, state), state.tolist()
+    see = NumberView(np.array(seen, np.uint64), share, state)
+    return ask_ready(NUMBER.ready(answer, checked), see), state.tolist()
 
 
-def adds(seen, share, memory):
-    return int(seen[0]) + int(share * 10) + memory[1]
+def adds(see):
+    return int(see.seen[0]) + int(see.share * 10) + see.memory[1]
 
 
-def writes_memory(seen, share, memory):
-    memory[0] = 9
-    return memory[0]
+def writes_memory(see):
+    see.memory[0] = 9
+    return see.memory[0]
 
 
-def divides(seen, share, memory):
-    return memory[0] // (memory[1] - 2)
+def divides(see):
+    return see.memory[0] // (see.memory[1] - 2)
 
 
-def raises(seen, share, memory):
-    if share > 0.2:
+def raises(see):
+    if see.share > 0.2:
         raise ValueError("no")
     return 1
 
 
-def reads_beyond(seen, share, memory):
-    return int(seen[seen.size + 5])
+def reads_beyond(see):
+    return int(see.seen[see.seen.size + 5])
 
 
-def writes_what_it_sees(seen, share, memory):
-    seen[0] = seen[1]
+def writes_what_it_sees(see):
+    see.seen[0] = see.seen[1]
     return 1
 
 
@@ -67,44 +108,60 @@ def swapped_parameters(share, seen, memory):
     return 1
 
 
-def unknown_name(seen, share, memory):
+def one_by_one(seen, share, memory):
+    return int(seen[0]) + int(share * 10) + memory[1]
+
+
+def by_name(see):
+    return see.count + see.levers.shift + int(see.levers.aim * 10) + 100 * see.levers.wrap + see.levers.shape
+
+
+def by_place(see):
+    return see.count + int(see.levers[0])
+
+
+def shifted(see):
+    return see.levers.shift
+
+
+def unknown_name(see):
     return no_such_name + 1  # noqa: F821
 
 
-def a_half(seen, share, memory):
-    return share
+def a_half(see):
+    return see.share
 
 
-def a_half_now_and_then(seen, share, memory):
-    if memory[0] > 5:
-        return memory[0] / 2
-    return memory[0]
+def a_half_now_and_then(see):
+    if see.memory[0] > 5:
+        return see.memory[0] / 2
+    return see.memory[0]
 
 
-def no_number_at_all(seen, share, memory):
+def no_number_at_all(see):
     return np.nan
 
 
-def a_whole_float(seen, share, memory):
-    return float(memory[0])
+def a_whole_float(see):
+    return float(see.memory[0])
 
 
-def a_truth(seen, share, memory):
-    return share > 0.2
+def a_truth(see):
+    return see.share > 0.2
 
 
-def tells(memory):
-    memory[1] += 1
+def tells(see):
+    see.memory[1] += 1
 
 
-def raises_when_told(memory):
-    memory[5 // (memory[0] - 1)] = 1
+def raises_when_told(see):
+    see.memory[5 // (see.memory[0] - 1)] = 1
 
 
 @creates_arrays
-def makes_an_array(seen, share, memory):
+def makes_an_array(see):
     doubled = np.zeros(3, np.int64)
-    doubled[1] = 2 * memory[1]
+    doubled[1] = 2 * see.memory[1]
     return doubled.sum()
 
 
@@ -137,9 +194,9 @@ def test_an_index_is_tested_when_asked_for():
 
 def test_a_notice_returns_nothing():
     memory = np.array([1, 2])
-    assert notice(NOTICE.ready(tells), memory) == 0
+    assert ask_ready(NOTICE.ready(tells), NoticeView(memory)) == 0
     assert memory.tolist() == [1, 3]
-    assert notice(NOTICE.ready(raises_when_told), memory) == RAISED
+    assert ask_ready(NOTICE.ready(raises_when_told), NoticeView(memory)) == RAISED
 
 
 def refusal(answer) -> str:
@@ -151,7 +208,36 @@ def refusal(answer) -> str:
 
 @pytest.mark.parametrize("answer", [other_parameters, swapped_parameters])
 def test_refuses_other_parameters(answer):
-    assert "an answer to 'number' takes (seen, share, memory). Got (" in refusal(answer)
+    said = "an answer to 'number' takes one view, def "
+    assert said + f"{answer.__name__}(see), whose fields are seen, share, memory. Got (" in refusal(answer)
+
+
+def test_an_answer_of_0_4_runs_with_a_warning():
+    with pytest.warns(DeprecationWarning, match=r"one_by_one takes \(seen, share, memory\): from the next release"):
+        assert asked(one_by_one) == (5 + 5 + 2, [1, 2])
+
+
+def test_levers_are_read_by_name_and_by_place():
+    kinds = (("shift", "integer"), ("aim", "number"), ("wrap", "switch"), ("shape", "choice"))
+    see = LeversView(2, np.array([8.0, 0.5, 1.0, 3.0]))
+    assert ask_ready(LEVERS.ready(by_name, kinds=kinds), see) == 2 + 8 + 5 + 100 + 3
+    assert ask_ready(LEVERS.ready(by_place), see) == 2 + 8
+    assert LEVERS.plain(by_name, kinds)(see) == 2 + 8 + 5 + 100 + 3
+
+
+def test_the_order_of_declaration_is_nobodys_concern():
+    """Swapping two declarations used to change an answer in silence."""
+    first, second = (("shift", "integer"), ("aim", "number")), (("aim", "number"), ("shift", "integer"))
+    one = ask_ready(LEVERS.ready(shifted, kinds=first), LeversView(0, np.array([8.0, 0.5])))
+    other = ask_ready(LEVERS.ready(shifted, kinds=second), LeversView(0, np.array([0.5, 8.0])))
+    assert one == other == 8
+
+
+def test_what_an_answer_saw_as_it_raised_is_kept():
+    assert asked(raises, seen=(5, 7), share=0.5, memory=(1, 2))[0] == RAISED
+    call = failed_call()
+    assert call.question == "number"
+    assert (call.see.seen.tolist(), call.see.share, call.see.memory.tolist()) == ([5, 7], 0.5, [1, 2])
 
 
 @compiled_only
@@ -176,7 +262,7 @@ def test_refuses_a_fraction_instead_of_cutting_it_off(answer):
 @pytest.mark.parametrize("answer", [a_half, no_number_at_all, a_whole_float])
 def test_an_interpreted_fraction_is_not_cut_off_either(answer):
     with pytest.raises(PolicyError, match="must return a whole number on every path"):
-        NUMBER._plain_ask(answer, np.array([5], np.uint64), 0.5, np.array([1]))
+        NUMBER._plain_ask(answer, NumberView(np.array([5], np.uint64), 0.5, np.array([1])))
 
 
 def test_a_truth_is_a_whole_number():
@@ -204,9 +290,9 @@ def test_many_calls_leave_the_arrays_alone():
     """An array whose references were counted wrongly would be gone by the end."""
     state = np.array([1, 2])
     before = np.array([3, 4], np.uint64)
-    for _ in range(100):
-        assert number(NUMBER.ready(adds), before, 0.5, state) == 3 + 5 + 2
-        assert number(NUMBER.ready(makes_an_array), before, 0.5, state) == 4
+    see = NumberView(before, 0.5, state)
+    assert asked_in_a_loop(NUMBER.ready(adds), see, 100) == 100 * (3 + 5 + 2)
+    assert asked_in_a_loop(NUMBER.ready(makes_an_array), see, 100) == 100 * 4
     assert (before.tolist(), state.tolist()) == ([3, 4], [1, 2])
 
 
