@@ -50,8 +50,14 @@ def forget_failed_call() -> None:
 
 def keep_failed_call(question: str, see: Any, problem: BaseException | None = None) -> None:
     """Keep a failed call of this thread."""
-    copied = (value.copy() if isinstance(value, np.ndarray) else value for value in see)
-    _kept.call = FailedCall(question, see._make(copied), problem)
+    _kept.call = FailedCall(question, see._make(map(_copied, see)), problem)
+
+
+def _copied(value: Any) -> Any:
+    """Return an array of its own, or a number as plain Python has it."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    return value.item() if isinstance(value, np.generic) else value
 
 
 _known: dict[int, tuple[str, type]] = {}

@@ -31,7 +31,7 @@ def why_it_failed(policy: Policy) -> str:
     if call is None:
         return "raised an exception"
     forget_failed_call()
-    problem = call.problem or _again(policy, call.question, call.see)
+    problem = _again(policy, call.question, call.see) or call.problem
     if problem is None:
         return f"raised an exception for {call.see}, and does not in plain Python"
     return f"raised {_said(problem)} for {call.see}"
