@@ -19,13 +19,14 @@ from workbench.experiments import interrupts
 ROOT = Path(wb.__file__).parent.parent
 
 POLICY = """
-import os, time
+import time
+from pathlib import Path
 from workbench import Placement, lever
 
 class Sleepy(Placement):
     deaf: bool = lever(False, description="whether it swallows interrupts")
     def parameters(self):
-        open("began", "a").write("x")
+        Path("began").open("a").write("x")
         try:
             time.sleep(0.3)  # stands for a run that takes its time
         except KeyboardInterrupt:

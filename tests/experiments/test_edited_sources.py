@@ -33,27 +33,29 @@ def stamp(path, ns):
 
 
 def test_an_edit_before_the_digest_is_taken_is_refused(root):
-    stamp(root / "engine.py", time.time_ns())
+    stamp(root / "engine.py", time.time_ns())  # stands for an edit
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
         sources.sources()
 
 
 @pytest.mark.parametrize("of_a_clock_ahead", [False, True])
 def test_files_of_before_the_import_and_times_of_other_clocks_are_not(root, of_a_clock_ahead):
-    stamp(root / "engine.py", time.time_ns() + 3600 * SECOND if of_a_clock_ahead else wb.IMPORTED_NS - SECOND)
+    stamp(
+        root / "engine.py", time.time_ns() + 3600 * SECOND if of_a_clock_ahead else wb.IMPORTED_NS - SECOND
+    )  # stands for an edit
     assert len(sources.sources()) == 16
     sources.check_unedited()
 
 
 def test_times_of_a_network_tell_nothing(root, monkeypatch):
-    stamp(root / "engine.py", time.time_ns())
+    stamp(root / "engine.py", time.time_ns())  # stands for an edit
     monkeypatch.setattr(sources, "on_network", lambda folder: True)
     assert len(sources.sources()) == 16
 
 
 def test_a_later_edit_is_refused_and_a_touch_is_not(root):
     before = sources.sources()
-    stamp(root / "engine.py", time.time_ns())
+    stamp(root / "engine.py", time.time_ns())  # stands for an edit
     sources.check_unedited()
     (root / "engine.py").write_text("one = 2\n")
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):

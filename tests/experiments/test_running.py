@@ -106,10 +106,10 @@ class SaysNothing(Placement):
             r"Imports.answer does not compile: it imports within the function; import above the class instead.",
         ),
         (SaysNothing(), r"SaysNothing.answer does not compile: it must return a whole number on every path."),
-        (PastTheEnd(), r"past_the_end raised IndexError \(.*\) when asked about workgroup 0"),
+        (PastTheEnd(), r"past_the_end raised IndexError \(.*\) in .*, line \d+, for .*; at workgroup 0"),
         (Occupied(), r"occupied answered 0, which is not the start of a free range"),
-        (Endless(), r"endless did not end within 1,000,000,000 loop turns when asked about workgroup 0"),
-        (Raises(), r"raises raised ZeroDivisionError \(.*\) when asked about workgroup 0 \(\d+ segments\) at cycle 0"),
+        (Endless(), r"endless did not end within 1,000,000,000 loop turns for .*; at workgroup 0"),
+        (Raises(), r"raises raised ZeroDivisionError \(.*\) in .*; at workgroup 0 \(\d+ segments\) at cycle 0"),
     ],
 )
 def test_a_policy_that_breaks_its_contract_is_named_in_its_row_and_costs_no_other(policy, sentence):

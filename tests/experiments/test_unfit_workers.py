@@ -98,7 +98,7 @@ def request_of_one_run(monkeypatch):
     (point,) = (plan := faulty_plan(1)).points
     (run,) = plan.runs()
     packed = {point.id: Packer().pack(point.id, point.setup)}
-    return pickle.dumps((packed, [Task(run.id, point.id, run.seed)], 5.0, origin(), work.SILENT, []))
+    return pickle.dumps((packed, [Task(run.id, point.id, run.seed)], 5.0, origin(), work.SILENT, None))
 
 
 def test_a_worker_that_cannot_start_a_run_says_so_and_whether_it_did_others(request_of_one_run, monkeypatch):

@@ -116,11 +116,11 @@ def test_a_worker_that_is_killed_stopped_or_holds_the_lock_costs_one_row(how, de
 class Refuses(Placement):
     """Raises an error of the workbench's own kind, of itself or by asking the workbench for what there is not."""
 
-    asks: bool = lever(False, says="whether the workbench raises it")
+    looks: bool = lever(False, description="whether the workbench raises it")
 
     def parameters(self):
-        if self.asks:
-            wb.open_results("nowhere")
+        if self.looks:
+            self.but(no_such_lever=1)
         raise StoreError("my store")
 
     def answer(free, segments, length, params, memory):
@@ -131,8 +131,9 @@ def test_an_error_of_the_workbenchs_kind_is_named_like_any_other():
     sweep = {**SWEEP, "policy": {"placement": Refuses()}, "seeds": 1}
     (row,) = wb.run(sweep, workers=0).rows.values()
     assert row.error.startswith("refuses raised StoreError (my store) in parameters (test_user_faults.py:")
-    (row,) = wb.run({**sweep, "policy": {"placement": Refuses(asks=True)}}, workers=0).rows.values()
-    assert row.error.startswith("nowhere is not a results folder: ")
+    (row,) = wb.run({**sweep, "policy": {"placement": Refuses(looks=True)}}, workers=0).rows.values()
+    assert "no_such_lever" in row.error
+    assert "raised" not in row.error
 
 
 @pytest.mark.long

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from workbench.errors import InputError
+from workbench.levers import lever
 from workbench.policies.catalogue import load_all
 from workbench.policies.contract import contract_of
+from workbench.policies.placement import Placement
 from workbench.policies.policy import policies, questions
 from workbench.policies.value_contract import ValueContract
 
@@ -73,3 +76,10 @@ def test_sees_who_has_not_joined():
     assert joined("class TestA(PlacementContract):\n    policy = A(tie='low')\n") == {("PlacementContract", "A")}
     assert joined("class TestA:\n    policy = A()\n") == set()
     assert joined("class TestA(PlacementContract):\n    sizes = A()\n") == set()
+
+
+def test_a_lever_may_not_hide_what_every_policy_has():
+    with pytest.raises(InputError, match=r"mine\.asks: a lever may not be called so"):
+
+        class Mine(Placement):
+            asks: bool = lever(False, description="what hides the question")

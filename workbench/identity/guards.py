@@ -35,7 +35,7 @@ class Guards:
 
     def type(self, cls: type) -> None:
         """Note how many attributes a class has, and its bases; each attribute is noted by its name."""
-        self._classes.append((cls, len(vars(cls)), cls.__bases__))
+        self._classes.append((cls, _count(cls), cls.__bases__))
 
     def value(self, again: Callable[[], str], digest: str, shown: str) -> None:
         """Note a value that can change while it stays the same object, by what gives its digest."""
@@ -63,11 +63,16 @@ class Guards:
             if len(vars(function)) != count:
                 yield function.__qualname__
         for cls, count, bases in self._classes:
-            if len(vars(cls)) != count or cls.__bases__ != bases:
+            if _count(cls) != count or cls.__bases__ != bases:
                 yield cls.__qualname__
         for again, digest, shown in self._values:
             if again() != digest:
                 yield shown
+
+
+def _count(cls: type) -> int:
+    """Return how many attributes a class has but what Python notes when the first of its objects is copied."""
+    return len(vars(cls)) - ("__slotnames__" in vars(cls))
 
 
 def content(cell: CellType) -> Any:

@@ -33,7 +33,7 @@ _NOT_CODE = ("__dict__", "__weakref__", "__init_subclass__", "__subclasshook__")
 _NOTES = (
     *("__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__doc__"),
     *("__firstlineno__", "__match_args__", "__module__", "__orig_bases__", "__parameters__", "__qualname__"),
-    *("__slots__", "__static_attributes__", "__describes__", "__annotate__", "__annotate_func__"),
+    *("__slotnames__", "__slots__", "__static_attributes__", "__describes__", "__annotate__", "__annotate_func__"),
 )
 """What Python notes about a class; what it does follows from the rest."""
 _OF_MODULES = (
@@ -304,6 +304,8 @@ class Walk:
         value = vars(module).get(name, MISSING)
         if value is MISSING:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
+        if value is MISSING and module.__name__ == "workbench":  # whose words are imported when they are first used
+            value = getattr(module, name, MISSING)
         if self._noting:
             self.guards.name(vars(module), name, value, self.shown)
         if value is MISSING and (asked := vars(module).get("__getattr__")) is not None:

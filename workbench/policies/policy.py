@@ -32,6 +32,8 @@ class Policy(Spec):
 
     def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        if taken := [name for name in cls.levers if name in vars(Policy)]:
+            raise InputError(f"{cls.name}.{taken[0]}: a lever may not be called so, for every policy has a {taken[0]}.")
         if not abstract:
             _enter(cls)
 
