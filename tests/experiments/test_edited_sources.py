@@ -40,9 +40,8 @@ def test_an_edit_before_the_digest_is_taken_is_refused(root):
 
 @pytest.mark.parametrize("of_a_clock_ahead", [False, True])
 def test_files_of_before_the_import_and_times_of_other_clocks_are_not(root, of_a_clock_ahead):
-    stamp(
-        root / "engine.py", time.time_ns() + 3600 * SECOND if of_a_clock_ahead else wb.IMPORTED_NS - SECOND
-    )  # stands for an edit
+    ahead = time.time_ns() + 3600 * SECOND  # stands for the time of another machine
+    stamp(root / "engine.py", ahead if of_a_clock_ahead else wb.IMPORTED_NS - SECOND)
     assert len(sources.sources()) == 16
     sources.check_unedited()
 
