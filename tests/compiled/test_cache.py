@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import workbench
+from tests.depth import compiled_only
 from workbench.compiled.cache import ROOMS, cache_folder, may_be_kept, source_digest
 
 
@@ -102,7 +103,7 @@ def asked_in(clone: Path, kept: Path) -> str:
     return child.stdout.strip()
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
+@compiled_only
 def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
     """The trap: Numba looks at the file of the function that it loads, not at those that this one calls."""
     copied, kept = copy_of_the_package(tmp_path), tmp_path / "kept"
@@ -112,7 +113,7 @@ def test_an_edit_of_a_called_file_is_seen_by_its_callers(tmp_path):
     assert asked_in(tmp_path, kept) == "-7"
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="is about compiled code")
+@compiled_only
 def test_a_second_clone_with_equal_sources_compiles_nothing_again(tmp_path):
     one, other, kept = tmp_path / "one", tmp_path / "other", tmp_path / "kept"
     copy_of_the_package(one)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from tests.depth import compiled_only
 from workbench.compiled import (
     INTERPRETED,
     MEMORY,
@@ -54,8 +55,6 @@ NUMBER = Question("number", NumberView)
 NOTICE = Question("notice", NoticeView, returns="nothing")
 LEVERS = Question("levers", LeversView)
 ask_number = NUMBER.ask
-
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 @kernel

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.depth import compiled_only
 from tests.engines.dispatch_cases import Case, Row
 from tests.engines.dispatch_users import (
     EverySeventh,
@@ -17,7 +18,6 @@ from tests.engines.dispatch_users import (
     OneShort,
     Thirds,
 )
-from workbench.compiled import INTERPRETED
 from workbench.engines.dispatch import Dispatch
 from workbench.errors import InputError, PolicyError
 from workbench.machine.resource import Resource
@@ -271,8 +271,6 @@ class OutOfBounds(FromTheTop):
         counts[units + 5] = waves
         return pointer
 
-
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 AT_ONCE = [
     ("probe", AsksForMore(), "raised ZeroDivisionError"),

@@ -11,10 +11,11 @@ import pytest
 import yaml
 
 import workbench as wb
+from tests.depth import compiled_only
 from tests.recorded_snapshots import Recorder
 from workbench import cli
 from workbench.cli.command import Command
-from workbench.compiled import INTERPRETED, kernel
+from workbench.compiled import kernel
 from workbench.compiling import COMPILING, working_clock
 from workbench.experiments import warm
 from workbench.experiments.progress import Pace, Silent
@@ -44,7 +45,6 @@ DESIGN = {
     "design": {"morris": {"trajectories": 2, "seed": 1}},
 }
 SENTENCE = "compiling the engine shared_memory, once, about 10 s"
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
+from tests.experiments.stores import rows_of
 from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments import provenance, row_origins
@@ -81,14 +82,6 @@ def old_store(folder: Path, kind: str, rows: list[Row]) -> Path:
     else:
         files_of_format_2(folder / ROWS, rows)
     return folder / STORE
-
-
-def rows_of(path: Path, **options) -> list[Row]:
-    store = Store(path, **options)
-    try:
-        return list(store.rows())
-    finally:
-        store.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

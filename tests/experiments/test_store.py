@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import workbench as wb
+from tests.experiments.stores import rows_of
 from workbench import file_systems
 from workbench.errors import StoreError
 from workbench.experiments.folder import STORE, held
@@ -52,14 +53,6 @@ def filled(folder: Path, kind: str, rows: list[Row]) -> Path:
     store.add_all(rows)
     store.close()
     return folder / STORE
-
-
-def rows_of(path: Path, **options) -> list[Row]:
-    store = Store(path, **options)
-    try:
-        return list(store.rows())
-    finally:
-        store.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

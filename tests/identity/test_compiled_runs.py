@@ -3,10 +3,10 @@
 import pytest
 
 import workbench as wb
+from tests.depth import compiled_only
 from tests.identity.table import AFTER, BEFORE, CASES, Case, edited, policy
-from workbench.compiled import INTERPRETED
 
-pytestmark = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
+pytestmark = compiled_only
 
 SWEEP = {
     "engine": "shared_memory",

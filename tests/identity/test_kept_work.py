@@ -6,14 +6,13 @@ import sys
 
 import pytest
 
+from tests.depth import compiled_only
 from tests.identity.table import Case, by_levers, edited
-from workbench.compiled import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.identity import current, one_moment
 
 CACHED = "AIM = 0\n@functools.lru_cache\ndef aim():\n    return AIM"
 COMPILED = "AIM = 0\n@njit{0}\ndef aim():\n    return AIM"
-compiles = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 def aim_of(placement):
@@ -26,9 +25,9 @@ def aim_of(placement):
 @pytest.mark.parametrize(
     "before",
     [
-        pytest.param(COMPILED.format(""), marks=compiles, id="compiled"),
-        pytest.param(COMPILED.format("('int64()')"), marks=compiles, id="compiled with a signature"),
-        pytest.param(COMPILED.format("([()])"), marks=compiles, id="compiled with open types"),
+        pytest.param(COMPILED.format(""), marks=compiled_only, id="compiled"),
+        pytest.param(COMPILED.format("('int64()')"), marks=compiled_only, id="compiled with a signature"),
+        pytest.param(COMPILED.format("([()])"), marks=compiled_only, id="compiled with open types"),
         pytest.param(CACHED, id="cached"),
         pytest.param(CACHED.replace("lru_cache", "cache"), id="cached without bound"),
     ],
@@ -43,7 +42,7 @@ def test_a_helper_called_from_python_is_computed_anew_after_an_edit(before):
         assert aim_of(here.policy) == 0
 
 
-@compiles
+@compiled_only
 def test_a_signature_that_declares_no_type_of_return_takes_the_new_one():
     with edited(Case("helper", by_levers("aim()", COMPILED.format("([()])")), "AIM = 0.5")) as here:
         assert aim_of(here.policy) == 0
@@ -51,7 +50,7 @@ def test_a_signature_that_declares_no_type_of_return_takes_the_new_one():
         assert aim_of(here.policy) == 0.5
 
 
-@compiles
+@compiled_only
 def test_a_declared_type_of_return_stays():
     text = "AIM = 300\n@njit('int8(int64)')\ndef aim(x):\n    return x + AIM"
     with edited(Case("helper", by_levers("aim(0)", text), "AIM = 301")) as here:
@@ -61,7 +60,7 @@ def test_a_declared_type_of_return_stays():
 
 
 @pytest.mark.parametrize(
-    "before", [pytest.param(COMPILED.format(""), marks=compiles), CACHED], ids=["compiled", "cached"]
+    "before", [pytest.param(COMPILED.format(""), marks=compiled_only), CACHED], ids=["compiled", "cached"]
 )
 def test_what_was_computed_before_the_first_plan_counts_as_old(before):
     with edited(Case("helper", by_levers("aim()", before), "AIM = 40")) as here:
@@ -71,7 +70,7 @@ def test_what_was_computed_before_the_first_plan_counts_as_old(before):
 
 
 @pytest.mark.parametrize(
-    "before", [pytest.param(COMPILED.format(""), marks=compiles), CACHED], ids=["compiled", "cached"]
+    "before", [pytest.param(COMPILED.format(""), marks=compiled_only), CACHED], ids=["compiled", "cached"]
 )
 def test_another_policy_that_shares_the_helper_leaves_nothing_behind(before):
     with edited(Case("helper", by_levers("aim()", before), "AIM = 40")) as here:
@@ -84,7 +83,7 @@ def test_another_policy_that_shares_the_helper_leaves_nothing_behind(before):
         assert aim_of(first) == 0
 
 
-@compiles
+@compiled_only
 def test_what_is_compiled_while_a_constant_has_another_value_is_not_kept():
     with edited(Case("helper", by_levers("aim()", COMPILED.format("")))) as here:
         with one_moment():
@@ -95,7 +94,7 @@ def test_what_is_compiled_while_a_constant_has_another_value_is_not_kept():
         assert aim_of(here.policy) == 0
 
 
-@compiles
+@compiled_only
 def test_a_helper_stays_compiled_while_nothing_changes():
     with edited(Case("helper", by_levers("aim()", COMPILED.format("")))) as here:
         aim_of(here.policy)
@@ -128,7 +127,7 @@ LOW = Low()
 """
 
 
-@compiles
+@compiled_only
 @pytest.mark.parametrize(
     ("before", "use"),
     [(VECTOR, "aim(1)"), (STENCIL, "aim(np.zeros(3))[1]"), (CLASS, "LOW.aim()")],
@@ -153,7 +152,7 @@ print(aim_of(identity_mine.Mine()))
 """
 
 
-@compiles
+@compiled_only
 def test_what_numba_keeps_on_disk_is_not_taken_for_code_that_reads_another_value(tmp_path):
     (tmp_path / "identity_kept.py").write_text(HELPER)
     (tmp_path / "identity_mine.py").write_text(

@@ -132,11 +132,12 @@ def test_a_helper_that_does_not_run_is_one_sentence_and_mended_the_next_time(tmp
     assert aim_of(mine(tmp_path)) == 5
 
 
-def test_a_helper_imported_within_a_function_counts(tmp_path):
+@pytest.mark.parametrize("name", ["helper", "optuna"], ids=["a name of its own", "that of a package"])
+def test_a_helper_beside_that_is_imported_within_a_function_counts(tmp_path, name):
     def written(aim):
-        write(tmp_path, "", "0", helper=f"AIM = {aim}")
+        write(tmp_path, "", "0", **{name: f"AIM = {aim}"})
         with (tmp_path / "mine.py").open("a") as file:
-            file.write("\n    def parameters(self):\n        from helper import AIM\n        return [AIM]\n")
+            file.write(f"\n    def parameters(self):\n        from {name} import AIM\n        return [AIM]\n")
         return mine(tmp_path)
 
     assert digest_of(written(3)) != digest_of(written(4))
@@ -153,14 +154,3 @@ def test_data_that_a_file_reads_as_it_is_executed_is_read_again_with_the_file_al
         (tmp_path / "reads.py").write_text(source)
         found.append(module_of(tmp_path / "reads.py").AIM)
     assert found == ["1", "1", "2"]
-
-
-def test_a_helper_that_is_named_as_a_package_is_the_file_that_is_imported(tmp_path):
-    def written(aim):
-        write(tmp_path, "", "0", optuna=f"AIM = {aim}")
-        with (tmp_path / "mine.py").open("a") as file:
-            file.write("\n    def parameters(self):\n        from optuna import AIM\n        return [AIM]\n")
-        return mine(tmp_path)
-
-    assert digest_of(written(3)) != digest_of(written(4))
-    assert mine(tmp_path)().parameters() == [4]

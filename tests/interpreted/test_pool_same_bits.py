@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.depth import compiled_only
 
 PROGRAM = """
 import hashlib, sys
@@ -42,7 +42,7 @@ def told(mode: str) -> list[str]:
     return found.stdout.splitlines()
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this test starts both modes itself")
+@compiled_only
 def test_compiled_and_interpreted_pools_are_the_same_to_the_bit():
     compiled = told("compiled")
     assert len({line.rpartition(" ")[2] for line in compiled}) > 10, (

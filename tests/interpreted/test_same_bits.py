@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-import pytest
+from tests.depth import compiled_only
 
 PROGRAM = """
 import json, sys
@@ -44,7 +44,7 @@ def outcome(mode: str) -> dict[str, list[object]]:
     return found
 
 
-@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="this test starts both modes itself")
+@compiled_only
 def test_compiled_and_interpreted_runs_are_the_same_to_the_bit():
     compiled, interpreted = outcome("compiled"), outcome("interpreted")
     assert len(compiled) > 200

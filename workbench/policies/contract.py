@@ -101,13 +101,15 @@ class Contract(ValueContract):
             assert (first.dtype, first.ndim) == (np.dtype(np.int64), 1), "memory is one row of int64"
             assert first is not second, "each run has its own memory"
             assert first.tolist() == second.tolist(), "the same seed gives the same memory"
+            other = self.start_memory(policy, self.sizes[-1], 6)
+            assert (first.tolist() != other.tolist()) == policy.draws, f"draws is {policy.draws}"
 
     def test_answers_the_same_in_a_fresh_interpreted_process(self) -> None:
         assert told_by_a_fresh_interpreted_process(self._of_question(), _FRESH) == self.digest(compiled)
 
     def digest(self, way: Way) -> str:
         """Return a digest of what the policy answers in some small scenes."""
-        return digest(self.walks(way, sizes=self.sizes[:5], steps=min(self.steps, 40)))
+        return digest(self.walks(way, sizes=self.sizes_tried or self.sizes, steps=min(self.steps, 60)))
 
     def asked(self, way: Way = compiled) -> list[Asked]:
         """Return what became of every scene; the last two walks are remembered, for tests look at one several times."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.compiled import INTERPRETED
+from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.placement import FirstFit
@@ -15,8 +15,6 @@ from workbench.policies.placement.contract import PlacementContract, check
 from workbench.policies.placement.question import Placement
 from workbench.structures.free_map import is_free
 from workbench.structures.windows import first_start
-
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 class MiddleOut(Placement):

@@ -6,15 +6,13 @@ from typing import Any
 
 import pytest
 
-from workbench.compiled import INTERPRETED
+from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.probes import ExactRun, GroupedRun, Probe
 from workbench.policies.probes.circuit.gate_list import GateList
 from workbench.policies.probes.contract import ProbeContract, check
 from workbench.structures.free_map import count_free, is_free, longest_run
-
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 class FirstRun(Probe):

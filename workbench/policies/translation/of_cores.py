@@ -21,10 +21,6 @@ class OfCores(Contract):
         found: np.ndarray = policy.start_memory(size, seed)
         return found
 
-    def test_memory_follows_from_the_seed(self) -> None:
-        first, second = (self.start_memory(self.policy, CORES, seed).tolist() for seed in (5, 6))
-        assert (first != second) == self.policy.draws, f"draws is {self.policy.draws}"
-
 
 def two_of(draw: np.random.Generator, cores: int) -> tuple[int, int]:
     """Draw two different cores."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.depth import compiled_only
 from workbench.compiled import INTERPRETED
 from workbench.errors import PolicyError
 from workbench.levers import lever
@@ -135,9 +136,6 @@ def broken(policy: Choice, test: str) -> None:
     getattr(Contract(), test)()
 
 
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
-
-
 @pytest.mark.parametrize(
     ("policy", "test"),
     [
@@ -150,7 +148,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
         (RandomModule(), "test_impartial_or_not"),
         (BeyondTheArray(), "test_stays_within_its_arrays"),
         (SharedMemory(), "test_memory_belongs_to_the_run"),
-        (ClaimsToDraw(), "test_memory_follows_from_the_seed"),
+        (ClaimsToDraw(), "test_memory_belongs_to_the_run"),
         (SumWithinTheSum(), "test_terms_are_single_scores"),
         (Restless(), "test_goes_with_the_machine"),
         (Unreadable(depth=3), "test_yaml_and_back"),

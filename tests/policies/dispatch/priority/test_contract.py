@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.compiled import INTERPRETED
+from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.dispatch import Ageing, StaticPriority
 from workbench.policies.dispatch.priority.contract import PriorityContract, check
 from workbench.policies.dispatch.priority.question import Priority
-
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 class Impatient(Priority):

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.compiled import INTERPRETED
+from tests.depth import compiled_only
 from workbench.errors import InputError, PolicyError
 from workbench.levers import lever
 from workbench.policies.dispatch import ChannelRoundRobin, Head, StrictBlocking
 from workbench.policies.dispatch.selection.contract import SelectionContract, check
 from workbench.policies.dispatch.selection.question import Selection
-
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 class MostWaves(Selection):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.compiled import INTERPRETED
+from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.dispatch import NeverSplit, SplitWhenStuck
 from workbench.policies.dispatch.stuck.contract import StuckContract, check
 from workbench.policies.dispatch.stuck.question import Stuck
-
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
 
 
 class Quarters(Stuck):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workbench.compiled import INTERPRETED
+from tests.depth import compiled_only
 from workbench.errors import PolicyError
 from workbench.levers import lever
 from workbench.policies.dispatch.units import LeastLoaded, NoRotation, RotatedSplit
@@ -114,9 +114,6 @@ def broken(policy: Units, test: str) -> None:
     getattr(Contract(), test)()
 
 
-compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
-
-
 @pytest.mark.parametrize(
     ("policy", "test"),
     [
@@ -127,7 +124,7 @@ compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code")
         (Adding(), "test_the_counts_do_not_depend_on_what_stood_there"),
         (BeyondTheArray(), "test_stays_within_its_arrays"),
         (ClaimsToLookAway(), "test_the_pointer_alone_counts_where_it_says_so"),
-        (ClaimsToDraw(), "test_first_pointers_follow_from_the_seed"),
+        (ClaimsToDraw(), "test_memory_belongs_to_the_run"),
         (Unreadable(depth=3), "test_yaml_and_back"),
         (Lax(), "test_refuses_wrong_levers"),
         pytest.param(OtherwiseInPython(), "test_compiled_and_plain_answers_agree", marks=compiled_only),

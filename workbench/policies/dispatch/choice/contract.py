@@ -73,11 +73,6 @@ class ChoiceContract(Contract):
         turned = [(_scores(asked), self._again(asked, _reversed(asked.see))[::-1]) for asked in self._answers()]
         assert all(one == other for one, other in turned) == self.impartial, f"impartial is {self.impartial}"
 
-    def test_memory_follows_from_the_seed(self) -> None:
-        for term in self.speakers():
-            first, second = term.start_memory(16, 5), term.start_memory(16, 6)
-            assert (first.tolist() != second.tolist()) == term.draws, f"draws is {term.draws}"
-
     def test_terms_are_single_scores(self) -> None:
         for term, weight in self.policy.terms():
             assert term.terms() == ((term, 1.0),), "a sum within the sum"

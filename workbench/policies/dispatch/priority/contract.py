@@ -33,6 +33,7 @@ class PriorityContract(Contract):
     policy: ClassVar[Priority]
     sizes = LEVELS
     steps = 300
+    tried = 60
 
     @property
     def levels(self) -> tuple[int, ...]:

@@ -101,6 +101,11 @@ class WarpAggregated(Serve):
                     nth -= 1
         return 1
 
+    @property
+    def draws(self) -> bool:  # type: ignore[override]
+        """Whether a leader is drawn."""
+        return self.leader_rule == "any"
+
     def check(self) -> None:
         if self.free_policy == "piecewise" and (self.prefix != "exclusive" or self.header_bytes):
             raise InputError(
@@ -148,5 +153,5 @@ class WarpAggregated(Serve):
         return self.header_bytes
 
     def start_memory(self, seed: int) -> np.ndarray:
-        """The generator that draws the leader."""
-        return np.array([max(seed, 1)], np.int64)
+        """The generator that draws the leader, the same for every seed where none is drawn."""
+        return np.array([max(seed, 1) if self.draws else 1], np.int64)
