@@ -1,0 +1,92 @@
+"""The arrays of a run's state, each declared once: its type, its axes and what it is filled with, at its field."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+State = TypeVar("State")
+
+
+class Column(NamedTuple):
+    """An array that is made at the start of a run."""
+
+    dtype: np.dtype[Any]
+    axes: tuple[str | int, ...]
+    fill: int | float | bool
+
+    def array(self, sizes: Mapping[str, int]) -> np.ndarray:
+        """Return the array with these sizes of its axes."""
+        shape = tuple(_length(axis, sizes) for axis in self.axes)
+        return np.full(shape, self.fill, self.dtype) if self.fill else np.zeros(shape, self.dtype)
+
+
+def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> Any:
+    """Declare an array at its field of a state.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of its elements.
+    *axes : str or int
+        The length of each axis: a number, the name of a size, or a product of both as in `"cores * words"`.
+    fill : int, float or bool
+        What every element is at the start.
+
+    Returns
+    -------
+    Column
+        The declaration, which stands as the field's default until `made` replaces it.
+
+    Examples
+    --------
+    >>> column(np.int64, "cores", fill=-1).array({"cores": 3})
+    array([-1, -1, -1])
+    """
+    return Column(np.dtype(dtype), axes, fill)
+
+
+def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
+    """Return a state whose columns have these sizes and whose other fields are given.
+
+    Parameters
+    ----------
+    state : class
+        A named tuple; the default of each array's field is its `column`.
+    sizes : mapping of str to int
+        The sizes that the columns name.
+    **given
+        The fields that are no columns, and columns that start with other contents.
+
+    Raises
+    ------
+    TypeError
+        A field is neither given nor a column, or what is given is no field.
+    KeyError
+        A column names a size that is not there.
+
+    Examples
+    --------
+    >>> class Queue(NamedTuple):
+    ...     head: np.ndarray = column(np.int64, "channels", fill=-1)
+    ...     order: np.ndarray = column(np.int32, "channels", "room")
+    >>> made(Queue, {"channels": 2, "room": 0}, order=np.zeros((2, 1), np.int32))
+    Queue(head=array([-1, -1]), order=array([[0],
+           [0]], dtype=int32))
+    """
+    declared: dict[str, Any] = getattr(state, "_field_defaults", {})
+    columns = {
+        name: one.array(sizes) for name, one in declared.items() if isinstance(one, Column) and name not in given
+    }
+    return state(**columns, **given)
+
+
+def _length(axis: str | int, sizes: Mapping[str, int]) -> int:
+    """Return the product that an axis names."""
+    if isinstance(axis, int):
+        return axis
+    return math.prod(int(part) if part.isdecimal() else sizes[part] for part in axis.split(" * "))
