@@ -20,6 +20,9 @@ long = pytest.mark.long
 compiled_only = pytest.mark.skipif(INTERPRETED, reason="is about compiled code: it runs where that is compiled")
 """Marks what the interpreted pass leaves out: every such test runs in the compiled pass of the same command."""
 
+FAR = 1 if LONG else 4
+"""What a long walk is divided by: `make test` goes a quarter of the way."""
+
 _Test = TypeVar("_Test", bound=Callable[..., Any])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -25,9 +26,16 @@ def as_json(books: Books, seconds: float) -> str:
     return json.dumps({**books._asdict(), "seconds": round(seconds, 1), "fine": books.fine})
 
 
+def read() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
+    parser.add_argument("--short", action="store_true", help=f"{SHORT_KILLS} kills a fault in place of {KILLS}")
+    parser.add_argument("--json", action="store_true", help="a JSON object a line in place of the table")
+    return parser.parse_args()
+
+
 def main() -> int:
-    kills = SHORT_KILLS if "--short" in sys.argv[1:] else KILLS
-    shown = as_json if "--json" in sys.argv[1:] else line
+    asked = read()
+    kills, shown = (SHORT_KILLS if asked.short else KILLS), (as_json if asked.json else line)
     if shown is line:
         print(HEAD)
     fine, began = True, time.monotonic()

@@ -76,6 +76,8 @@ def _set(walk: Walk, values: Any) -> None:
 
 def _array(walk: Walk, array: Any) -> None:
     walk.put("array", f"{array.dtype.descr if array.dtype.names else array.dtype.str}{array.shape}")
+    if not array.flags.c_contiguous:
+        walk.put("strides", str(array.strides))
     if array.dtype.hasobject:
         walk.value(array.tolist())
     else:

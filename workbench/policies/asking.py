@@ -121,8 +121,10 @@ class Speaker:
 
     def complete(self, see: Any) -> Any:
         """Return a view with the levers and the memory where it leaves them out."""
-        kept = {"levers": self._levers, "memory": self.memory}
-        return see._replace(**{name: value for name, value in kept.items() if getattr(see, name, 0) is None})
+        if see[-1] is not None:
+            return see
+        kept = (self._levers, self.memory) if see._fields[-1] == "memory" else (self._levers,)
+        return type(see)(*see[: -len(kept)], *kept)
 
 
 def walk(speaker: Speaker, scenes: Scenes) -> Iterator[Asked]:
