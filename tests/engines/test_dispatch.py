@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.depth import deeper
+from tests.depth import deeper, thinned
 from tests.engines.dispatch_cases import Case, Row, assert_same
 from tests.engines.dispatch_laws import assert_lawful, keeps_units_even
 from tests.engines.dispatch_policies import EVERY, PLACEMENTS, ROUND, WARM
 from tests.engines.dispatch_strategies import MIXES, MORE, cases, in_queue_order
 from tests.engines.dispatch_users import USERS, BusyLately
+from workbench.compiled import INTERPRETED
 from workbench.engines.dispatch import Dispatch
 from workbench.machine.heat import RcHeat
 from workbench.machine.power import ClassPower
@@ -61,9 +62,14 @@ def crowded(seed: int, **more: Any) -> Case:
 
 
 EACH = [(slot, policy) for listed in (EVERY, ROUND) for slot, found in listed.items() for policy in found]
+"""Compiled all, interpreted every fourth, for a crowd takes a second there."""
 
 
-@pytest.mark.parametrize(("slot", "policy"), EACH, ids=lambda value: value if isinstance(value, str) else value.short())
+@pytest.mark.parametrize(
+    ("slot", "policy"),
+    thinned(EACH, 4) if INTERPRETED else EACH,
+    ids=lambda value: value if isinstance(value, str) else value.short(),
+)
 def test_every_policy_in_a_crowd(slot: str, policy: Any) -> None:
     case = crowded(len(policy.short()), policies={slot: policy}, options={"module_tie": "rotating"})
     record = assert_same(case)

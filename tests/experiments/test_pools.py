@@ -217,7 +217,9 @@ class Assassin(Silent):
             os.kill(wait_until(self.victims)[self.left % len(self.victims())], signal.SIGKILL)
 
 
-@pytest.mark.parametrize("how", [{"workers": 2}, {"executor": "local:2"}], ids=str)
+@pytest.mark.parametrize(
+    "how", [pytest.param({"workers": 2}, marks=pytest.mark.long), {"executor": "local:2"}], ids=str
+)
 def test_workers_that_somebody_else_kills_cost_nothing(how):
     sleepy = faulty_plan(60, sleeps_ms=20)
     killer = Assassin(5, lambda: children(os.getpid()))

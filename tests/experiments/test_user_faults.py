@@ -100,8 +100,8 @@ def test_whatever_a_run_does_costs_its_row(how, names, capfd):
         ({"workers": 2}, "kills_itself"),
         ({"workers": 2}, "stops_itself"),
         ({"workers": 2}, "holds_the_lock"),
-        ({"executor": "local:2"}, "kills_itself"),
-        ({"executor": "local:2"}, "holds_the_lock"),
+        pytest.param({"executor": "local:2"}, "kills_itself", marks=pytest.mark.long),
+        pytest.param({"executor": "local:2"}, "holds_the_lock", marks=pytest.mark.long),
     ],
     ids=str,
 )
@@ -380,7 +380,7 @@ class Loud(Placement):
 """
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_what_a_policy_prints_stays_out_of_the_commands_output(tmp_path, workers):
     (tmp_path / "loud.py").write_text(POLICY)
     (tmp_path / "s.yaml").write_text(json.dumps({**SWEEP, "policy": {"placement": "loud.py:Loud"}, "seeds": 3}))

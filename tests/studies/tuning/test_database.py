@@ -14,6 +14,7 @@ import optuna
 import pytest
 
 from benchmarks.faults.postgresql import server
+from tests.depth import long
 from tests.needs import needs
 from tests.studies.tuning.small import Counts, small, undisturbed
 from tests.studies.tuning.test_resume import DiesAt, in_a_child
@@ -107,7 +108,7 @@ def test_a_driver_killed_between_asking_and_telling(tmp_path, monkeypatch, stora
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS, ids=lambda sampler: next(iter(sampler)))
+@pytest.mark.parametrize("sampler", [SAMPLERS[0], pytest.param(SAMPLERS[1], marks=long)], ids=["nsga2", "tpe"])
 def test_more_trials_later_are_the_trials_of_one_long_study(storage, sampler):
     for trials in (4, 13, 20):
         stepwise = tune(small(sampler=sampler, storage=storage), trials=trials)

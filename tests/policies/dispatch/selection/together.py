@@ -72,7 +72,9 @@ def walk_together(policy: Selection, twin: Callable[[], Any], walk: list, channe
 def walk_far(policy: Selection, twin: Callable[[int], Any], channels: Iterable[int] = (1, 2, 5, 64)) -> None:
     """Long walks with several numbers of channels."""
     for seed, count in enumerate(channels):
-        walk_together(policy, lambda n=count: twin(n), far_walk(count, seed, (200 if count > 8 else 1200) // FAR), count)
+        walk_together(
+            policy, lambda n=count: twin(n), far_walk(count, seed, (200 if count > 8 else 1200) // FAR), count
+        )
 
 
 def dice(policy: Selection, channels: int = CHANNELS) -> Dice:
