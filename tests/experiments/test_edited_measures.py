@@ -90,7 +90,7 @@ class Heard:
 
 @pytest.fixture(autouse=True)
 def _coin(monkeypatch):
-    monkeypatch.setattr(room, "_ready", dict(room._ready))
+    monkeypatch.setattr(room, "_ready", room._ready.copy())
     coin(measured_by())
 
 

@@ -37,7 +37,7 @@ WORTH_SECONDS = 8.0
 LIMIT_SECONDS = 600.0
 
 
-def run_plan(
+def run_missing(
     plan: Plan,
     store: Store,
     workers: int | None = None,
@@ -159,4 +159,4 @@ def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
         yield from in_pool(bundler, pool_of(None, None), limit)
 
 
-__all__ = ["LIMIT_SECONDS", "Progress", "Silent", "run_plan"]
+__all__ = ["LIMIT_SECONDS", "Progress", "Silent", "run_missing"]

@@ -8,7 +8,7 @@ from workbench.errors import InputError
 from workbench.experiments.run_set import RunSet
 from workbench.identity import current
 from workbench.levers import identity_of
-from workbench.policies.beside import file_of, module_of
+from workbench.parts.beside import file_of, module_of
 from workbench.policies.policy import Policy
 
 

@@ -12,9 +12,10 @@ from workbench.experiments.folder import STORE, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, run_plan
+from workbench.experiments.runner import Progress
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
+from workbench.studies.adaptive import run_plan
 from workbench.studies.statistics import PairedComparison, compare
 from workbench.studies.values import by_seed
 

@@ -13,8 +13,9 @@ from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.pools import cores
 from workbench.experiments.run_id import run_id
-from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent, run_plan
+from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent
 from workbench.experiments.store import Row, Store
+from workbench.studies.adaptive import run_plan
 from workbench.studies.tuning.objectives import Costs, costs_of
 from workbench.studies.tuning.pruning import Incumbent, beaten_by
 from workbench.studies.tuning.study import Study

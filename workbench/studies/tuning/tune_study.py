@@ -17,9 +17,10 @@ from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, run_plan
+from workbench.experiments.runner import Progress
 from workbench.experiments.store import Store
 from workbench.experiments.watchers import usual_watcher
+from workbench.studies.adaptive import run_plan
 from workbench.studies.tuning.book import Book, Shelf, Title
 from workbench.studies.tuning.driver import conduct
 from workbench.studies.tuning.evaluate import Evaluator
