@@ -7,11 +7,12 @@ from_file(...)   the part that `FILE.py:NAME` names
 """
 
 from workbench.parts.from_file import file_and_name, files_named, from_file, is_in_file, module_in_file
-from workbench.parts.registry import Part, Registry, remove
+from workbench.parts.registry import Part, Registry, attribute, remove
 
 __all__ = [
     "Part",
     "Registry",
+    "attribute",
     "file_and_name",
     "files_named",
     "from_file",

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 from workbench.errors import InputError, at, unknown_name
 from workbench.identity import once_a_moment
 from workbench.parts.beside import files_of, module_of
-
-T = TypeVar("T")
 
 
 def is_in_file(name: object) -> bool:
@@ -33,9 +31,7 @@ def file_and_name(name: str) -> tuple[str, str]:
     return file, inside
 
 
-def from_file(
-    name: str, folder: Path, where: str, noun: str, parts: Callable[[ModuleType], dict[str, T]], own: Any = None
-) -> T:
+def from_file(name: str, folder: Path, where: str, noun: str, is_part: Callable[[Any], bool]) -> Any:
     """Return the part that `FILE.py:NAME` names, looked for in a folder and then where the command runs.
 
     The file may import modules that lie beside it. When one of these files holds something else than when it was
@@ -45,10 +41,8 @@ def from_file(
     ----------
     noun : str
         What messages call it, such as `policy`.
-    parts : callable
-        From the module of the file to what may be named there.
-    own : callable, optional
-        From the module and a part to whether a message lists it; all if None.
+    is_part : callable
+        Whether a value that the file holds may be named there.
 
     Raises
     ------
@@ -57,9 +51,9 @@ def from_file(
     """
     file, inside = file_and_name(name)
     module = module_in_file(file, folder, where, noun)
-    found = parts(module)
+    found = {name: value for name, value in vars(module).items() if is_part(value)}
     if inside not in found:
-        listed = [n for n, part in found.items() if own is None or own(module, part)]
+        listed = [name for name, value in found.items() if getattr(value, "__module__", None) == module.__name__]
         raise unknown_name(where, f"{noun} in {file}", inside, listed)
     return found[inside]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 from workbench.parts import files_named, from_file, is_in_file
 from workbench.policies.policy import Policy
@@ -19,7 +18,8 @@ def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
     InputError
         There is no such file or class, the file does not run, or the class is not a policy.
     """
-    return from_file(name, folder, where, _NOUN, _policies, lambda module, cls: cls.__module__ == module.__name__)
+    found: type[Policy] = from_file(name, folder, where, _NOUN, _is_policy)
+    return found
 
 
 def policy_files(name: str, folder: Path, where: str) -> list[Path]:
@@ -27,9 +27,8 @@ def policy_files(name: str, folder: Path, where: str) -> list[Path]:
     return files_named(name, folder, where, _NOUN)
 
 
-def _policies(module: ModuleType) -> dict[str, type[Policy]]:
-    found = {name: value for name, value in vars(module).items() if isinstance(value, type)}
-    return {name: cls for name, cls in found.items() if issubclass(cls, Policy) and cls.question}
+def _is_policy(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Policy) and bool(value.question)
 
 
 __all__ = ["is_in_file", "policy_files", "policy_in_file"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from concurrent.futures import Executor
 
-from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Progress, Silent, complete
 from workbench.experiments.row import Row
@@ -57,7 +56,7 @@ class _Once:
         self._watch.say(line)
 
     def begin(self, total: int, kept: int) -> None:
-        done = self._store.done(measures_digest(self._plan.sweep.mechanism))
+        done = self._store.done(self._plan.sweep.measured_by())
         all_kept = sum(run.id in done for run in self._plan.runs())
         self._store.driven(len(self._plan), all_kept)
         if not self._begun:

@@ -27,11 +27,21 @@ class Evidence:
         self.seeds = seeds
         self._out, self._workers, self._progress = out, workers, progress
         self._runs: dict[str, RunSet] = {}
+        self._asked: dict[str, Mapping[str, Any]] = {}
 
     def runs(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
-        """The runs of a sweep; with a folder they are kept there, and what is kept is not run again."""
+        """The runs of a sweep; with a folder they are kept there, and what is kept is not run again.
+
+        Raises
+        ------
+        InputError
+            Another claim has another sweep of that name.
+        """
         if name not in self._runs:
+            self._asked[name] = sweep
             self._runs[name] = self._run(name, {**sweep, "seeds": self.seeds})
+        if sweep != self._asked[name]:
+            raise InputError(f"two claims call different sweeps {name!r}; give each sweep a name of its own.")
         return self._runs[name]
 
     def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:

@@ -12,7 +12,6 @@ import yaml
 
 from workbench.experiments.folder import STORE, held, write_whole
 from workbench.experiments.keep import keep_files, named
-from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete
@@ -119,7 +118,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
     return {
         **{key: setup[key] for key in ("format", "python", "streams", "engine")},
         "engine_revision": study.sweep.mechanism.revision,
-        "measures": measures_digest(study.sweep.mechanism, anew=True),
+        "measures": study.sweep.measured_by(anew=True).text,
         "workload": setup["workload"],
         "search_space": plain(study.space),
         "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],
