@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from workbench.cli.command import DONE, Command
-from workbench.cli.output import say_json, say_table
+from workbench.cli.output import say_json
 
 Rows = Callable[[Sequence[ModuleType]], list[dict[str, Any]]]
 """From the modules of the user's files to one mapping a part."""
@@ -29,9 +29,14 @@ def listing(name: str, says: str, rows: Rows) -> Command:
         if given.json:
             say_json({name: found})
         else:
-            import pandas as pd
-
-            say_table(pd.DataFrame(found))
+            for row in found:
+                print(_lines(row))
         return DONE
 
     return Command(name, says, add_arguments, run)
+
+
+def _lines(row: dict[str, Any]) -> str:
+    """Return a part in two lines: its name with what is short, and what it is."""
+    short = [str(value) for key, value in row.items() if key not in ("name", "description", "built_in") and value]
+    return f"{row['name']} ({', '.join([*short, *([] if row['built_in'] else ['yours'])])})\n    {row['description']}"
