@@ -36,9 +36,9 @@ def add_dashboard(name: str, make: Callable[[], Widget]) -> None:
 
     Examples
     --------
-    >>> add_dashboard("malloc", lambda: None)
+    >>> add_dashboard("mine", 3)
     Traceback (most recent call last):
-    workbench.errors.InputError: malloc is already a dashboard of the workbench; choose another name.
+    workbench.errors.InputError: the dashboard mine must be a function that gives a widget. Got 3.
     """
     if not callable(make):
         raise wrong_value("", f"the dashboard {name}", "must be a function that gives a widget", make)

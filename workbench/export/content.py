@@ -19,6 +19,7 @@ from workbench.export.rows import rows_as_csv
 from workbench.export.style import style
 from workbench.export.tables import NOTE, Table, tables
 from workbench.export.templates import render
+from workbench.metrics.measure import Measure
 from workbench.studies.missing import missing_notes
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
@@ -77,6 +78,7 @@ def content(
         "engine": sweep.mechanism.engine.name,
         "engine_revision": sweep.mechanism.engine.revision,
         "measures": sweep.measures,
+        **({"own_measures": {name: _of_measure(one.declared) for name, one in sweep.own.items()}} if sweep.own else {}),
         "notes": notes,
         "origins": origins.plain(),
         "macros": {f"\\{macro.name}": _of_macro(macro) for macro in numbers},
@@ -114,6 +116,10 @@ def _main(
         tables=shown,
         figures=drawn,
     )
+
+
+def _of_measure(declared: Measure) -> dict[str, str]:
+    return {"unit": declared.unit, "better": declared.better, "description": declared.description}
 
 
 def _of_macro(macro: Macro) -> dict[str, Any]:

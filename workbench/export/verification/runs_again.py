@@ -10,7 +10,7 @@ from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
 from workbench.experiments.work import work
-from workbench.export.verification.kept_runs import KeptRuns
+from workbench.export.verification.kept_runs import KeptRuns, absent
 from workbench.streams import Streams
 
 
@@ -39,7 +39,8 @@ def sampled(runs: list[str], sample: int, seed: int) -> list[str]:
 
 def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
     """Return what differs between rows of a bundle and the same runs done now."""
-    planned, own = {run.id: run for run in kept.planned.runs()}, kept.planned.sweep.own
+    planned = {run.id: run for run in kept.planned.runs()}
+    own = {name: one for name, one in kept.planned.sweep.own.items() if one.function is not absent}
     found = []
     for row in rows:
         what = _compared(row, planned[row.id], own) if row.id in planned else _why_not(kept, manifest)
