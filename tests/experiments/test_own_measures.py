@@ -119,8 +119,11 @@ def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_no
     assert "slack" in wb.run({key: value for key, value in SWEEP.items() if key != "measures"}).table
     without = wb.run(BUILT_IN)
     assert all("slack" not in row.measures for row in without.rows.values())
-    with pytest.raises(InputError, match=r"^slack is computed of runs whose sweep names it"):
+    with pytest.raises(InputError, match=r"^sweep: slack is computed of runs whose sweep names it"):
         without.values(without.points[0], "slack")
+    study = {**BUILT_IN, "workload": {"regime": "large_uniform", "count": {"vary": {"from": 20, "to": 60}}}}
+    with pytest.raises(InputError, match=r"^sweep: slack is computed of runs"):
+        wb.sensitivity({**study, "design": {"saltelli": {"base": 4}}}, measure="slack")
 
 
 @pytest.mark.parametrize("store", ["sqlite", "rows"])

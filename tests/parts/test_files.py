@@ -99,6 +99,12 @@ def test_a_workload_may_be_its_name_alone():
     assert len(wb.run({**SWEEP, "workload": "mine.py:FiledLoad"}).rows) == 2
 
 
+def test_a_lever_of_one_in_a_file_may_be_a_range():
+    ranged = {**SWEEP["workload"], "count": {"vary": {"from": 10, "to": 100}}}
+    plan = wb.planned({**SWEEP, "workload": ranged, "design": {"latin_hypercube": {"points": 4}}})
+    assert len(plan.points) == 4 and all(10 <= point.setup.workload.count <= 100 for point in plan.points)
+
+
 def test_an_edited_generator_gives_other_runs(file):
     before = wb.run(SWEEP)
     file.write_text(PARTS.replace("ones * 5", "ones * 6"))

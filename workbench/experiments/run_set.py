@@ -100,8 +100,7 @@ class RunSet:
         """One measure of a point by seed, failed runs left out; NaN where a run has no such part as it is about."""
         if measure not in self.plan.sweep.mechanism.measures:
             raise unknown_name("", "measure", measure, self.plan.sweep.mechanism.measures)
-        if measure in self.plan.sweep.known_own and measure not in self.plan.sweep.own:
-            raise InputError(f"{measure} is computed of runs whose sweep names it: add it to `measures`.")
+        self.plan.sweep.check_computed(measure)
         found = ((seed, self.rows.get(run_id(point.id, seed))) for seed in self.seeds)
         done = {seed: row.measures for seed, row in found if row is not None and row.status == "done"}
         return {seed: measures.get(measure, math.nan) for seed, measures in done.items()}

@@ -65,6 +65,12 @@ class Sweep(NamedTuple):
         """Return the digests of the code that computes its cells; parameter and errors as of `measures_digest`."""
         return measured_by(self.mechanism, self.own, anew)
 
+    def check_computed(self, measure: str) -> None:
+        """Refuse a measure of the user's that is not computed of its runs, as it does not name it."""
+        if measure in self.known_own and measure not in self.own:
+            cure = "is computed of runs whose sweep names it: add it to `measures`"
+            raise InputError(at(self.where, f"{measure} {cure}."))
+
     def said_measures(self) -> list[str]:
         """Return its measures as a sweep says them: those of a file with their file."""
         return [self.known_own[name].said or name if name in self.known_own else name for name in self.measures]
