@@ -18,6 +18,7 @@ from workbench.experiments.folder import STORE
 from workbench.experiments.measured import MeasuredBy
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.store import Store
+from workbench.levers import Spec, lever
 
 SWEEP: dict[str, Any] = {
     "engine": "shared_memory",
@@ -38,6 +39,10 @@ def slack(record):
     return record.length.mean() * FACTOR
 """
 SHIFT = [0.0]
+
+
+class Ring(Spec):
+    depth: int = lever(4, least=1, most=64, description="how deep")
 
 
 class Heard:
@@ -229,12 +234,13 @@ def raises(record: Any) -> float:
     ("function", "says"),
     [
         (raises, "raised ZeroDivisionError (division by zero) in raises (test_own_measures.py:"),
+        (lambda record: Ring(depth=0), "raised InputError (ring.depth must be a whole number from 1 to 64."),
         (lambda record: "many", "must return a number. Got 'many'."),
         (lambda record: None, "must return a number. Got None."),
         (lambda record: sys.exit(3), "raised SystemExit (3) in"),
         (lambda record: record.length.sort() or 1.0, "changed the record that it measures; it may only read"),
     ],
-    ids=["raises", "text", "nothing", "exits", "changes"],
+    ids=["raises", "refuses", "text", "nothing", "exits", "changes"],
 )
 def test_what_it_does_wrong_is_a_failed_row_that_names_measure_point_and_seed(function, says, workers):
     entered(function)
