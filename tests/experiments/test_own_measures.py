@@ -18,6 +18,7 @@ from workbench.experiments.folder import STORE
 from workbench.experiments.measured import MeasuredBy
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.store import Store
+from workbench.identity import snapshot
 from workbench.levers import Spec, lever
 
 SWEEP: dict[str, Any] = {
@@ -119,7 +120,7 @@ def test_ids_and_other_cells_do_not_know_it():
         assert after.rows[id].measures.keys() - row.measures.keys() == {"slack"}
 
 
-def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_not_pay_for_it():
+def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_not_pay_for_it(tmp_path):
     scaled(1.0)
     assert "slack" in wb.run({key: value for key, value in SWEEP.items() if key != "measures"}).table
     without = wb.run(BUILT_IN)
@@ -128,7 +129,8 @@ def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_no
         without.values(without.points[0], "slack")
     study = {**BUILT_IN, "workload": {"regime": "large_uniform", "count": {"vary": {"from": 20, "to": 60}}}}
     with pytest.raises(InputError, match=r"^sweep: slack is computed of runs"):
-        wb.sensitivity({**study, "design": {"saltelli": {"base": 4}}}, measure="slack")
+        wb.sensitivity({**study, "design": {"saltelli": {"base": 4}}}, tmp_path / "out", measure="slack")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("store", ["sqlite", "rows"])
@@ -310,6 +312,20 @@ def test_adaptive_seeds_look_at_it():
     until = {"measure": "slack", "half_width": "50 %", "at_most": 20, "batch": 10}
     found = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}})
     assert all(row.measures["slack"] == row.measures["drain_cycles"] for row in found.rows.values())
+
+
+def test_adaptive_seeds_look_at_one_in_a_file(files):
+    until = {"measure": "mine.py:slack", "half_width": "50 %", "at_most": 10, "batch": 5}
+    found = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}}, files / "out")
+    assert all("slack" in row.measures for row in found.rows.values())
+    assert len(wb.open_results(files / "out").rows) == len(found.rows)
+
+
+def test_what_the_workbench_defines_goes_to_workers_by_name():
+    def reads(record: Any) -> float:
+        return float(wb.is_free(record.length.astype(np.uint64), 0, 1))
+
+    assert "workbench" not in snapshot(reads).modules
 
 
 def test_a_figure_draws_it():
