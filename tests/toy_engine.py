@@ -13,6 +13,7 @@ from workbench.experiments.mechanism import Mechanism
 from workbench.levers import Spec, lever
 from workbench.machine import ClassPower, Machine, RcHeat
 from workbench.metrics.dispatch import MEASURES, measure
+from workbench.parts.registry import Registry
 from workbench.records.dispatch_events import events
 
 SWEEP: dict[str, Any] = {"engine": "dispatch", "workload": "large_uniform", "seeds": 3}
@@ -47,14 +48,12 @@ WARM = {"power": ClassPower(), "heat": RcHeat(step_cycles=5, capacity_j_per_k=1e
 @contextmanager
 def toy_engine() -> Iterator[None]:
     """For this time the engine `dispatch` is the toy."""
-    before = dict(room._ready)
-    known = dict(room._MODULES)
-    room._MODULES.pop("dispatch", None)
-    room._ready.pop("dispatch", None)
+    before, known = room._ready, dict(room._BUILT_IN)
+    room._BUILT_IN.pop("dispatch")
+    room._ready = Registry("toy", "engine", later=room._BUILT_IN)
     room.enter(Mechanism(Toy(), MEASURES, measure, events))
     try:
         yield
     finally:
-        room._ready.clear()
-        room._ready.update(before)
-        room._MODULES.update(known)
+        room._ready = before
+        room._BUILT_IN.update(known)

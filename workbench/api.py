@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from workbench.experiments.folder import STORE, SWEEP, held
 from workbench.experiments.foreign_rows import refuse_foreign
 from workbench.experiments.keep import keep_files, keep_sweep
-from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan, make_plan
 from workbench.experiments.pools import check_pool
 from workbench.experiments.run_set import RunSet, gather
@@ -271,7 +270,7 @@ def open_results(folder: str | Path) -> Results:
     store = Store(folder / STORE, read_only=True)
     try:
         refuse_foreign(plan, store, folder)
-        measures_digest(plan.sweep.mechanism, anew=True)
+        plan.sweep.measured_by(anew=True)
         return _results(gather(plan, store, folder))
     finally:
         store.close()

@@ -21,7 +21,7 @@ from workbench.experiments.keep import keep_table
 from workbench.experiments.progress import Silent
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import run_plan
+from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 
 
@@ -45,7 +45,7 @@ def drive(folder: Path, log: Path, asked: dict[str, Any]) -> RunSet:
         store = Store(folder / STORE, "faults", asked.get("store", "auto"))
         try:
             with _executor(asked["run"]) as how:
-                run_plan(plan, store, progress=Log(log), **how)
+                run_missing(plan, store, progress=Log(log), **how)
             found = gather(plan, store, folder)
         finally:
             store.close()

@@ -90,7 +90,7 @@ class Heard:
 
 @pytest.fixture(autouse=True)
 def _coin(monkeypatch):
-    monkeypatch.setattr(room, "_ready", dict(room._ready))
+    monkeypatch.setattr(room, "_ready", room._ready.copy())
     coin(measured_by())
 
 
@@ -142,7 +142,8 @@ def test_an_engine_that_gives_other_results_shows_in_measures_that_nobody_edited
     again = MeasuringAgain(store, ["run 1", "run 2"])
     assert len(again) == 2
     for k, row in enumerate(rows):
-        again.see(row._replace(measures={"heads": k / 3, "tails": 1.0 + 2**-52 * (k == 2), "more": 1.0}))
+        now = {"heads": k / 3, "tails": 1.0 + 2**-52 * (k == 2), "more": 1.0}
+        again.see(row._replace(measures=now, measured="6f"))
     assert again.sentence() == (
         "2 runs were measured again, as the code of their measures was edited: tails changed in 1 (such as run 2). "
         "A measure that changed though nobody edited it means that the engine gives other results."
@@ -177,7 +178,8 @@ def test_a_run_that_cannot_be_measured_any_more_keeps_its_row_and_the_command_fa
 
     coin(broken)
     assert main(command) == 1
-    assert "the measures of 2 runs are missing" in capsys.readouterr().out
+    assert "there is no such coin." in capsys.readouterr().out
+    assert wb.open_results(tmp_path / "out").notes[0].startswith("the measures of 2 runs are missing")
     coin(measured_by())
     assert main(command) == 0
     assert wb.open_results(tmp_path / "out").table["heads_rate"].notna().all()

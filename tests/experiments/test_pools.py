@@ -27,7 +27,7 @@ from workbench.experiments.pools import connect, pool_of
 from workbench.experiments.pools.worker_process import ONE_THREAD
 from workbench.experiments.progress import Silent
 from workbench.experiments.row import Row
-from workbench.experiments.runner import run_plan
+from workbench.experiments.runner import run_missing
 from workbench.experiments.sources import origin
 from workbench.experiments.store import Store
 from workbench.experiments.strikes import Death
@@ -45,7 +45,7 @@ def _no_cluster_stays():
 
 def outcome(plan, **options) -> dict[int, Row]:
     store = Store(None)
-    run_plan(plan, store, **options)
+    run_missing(plan, store, **options)
     return {row.seed: row for row in store.rows()}
 
 

@@ -20,6 +20,7 @@ from workbench.cli.main import main
 from workbench.errors import StoreError
 from workbench.experiments import provenance, row_origins
 from workbench.experiments.folder import PROVENANCE, STORE
+from workbench.experiments.measured import MeasuredBy
 from workbench.experiments.provenance import environment
 from workbench.experiments.row import Kept, Row, kept, origin_id
 from workbench.experiments.row_files import RowFiles, _written
@@ -140,7 +141,7 @@ def test_a_done_run_is_replaced_only_by_one_that_other_code_measured(tmp_path, k
     store.add(row(1, origin_of(1), "5e", cycles=1.0))
     store.add(row(1, origin_of(2), measured, cycles=2.0))
     store.add(row(1, origin_of(3))._replace(status="failed", error="it broke."))
-    assert store.done("5e") == ({run_id(POINT, 1)} if measured == "5e" else set())
+    assert store.done(MeasuredBy("5e")) == ({run_id(POINT, 1)} if measured == "5e" else set())
     store.close()
     (found,) = rows_of(tmp_path / STORE)
     assert found.measures == {"cycles": 1.0 if measured == "5e" else 2.0}

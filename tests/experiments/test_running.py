@@ -19,7 +19,7 @@ from tests.waiting import wait_until
 from workbench.errors import StoreError, WorkbenchError
 from workbench.experiments.folder import STORE, held
 from workbench.experiments.plan import make_plan
-from workbench.experiments.runner import Silent, run_plan
+from workbench.experiments.runner import Silent, run_missing
 from workbench.experiments.store import Row, Store
 from workbench.experiments.sweep import read_sweep
 from workbench.policies.placement import Placement
@@ -141,7 +141,7 @@ def test_a_worker_that_dies_or_hangs_costs_one_run_each_and_the_right_one(monkey
 
     faulty = replace(found, points=[point._replace(setup=point.setup._replace(workload=workload))])
     store = Store(None)
-    run_plan(faulty, store, workers=2, limit_seconds=4)
+    run_missing(faulty, store, workers=2, limit_seconds=4)
     rows = {row.seed: row for row in store.rows()}
     assert {seed for seed, row in rows.items() if row.status == "failed"} == {3, 5}
     assert rows[3].error == "the worker process ended with status 9 during this run."

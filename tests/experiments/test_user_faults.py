@@ -26,7 +26,7 @@ from workbench.experiments.chunks import Chunk
 from workbench.experiments.mechanism import Mechanism, enter
 from workbench.experiments.pools import connect
 from workbench.experiments.row import Row
-from workbench.experiments.runner import run_plan
+from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 from workbench.experiments.work import Task, work_within
 from workbench.levers import Spec
@@ -52,7 +52,7 @@ def _no_cluster_stays():
 
 def outcome(plan, **options) -> dict[int, Row]:
     store = Store(None)
-    run_plan(plan, store, **options)
+    run_missing(plan, store, **options)
     return {row.seed: row for row in store.rows()}
 
 

@@ -15,6 +15,7 @@ from tests.studies.test_malloc_on_card import curve
 from workbench.cli.main import main
 from workbench.errors import InputError
 from workbench.figures import calculated, calculations
+from workbench.figures.known import CALCULATIONS
 from workbench.figures.recipe import Column
 from workbench.studies.malloc_on_card import LockFit
 
@@ -22,7 +23,7 @@ from workbench.studies.malloc_on_card import LockFit
 def test_every_file_with_a_calculation_is_listed_and_every_one_is_whole():
     folder = Path(room.__file__).parent
     holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Calculation(" in path.read_text()}
-    assert holding == {one.name for one in calculations()} == set(room._CALCULATED)
+    assert holding == {one.name for one in calculations()} == set(CALCULATIONS.names())
     for one in calculations():
         assert one.says.endswith(".") and callable(one.data) and callable(one.draw)
 

@@ -12,6 +12,7 @@ import workbench.figures as room
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
 from workbench.figures import check, draw_all, figure, figures
+from workbench.figures.known import FIGURES
 from workbench.figures.recipe import ANY
 
 RECORD = record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])
@@ -20,7 +21,7 @@ RECORD = record([(0, 0, 4, 0, 4), (0, 1, 3, 4, 4)])
 def test_every_file_with_a_figure_is_listed_and_every_figure_is_whole():
     folder = Path(room.__file__).parent
     holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Recipe(" in path.read_text()}
-    assert holding == {recipe.name for recipe in figures()} == set(room._FILES)
+    assert holding == {recipe.name for recipe in figures()} == set(FIGURES.names())
     for recipe in figures():
         engines = (ANY, "shared_memory", "dispatch", "malloc", "pool", "translation")
         assert recipe.engine in engines and recipe.says.endswith(".")

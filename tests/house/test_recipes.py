@@ -36,12 +36,15 @@ def run_block(kind: str, text: str, folder: Path) -> str:
 
 
 def test_the_recipes_that_are_promised_are_there():
-    assert set(CONTRIBUTING) == {"add a policy", "add an engine", "add an importer"}
+    kinds = ("policy", "slot", "measure", "figure", "claim", "dashboard", "workload generator", "importer", "engine")
+    assert set(CONTRIBUTING) == {f"add {'an' if kind[0] in 'ei' else 'a'} {kind}" for kind in kinds}
 
 
-def test_the_policy_of_the_readme_runs(tmp_path):
+def test_the_policy_and_the_measure_of_the_readme_run(tmp_path):
     found = recipes((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert set(found) == {"your own policy"}
+    assert set(found) == {"your own policy", "your own measure"}
+    for kind, text in found["your own measure"]:
+        assert run_block(kind, text, tmp_path).count("longest_wait") == 2
     for kind, text in found["your own policy"]:
         assert "middle_out(shift=8)" in run_block(kind, text, tmp_path)
 

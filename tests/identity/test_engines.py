@@ -56,7 +56,7 @@ def toss(tmp_path, monkeypatch):
     (tmp_path / "identity_toss.py").write_text(MODULE)
     spec = importlib.util.spec_from_file_location("identity_toss", tmp_path / "identity_toss.py")
     module = importlib.util.module_from_spec(spec)
-    monkeypatch.setattr(room, "_ready", dict(room._ready))
+    monkeypatch.setattr(room, "_ready", room._ready.copy())
     monkeypatch.setitem(sys.modules, "identity_toss", module)
     spec.loader.exec_module(module)
     return module

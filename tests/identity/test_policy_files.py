@@ -7,7 +7,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.identity import digest_of, one_moment
-from workbench.policies.beside import module_of
+from workbench.parts.beside import module_of
 from workbench.policies.from_file import policy_files, policy_in_file
 
 USES = """

@@ -13,7 +13,7 @@ from workbench import Placement
 from workbench.errors import WorkbenchError
 from workbench.experiments.plan import make_plan
 from workbench.experiments.run_set import gather
-from workbench.experiments.runner import run_plan
+from workbench.experiments.runner import run_missing
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 
@@ -140,7 +140,7 @@ def test_two_files_with_a_class_of_one_name_are_two_points(tmp_path, low, high):
 def planned(placement, store):
     """Return the plan of a policy, and what runs it."""
     plan = make_plan(read_sweep({**SWEEP, "seeds": 2, "policy": {"placement": placement}}))
-    return plan, lambda: run_plan(plan, store, workers=0)
+    return plan, lambda: run_missing(plan, store, workers=0)
 
 
 def test_what_changes_between_plan_and_run_is_refused_by_name():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.depth import deeper
 from tests.engines.test_shared_memory import T1, simulate
 from tests.oracles import shared_memory as slow
-from workbench.metrics.shared_memory import MEASURES, gini, measure
+from workbench.metrics.shared_memory import MEASURES, measure
+from workbench.metrics.statistics import gini
 from workbench.policies.placement import ByteCounter, Compaction, FirstFit, NearestBoundary
 from workbench.policies.queueing import AfterKCycles, NextCycle
 

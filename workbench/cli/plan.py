@@ -43,15 +43,15 @@ def run(given: argparse.Namespace) -> int:
 def _kept(plan: Plan, folder: Path) -> tuple[int, str]:
     """How many runs are kept, measured by the code that there is now, and why none is where others made the rows."""
     from workbench.experiments.foreign_rows import foreign_sentence
-    from workbench.experiments.measured_by import measures_digest
+    from workbench.experiments.measured import lacking
     from workbench.experiments.store import Store, has_store
 
     if not has_store(folder, STORE):
         return 0, ""
     store = Store(folder / STORE, read_only=True)
     try:
-        done, measured = store.measured(), measures_digest(plan.sweep.mechanism, anew=True)
-        kept = sum(done.get(run.id) == measured for run in plan.runs())
+        done, measured = store.measured(), plan.sweep.measured_by(anew=True)
+        kept = sum(not lacking(done.get(run.id), measured) for run in plan.runs())
         return kept, foreign_sentence(plan, store, done)
     finally:
         store.close()

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import missing_extra, unknown_name
+from workbench.errors import missing_extra, unknown_name, wrong_value
+from workbench.parts import Registry, attribute, file_and_name, is_in_file, module_in_file
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-DASHBOARDS = {
-    name: f"workbench.dashboards.{name}:{name}_dashboard"
-    for name in ("shared_memory", "dispatch", "malloc", "pool", "translation")
-}
-"""Each dashboard and what makes it; imported when it is first asked for."""
+_ENGINES = ("shared_memory", "dispatch", "malloc", "pool", "translation")
+DASHBOARDS: Registry[Callable[[], Widget]] = Registry(
+    "dashboard", later={name: attribute(f"workbench.dashboards.{name}:{name}_dashboard") for name in _ENGINES}
+)
+"""What makes each dashboard; imported when it is first asked for."""
+
+
+def add_dashboard(name: str, make: Callable[[], Widget]) -> None:
+    """Enter a dashboard of one's own: `dashboard(name)` and `workbench dashboard FILE.py:NAME` then show it.
+
+    Parameters
+    ----------
+    name : str
+        A new name, or that of one of one's own, which it replaces.
+    make : callable
+        Without arguments, gives the widget.
+
+    Raises
+    ------
+    InputError
+        The workbench has a dashboard of that name, or what makes it cannot be called.
+
+    Examples
+    --------
+    >>> add_dashboard("mine", 3)
+    Traceback (most recent call last):
+    workbench.errors.InputError: the dashboard mine must be a function that gives a widget. Got 3.
+    """
+    if not callable(make):
+        raise wrong_value("", f"the dashboard {name}", "must be a function that gives a widget", make)
+    DASHBOARDS.join(name, make)
 
 
 def dashboard(name: str = "shared_memory") -> Widget:
@@ -23,7 +51,7 @@ def dashboard(name: str = "shared_memory") -> Widget:
     Parameters
     ----------
     name : str
-        The engine that is turned.
+        The engine that is turned, or one that was added; `FILE.py:NAME` for one that a file adds.
 
     Raises
     ------
@@ -38,9 +66,9 @@ def dashboard(name: str = "shared_memory") -> Widget:
     Traceback (most recent call last):
     workbench.errors.InputError: unknown dashboard 'dispach'; there are dispatch, ... Did you mean dispatch?
     """
-    module, make = DASHBOARDS[check_name(name)].split(":")
+    known = check_name(name)
     try:
-        shown: Widget = getattr(importlib.import_module(module), make)()
+        shown: Widget = DASHBOARDS.find(known)()
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "anywidget":
             raise
@@ -49,10 +77,13 @@ def dashboard(name: str = "shared_memory") -> Widget:
 
 
 def check_name(name: str) -> str:
-    """A dashboard's name as it is, or one sentence that names those there are."""
-    if name not in DASHBOARDS:
-        raise unknown_name("", "dashboard", name, DASHBOARDS)
+    """Return a dashboard's name, of `FILE.py:NAME` that which the file adds; else one sentence."""
+    if is_in_file(name):
+        file, name = file_and_name(name)
+        module_in_file(file, Path(), "", "dashboard")
+    if name not in DASHBOARDS.names():
+        raise unknown_name("", "dashboard", name, DASHBOARDS.names())
     return name
 
 
-__all__ = ["dashboard"]
+__all__ = ["add_dashboard", "dashboard"]

@@ -100,7 +100,8 @@ class PairedRuns:
     def _run(self, pair: list[PlannedRun]) -> None:
         for run in pair:
             see = partial(self._note, run.point.id)
-            self._rows.extend(work(run.point.setup, [(run.id, run.point.id, run.seed)], see))
+            task = run.id, run.point.id, run.seed
+            self._rows.extend(work(run.point.setup, [task], see, self._plan.sweep.own))
         self._done.append(pair[0].seed)
 
     def _note(self, point: str, record: Any) -> None:

@@ -47,7 +47,8 @@ def serve(name: str = "shared_memory", port: int = 8866, open_browser: bool = Tr
     """
     if importlib.util.find_spec("voila") is None:
         raise missing_extra("workbench dashboard", "dashboards")
-    with _notebook(check_name(name)) as notebook:
+    check_name(name)
+    with _notebook(name) as notebook:
         command = voila_command(notebook, free_port(port), open_browser)
         return call_on_leash(command, environment())
 
@@ -92,6 +93,6 @@ def notebook_of(name: str, folder: Path) -> dict[str, Any]:
 @contextmanager
 def _notebook(name: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="workbench-") as folder:
-        path = Path(folder, f"{name}.ipynb")
+        path = Path(folder, f"{name.rpartition(':')[2]}.ipynb")
         path.write_text(json.dumps(notebook_of(name, Path.cwd())))
         yield path

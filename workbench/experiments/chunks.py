@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.experiments.fault import MOST_OF_NAME, shortened
+from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
 from workbench.experiments.work import Task
@@ -25,15 +26,17 @@ class Chunk(NamedTuple):
     setups: Mapping[str, Setup]
     """The setup of each point."""
     tasks: list[Task]
+    own: Mapping[str, OwnMeasure] = {}
+    """The user's measures that are computed of each run."""
 
     def alone(self) -> Iterator[Chunk]:
         """The same runs, one a chunk."""
-        return (Chunk({task.point: self.setups[task.point]}, [task]) for task in self.tasks)
+        return (Chunk({task.point: self.setups[task.point]}, [task], self.own) for task in self.tasks)
 
     def by_point(self) -> Iterator[Chunk]:
         """The same runs, one chunk a point."""
         for point, setup in self.setups.items():
-            yield Chunk({point: setup}, [task for task in self.tasks if task.point == point])
+            yield Chunk({point: setup}, [task for task in self.tasks if task.point == point], self.own)
 
     def only(self, indices: Collection[int]) -> Iterator[Chunk]:
         """Some of the runs, one a chunk."""
@@ -43,7 +46,7 @@ class Chunk(NamedTuple):
         """The other runs, one chunk or none."""
         tasks = [task for number, task in enumerate(self.tasks) if number not in indices]
         if tasks:
-            yield Chunk(self.setups, tasks)
+            yield Chunk(self.setups, tasks, self.own)
 
     def told(self, index: int) -> str:
         """One of the runs as a sentence names it."""
@@ -54,13 +57,14 @@ class Chunk(NamedTuple):
     def after(self, done: int) -> Iterator[Chunk]:
         """What is left when the first runs are done: one chunk or none."""
         if done < len(self.tasks):
-            yield Chunk(self.setups, self.tasks[done:])
+            yield Chunk(self.setups, self.tasks[done:], self.own)
 
 
 class Bundler:
     """Hands out the pending runs, the points taking turns, in bundles that aim at a fixed time."""
 
-    def __init__(self, pending: Iterable[PlannedRun]) -> None:
+    def __init__(self, pending: Iterable[PlannedRun], own: Mapping[str, OwnMeasure] | None = None) -> None:
+        self._own = own or {}
         self._waiting: dict[str, deque[PlannedRun]] = {}
         for run in pending:
             self._waiting.setdefault(run.point.id, deque()).append(run)
@@ -83,7 +87,8 @@ class Bundler:
             aim -= each * len(taken)
         if not runs:
             return None
-        return Chunk({r.point.id: r.point.setup for r in runs}, [Task(r.id, r.point.id, r.seed) for r in runs])
+        tasks = [Task(r.id, r.point.id, r.seed) for r in runs]
+        return Chunk({r.point.id: r.point.setup for r in runs}, tasks, self._own)
 
     def _take(self, many: int) -> list[PlannedRun]:
         point = self._turn.popleft()

@@ -22,18 +22,22 @@ def in_process(bundler: Bundler, limit: float | None) -> Iterator[Done]:
     """
     again: deque[Chunk] = deque()
     while (chunk := again.popleft() if again else bundler.next()) is not None:
-        for done in _one_by_one(chunk) if limit is None else [work_within(*chunk, limit)]:
+        for done in _one_by_one(chunk) if limit is None else [_whole(chunk, limit)]:
             if limit is not None:
                 again.extend(chunk.after(len(done.rows)))
             bundler.learn(done.rows)
             yield done
 
 
+def _whole(chunk: Chunk, limit: float) -> Done:
+    return work_within(chunk.setups, chunk.tasks, limit, own=chunk.own)
+
+
 def _one_by_one(chunk: Chunk) -> Iterator[Done]:
     """Yield each run as it ends, so that an interrupt costs only the one under way."""
     for one in chunk.alone():
         for setup in one.setups.values():
-            yield Done(work(setup, one.tasks))
+            yield Done(work(setup, one.tasks, own=one.own))
 
 
 def in_pool(bundler: Bundler, pool: Pool, limit: float) -> Iterator[Done]:

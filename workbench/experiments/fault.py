@@ -25,7 +25,7 @@ _PACKAGE = str(Path(__file__).parent.parent)
 _PYTHON = tuple({sys.prefix, sys.base_prefix})
 
 
-def fault(problem: BaseException, setup: Setup | None = None) -> str:
+def fault(problem: BaseException, setup: Setup | None = None, who: str = "") -> str:
     """Return the sentence for an exception that a run, or the planning of one, ended with.
 
     Whatever the exception is: one whose text cannot be made, that is no `Exception`, or that has no traceback. What
@@ -35,17 +35,19 @@ def fault(problem: BaseException, setup: Setup | None = None) -> str:
     ----------
     setup : Setup, optional
         What was run: its policies are named where the traceback does not tell which one raised.
+    who : str
+        What raised, where that is known.
     """
-    if isinstance(problem, WorkbenchError) and not _raised_by_user(problem):
+    if not who and isinstance(problem, WorkbenchError) and not _raised_by_user(problem):
         return in_one_line(problem)
-    who, where = "the run", ""
+    known, who, where = bool(who), who or "the run", ""
     try:
         frames = [frame for frame, _ in traceback.walk_tb(problem.__traceback__)]
-        who, where = _who(frames, setup), _where(problem)
+        who, where = who if known else shortened(_who(frames, setup), MOST_OF_NAME), _where(problem)
     except BaseException:  # a user's class may raise whatever is asked of it; the cause must be told all the same
         pass
     text = in_one_line(problem)
-    return f"{shortened(who, MOST_OF_NAME)} raised {type(problem).__name__}{f' ({text})' if text else ''}{where}."
+    return f"{who} raised {type(problem).__name__}{f' ({text})' if text else ''}{where}."
 
 
 def chosen(coordinates: Mapping[str, Any]) -> str:

@@ -1,8 +1,16 @@
-"""Which code computed the measures of a row: an edited measure makes its cells missing, never its runs foreign."""
+"""Which code computed the measures of a row: an edited measure makes its cells missing, never its runs foreign.
+
+One digest stands for all measures of an engine, as one function computes them; each measure of the user's has its own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.experiments.measured import MeasuredBy
 from workbench.experiments.mechanism import Mechanism
+from workbench.experiments.own_measures import OwnMeasure
 from workbench.identity import Snapshot, snapshot
 
 DIGITS = 16
@@ -38,8 +46,17 @@ def measures_digest(found: Mechanism, anew: bool = False) -> str:
     >>> len(measures_digest(mechanism("shared_memory")))
     16
     """
-    _, taken = _known.get(id(found.measure), (None, None))
+    return _digest(found.measure, anew)
+
+
+def measured_by(found: Mechanism, own: Mapping[str, OwnMeasure], anew: bool = False) -> MeasuredBy:
+    """Return the digests of an engine's measures and of some of the user's; parameters and errors as above."""
+    return MeasuredBy(measures_digest(found, anew), {name: _digest(one.function, anew) for name, one in own.items()})
+
+
+def _digest(function: Any, anew: bool) -> str:
+    _, taken = _known.get(id(function), (None, None))
     if taken is None or (anew and taken.changed()):
-        taken = snapshot(found.measure)
-        _known[id(found.measure)] = found.measure, taken
+        taken = snapshot(function)
+        _known[id(function)] = function, taken
     return taken.digest[:DIGITS]

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.engines.engine import Engine
-from workbench.errors import InputError, unknown_name
 from workbench.experiments.run_id import Revision, digest
 from workbench.identity import current
 from workbench.metrics.measure import Measure
+from workbench.parts.registry import Registry, attribute
 
 
 class Mechanism(NamedTuple):
@@ -24,59 +24,56 @@ class Mechanism(NamedTuple):
     events: Callable[[Any], dict[str, np.ndarray]]
 
     @property
+    def built_in(self) -> bool:
+        """Whether its engine is part of this package."""
+        return type(self.engine).__module__.startswith("workbench.")
+
+    @property
     def revision(self) -> Revision:
         """What a run's id holds of the engine: its revision; of a user's also a digest of its code and its attributes.
 
         An engine of this package is held to its revision by a test of what it returns.
         """
-        if type(self.engine).__module__.startswith("workbench."):
+        if self.built_in:
             return self.engine.revision
         return self.engine.revision, digest(current(type(self.engine)).digest + current(self.engine).digest)
 
 
-_MODULES = {
-    "dispatch": (
-        "workbench.engines.dispatch:Dispatch",
-        "workbench.metrics.dispatch",
-        "workbench.records.dispatch_events",
-        ("workbench.policies.placement", "workbench.policies.probes", "workbench.policies.dispatch"),
+def _of_modules(engine: str, metrics: str, log: str, *rooms: str) -> Callable[[], Mechanism]:
+    """Return what imports the modules of an engine, of its measures and events and the rooms of its policies."""
+
+    def made() -> Mechanism:
+        for room in rooms:
+            importlib.import_module(f"workbench.policies.{room}")
+        judge = importlib.import_module(f"workbench.metrics.{metrics}")
+        events = importlib.import_module(f"workbench.records.{log}").events
+        return Mechanism(attribute(f"workbench.engines.{engine}")()(), judge.MEASURES, judge.measure, events)
+
+    return made
+
+
+_BUILT_IN = {
+    "dispatch": _of_modules("dispatch:Dispatch", "dispatch", "dispatch_events", "placement", "probes", "dispatch"),
+    "malloc": _of_modules("malloc:Malloc", "malloc", "malloc_events", "placement", "malloc"),
+    "pool": _of_modules("pool:Pool", "pool", "pool_events", "pool"),
+    "shared_memory": _of_modules(
+        "shared_memory:SharedMemory", "shared_memory", "shared_memory_events", "placement", "queueing"
     ),
-    "malloc": (
-        "workbench.engines.malloc:Malloc",
-        "workbench.metrics.malloc",
-        "workbench.records.malloc_events",
-        ("workbench.policies.placement", "workbench.policies.malloc"),
-    ),
-    "pool": (
-        "workbench.engines.pool:Pool",
-        "workbench.metrics.pool",
-        "workbench.records.pool_events",
-        ("workbench.policies.pool",),
-    ),
-    "shared_memory": (
-        "workbench.engines.shared_memory:SharedMemory",
-        "workbench.metrics.shared_memory",
-        "workbench.records.shared_memory_events",
-        ("workbench.policies.placement", "workbench.policies.queueing"),
-    ),
-    "translation": (
-        "workbench.engines.translation:Translation",
-        "workbench.metrics.translation",
-        "workbench.records.translation_events",
-        ("workbench.policies.translation",),
-    ),
+    "translation": _of_modules("translation:Translation", "translation", "translation_events", "translation"),
 }
-_ready: dict[str, Mechanism] = {}
+"""Each of the package's own, imported when it is first named."""
+
+_ready: Registry[Mechanism] = Registry("engine", later=_BUILT_IN)
 
 
 def mechanisms() -> list[str]:
     """The name of every mechanism."""
-    return sorted({*_MODULES, *_ready})
+    return _ready.names()
 
 
 def is_built_in(name: str) -> bool:
     """Return True if a mechanism is part of this package."""
-    return name in _MODULES
+    return name in _BUILT_IN
 
 
 def is_loaded(name: str) -> bool:
@@ -92,21 +89,9 @@ def enter(found: Mechanism) -> None:
     InputError
         The name is one of the workbench's own.
     """
-    if found.engine.name in _MODULES:
-        raise InputError(f"{found.engine.name} is an engine of the workbench; choose another name.")
-    _ready[found.engine.name] = found
+    _ready.join(found.engine.name, found)
 
 
 def mechanism(name: str, where: str = "") -> Mechanism:
     """The mechanism of a name; its modules are imported at the first call."""
-    if not isinstance(name, str) or name not in mechanisms():
-        raise unknown_name(where, "engine", name, mechanisms())
-    if name not in _ready:
-        engine, metrics, log, rooms = _MODULES[name]
-        for room in rooms:
-            importlib.import_module(room)
-        module, cls = engine.split(":")
-        judge = importlib.import_module(metrics)
-        made = getattr(importlib.import_module(module), cls)()
-        _ready[name] = Mechanism(made, judge.MEASURES, judge.measure, importlib.import_module(log).events)
-    return _ready[name]
+    return _ready.find(name, where)

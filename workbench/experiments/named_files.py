@@ -1,4 +1,4 @@
-"""The files that a sweep names, topologies, workloads and policies of one's own, wherever in it they stand."""
+"""The files that a sweep names, topologies, workloads, and parts of one's own, wherever in it they stand."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.policies.from_file import is_in_file
+from workbench.parts import file_and_name, is_in_file
 
 Rename = Callable[[Path], str]
 
@@ -32,14 +32,18 @@ def with_files(said: Mapping[str, Any], folder: Path, rename: Rename) -> dict[st
         path = next((one for one in (folder / name, Path(name)) if one.is_file()), None)
         return name if path is None else rename(path)
 
-    readers = {"machine": _inputs, "workload": _inputs, "policy": _policies, "baseline": _policies}
+    readers = {"machine": _inputs, "workload": _inputs, **dict.fromkeys(_WITH_PARTS, _parts)}
     return {key: readers[key](value, new) if key in readers else value for key, value in said.items()}
+
+
+_WITH_PARTS = ("policy", "baseline", "measures", "figures", "seeds", "objectives", "constraints")
+"""The keys below which `FILE.py:NAME` may stand."""
 
 
 def _inputs(value: Any, new: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
         return {key: _source(key, inner, new) for key, inner in value.items()}
-    return [_inputs(inner, new) for inner in value] if isinstance(value, (list, tuple)) else value
+    return [_inputs(inner, new) for inner in value] if isinstance(value, (list, tuple)) else _part(value, new)
 
 
 def _source(key: Any, value: Any, new: Callable[[str], str]) -> Any:
@@ -55,15 +59,15 @@ def _names(value: Any, new: Callable[[str], str]) -> Any:
     return new(value) if isinstance(value, str) else value
 
 
-def _policies(value: Any, new: Callable[[str], str]) -> Any:
+def _parts(value: Any, new: Callable[[str], str]) -> Any:
     if isinstance(value, Mapping):
-        return {_policy(key, new): _policies(inner, new) for key, inner in value.items()}
-    return [_policies(inner, new) for inner in value] if isinstance(value, (list, tuple)) else _policy(value, new)
+        return {_part(key, new): _parts(inner, new) for key, inner in value.items()}
+    return [_parts(inner, new) for inner in value] if isinstance(value, (list, tuple)) else _part(value, new)
 
 
-def _policy(name: Any, new: Callable[[str], str]) -> Any:
+def _part(name: Any, new: Callable[[str], str]) -> Any:
     """`my_fit.py:MyFit` with the file called something else; anything else as it is."""
-    if not isinstance(name, str) or not is_in_file(name):
+    if not is_in_file(name):
         return name
-    file, _, cls = name.partition(":")
-    return f"{new(file)}:{cls}"
+    file, inside = file_and_name(name)
+    return f"{new(file)}:{inside}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name
 from workbench.experiments.folder import SWEEP
-from workbench.experiments.measured_by import measures_digest
+from workbench.experiments.measured import MeasuredBy, read
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.planned_code import check_code
 from workbench.experiments.row import Row
@@ -50,20 +50,21 @@ class RunSet:
 
     @property
     def unmeasured(self) -> list[Row]:
-        """The runs that are done and whose measures are missing: other code computed them than there is now."""
-        return [row for row in self.rows.values() if row.status == "done" and not row.measures]
+        """The runs that are done and lack a cell: other code computed it than there is now, or nothing has yet."""
+        done = (row for row in self.rows.values() if row.status == "done")
+        return [row for row in done if not row.measures or self.plan.sweep.own.keys() - row.measures.keys()]
 
     @functools.cached_property
     def notes(self) -> list[str]:
         """What a reader of a table must know of its rows, a sentence each: missing measures, several origins."""
         told = []
-        if missing := len(self.unmeasured):
+        if missing := self.unmeasured:
             again = (
                 f"; measure them again with: workbench run {self.folder / SWEEP} --out {self.folder}"
                 if self.folder
                 else ""
             )
-            told.append(f"the measures of {missing} runs are missing, as their code was edited since{again}")
+            told.append(f"{_lacked(missing, self.plan.sweep.own)}{again}")
         if several := origins_sentence(self.origins):
             told.append(several)
         return told
@@ -99,6 +100,7 @@ class RunSet:
         """One measure of a point by seed, failed runs left out; NaN where a run has no such part as it is about."""
         if measure not in self.plan.sweep.mechanism.measures:
             raise unknown_name("", "measure", measure, self.plan.sweep.mechanism.measures)
+        self.plan.sweep.check_computed(measure)
         found = ((seed, self.rows.get(run_id(point.id, seed))) for seed in self.seeds)
         done = {seed: row.measures for seed, row in found if row is not None and row.status == "done"}
         return {seed: measures.get(measure, math.nan) for seed, measures in done.items()}
@@ -149,14 +151,24 @@ class RunSet:
 def gather(plan: Plan, store: Store, folder: Path | None = None, seconds: float = 0.0) -> RunSet:
     """Return the rows of a plan from a store; measures that other code computed than there is now are missing."""
     wanted = {run.id for run in plan.runs()}
-    origins, measured = store.origins(), measures_digest(plan.sweep.mechanism)
+    origins, measured = store.origins(), plan.sweep.measured_by()
     rows = (_as_measured(kept.row(origins), measured) for kept in store.kept() if kept.id in wanted)
-    return RunSet(plan, rows, folder, seconds)
+    return RunSet(plan, (store.failed_again.get(row.id, row) for row in rows), folder, seconds)
 
 
-def _as_measured(row: Row, measured: str) -> Row:
-    """Return the row; without its measures where other code computed them than that of the digest `measured`."""
-    return row if row.measured == measured else row._replace(measures={})
+def _as_measured(row: Row, measured: MeasuredBy) -> Row:
+    """Return the row without the cells that other code computed than there is now."""
+    if row.measured == measured.text:
+        return row
+    return row._replace(measures=read(row.measured).cells(row.measures, measured))
+
+
+def _lacked(rows: list[Row], own: Mapping[str, Any]) -> str:
+    """Say which cells are missing in some rows, and why."""
+    if any(not row.measures for row in rows):
+        return f"the measures of {len(rows)} runs are missing, as their code was edited since"
+    names = [name for name in own if any(name not in row.measures for row in rows)]
+    return f"{', '.join(names)} is missing in {len(rows)} runs, as its code is new or was edited since"
 
 
 def _columns(names: list[str], measures: list[dict[str, float]]) -> dict[str, Any]:

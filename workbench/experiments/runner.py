@@ -13,7 +13,7 @@ from workbench.experiments.chunks import Bundler
 from workbench.experiments.executors import in_pool, in_process
 from workbench.experiments.foreign_rows import foreign_sentence
 from workbench.experiments.interrupts import held_back, noticed, raise_swallowed
-from workbench.experiments.measured_by import measures_digest
+from workbench.experiments.measured import lacking
 from workbench.experiments.measuring_again import MeasuringAgain
 from workbench.experiments.plan import Plan, PlannedRun
 from workbench.experiments.pools import check_pool, cores, pool_of
@@ -25,7 +25,7 @@ from workbench.experiments.sources import check_unedited
 from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
 from workbench.experiments.watchers import usual_watcher
-from workbench.experiments.work import Done
+from workbench.experiments.work import Done, Own
 from workbench.identity import one_moment
 
 TRY_SECONDS = 1.0
@@ -37,7 +37,7 @@ WORTH_SECONDS = 8.0
 LIMIT_SECONDS = 600.0
 
 
-def run_plan(
+def run_missing(
     plan: Plan,
     store: Store,
     workers: int | None = None,
@@ -68,9 +68,9 @@ def run_plan(
     known = store.points()
     with one_moment():
         store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
-    measured = measures_digest(plan.sweep.mechanism, anew=True)
+    measured = plan.sweep.measured_by(anew=True)
     done = store.measured()
-    pending = [run for run in plan.runs() if done.get(run.id) != measured]
+    pending = [run for run in plan.runs() if lacking(done.get(run.id), measured)]
     again = MeasuringAgain(store, {run.id for run in pending if run.id in done})
     if foreign := foreign_sentence(plan, store, done):
         watch.say(f"{foreign}; they stay, and every run is done anew.")
@@ -81,7 +81,11 @@ def run_plan(
         check_unedited()
     watch.begin(len(plan), len(plan) - len(pending))
     try:
-        with noticed(), routed(), closing(_batches(pending, workers, executor, limit_seconds)) as batches:
+        with (
+            noticed(),
+            routed(),
+            closing(_batches(pending, plan.sweep.own, workers, executor, limit_seconds)) as batches,
+        ):
             _keep(batches, store, watch, again)
         store.prove_place()
     except KeyboardInterrupt:
@@ -103,9 +107,9 @@ def _keep(batches: Iterator[Done], store: Store, watch: Progress, again: Measuri
     for done in batches:
         with held_back():
             for row in done.rows:
-                row = row if row.origin else row._replace(origin=own_origin())
+                row = again.see(row if row.origin else row._replace(origin=own_origin()))
                 store.add(row)
-                again.see(row)
+                again.note(row, store.failed_again)
                 watch.advance(row)
             echo.show(done.printed)
         raise_swallowed()
@@ -133,9 +137,9 @@ def _elsewhere(executor: Executor | str | None) -> bool:
 
 
 def _batches(
-    pending: list[PlannedRun], workers: int | None, executor: Executor | str | None, limit: float
+    pending: list[PlannedRun], own: Own, workers: int | None, executor: Executor | str | None, limit: float
 ) -> Generator[Done]:
-    bundler = Bundler(pending)
+    bundler = Bundler(pending, own)
     if not pending:
         return
     if executor is None and workers is None:
@@ -159,4 +163,4 @@ def _as_it_pays(bundler: Bundler, total: int, limit: float) -> Iterator[Done]:
         yield from in_pool(bundler, pool_of(None, None), limit)
 
 
-__all__ = ["LIMIT_SECONDS", "Progress", "Silent", "run_plan"]
+__all__ = ["LIMIT_SECONDS", "Progress", "Silent", "run_missing"]

@@ -53,7 +53,7 @@ def _measure_names(known: Mapping[str, Measure]) -> dict[str, Any]:
     patterns = (
         [{"type": "string", "pattern": f"^{p}$"} for p in known.patterns()] if isinstance(known, Measures) else []
     )
-    return {"anyOf": [listed, *patterns]} if patterns else listed
+    return {"anyOf": [listed, *patterns, {"type": "string", "pattern": r"\.py:"}]}
 
 
 def policy_schema(question: str) -> dict[str, Any]:

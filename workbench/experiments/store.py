@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from workbench.errors import StoreError, unknown_name
+from workbench.experiments.measured import MeasuredBy, lacking
 from workbench.experiments.mending import FORMAT, finish_mending, mend, proved
 from workbench.experiments.rescue import vanished
 from workbench.experiments.row import Kept, Row, kept, origin_id
@@ -61,6 +62,8 @@ class Store:
         if kind not in KINDS:
             raise unknown_name("", "kind of store", kind, KINDS)
         self.path = path
+        self.failed_again: dict[str, Row] = {}
+        """The runs that are done and kept, and failed when they were simulated once more."""
         self.notes: list[str] = []
         """What was found damaged and what became of it, a sentence each."""
         self._log = b""
@@ -200,18 +203,18 @@ class Store:
             new[name] = text
         return name
 
-    def done(self, measured: str | None = None) -> set[str]:
+    def done(self, measured: MeasuredBy | None = None) -> set[str]:
         """Return the ids of the runs that are done.
 
         Parameters
         ----------
-        measured : str, optional
-            Leave out those whose measures were not computed by the code of this digest.
+        measured : MeasuredBy, optional
+            Leave out those that lack a cell, or whose cells were computed by other code than this.
         """
-        return {run for run, by in self.measured().items() if measured in (None, by)}
+        return {run for run, by in self.measured().items() if measured is None or not lacking(by, measured)}
 
     def measured(self) -> dict[str, str]:
-        """Return the digest of the code that measured each run that is done, by the run's id."""
+        """Return what the code that measured each run that is done is named by, by the run's id."""
         with self._in_one_sentence():
             return self._rows.done()
 

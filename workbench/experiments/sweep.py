@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.measured_by import MeasuredBy, measured_by
 from workbench.experiments.mechanism import Mechanism, mechanism
+from workbench.experiments.own_measures import OwnMeasure, WithOwn, own_measures
 from workbench.experiments.until import Until, read_until
+from workbench.parts import file_and_name, is_in_file, module_in_file
 from workbench.strict_yaml import read_mapping
 
 KEYS = {
@@ -49,6 +52,28 @@ class Sweep(NamedTuple):
     figures: list[str]
     until: Until | None = None
     """When seeds are enough; then `seeds` are all that there may be."""
+    known_own: Mapping[str, OwnMeasure] = {}
+    """The user's measures that it could name."""
+
+    @property
+    def own(self) -> dict[str, OwnMeasure]:
+        """The user's measures that are computed of its runs: those that it names."""
+        named = {*self.measures, *([self.until.measure] if self.until else [])}
+        return {name: one for name, one in self.known_own.items() if name in named}
+
+    def measured_by(self, anew: bool = False) -> MeasuredBy:
+        """Return the digests of the code that computes its cells; parameter and errors as of `measures_digest`."""
+        return measured_by(self.mechanism, self.own, anew)
+
+    def check_computed(self, measure: str) -> None:
+        """Refuse a measure of the user's that is not computed of its runs, as it does not name it."""
+        if measure in self.known_own and measure not in self.own:
+            cure = "is computed of runs whose sweep names it: add it to `measures`"
+            raise InputError(at(self.where, f"{measure} {cure}."))
+
+    def said_measures(self) -> list[str]:
+        """Return its measures as a sweep says them: those of a file with their file."""
+        return [self.known_own[name].said or name if name in self.known_own else name for name in self.measures]
 
 
 def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | None = None) -> Sweep:
@@ -72,10 +97,18 @@ def said_by(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str
     return read_mapping(Path(source)), str(source), Path(source).parent, Path(source).stem
 
 
-def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path) -> Sweep:
-    """The sweep that a mapping describes, everything checked that needs no expansion."""
+def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path, measures: Iterable[Any] = ()) -> Sweep:
+    """The sweep that a mapping describes, everything checked that needs no expansion.
+
+    Parameters
+    ----------
+    measures : iterable
+        What else is named as a measure, such as the objectives of a study.
+    """
     _check_keys(said, where)
     found = mechanism(said["engine"], where)
+    own = own_measures(found.engine.name, [*_named_measures(said), *measures], folder, where)
+    found = found._replace(measures=WithOwn(found.measures, own)) if own else found
     until = read_until(said, found.measures, where)
     return Sweep(
         name=name,
@@ -85,9 +118,29 @@ def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path) -> 
         mechanism=found,
         seeds=read_seeds(said.get("seeds", 1) if until is None else _at_most(said["seeds"], until), where),
         measures=_names(said, "measures", "measure", found.measures, where),
-        figures=_strings(said, "figures", where),
+        figures=[_without_file(name, folder, where) for name in _strings(said, "figures", where)],
         until=until,
+        known_own=own,
     )
+
+
+def _named_measures(said: Mapping[str, Any]) -> list[Any]:
+    """Whatever stands where a measure is named."""
+    until = said["seeds"].get("until") if isinstance(said.get("seeds"), Mapping) else None
+    named = said.get("measures")
+    return [
+        *(named if isinstance(named, list) else []),
+        *([until.get("measure")] if isinstance(until, Mapping) else []),
+    ]
+
+
+def _without_file(name: str, folder: Path, where: str) -> str:
+    """Return the name of a figure; the file of one in a file is executed, which makes it."""
+    if not is_in_file(name):
+        return name
+    file, figure = file_and_name(name)
+    module_in_file(file, folder, at(where, "figures"), "figure")
+    return figure
 
 
 def _at_most(given: Mapping[str, Any], until: Until) -> dict[str, Any]:
@@ -176,9 +229,10 @@ def _strings(said: Mapping[str, Any], key: str, where: str) -> list[str]:
 
 def _names(said: Mapping[str, Any], key: str, what: str, known: Mapping[str, Any], where: str) -> list[str]:
     given = _strings(said, key, where)
-    if len(set(given)) != len(given):
-        raise wrong_value(where, key, f"must name each {what} once", given)
     for name in given:
         if name not in known:
             raise unknown_name(at(where, key), what, name, known)
-    return given or list(known)
+    names = [known[name].name for name in given]
+    if len(set(names)) != len(names):
+        raise wrong_value(where, key, f"must name each {what} once", given)
+    return names or list(known)

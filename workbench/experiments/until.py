@@ -111,6 +111,7 @@ def read_until(said: Mapping[str, Any], measures: Mapping[str, Measure], where: 
     until = Until.read(levers, "seeds.until", where)
     if until.measure not in measures:
         raise unknown_name(at(where, "seeds.until"), "measure", until.measure, measures)
+    until = until.but(measure=measures[until.measure].name)
     bound_of(until, measures[until.measure], where)
     if not said.get("baseline"):
         needed = "needs a baseline, whose paired difference is looked at, such as baseline: {placement: first_fit}"

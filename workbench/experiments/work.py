@@ -18,8 +18,10 @@ from workbench.experiments.board import SILENT, Reporter
 from workbench.experiments.fault import fault
 from workbench.experiments.foreign_engines import PackedEngine, enter_packed, is_here
 from workbench.experiments.interrupts import is_own, noticed, raise_swallowed
-from workbench.experiments.measured_by import measures_digest
+from workbench.experiments.measured_by import measured_by
 from workbench.experiments.mechanism import Mechanism, is_loaded, mechanism
+from workbench.experiments.own_cells import Task, own_cells
+from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.parcel import opened
 from workbench.experiments.planned_code import check_code
 from workbench.experiments.printed import install
@@ -35,12 +37,8 @@ _did_runs = False
 """Whether this process, a worker, has begun runs: what raises in it afterwards may be their doing."""
 
 
-class Task(NamedTuple):
-    """One run to do."""
-
-    id: str
-    point: str
-    seed: int
+Own = Mapping[str, OwnMeasure]
+NOTHING: Own = {}
 
 
 class Unusable(NamedTuple):
@@ -66,17 +64,25 @@ class Done(NamedTuple):
     """What the runs printed, up to a bound."""
 
 
-def work(setup: Setup, tasks: Sequence[tuple[str, str, int]], see: Callable[[Any], None] | None = None) -> list[Row]:
+def work(
+    setup: Setup,
+    tasks: Sequence[tuple[str, str, int]],
+    see: Callable[[Any], None] | None = None,
+    own: Own = NOTHING,
+) -> list[Row]:
     """Do each run of a setup in this thread, however long it takes; a run that fails is a row that says why.
 
     `see` is shown the record of every run that does not fail: it is gone afterwards. What a run prints is printed.
+    `own` are the user's measures that are computed of each.
     """
     found = mechanism(setup.engine)
     with noticed():
-        return [_row(found, setup, Task(*task), see) for task in tasks]
+        return [_row(found, setup, Task(*task), own, see) for task in tasks]
 
 
-def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter = SILENT) -> Done:
+def work_within(
+    setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter = SILENT, own: Own = NOTHING
+) -> Done:
     """Do each run in a thread beside this one, which is left behind when a run takes longer than the limit.
 
     What is compiled meanwhile does not count; the first run of a process may take longer, for what it has to load.
@@ -84,22 +90,28 @@ def work_within(setups: Setups, tasks: Sequence[Task], limit_seconds: float, rep
     report.begin(0, limit_seconds + COMPILING_SECONDS)
     first = setups[tasks[0].point]
     if isinstance(first, Unusable):
-        return _within(setups, tasks, limit_seconds, report)
+        return _within(setups, tasks, limit_seconds, report, own)
     with first_run(first.engine) as longer:
         if not longer:
-            return _within(setups, tasks, limit_seconds, report)
-        done = _within(setups, tasks[:1], limit_seconds, report, longer=longer)
+            return _within(setups, tasks, limit_seconds, report, own)
+        done = _within(setups, tasks[:1], limit_seconds, report, own, longer=longer)
     if done.stuck or len(tasks) == 1:
         return done
-    rest = _within(setups, tasks[1:], limit_seconds, report, before=1)
+    rest = _within(setups, tasks[1:], limit_seconds, report, own, before=1)
     return rest._replace(rows=done.rows + rest.rows, printed=done.printed + rest.printed)
 
 
 def _within(
-    setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter, before: int = 0, longer: float = 0.0
+    setups: Setups,
+    tasks: Sequence[Task],
+    limit_seconds: float,
+    report: Reporter,
+    own: Own,
+    before: int = 0,
+    longer: float = 0.0,
 ) -> Done:
     watched = Watched(
-        lambda index: _task_row(setups, tasks[index]),
+        lambda index: _task_row(setups, tasks[index], own),
         len(tasks),
         limit_seconds + longer,
         lambda index, left: report.begin(before + index, left),
@@ -112,9 +124,9 @@ def _within(
     return Done([*rows, row], True, printed=printed)
 
 
-def _task_row(setups: Setups, task: Task) -> Row:
+def _task_row(setups: Setups, task: Task, own: Own) -> Row:
     setup = setups[task.point]
-    return failed(task, setup.error) if isinstance(setup, Unusable) else _row(mechanism(setup.engine), setup, task)
+    return failed(task, setup.error) if isinstance(setup, Unusable) else _row(mechanism(setup.engine), setup, task, own)
 
 
 def work_in_worker(
@@ -149,11 +161,11 @@ def work_in_worker(
             check_unedited()
         install()
         report.begin(0, limit_seconds + COMPILING_SECONDS)
-        unusable = _entered(engine) if engine is not None else ""
+        unusable, own = _entered(engine) if engine is not None else ("", NOTHING)
         setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
         if engine is not None and not is_here(engine):
             enter_only(_importers(setups))
-        return _in_worker(setups, tasks, limit_seconds, report)
+        return _in_worker(setups, tasks, limit_seconds, report, own)
 
 
 @contextmanager
@@ -173,11 +185,11 @@ def fit_or_told() -> Iterator[None]:
         raise unfit(problem, used) from None
 
 
-def _in_worker(setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter) -> Done:
+def _in_worker(setups: Setups, tasks: Sequence[Task], limit_seconds: float, report: Reporter, own: Own) -> Done:
     global _did_runs
     used, _did_runs = _did_runs, True
     try:
-        return work_within(setups, tasks, limit_seconds, report)
+        return work_within(setups, tasks, limit_seconds, report, own)
     except WorkbenchError:
         raise
     except BaseException as problem:
@@ -189,15 +201,14 @@ def _importers(setups: Setups) -> Iterator[type[Importer]]:
     return (cls for cls in found if issubclass(cls, Importer))
 
 
-def _entered(engine: PackedEngine) -> str:
-    """Enter an engine that came along; return what is wrong where that fails."""
+def _entered(engine: PackedEngine) -> tuple[str, Own]:
+    """Enter an engine that came along; return what is wrong where that fails, and the user's measures."""
     try:
-        enter_packed(engine)
+        return "", enter_packed(engine)
     except InputError as refusal:
-        return str(refusal)
+        return str(refusal), NOTHING
     except BaseException as problem:
-        return f"an engine cannot be opened in a worker: {fault(problem)}"
-    return ""
+        return f"an engine or a measure cannot be opened in a worker: {fault(problem)}", NOTHING
 
 
 def _opened(parcel: bytes) -> Setup | Unusable:
@@ -209,14 +220,16 @@ def _opened(parcel: bytes) -> Setup | Unusable:
         return Unusable(f"the setup cannot be opened in a worker: {fault(problem)}")
 
 
-def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] | None = None) -> Row:
+def _row(
+    found: Mechanism, setup: Setup, task: Task, own: Own = NOTHING, see: Callable[[Any], None] | None = None
+) -> Row:
     began, process = time.perf_counter(), os.getpid()
     error, measures = "", {}
     try:
         check_code(setup)
         record = found.engine.simulate(setup, task.seed)
         check_code(setup, "during")
-        measures = _plain(found.measure(record))
+        measures = {**_plain(found.measure(record)), **own_cells(own, record, setup, task)}
         if see is not None:
             see(record)
     except MemoryError:
@@ -231,7 +244,7 @@ def _row(found: Mechanism, setup: Setup, task: Task, see: Callable[[Any], None] 
     if error:
         return failed(task, error, time.perf_counter() - began)
     seconds = time.perf_counter() - began
-    return Row(*task, "done", "", seconds, measures, own_origin(), measures_digest(found))
+    return Row(*task, "done", "", seconds, measures, own_origin(), measured_by(found, own).text)
 
 
 def _plain(measures: Mapping[str, Any]) -> dict[str, float]:

@@ -19,6 +19,7 @@ from workbench.export.rows import rows_as_csv
 from workbench.export.style import style
 from workbench.export.tables import NOTE, Table, tables
 from workbench.export.templates import render
+from workbench.metrics.measure import Measure
 from workbench.studies.missing import missing_notes
 
 MAIN, NUMBERS, ROWS, TABLES = "main.tex", "numbers.tex", "runs.csv", "tables"
@@ -70,6 +71,7 @@ def content(
         MAIN: _main(runs, style_name, shown, drawn, numbers, notes),
     }
     sweep = runs.plan.sweep
+    own_figures = {one.name: one.recipe.says for one in drawn if not one.recipe.built_in}
     manifest = {
         "sweep": sweep.name,
         "question": str(sweep.said.get("question") or ""),
@@ -77,11 +79,13 @@ def content(
         "engine": sweep.mechanism.engine.name,
         "engine_revision": sweep.mechanism.engine.revision,
         "measures": sweep.measures,
+        **({"own_measures": {name: _of_measure(one.declared) for name, one in sweep.own.items()}} if sweep.own else {}),
         "notes": notes,
         "origins": origins.plain(),
         "macros": {f"\\{macro.name}": _of_macro(macro) for macro in numbers},
         "tables": {f"{TABLES}/{table.name}.tex": table.entries for table in shown},
         "figures": {f"{FIGURES}/{one.name}.pdf": _of_figure(runs, sets, one) for one in drawn},
+        **({"own_figures": own_figures} if own_figures else {}),
         "figures_left_out": dict(refused),
         "run_sets": sets.plain(),
         "points": {place.point.id: _of_point(place) for place in _in_plan_order(runs, named)},
@@ -114,6 +118,10 @@ def _main(
         tables=shown,
         figures=drawn,
     )
+
+
+def _of_measure(declared: Measure) -> dict[str, str]:
+    return {"unit": declared.unit, "better": declared.better, "description": declared.description}
 
 
 def _of_macro(macro: Macro) -> dict[str, Any]:

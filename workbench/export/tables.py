@@ -62,7 +62,7 @@ def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
     ]
     text = render(
         "table.tex",
-        title=comment(f"{measure.name}: {measure.says}")[2:],
+        title=comment(f"{measure.name}: {measure.description}")[2:],
         note=comment(NOTE)[2:],
         provenance=[comment(line) for line in [*notes, *_provenance(cells)]],
         columns="r" * (len(header) - 1),

@@ -1,4 +1,4 @@
-"""Policies, laws and engines that no file of a bundle defines: those of a notebook, a script or a module elsewhere."""
+"""What a sweep names and no file of a bundle defines: policies, laws, engines, measures, figures of a notebook."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.engines.engine import Setup
 from workbench.experiments.run_set import RunSet
+from workbench.figures.known import FIGURES
 from workbench.levers import Spec
 
 
@@ -28,7 +29,16 @@ def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) ->
         for cls in set(_classes(point.setup, type(runs.plan.sweep.mechanism.engine))):
             if not _comes_along(cls, copied):
                 behind[cls] = behind.get(cls, 0) + len(runs.seeds)
-    return [_sentence(cls, count, len(runs.plan), _write(cls, folder, inputs)) for cls, count in behind.items()]
+    told = [_sentence(cls, count, len(runs.plan), _write(cls, folder, inputs)) for cls, count in behind.items()]
+    return [*told, *(_of_column(part, _write(part, folder, inputs)) for part in _named(runs))]
+
+
+def _named(runs: RunSet) -> Iterator[Any]:
+    """Yield the functions of the measures and figures of the user's that the sweep names without a file."""
+    yield from (one.function for one in runs.plan.sweep.own.values() if not one.said)
+    said = runs.plan.sweep.said.get("figures") or []
+    drawn = (FIGURES[name] for name in said if name in FIGURES)
+    yield from (recipe.data for recipe in drawn if not recipe.built_in)
 
 
 def _classes(setup: Setup, engine: type) -> Iterator[type]:
@@ -54,7 +64,7 @@ def _comes_along(cls: type, copied: set[Path]) -> bool:
     return file is not None and Path(file).resolve() in copied
 
 
-def _write(cls: type, folder: Path, inputs: str) -> str | None:
+def _write(cls: Any, folder: Path, inputs: str) -> str | None:
     try:
         text = inspect.getsource(cls)
     except (OSError, TypeError):
@@ -66,9 +76,24 @@ def _write(cls: type, folder: Path, inputs: str) -> str | None:
 
 
 def _sentence(cls: type, count: int, of: int, text: str | None) -> str:
-    home = "a notebook or a script" if cls.__module__ == "__main__" else f"the module {cls.__module__}"
-    shown = f" (its text: {text})" if text else ""
     return (
-        f"{count} of {of} runs need {cls.__name__}, which {home} defines and the bundle does not bring along{shown}: "
+        f"{count} of {of} runs need {cls.__name__}, which {_home(cls)} defines and the bundle does not bring along"
+        f"{_shown(text)}: "
         "they cannot be done again elsewhere unless it is defined there first. A policy in a file comes along."
     )
+
+
+def _of_column(function: Any, text: str | None) -> str:
+    return (
+        f"{function.__name__} is computed by what {_home(function)} defines and the bundle does not bring along"
+        f"{_shown(text)}: it cannot be computed elsewhere unless it is defined there first. Named as FILE.py:NAME it "
+        "comes along."
+    )
+
+
+def _home(part: Any) -> str:
+    return "a notebook or a script" if part.__module__ == "__main__" else f"the module {part.__module__}"
+
+
+def _shown(text: str | None) -> str:
+    return f" (its text: {text})" if text else ""

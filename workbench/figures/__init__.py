@@ -6,58 +6,19 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import InputError, at, unknown_name
+from workbench.errors import InputError, at, wrong_value
 from workbench.figures.calculation import Calculation
+from workbench.figures.known import CALCULATIONS, FIGURES, STUDY_FIGURES
 from workbench.figures.of_study import OfStudy
 from workbench.figures.recipe import Recipe
 
 if TYPE_CHECKING:
     from workbench.experiments.run_set import RunSet
     from workbench.studies.tuning.results import StudyResults
-
-_FILES = (
-    "remaining_over_time",
-    "free_over_time",
-    "drain_difference",
-    "layout_over_time",
-    "wear_by_segment",
-    "fragmentation_by_size",
-    "measure_by_lever",
-    "saving_by_policy",
-    "where_it_holds",
-    "sensitivities",
-    "interactions",
-    "pareto",
-    "dispatch_timeline",
-    "waits_by_priority",
-    "unit_spread_over_rounds",
-    "power_over_modules",
-    "temperature_over_time",
-    "served_by",
-    "latency_distribution",
-    "network_load",
-    "sharing_degrees",
-    "core_affinity",
-    "speed_up",
-    "held_over_time",
-    "memory_by_card",
-    "reserved_over_requests",
-    "lending_graph",
-    "region_layout",
-    "reading_over_bound",
-)
-"""Every figure: the file `workbench/figures/NAME.py` holds its `FIGURE`."""
-
-_CALCULATED = ("probe_success", "probe_accuracy_against_gates", "malloc_on_card")
-"""Every figure that needs no runs; its file holds its `FIGURE` too."""
-
-_OF_STUDIES = ("study_front", "hypervolume_history", "lever_importances")
-"""Every figure of a tuning study; its file holds its `FIGURE` too."""
 
 
 def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
@@ -73,15 +34,12 @@ def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
     >>> figure("wear_by_segment").says
     'How often each segment is granted, over the mean of the memory.'
     """
-    known = [recipe.name for recipe in figures(engine)]
-    if name not in known:
-        raise unknown_name(where, "figure", name, known)
-    return _recipe(name)
+    return FIGURES.find(name, where, {recipe.name: recipe for recipe in figures(engine)})
 
 
 def figures(engine: str | None = None) -> list[Recipe]:
     """Every figure, or those that can be drawn of an engine's runs."""
-    return [recipe for recipe in map(_recipe, _FILES) if engine is None or recipe.serves(engine)]
+    return [recipe for recipe in FIGURES.all().values() if engine is None or recipe.serves(engine)]
 
 
 def check(names: Iterable[str], engine: str, where: str = "") -> None:
@@ -132,8 +90,7 @@ def study_figures() -> dict[str, OfStudy]:
     ['pareto', 'hypervolume_history', 'lever_importances']
     >>> study_figures()["hypervolume_history"].figure(found)                   # doctest: +SKIP
     """
-    files = [importlib.import_module(f"workbench.figures.{file}").FIGURE for file in _OF_STUDIES]
-    return {recipe.name: recipe for recipe in files}
+    return STUDY_FIGURES.all()
 
 
 def draw_study(found: StudyResults, folder: Path) -> list[Path]:
@@ -161,28 +118,45 @@ def calculated(name: str) -> Calculation:
     >>> calculated("probe_success").says
     'How likely every module refuses a demand, by probe and occupancy, calculated and drawn at random.'
     """
-    if name in _FILES:
+    if name in FIGURES.names() and name not in CALCULATIONS.names():
         raise InputError(f"figure {name} is drawn of runs: workbench.run(SWEEP).figure({name!r}).")
-    if name not in _CALCULATED:
-        raise unknown_name("", "calculated figure", name, _CALCULATED)
-    found: Calculation = importlib.import_module(f"workbench.figures.{name}").FIGURE
-    return found
+    return CALCULATIONS.find(name)
 
 
 def calculations() -> list[Calculation]:
     """Every figure that needs no runs."""
-    return [calculated(name) for name in _CALCULATED]
+    return [*CALCULATIONS.all().values()]
 
 
-def _recipe(name: str) -> Recipe:
-    recipe: Recipe = importlib.import_module(f"workbench.figures.{name}").FIGURE
-    return recipe
+def add_figure(recipe: Recipe) -> Recipe:
+    """Enter a figure of runs, which it does by itself when it is made; made again, the later one counts.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Its name, the engine that it shows (or `any`), a sentence, its data function and its draw function.
+
+    Raises
+    ------
+    InputError
+        It is no such thing, or the workbench has another figure of that name.
+
+    Examples
+    --------
+    >>> add_figure("my_figure")
+    Traceback (most recent call last):
+    workbench.errors.InputError: a figure must be a Recipe(name, engine, says, data, draw). Got 'my_figure'.
+    """
+    if not isinstance(recipe, Recipe):
+        raise wrong_value("", "a figure", "must be a Recipe(name, engine, says, data, draw)", recipe)
+    return FIGURES.joined(recipe)
 
 
 __all__ = [
     "Calculation",
     "OfStudy",
     "Recipe",
+    "add_figure",
     "calculated",
     "calculations",
     "check",

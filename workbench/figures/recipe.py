@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from workbench.errors import unknown_name
+from workbench.figures.known import FIGURES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,8 +50,15 @@ def on_paper(draw: Callable[[Data], Figure]) -> Callable[[Data], Figure]:
     return drawn
 
 
-class Recipe(NamedTuple):
-    """One figure of the workbench."""
+@dataclass(frozen=True)
+class Recipe:
+    """One figure of runs; made anew, it takes the place of an earlier one of the user's.
+
+    Raises
+    ------
+    InputError
+        The workbench has another figure of that name.
+    """
 
     name: str
     engine: str
@@ -60,6 +69,14 @@ class Recipe(NamedTuple):
     """From a `RunSet` to what is drawn; further arguments are choices with defaults."""
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
+
+    def __post_init__(self) -> None:
+        FIGURES.joined(self)
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it is part of this package."""
+        return self.data.__module__.startswith("workbench.")
 
     def choose(self, runs: RunSet, /, **choices: Any) -> Any:
         """What is drawn, with choices by name, such as `measure` or `seed`.

@@ -11,8 +11,8 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_words
 from workbench.figures.compared import measure_of
 from workbench.figures.finished import values
-from workbench.figures.fragmentation_by_size import chosen_lever, lever_label
 from workbench.figures.means import LEVEL, Means, means_of, rests_on
+from workbench.figures.measure_by_lever import chosen_lever, lever_label
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import Column, Recipe, on_paper
 from workbench.studies.statistics import pair, ratio_interval

@@ -11,7 +11,8 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_label
 from workbench.figures.compared import measure_of
 from workbench.figures.finished import undefined, values
-from workbench.figures.fragmentation_by_size import (
+from workbench.figures.means import level_of, means_of, rests_on
+from workbench.figures.measure_by_lever import (
     MeasureByLever,
     Trend,
     chosen_lever,
@@ -19,7 +20,6 @@ from workbench.figures.fragmentation_by_size import (
     numbers_of,
     trend,
 )
-from workbench.figures.means import level_of, means_of, rests_on
 from workbench.figures.panels import Line, check_room, drawn_panels, panels
 from workbench.figures.recipe import Recipe, on_paper
 from workbench.studies.statistics import mean_interval

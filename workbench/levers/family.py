@@ -10,9 +10,10 @@ import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.errors import at, wrong_value
 from workbench.levers.family_schema import brief_schemas, family_schema
 from workbench.levers.spec import Spec, read_spec, rooted
+from workbench.parts.registry import Registry
 
 
 class Family(Spec):
@@ -37,18 +38,21 @@ class Family(Spec):
     """How one is written."""
     bare: ClassVar[str] = ""
     """The member that a number alone stands for; none if empty."""
-    members: ClassVar[dict[str, Any]] = {}
+    members: ClassVar[Registry[Any]] = Registry("family")
     """Every member's class, by name."""
     brief: ClassVar[tuple[str, ...]] = ()
     """The levers that may be written without their names: one as a value alone, several as a list."""
     __describes__: ClassVar[tuple[str, ...]] = ("noun", "example", "bare", "members", "brief")
 
-    def __init_subclass__(cls, noun: str = "", example: str = "", bare: str = "", **kwargs: Any) -> None:
+    def __init_subclass__(
+        cls, noun: str = "", example: str = "", bare: str = "", kind: str = "", **kwargs: Any
+    ) -> None:
         super().__init_subclass__(**kwargs)
         if noun:
-            cls.noun, cls.example, cls.bare, cls.members = noun, example, bare, {}
+            cls.noun, cls.example, cls.bare = noun, example, bare
+            cls.members = Registry(kind or noun, noun, named_by="class name")
         else:
-            _enter(cls)
+            cls.members.joined(cls)
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:
@@ -69,9 +73,7 @@ class Family(Spec):
         if cls.bare and isinstance(given, numbers.Real) and not isinstance(given, bool):
             return _read_member(cls.members[cls.bare], given, path, where)
         name, levers = _name_and_levers(cls, given, path, where)
-        if name not in cls.members:
-            raise unknown_name(at(where, path), cls.noun, name, cls.members)
-        return _read_member(cls.members[name], levers, f"{path}.{name}", where)
+        return _read_member(cls.members.find(name, at(where, path)), levers, f"{path}.{name}", where)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
@@ -79,14 +81,6 @@ class Family(Spec):
         if cls.name not in cls.members:
             return family_schema(cls)
         return {"anyOf": [*brief_schemas(cls), super().schema()]} if cls.brief else super().schema()
-
-
-def _enter(cls: type[Family]) -> None:
-    before = cls.members.get(cls.name)
-    same = before is not None and (before.__module__, before.__qualname__) == (cls.__module__, cls.__qualname__)
-    if before is not None and before.built_in and not same:
-        raise InputError(f"{cls.name} is already a {cls.noun} of the workbench; choose another class name.")
-    cls.members[cls.name] = cls
 
 
 def _name_and_levers(cls: type[Family], given: object, path: str, where: str) -> tuple[str, object]:

@@ -7,14 +7,13 @@ waiting of a priority that has no groups, power that was not simulated) is NaN.
 
 from __future__ import annotations
 
-import math
-
 from workbench.metrics.dispatch_balance import balance_measures
 from workbench.metrics.dispatch_power import power_measures
 from workbench.metrics.dispatch_rows import makespan
 from workbench.metrics.dispatch_service import service_measures
 from workbench.metrics.dispatch_waits import refusal_measures, wait_measures
 from workbench.metrics.measure import Family, Measure, Measures, declared
+from workbench.metrics.statistics import over
 from workbench.records.dispatch import DispatchRecord
 
 _ARRIVAL = "from a group's arrival to the dispatch of its last part"
@@ -140,20 +139,16 @@ def measure(record: DispatchRecord) -> dict[str, float]:
     }
 
 
-def _over(total: float, count: float) -> float:
-    return total / count if count else math.nan
-
-
 def _pace(record: DispatchRecord) -> dict[str, float]:
     cycles = makespan(record)
-    pace = _over(1000 * len(record.arrival), cycles)
+    pace = over(1000 * len(record.arrival), cycles)
     return {"makespan_cycles": float(cycles), "groups_per_kilocycle": pace}
 
 
 def _rounds(record: DispatchRecord) -> dict[str, float]:
     return {
         "failed_rounds": float(record.failed_rounds),
-        "failed_round_rate": _over(record.failed_rounds, record.rounds),
+        "failed_round_rate": over(record.failed_rounds, record.rounds),
         "splits": float(len(record.splits)),
         "refused_by_fragmentation": float(record.refused_by_fragmentation),
         "over_promised": float(record.over_promised),
@@ -166,8 +161,8 @@ def _work(record: DispatchRecord) -> dict[str, float]:
     return {
         "probe_operations": float(once),
         "probe_operations_each_head": float(each),
-        "probe_operations_per_dispatch": _over(once, dispatches),
-        "probe_operations_each_head_per_dispatch": _over(each, dispatches),
-        "placement_searches_per_dispatch": _over(record.placement_searches, dispatches),
-        "pieces_per_dispatch": _over(record.pieces, dispatches),
+        "probe_operations_per_dispatch": over(once, dispatches),
+        "probe_operations_each_head_per_dispatch": over(each, dispatches),
+        "placement_searches_per_dispatch": over(record.placement_searches, dispatches),
+        "pieces_per_dispatch": over(record.pieces, dispatches),
     }

@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.metrics.dispatch_rows import Rows, rows
+from workbench.metrics.statistics import over
 from workbench.records.dispatch import DispatchRecord
 
 CONTESTED, GAP = range(2)
@@ -55,7 +56,7 @@ def service_measures(record: DispatchRecord) -> dict[str, float]:
     _pass(rows(record), found)
     contested = int(found.whole[CONTESTED])
     return {
-        "service_variance": float(found.real[0]) / contested if contested else math.nan,
+        "service_variance": over(found.real[0], contested),
         "service_gap_max": float(found.whole[GAP]) if found.whole[GAP] else math.nan,
     }
 

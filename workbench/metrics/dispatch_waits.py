@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from workbench.compiled import kernel
+from workbench.metrics.statistics import mean, quantile
 from workbench.records.dispatch import DispatchRecord
 
 LARGE = 0.75
@@ -44,23 +45,6 @@ def _summary(wait: np.ndarray, part: str) -> dict[str, float]:
         f"wait_p99_cycles{part}": quantile(wait, 0.99),
         f"wait_max_cycles{part}": float(wait.max()) if len(wait) else math.nan,
     }
-
-
-def mean(values: np.ndarray) -> float:
-    """The mean, NaN of nothing."""
-    return float(values.mean()) if len(values) else math.nan
-
-
-def quantile(values: np.ndarray, share: float) -> float:
-    """The smallest value that is not exceeded by at least this share of them, NaN of nothing.
-
-    >>> quantile(np.arange(200), 0.99), quantile(np.array([7]), 0.99)
-    (197.0, 7.0)
-    """
-    if not len(values):
-        return math.nan
-    at = max(math.ceil(share * len(values)) - 1, 0)
-    return float(np.partition(values, at)[at])
 
 
 def module_share(record: DispatchRecord) -> np.ndarray:

@@ -5,14 +5,12 @@ Cycles count from 0. A measure that is not defined for a run (the latency where 
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from workbench.metrics.dispatch_waits import mean, quantile
 from workbench.metrics.malloc_memory import memory_measures
 from workbench.metrics.malloc_pieces import piece_measures
 from workbench.metrics.measure import Measure, declared
+from workbench.metrics.statistics import mean, over, quantile
 from workbench.records.malloc import MallocRecord
 
 _LATENCY = "from a thread's call until it has its address"
@@ -100,7 +98,7 @@ def _time(record: MallocRecord) -> dict[str, float]:
         "makespan_cycles": float(last),
         "latency_mean_cycles": mean(found),
         "latency_p99_cycles": quantile(found, 0.99),
-        "threads_per_kilocycle": 1000 * len(found) / last if last else math.nan,
+        "threads_per_kilocycle": over(1000 * len(found), last),
     }
 
 
@@ -116,9 +114,9 @@ def _tries(record: MallocRecord) -> dict[str, float]:
 def _failures(record: MallocRecord) -> dict[str, float]:
     failed = int(((record.block < 0) & (record.request != -1)).sum())
     threads = len(record.arrival)
-    return {"failures": float(failed), "failure_rate": failed / threads if threads else math.nan}
+    return {"failures": float(failed), "failure_rate": over(failed, threads)}
 
 
 def _per_thread(record: MallocRecord, name: str, count: int) -> dict[str, float]:
     threads = len(record.arrival)
-    return {name: float(count), f"{name}_per_thread": count / threads if threads else math.nan}
+    return {name: float(count), f"{name}_per_thread": over(count, threads)}

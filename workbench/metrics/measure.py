@@ -1,4 +1,4 @@
-"""A measure is declared once: its unit, which direction is better, what it says."""
+"""A measure is declared once: its unit, which direction is better, what it describes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Measure(NamedTuple):
     name: str
     unit: str
     better: Better
-    says: str
+    description: str
     of: str = ""
     """The part of the run that it is about, such as `priority 4`; empty = all of it."""
 
@@ -57,7 +57,7 @@ class Measures(Mapping[str, Measure]):
 
     >>> known = Measures(declared(Measure("wait", "cycles", "lower", "till dispatch")),
     ...                  Family("[1-8]", "priority {}", ("wait",)))
-    >>> list(known), known["wait[4]"].says, "wait[9]" in known
+    >>> list(known), known["wait[4]"].description, "wait[9]" in known
     (['wait'], 'till dispatch, of priority 4', False)
     """
 
@@ -73,7 +73,7 @@ class Measures(Mapping[str, Measure]):
             if re.fullmatch(pattern, name):
                 of = family.of.format(part)
                 whole = self._whole[stem]
-                return whole._replace(name=name, says=f"{whole.says}, of {of}", of=of)
+                return whole._replace(name=name, description=f"{whole.description}, of {of}", of=of)
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:

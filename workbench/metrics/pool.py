@@ -13,7 +13,7 @@ import numpy as np
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.pool_remote import borrowed_reading_mean_ns
 from workbench.metrics.pool_series import cached, in_use, lent_out, reserved
-from workbench.metrics.shared_memory import gini
+from workbench.metrics.statistics import entropy, gini, over, quantile
 from workbench.records.pool import (
     FREE_OF_REFUSED,
     MISJUDGED,
@@ -117,22 +117,18 @@ def measure(record: PoolRecord) -> dict[str, float]:
     }
 
 
-def _over(total: float, count: float) -> float:
-    return float(total) / float(count) if count else math.nan
-
-
 def _grants(record: PoolRecord) -> dict[str, float]:
     served, allocations = granted(record).sum(), (record.action == 0).sum()
     had, wanted = record.asked[granted(record)].sum(), record.asked[record.action == 0].sum()
     return {
-        "completed_rate": _over(served, allocations),
+        "completed_rate": over(served, allocations),
         "granted_bytes": float(had),
-        "granted_bytes_rate": _over(had, wanted),
-        "misjudged_rate": _over((record.outcome == MISJUDGED).sum(), allocations),
-        "driver_calls_per_request": _over(len(record.calls), was_asked(record).sum()),
-        "mapping_calls_per_request": _over(record.mappings.sum(), was_asked(record).sum()),
-        "cache_hit_rate": _over(served - (record.outcome == PHYSICAL).sum(), served),
-        "borrowed_rate": _over(borrowed(record).sum(), served),
+        "granted_bytes_rate": over(had, wanted),
+        "misjudged_rate": over((record.outcome == MISJUDGED).sum(), allocations),
+        "driver_calls_per_request": over(len(record.calls), was_asked(record).sum()),
+        "mapping_calls_per_request": over(record.mappings.sum(), was_asked(record).sum()),
+        "cache_hit_rate": over(served - (record.outcome == PHYSICAL).sum(), served),
+        "borrowed_rate": over(borrowed(record).sum(), served),
     }
 
 
@@ -145,31 +141,21 @@ def _borrowing(record: PoolRecord) -> dict[str, float]:
     read = alone > 0
     slowdown = record.access_ns[rows][read] / alone[read]
     return {
-        "borrowed_bandwidth_gbps": _over(record.gbps[lender, record.borrower[region]].sum(), lender.size),
+        "borrowed_bandwidth_gbps": over(record.gbps[lender, record.borrower[region]].sum(), lender.size),
         "borrowed_reading_mean_ns": borrowed_reading_mean_ns(record),
-        "remote_access_mean_ns": _over(record.access_ns[rows].sum(), rows.size),
-        "remote_slowdown": _over(slowdown.sum(), slowdown.size),
-        "lender_entropy": _entropy(np.bincount(lender, minlength=len(record.cards))),
+        "remote_access_mean_ns": over(record.access_ns[rows].sum(), rows.size),
+        "remote_slowdown": over(slowdown.sum(), slowdown.size),
+        "lender_entropy": entropy(np.bincount(lender, minlength=len(record.cards))),
     }
 
 
 def _moving(record: PoolRecord) -> dict[str, float]:
     under_way = record.access_ns.sum() + record.move_ns.sum()
     return {
-        "transfer_mean_ns": _over(under_way, granted(record).sum()),
-        "moves_per_request": _over(len(record.moves), record.time.size),
+        "transfer_mean_ns": over(under_way, granted(record).sum()),
+        "moves_per_request": over(len(record.moves), record.time.size),
         "moved_bytes": float(record.asked[record.moves[:, REGION]].sum()),
     }
-
-
-def _entropy(counts: np.ndarray) -> float:
-    """The Shannon entropy of a distribution, in bits.
-
-    >>> _entropy(np.array([2, 2, 0])), _entropy(np.array([3, 0])), _entropy(np.array([0, 0]))
-    (1.0, 0.0, nan)
-    """
-    shares = counts[counts > 0] / max(counts.sum(), 1)
-    return float(0.0 - (shares * np.log2(shares)).sum()) if shares.size else math.nan
 
 
 def _lending(record: PoolRecord) -> dict[str, float]:
@@ -182,7 +168,7 @@ def _lending(record: PoolRecord) -> dict[str, float]:
         failures += int((elsewhere & (record.borrower == card) & (lent > 0)).sum())
     return {
         "borrowed_peak_bytes": float(together.max(initial=0)),
-        "lender_failure_rate": _over(failures, (record.action == 0).sum()),
+        "lender_failure_rate": over(failures, (record.action == 0).sum()),
     }
 
 
@@ -207,32 +193,22 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
         "reserved_peak_bytes": float(taken.max(initial=0)),
         "cached_peak_bytes": float(idle.max(initial=0)),
         "cached_peak_card_bytes": float(record.peak_cached.max(initial=0)),
-        "fragmentation": 1 - _over(active, taken.max(initial=0)),
+        "fragmentation": 1 - over(active, taken.max(initial=0)),
     }
 
 
 def _latency(record: PoolRecord) -> dict[str, float]:
     waits = (record.answered - record.time)[was_asked(record)]
-    return {"latency_mean_ns": _over(waits.sum(), waits.size), "latency_p99_ns": _p99(waits)}
+    return {"latency_mean_ns": over(waits.sum(), waits.size), "latency_p99_ns": quantile(waits, 0.99)}
 
 
 def _waiting(record: PoolRecord) -> dict[str, float]:
     did, allocations = record.waited > 0, (record.action == 0).sum()
     served, waits = granted(record), record.waited[did]
     return {
-        "waited_rate": _over((served & did).sum(), served.sum()),
-        "waited_in_vain_rate": _over((~served & did).sum(), allocations),
-        "wait_mean_ns": _over(waits.sum(), waits.size),
-        "wait_p99_ns": _p99(waits),
-        "never_asked_rate": 1 - _over(was_asked(record).sum(), record.time.size),
+        "waited_rate": over((served & did).sum(), served.sum()),
+        "waited_in_vain_rate": over((~served & did).sum(), allocations),
+        "wait_mean_ns": over(waits.sum(), waits.size),
+        "wait_p99_ns": quantile(waits, 0.99),
+        "never_asked_rate": 1 - over(was_asked(record).sum(), record.time.size),
     }
-
-
-def _p99(waits: np.ndarray) -> float:
-    """The 99th percentile: the least that at most one in a hundred exceeds; NaN of nothing.
-
-    >>> _p99(np.arange(200)), _p99(np.array([7])), _p99(np.array([]))
-    (197.0, 7.0, nan)
-    """
-    at = max(math.ceil(0.99 * waits.size) - 1, 0)
-    return float(np.partition(waits, at)[at]) if waits.size else math.nan

@@ -24,6 +24,7 @@ from workbench.metrics.shared_memory_replay import (
     Totals,
     replay,
 )
+from workbench.metrics.statistics import gini, over, quantile
 from workbench.records.shared_memory import SharedMemoryRecord
 
 MEASURES = declared(
@@ -90,29 +91,25 @@ def measure(record: SharedMemoryRecord) -> dict[str, float]:
     }
 
 
-def _over(total: float, count: float) -> float:
-    return float(total) / float(count) if count else math.nan
-
-
 def _averages(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
     whole, cycles = totals.whole, totals.whole[WAITING_CYCLES]
     shaped = cycles if record.layout != "scattered" else 0
     return {
-        "mean_queue": _over(whole[QUEUE], whole[CYCLES]),
-        "mean_free_segments": _over(whole[WAITING_FREE], cycles),
-        "mean_external_fragmentation": _over(totals.real[EXTERNAL], shaped),
-        "mean_free_runs": _over(whole[WAITING_RUNS], shaped),
-        "longest_run_off_middle": _over(totals.real[CENTRE], shaped),
-        "utilisation": 1 - _over(whole[FREE], float(whole[CYCLES]) * record.segments),
+        "mean_queue": over(whole[QUEUE], whole[CYCLES]),
+        "mean_free_segments": over(whole[WAITING_FREE], cycles),
+        "mean_external_fragmentation": over(totals.real[EXTERNAL], shaped),
+        "mean_free_runs": over(whole[WAITING_RUNS], shaped),
+        "longest_run_off_middle": over(totals.real[CENTRE], shaped),
+        "utilisation": 1 - over(whole[FREE], float(whole[CYCLES]) * record.segments),
     }
 
 
 def _blocking(record: SharedMemoryRecord, totals: Totals) -> dict[str, float]:
     return {
         "blocked_though_enough_cycles": float(record.blocked_cycles),
-        "blocked_though_enough_rate": _over(record.blocked_cycles, totals.whole[WAITING_CYCLES]),
+        "blocked_though_enough_rate": over(record.blocked_cycles, totals.whole[WAITING_CYCLES]),
         "blocked_by_fragmentation_cycles": float(totals.whole[FRAGMENTED]),
-        "blocked_by_fragmentation_rate": _over(totals.whole[FRAGMENTED], totals.whole[WAITING_CYCLES]),
+        "blocked_by_fragmentation_rate": over(totals.whole[FRAGMENTED], totals.whole[WAITING_CYCLES]),
     }
 
 
@@ -129,17 +126,6 @@ def _wear(record: SharedMemoryRecord, wear: np.ndarray) -> dict[str, float]:
     }
 
 
-def gini(values: np.ndarray) -> float:
-    """The Gini coefficient of non-negative values: 0 when all are equal, towards 1 when one has everything.
-
-    >>> gini(np.array([1.0, 1.0, 1.0])), round(gini(np.array([0.0, 0.0, 3.0])), 12)
-    (0.0, 0.666666666667)
-    """
-    ordered = np.sort(values)
-    ranks = np.arange(1, len(ordered) + 1)
-    return float(2 * (ranks * ordered).sum() / (len(ordered) * ordered.sum()) - (len(ordered) + 1) / len(ordered))
-
-
 def _low_end_share(record: SharedMemoryRecord) -> float:
     if record.layout == "scattered":
         return math.nan
@@ -151,9 +137,8 @@ def _waits(record: SharedMemoryRecord) -> dict[str, float]:
     if not len(record.grant):
         return dict.fromkeys(("first_try_rate", "wait_mean_cycles", "wait_p99_cycles"), math.nan)
     wait = record.grant - record.arrival
-    at = max(math.ceil(0.99 * len(wait)) - 1, 0)
     return {
         "first_try_rate": float(1 - record.refused.mean()),
         "wait_mean_cycles": float(wait.mean()),
-        "wait_p99_cycles": float(np.partition(wait, at)[at]),
+        "wait_p99_cycles": quantile(wait, 0.99),
     }

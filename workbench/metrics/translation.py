@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.metrics.measure import Measure, declared
-from workbench.metrics.ratio import over
+from workbench.metrics.statistics import over
 from workbench.metrics.translation_latency import latency_measures
 from workbench.metrics.translation_traffic import traffic_measures
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses

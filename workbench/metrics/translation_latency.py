@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from workbench.metrics.ratio import over
+from workbench.metrics.statistics import over
 from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
 

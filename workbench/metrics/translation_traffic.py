@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.metrics.ratio import over
+from workbench.metrics.statistics import over
 from workbench.records.translation import MESSAGES, TranslationRecord, accesses
 
 

@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from workbench.compiled import NO_ANSWER
-from workbench.errors import InputError, PolicyError, at, unknown_name, wrong_value
+from workbench.errors import InputError, PolicyError, at, wrong_value
 from workbench.levers import SCALAR_KINDS, Spec, read_spec
+from workbench.parts.registry import Registry
 
-_CATALOGUE: dict[str, dict[str, type[Policy]]] = {}
+_CATALOGUE: dict[str, Registry[type[Policy]]] = {}
 
 
 class Policy(Spec):
@@ -35,7 +36,7 @@ class Policy(Spec):
         if taken := [name for name in cls.levers if name in vars(Policy)]:
             raise InputError(f"{cls.name}.{taken[0]}: a lever may not be called so, for every policy has a {taken[0]}.")
         if not abstract:
-            _enter(cls)
+            _room(cls.question).joined(cls)
 
     def function(self) -> Callable[..., int]:
         """The plain function that answers, which may depend on the levers."""
@@ -123,7 +124,7 @@ def policies(question: str) -> Mapping[str, type[Policy]]:
 
 def questions() -> list[str]:
     """Every question that has an answer."""
-    return sorted(_CATALOGUE)
+    return sorted(question for question, room in _CATALOGUE.items() if room)
 
 
 def read_policy(question: str, given: object, path: str = "", where: str = "") -> Policy:
@@ -141,11 +142,8 @@ def read_policy(question: str, given: object, path: str = "", where: str = "") -
             question, read_spec(given, {}, f"{path}.{given.name}" if path else given.name, where), path, where
         )
     name, levers = _name_and_levers(question, given, path, where)
-    found = _CATALOGUE.get(question, {}).get(name)
-    if found is None:
-        raise unknown_name(at(where, path), f"{question} policy", name, _CATALOGUE.get(question, {}))
-    built: Policy = read_spec(found, levers, f"{path}.{name}" if path else name, where)
-    return built
+    found = _room(question).find(name, at(where, path))
+    return read_spec(found, levers, f"{path}.{name}" if path else name, where)
 
 
 def _of_question(question: str, given: Policy, path: str, where: str) -> Policy:
@@ -163,11 +161,7 @@ def _name_and_levers(question: str, given: object, path: str, where: str) -> tup
     raise wrong_value(where, path or question, f"must name one {question} policy", given)
 
 
-def _enter(cls: type[Policy]) -> None:
-    room = _CATALOGUE.setdefault(cls.question, {})
-    before = room.get(cls.name)
-    if before is not None and before.built_in and before.__qualname__ != cls.__qualname__:
-        raise InputError(f"{cls.name} is already a {cls.question} policy of the workbench; choose another class name.")
-    if before is not None and before.built_in and not cls.built_in:
-        raise InputError(f"{cls.name} is already a {cls.question} policy of the workbench; choose another class name.")
-    room[cls.name] = cls
+def _room(question: str) -> Registry[type[Policy]]:
+    if question not in _CATALOGUE:
+        _CATALOGUE[question] = Registry("policy", f"{question} policy", named_by="class name")
+    return _CATALOGUE[question]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, nearest_name, wrong_value
+from workbench.parts import is_in_file
 from workbench.workloads.kind import check_kind
 from workbench.workloads.outside import all_outside, needed, written_as
 from workbench.workloads.synthetic.generator import Generator
@@ -84,6 +85,8 @@ def _fitting(wants: str) -> list[str]:
 
 def _named(given: str, asked: _Asked) -> Workload:
     path, where, wants = asked.path, asked.where, asked.wants
+    if is_in_file(given):
+        return read_generator(given, {}, path, where, wants, asked.folder)
     if given not in regimes(wants) and Path(given).suffix:
         raise wrong_value(where, path, "must be the name of a regime or a mapping", given, f"{{file: {given}}}")
     if given in Generator.members:
@@ -109,7 +112,7 @@ def _has_a_name(key: object) -> bool:
 
 
 def _synthetic(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    return read_generator(name, levers, asked.path, asked.where, asked.wants)
+    return read_generator(name, levers, asked.path, asked.where, asked.wants, asked.folder)
 
 
 def _regime(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:

@@ -16,7 +16,12 @@ def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
     alone = {"enum": [*regimes(wants), *sorted(cls.name for cls in BUILT_IN if cls.name in fitting)]}
     synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in fitting.items()]
     recorded = [cls.schema() for cls in all_outside(wants).values()]
-    return {"anyOf": [alone, *synthetic, *_regimes(wants), *recorded]}
+    return {"anyOf": [alone, *_IN_FILES, *synthetic, *_regimes(wants), *recorded]}
+
+
+_IN_FILE = {"type": "string", "pattern": r"\.py:"}
+_IN_FILES = (_IN_FILE, {"type": "object", "properties": {"synthetic": _IN_FILE}, "required": ["synthetic"]})
+"""A generator of the user's, whose levers only its file knows."""
 
 
 def _regimes(wants: str) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ def _rows(runs: RunSet, points: Sequence[PlannedPoint]) -> Iterator[str]:
         if values[0].keys() & values[1].keys():
             pairs = pair(*values)
             means = "".join(f"<td>{number(side.mean())}</td>" for side in (pairs.baseline, pairs.other))
-            named = f'<td title="{html.escape(measure.says)}">{_named(measure)}</td>'
+            named = f'<td title="{html.escape(measure.description)}">{_named(measure)}</td>'
             yield f"<tr>{named}{means}{_difference(pairs, measure)}</tr>"
 
 

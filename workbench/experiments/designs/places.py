@@ -16,7 +16,7 @@ from workbench.levers import Family, Kind, Lever, Spec
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, policies
 from workbench.workloads.outside import outside
-from workbench.workloads.synthetic.generator import Generator
+from workbench.workloads.synthetic.generators import Generator, generator_in_file
 from workbench.workloads.synthetic.regimes import regimes
 
 
@@ -44,6 +44,8 @@ class Asked(NamedTuple):
     """A workload; what the engine wants of it."""
 
     wants: str
+    folder: Path
+    """What the paths of generators in files start from."""
 
 
 Place = Lever | type[Spec] | Question | Choices | Listed | Asked | None
@@ -55,7 +57,7 @@ def places_of(engine: Engine, folder: Path) -> Choices:
     return Choices(
         {
             "machine": engine.machine,
-            "workload": Asked(engine.wants),
+            "workload": Asked(engine.wants, folder),
             "policy": Choices(slots),
             "options": engine.options,
         }
@@ -77,7 +79,7 @@ def inside(place: Place, node: Any, key: Any, folder: Path = Path()) -> Place:
     if isinstance(place, Question):
         return _policy(place, key)
     if isinstance(place, Asked):
-        return _workload(place.wants, node, key)
+        return _workload(place, node, key)
     return _of_spec(place, node, key, folder) if isinstance(place, type) else None
 
 
@@ -98,24 +100,26 @@ def _policy(asked: Question, name: Any) -> Place:
     return policies(asked.name).get(name)
 
 
-def _workload(wants: str, node: Any, key: Any) -> Place:
+def _workload(asked: Asked, node: Any, key: Any) -> Place:
     """A lever of the workload that the other keys name; or the workload as it writes itself."""
     if key in Generator.members and len(node) == 1:
         found: type[Spec] = Generator.members[key]
         return found
-    cls = _workload_class(wants, node)
+    cls = _workload_class(asked, node)
     return None if cls is None else _of_spec(cls, node, key, Path())
 
 
-def _workload_class(wants: str, node: Any) -> type[Spec] | None:
+def _workload_class(asked: Asked, node: Any) -> type[Spec] | None:
     if "synthetic" in node:
         name = node["synthetic"]
+        if is_in_file(name):
+            return generator_in_file(name, asked.folder, "")
         return Generator.members.get(name) if isinstance(name, str) else None
     if "regime" in node:
-        known = regimes(wants).get(node["regime"]) if isinstance(node["regime"], str) else None
+        known = regimes(asked.wants).get(node["regime"]) if isinstance(node["regime"], str) else None
         return None if known is None else type(known.workload)
     key = next((key for key in ("file", "trace") if key in node), None)
-    return None if key is None else outside(key, wants)
+    return None if key is None else outside(key, asked.wants)
 
 
 def _of_spec(cls: type[Spec], node: Any, key: Any, folder: Path) -> Place:

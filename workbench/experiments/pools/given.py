@@ -32,7 +32,7 @@ class Given:
     def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
         self.look()
         if self._requests is None:
-            return self._executor.submit(work_within, *chunk, limit)
+            return self._executor.submit(work_within, chunk.setups, chunk.tasks, limit, own=chunk.own)
         report = report._replace(may_be_ended=False)
         return self._executor.submit(work_in_worker, *self._requests.pack(chunk, limit, report))
 

@@ -12,7 +12,7 @@ from workbench.experiments.sources import origin
 
 
 class Requests:
-    """Packs bundles; each setup and each engine once."""
+    """Packs bundles; each setup and each engine, with the measures of its runs, once."""
 
     def __init__(self) -> None:
         self._packer = Packer()
@@ -23,5 +23,5 @@ class Requests:
         parcels = {point: self._packer.pack(point, setup) for point, setup in chunk.setups.items()}
         engine = next(iter(chunk.setups.values())).engine
         if engine not in self._engines:
-            self._engines[engine] = packed(engine)
+            self._engines[engine] = packed(engine, chunk.own)
         return parcels, chunk.tasks, limit, origin(), report, self._engines[engine]

@@ -45,6 +45,6 @@ class Threads:
 
 def _do(future: Future[Done], chunk: Chunk, limit: float) -> None:
     try:
-        future.set_result(work_within(*chunk, limit))
+        future.set_result(work_within(chunk.setups, chunk.tasks, limit, own=chunk.own))
     except BaseException as problem:  # raised again where the result is asked for
         future.set_exception(problem)

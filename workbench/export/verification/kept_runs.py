@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.errors import InputError
 from workbench.experiments.folder import SWEEP
+from workbench.experiments.mechanism import mechanisms
+from workbench.experiments.own_measures import OwnMeasure, WithOwn, measures_of
 from workbench.experiments.plan import Plan, PlannedPoint, make_plan
 from workbench.experiments.row import Row
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
-from workbench.experiments.sweep import Sweep, read_sweep
+from workbench.experiments.sweep import Sweep, read_sweep, said_by
 from workbench.export.cells import Place
 from workbench.export.content import ROWS
 from workbench.export.verification.cells import Change
+from workbench.metrics.measure import Measure
 from workbench.studies.adaptive import settled
 
 
@@ -59,11 +63,29 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
 
 
 def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
-    """The sweep under the name that it had, with the measures that there were."""
-    sweep = read_sweep(folder / SWEEP)._replace(name=manifest["sweep"])
-    if sweep.said.get("measures"):
-        return sweep
-    return sweep._replace(measures=[name for name in manifest["measures"] if name in sweep.mechanism.measures])
+    """The sweep under the name that it had, with the measures that there were, also those that nothing defines here."""
+    said, *_ = said_by(folder / SWEEP)
+    defined = measures_of(said["engine"]) if said.get("engine") in mechanisms() else {}
+    own = {
+        name: OwnMeasure(Measure(name, **facts), absent)
+        for name, facts in manifest.get("own_measures", {}).items()
+        if name not in defined and name in said.get("measures", [name])
+    }
+    if not own and said.get("measures"):
+        return read_sweep(folder / SWEEP)._replace(name=manifest["sweep"])
+    here = {"measures": [name for name in said["measures"] if name not in own]} if said.get("measures") else {}
+    sweep = read_sweep(folder / SWEEP, here)._replace(name=manifest["sweep"])
+    known = WithOwn(sweep.mechanism.measures, own)
+    return sweep._replace(
+        mechanism=sweep.mechanism._replace(measures=known),
+        known_own={**sweep.known_own, **own},
+        measures=[name for name in manifest["measures"] if name in known],
+    )
+
+
+def absent(record: Any) -> float:
+    """Stand for a measure of the user's that nothing defines here."""
+    raise InputError("it is not defined here.")
 
 
 def _as_named(manifest: Mapping[str, Any], planned: Plan) -> list[PlannedPoint]:

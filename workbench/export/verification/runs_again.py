@@ -6,10 +6,11 @@ import struct
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from workbench.experiments.own_measures import OwnMeasure
 from workbench.experiments.plan import PlannedRun
 from workbench.experiments.row import Row
 from workbench.experiments.work import work
-from workbench.export.verification.kept_runs import KeptRuns
+from workbench.export.verification.kept_runs import KeptRuns, absent
 from workbench.streams import Streams
 
 
@@ -39,16 +40,17 @@ def sampled(runs: list[str], sample: int, seed: int) -> list[str]:
 def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[Difference]:
     """Return what differs between rows of a bundle and the same runs done now."""
     planned = {run.id: run for run in kept.planned.runs()}
+    own = {name: one for name, one in kept.planned.sweep.own.items() if one.function is not absent}
     found = []
     for row in rows:
-        what = _compared(row, planned[row.id]) if row.id in planned else _why_not(kept, manifest)
+        what = _compared(row, planned[row.id], own) if row.id in planned else _why_not(kept, manifest)
         if what:
             found.append(Difference(row.id, _named(manifest, row), row.seed, what))
     return found
 
 
-def _compared(row: Row, run: PlannedRun) -> str:
-    (now,) = work(run.point.setup, [(run.id, run.point.id, run.seed)])
+def _compared(row: Row, run: PlannedRun, own: Mapping[str, OwnMeasure]) -> str:
+    (now,) = work(run.point.setup, [(run.id, run.point.id, run.seed)], own=own)
     if (row.status, row.error) != (now.status, now.error):
         return f"was {row.status} {row.error!r} and is {now.status} {now.error!r}"
     every = (_other(name, value, now.measures.get(name)) for name, value in row.measures.items())

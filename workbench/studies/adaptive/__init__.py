@@ -1,6 +1,6 @@
 """Adaptive seeds: paired seeds are added until the intervals are narrow, and the intervals say so honestly.
 
-run_plan(...)    as of the runner; a sweep with `seeds: {until: ...}` is run look by look   -> seconds
+run_plan(...)    do what is missing of a plan; a sweep with `seeds: {until: ...}` is run look by look   -> seconds
 settled(runs)    the same runs, cut to the seeds at which the rule stops                     -> Plan
 stop(runs)       where it stopped, and which points are wider than was asked                 -> Stop
 looks_of(sweep)  the schedule that every interval and p-value of a sweep answers for         -> Looks

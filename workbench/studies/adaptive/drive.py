@@ -9,13 +9,11 @@ from __future__ import annotations
 import itertools
 from concurrent.futures import Executor
 
-from workbench.experiments import runner
-from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.plan import Plan
 from workbench.experiments.progress import Progress, Silent, complete
 from workbench.experiments.row import Row
 from workbench.experiments.run_set import gather
-from workbench.experiments.runner import LIMIT_SECONDS
+from workbench.experiments.runner import LIMIT_SECONDS, run_missing
 from workbench.experiments.store import Store
 from workbench.studies.adaptive.stop import cut, widths
 
@@ -28,18 +26,18 @@ def run_plan(
     progress: Progress | None = None,
     limit_seconds: float = LIMIT_SECONDS,
 ) -> float:
-    """Run what is missing, as `workbench.experiments.runner.run_plan`; with adaptive seeds, what is missing and needed.
+    """Run what is missing, as `run_missing` of the runner; with adaptive seeds, what is missing and needed.
 
     Returns the seconds that it took.
     """
     until = plan.sweep.until
     if until is None:
-        return runner.run_plan(plan, store, workers, executor, progress, limit_seconds)
+        return run_missing(plan, store, workers, executor, progress, limit_seconds)
     watch, seconds = _Once(progress or Silent(), plan, store), 0.0
     try:
         for before, count in itertools.pairwise((0, *until.looks)):
             batch = cut(plan, slice(before, count))
-            seconds += runner.run_plan(batch, store, workers, executor, watch, limit_seconds)
+            seconds += run_missing(batch, store, workers, executor, watch, limit_seconds)
             if all(width.narrow for width in widths(gather(plan, store), count)):
                 break
         watch.complete()
@@ -58,7 +56,7 @@ class _Once:
         self._watch.say(line)
 
     def begin(self, total: int, kept: int) -> None:
-        done = self._store.done(measures_digest(self._plan.sweep.mechanism))
+        done = self._store.done(self._plan.sweep.measured_by())
         all_kept = sum(run.id in done for run in self._plan.runs())
         self._store.driven(len(self._plan), all_kept)
         if not self._begun:

@@ -30,6 +30,11 @@ class Claim(NamedTuple):
     joined: Callable[[str, str, Sequence[Finding]], Finding] = every
     """How the cases make the claim: it holds when every case does, or when some case does."""
 
+    @property
+    def built_in(self) -> bool:
+        """Whether it is part of this package."""
+        return getattr(self.parts, "__module__", "workbench.").startswith("workbench.")
+
     def found(self, evidence: Evidence) -> tuple[Finding, list[Finding]]:
         """The claim as a whole, and its cases."""
         cases = list(self.parts(evidence))

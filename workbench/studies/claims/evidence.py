@@ -12,9 +12,10 @@ from workbench.experiments.folder import STORE, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import PlannedPoint, make_plan
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, run_plan
+from workbench.experiments.runner import Progress
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
+from workbench.studies.adaptive import run_plan
 from workbench.studies.statistics import PairedComparison, compare
 from workbench.studies.values import by_seed
 
@@ -26,11 +27,21 @@ class Evidence:
         self.seeds = seeds
         self._out, self._workers, self._progress = out, workers, progress
         self._runs: dict[str, RunSet] = {}
+        self._asked: dict[str, Mapping[str, Any]] = {}
 
     def runs(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
-        """The runs of a sweep; with a folder they are kept there, and what is kept is not run again."""
+        """The runs of a sweep; with a folder they are kept there, and what is kept is not run again.
+
+        Raises
+        ------
+        InputError
+            Another claim has another sweep of that name.
+        """
         if name not in self._runs:
+            self._asked[name] = sweep
             self._runs[name] = self._run(name, {**sweep, "seeds": self.seeds})
+        if sweep != self._asked[name]:
+            raise InputError(f"two claims call different sweeps {name!r}; give each sweep a name of its own.")
         return self._runs[name]
 
     def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:

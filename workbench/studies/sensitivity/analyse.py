@@ -55,6 +55,8 @@ def check(sweep: Sweep, measure: str | None = None, of: str = "mean") -> Drawn:
     known = sweep.mechanism.measures
     if measure is not None and measure not in known:
         raise unknown_name(sweep.where, "measure", measure, known)
+    if measure is not None:
+        sweep.check_computed(measure)
     if of not in ("mean", "gain"):
         raise unknown_name(sweep.where, "output of a point", of, ("mean", "gain"))
     if of == "gain" and not sweep.said.get("baseline"):

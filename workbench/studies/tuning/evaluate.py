@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from workbench.compiling import working_clock
 from workbench.errors import InputError
-from workbench.experiments.measured_by import measures_digest
+from workbench.experiments.measured import lacking
 from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.pools import cores
 from workbench.experiments.run_id import run_id
-from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent, run_plan
+from workbench.experiments.runner import TRY_SECONDS, WORTH_SECONDS, Progress, Silent
 from workbench.experiments.store import Row, Store
+from workbench.studies.adaptive import run_plan
 from workbench.studies.tuning.objectives import Costs, costs_of
 from workbench.studies.tuning.pruning import Incumbent, beaten_by
 from workbench.studies.tuning.study import Study
@@ -43,8 +44,9 @@ class Evaluator:
     ) -> None:
         self._study, self._store = study, store
         self._workers, self._executor = workers, executor
-        measured = measures_digest(study.sweep.mechanism)
-        self._watch = Collector(watch or Silent(), {row.id: row for row in store.rows() if row.measured == measured})
+        wanted = study.sweep.measured_by()
+        kept = {row.id: row for row in store.rows() if not lacking(row.measured, wanted)}
+        self._watch = Collector(watch or Silent(), kept)
         self.expected = 0
         """How many runs the study may still need."""
         self.seconds = 0.0

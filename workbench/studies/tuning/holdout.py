@@ -34,7 +34,7 @@ def front_sweep(study: Study, proposals: Sequence[Proposal]) -> Sweep:
         **kept,
         **{key: _stepped(node, [p.said[key] for p in proposals]) for key, node in study.space.parts.items()},
         "seeds": study.holdout_seeds,
-        "measures": study.sweep.measures,
+        "measures": study.sweep.said_measures(),
     }
     return checked_sweep(said, study.name, study.sweep.where, study.sweep.folder)
 

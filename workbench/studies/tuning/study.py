@@ -106,7 +106,15 @@ def _check_keys(said: Mapping[str, Any], where: str) -> None:
 
 
 def _sweep(said: Mapping[str, Any], name: str, where: str, folder: Path) -> Sweep:
-    return checked_sweep({key: value for key, value in said.items() if key in KEYS}, name, where, folder)
+    kept = {key: value for key, value in said.items() if key in KEYS}
+    return checked_sweep(kept, name, where, folder, _named_measures(said))
+
+
+def _named_measures(said: Mapping[str, Any]) -> list[Any]:
+    """Return whatever stands where an objective or a constraint names its measure."""
+    objectives = said["objectives"] if isinstance(said["objectives"], list) else []
+    named = [one.get("measure") if isinstance(one, Mapping) else one for one in objectives]
+    return [*named, *(said.get("constraints") or ())]
 
 
 def _holdout(said: Mapping[str, Any], tuned_on: list[int], where: str) -> list[int]:

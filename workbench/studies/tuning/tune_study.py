@@ -12,14 +12,14 @@ import yaml
 
 from workbench.experiments.folder import STORE, held, write_whole
 from workbench.experiments.keep import keep_files, named
-from workbench.experiments.measured_by import measures_digest
 from workbench.experiments.named_files import with_files
 from workbench.experiments.plan import make_plan
 from workbench.experiments.progress import complete
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress, run_plan
+from workbench.experiments.runner import Progress
 from workbench.experiments.store import Store
 from workbench.experiments.watchers import usual_watcher
+from workbench.studies.adaptive import run_plan
 from workbench.studies.tuning.book import Book, Shelf, Title
 from workbench.studies.tuning.driver import conduct
 from workbench.studies.tuning.evaluate import Evaluator
@@ -118,7 +118,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
     return {
         **{key: setup[key] for key in ("format", "python", "streams", "engine")},
         "engine_revision": study.sweep.mechanism.revision,
-        "measures": measures_digest(study.sweep.mechanism, anew=True),
+        "measures": study.sweep.measured_by(anew=True).text,
         "workload": setup["workload"],
         "search_space": plain(study.space),
         "objectives": [[objective.measure.name, objective.direction] for objective in study.objectives],

@@ -20,22 +20,14 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError, shown
+from workbench.parts.registry import Registry
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import MISSING
 
-
-class _Known(dict[str, "Importer"]):
-    """Every importer by its format."""
-
-    def __identity__(self) -> tuple[()]:
-        """Return nothing: a trace's identity holds the digest of the importer that reads it, and of no other."""
-        return ()
-
-
-_KNOWN = _Known()
-_BUILT_IN: dict[str, type[Importer]] = {}
+_KNOWN: Registry[Importer] = Registry("importer", named_by="format")
+"""Every importer by its format."""
 
 
 class Importer:
@@ -53,9 +45,7 @@ class Importer:
     def __init_subclass__(cls) -> None:
         cls.built_in = cls.__module__.startswith("workbench.")
         if hasattr(cls, "format") or "read" in vars(cls):  # else it is being unpickled, and is filled in later
-            _KNOWN[cls.format] = cls()
-            if cls.built_in:
-                _BUILT_IN[cls.format] = cls
+            _KNOWN.join(cls.format, cls())
 
     def recognises(self, head: bytes) -> bool:
         """Whether contents that begin so (up to 1 MiB) are of this format."""
@@ -82,10 +72,9 @@ def importers() -> Mapping[str, Importer]:
 def enter_only(own: Iterable[type[Importer]]) -> None:
     """Let the importers of this package and some others, all of the user's that count, be the known ones."""
     _import_all()
-    wanted = {**_BUILT_IN, **{cls.format: cls for cls in own}}
-    if {name: type(importer) for name, importer in _KNOWN.items()} != wanted:
-        _KNOWN.clear()
-        _KNOWN.update({name: cls() for name, cls in wanted.items()})
+    here = {name: type(importer) for name, importer in _KNOWN.items() if not importer.built_in}
+    if here != (wanted := {cls.format: cls for cls in own}):
+        _KNOWN.keep_only({name: cls() for name, cls in wanted.items()})
 
 
 @functools.cache

@@ -8,7 +8,9 @@ from workbench.levers import Family
 from workbench.workloads.workload import Workload
 
 
-class Generator(Workload, Family, noun="synthetic workload", example="{random_workgroups: {count: 300}}"):
+class Generator(
+    Workload, Family, noun="synthetic workload", kind="generator", example="{random_workgroups: {count: 300}}"
+):
     """The base of every generator; a class that derives from it can be named in `workload: {synthetic: ...}`."""
 
     counted_by: ClassVar[str] = "count"

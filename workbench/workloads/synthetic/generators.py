@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from workbench.errors import at, unknown_name
+from workbench.errors import at, unknown_name, wrong_value
+from workbench.parts import from_file, is_in_file
 from workbench.workloads.kind import check_kind
 from workbench.workloads.synthetic.full_card import FullCard
 from workbench.workloads.synthetic.generator import Generator
@@ -64,8 +66,43 @@ def generators(wants: str) -> dict[str, type[Generator]]:
     return {name: cls for name, cls in Generator.members.items() if cls.gives(wants)}
 
 
+def add_generator(cls: type[Generator]) -> type[Generator]:
+    """Enter a generator of one's own, which it does by itself when it is defined; defined again, the later one counts.
+
+    Raises
+    ------
+    InputError
+        It is no generator, or the workbench has one of that name.
+
+    Examples
+    --------
+    >>> add_generator(int)
+    Traceback (most recent call last):
+    workbench.errors.InputError: a generator must be a class that derives from Generator. Got <class 'int'>.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, Generator)):
+        raise wrong_value("", "a generator", "must be a class that derives from Generator", cls)
+    joined: type[Generator] = Generator.members.joined(cls)
+    return joined
+
+
+def generator_in_file(name: str, folder: Path, where: str) -> type[Generator]:
+    """Return the generator that `FILE.py:CLASS` names, as `workbench.parts.from_file` does; errors as of that."""
+    found: type[Generator] = from_file(name, folder, where, "generator", _is_generator)
+    return found
+
+
+def _is_generator(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Generator) and value is not Generator
+
+
 def read_generator(
-    name: object, levers: Mapping[str, Any], path: str = "workload", where: str = "", wants: str = "workgroups"
+    name: object,
+    levers: Mapping[str, Any],
+    path: str = "workload",
+    where: str = "",
+    wants: str = "workgroups",
+    folder: Path | None = None,
 ) -> Generator:
     """The generator of a name with some levers set; it must give what an engine `wants`.
 
@@ -79,8 +116,11 @@ def read_generator(
         holds the path.
     """
     place = at(where, f"{path}.synthetic")
-    if not isinstance(name, str) or name not in Generator.members:
+    if isinstance(name, str) and is_in_file(name):
+        cls = generator_in_file(name, folder or Path(), place)
+    elif isinstance(name, str) and name in Generator.members:
+        cls = Generator.members[name]
+    else:
         raise unknown_name(place, "generator", name, generators(wants))
-    check_kind(Generator.members[name], wants, f"generator {name}", generators(wants), place)
-    built: Generator = Generator.members[name].read(levers, path, where)
-    return built
+    check_kind(cls, wants, f"generator {cls.name}", generators(wants), place)
+    return cls.read(levers, path, where)

@@ -55,8 +55,8 @@ def module_of(path: Path) -> ModuleType:
         raise
 
 
-def file_of(cls: type) -> Path | None:
-    """Return the file that was named when a class was loaded from it or from beside it; None for any other class."""
+def file_of(cls: Any) -> Path | None:
+    """Return the file that was named when a class or function was loaded from it or from beside it, else None."""
     origin = _origins.get(_top(cls.__module__))
     return next(iter(origin.files)) if origin and origin.files else None
 

@@ -1,0 +1,84 @@
+"""The cells that the user's measures give of a run, or the one sentence for what one of them does instead."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.engines.engine import Setup
+from workbench.errors import WorkbenchError, shown
+from workbench.experiments.fault import MOST_OF_NAME, fault, shortened
+from workbench.experiments.interrupts import is_own
+from workbench.experiments.own_measures import OwnMeasure
+
+
+class Task(NamedTuple):
+    """One run to do."""
+
+    id: str
+    point: str
+    seed: int
+
+
+class MeasureError(WorkbenchError):
+    """A measure of the user's raised, or gave no number."""
+
+
+def own_cells(own: Mapping[str, OwnMeasure], record: Any, setup: Setup, task: Task) -> dict[str, float]:
+    """Compute measures of the user's of a record.
+
+    Raises
+    ------
+    MeasureError
+        One raised, gave no number, or changed the record; the sentence names it with the point and the seed.
+    MemoryError
+        There was not enough.
+    """
+    found, before = dict[str, float](), _content(record) if own else 0
+    for name, one in own.items():
+        about = f"the measure {name} of {_point(setup, task)}, seed {task.seed},"
+        found[name] = _cell(one, record, about)
+        if _content(record) != before:
+            raise MeasureError(f"{about} changed the record that it measures; it may only read, so let it copy first.")
+    return found
+
+
+def _cell(one: OwnMeasure, record: Any, about: str) -> float:
+    try:
+        value = one.function(record)
+    except MemoryError:
+        raise
+    except BaseException as problem:
+        if is_own(problem):
+            raise
+        raise MeasureError(fault(problem, who=about)) from None
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (numbers.Real, np.bool_)):
+        return value if type(value) in (int, float) and math.isfinite(value) else float(value)
+    raise MeasureError(f"{about} must return a number. Got {shown(value)}.")
+
+
+def _point(setup: Setup, task: Task) -> str:
+    policies = ", ".join(policy.short() for policy in setup.policies.values())
+    return f"point {task.point[:8]} ({shortened(policies, MOST_OF_NAME)})" if policies else f"point {task.point[:8]}"
+
+
+def _content(value: Any) -> int:
+    """Return a checksum of every array of a record, however deep in tuples and mappings it lies."""
+    return zlib.crc32(b"".join(zlib.crc32(np.ascontiguousarray(one).data).to_bytes(4, "big") for one in _arrays(value)))
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, np.ndarray) and value.dtype != object and value.size:
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from _arrays(one)
+    elif isinstance(value, dict):
+        yield from _arrays(tuple(value.values()))

@@ -1,0 +1,180 @@
+"""Measures of the user's own: a function of a record, with its unit and which direction is better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.mechanism import mechanism, mechanisms
+from workbench.metrics.measure import Better, Measure
+from workbench.parts import Registry, from_file, is_in_file
+
+BETTER = ("lower", "higher", "neither")
+_TAKEN = ("run_id", "point_id", "point", "seed", "status", "error", "origin")
+"""Names of other columns of a table of runs."""
+
+
+class OwnMeasure(NamedTuple):
+    """A measure of the user's: what `@measure(...)` makes of a function. It can be called like that function."""
+
+    declared: Measure
+    function: Callable[[Any], float]
+    said: str = ""
+    """How a sweep names it where that is not by its name alone: `FILE.py:NAME`."""
+
+    @property
+    def name(self) -> str:
+        """Its column."""
+        return self.declared.name
+
+    @property
+    def description(self) -> str:
+        """What it measures."""
+        return self.declared.description
+
+    @property
+    def built_in(self) -> bool:
+        """It is the user's."""
+        return False
+
+    def __call__(self, record: Any) -> float:
+        """Compute it of a record."""
+        return self.function(record)
+
+
+class WithOwn(Mapping[str, Measure]):
+    """The measures of an engine together with the user's, which are found by the way a sweep says them too."""
+
+    def __init__(self, known: Mapping[str, Measure], own: Mapping[str, OwnMeasure]) -> None:
+        self._known = known
+        self._own = {name: one.declared for name, one in own.items()}
+        self._said = {one.said: one.declared for one in own.values() if one.said}
+
+    def __getitem__(self, name: str) -> Measure:
+        return self._own.get(name) or self._said.get(name) or self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._known
+        yield from self._own
+
+    def __len__(self) -> int:
+        return len(self._known) + len(self._own)
+
+
+_registries: dict[str, Registry[OwnMeasure]] = {}
+"""By the name of the engine."""
+
+
+def measure(
+    function: Any = None, *, unit: str | None = None, better: Better | None = None, description: str = ""
+) -> Callable[[Callable[[Any], float]], OwnMeasure]:
+    """Declare a function of a record as a measure: what `add_measure` enters, or a sweep names as `FILE.py:NAME`.
+
+    Parameters
+    ----------
+    unit : str
+        Of the number that it returns, such as `cycles`; empty for a share.
+    better : {"lower", "higher", "neither"}
+        What is good.
+    description : str
+        What it measures; the first sentence of the function's docstring if empty.
+
+    Returns
+    -------
+    callable
+        A decorator; what it returns can be called like the function.
+
+    Raises
+    ------
+    InputError
+        The unit or the direction is missing, or the function has no name that a column could have.
+
+    Examples
+    --------
+    >>> @measure(unit="segments", better="neither", description="the longest request")
+    ... def longest(record):
+    ...     return record.length.max()
+    >>> longest.declared.label
+    'longest (segments)'
+    """
+    if function is not None:
+        name = getattr(function, "__name__", "a measure")
+        raise InputError(f"{name} needs its unit and which direction is better: {_EXAMPLE}.")
+    if not isinstance(unit, str):
+        raise wrong_value("", "the unit of a measure", f"must be said, empty for a share: {_EXAMPLE}", unit)
+    if better not in BETTER:
+        raise wrong_value("", "better", f"must be lower, higher or neither: {_EXAMPLE}", better)
+
+    def declared(function: Callable[[Any], float]) -> OwnMeasure:
+        name = getattr(function, "__name__", "")
+        if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name in _TAKEN:
+            raise wrong_value("", "the function of a measure", "must have a name that a column can have", name)
+        said = description or " ".join((function.__doc__ or "").strip().split("\n\n")[0].split())
+        return OwnMeasure(Measure(name, unit, better, said), function)
+
+    return declared
+
+
+_EXAMPLE = '@wb.measure(unit="cycles", better="lower", description="...")'
+
+
+def add_measure(engine: str, function: OwnMeasure) -> OwnMeasure:
+    """Enter a measure for an engine, which sweeps, studies and figures then name; entered again, the later one counts.
+
+    Parameters
+    ----------
+    engine : str
+        Whose records it is a function of.
+    function : OwnMeasure
+        A function under `@measure(unit=..., better=..., description=...)`.
+
+    Raises
+    ------
+    InputError
+        There is no such engine, the function is not declared, or the engine has another measure of that name.
+
+    Examples
+    --------
+    >>> @measure(unit="segments", better="neither", description="the longest request")
+    ... def longest_request(record):
+    ...     return record.length.max()
+    >>> add_measure("shared_memory", longest_request).name
+    'longest_request'
+    >>> from workbench.parts import remove
+    >>> remove("measure", "longest_request")
+    """
+    if not isinstance(function, OwnMeasure):
+        name = getattr(function, "__name__", repr(function))
+        raise InputError(f"{name} needs its unit and which direction is better: put {_EXAMPLE} above it.")
+    _refuse_taken(engine, function.name, "")
+    return measures_of(engine).joined(function)
+
+
+def measures_of(engine: str) -> Registry[OwnMeasure]:
+    """Return the measures that the user entered for an engine."""
+    if engine not in _registries:
+        if engine not in mechanisms():
+            raise unknown_name("", "engine", engine, mechanisms())
+        _registries[engine] = Registry("measure", f"measure of {engine}", named_by="name")
+    return _registries[engine]
+
+
+def _refuse_taken(engine: str, name: str, where: str) -> None:
+    if name in mechanism(engine, where).measures:
+        raise InputError(at(where, f"{name} is already a measure of {engine}; choose another function name."))
+
+
+def measure_in_file(name: str, engine: str, folder: Path, where: str) -> OwnMeasure:
+    """Return the measure that `FILE.py:NAME` names, as `workbench.parts.from_file` does; errors as of that."""
+    found: OwnMeasure = from_file(name, folder, where, "measure", lambda value: isinstance(value, OwnMeasure))
+    _refuse_taken(engine, found.name, where)
+    return found._replace(said=name)
+
+
+def own_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -> dict[str, OwnMeasure]:
+    """Return the user's measures that a sweep of an engine may name: those entered, and those it names in files."""
+    in_files = (measure_in_file(name, engine, folder, where) for name in names if is_in_file(name))
+    return {**measures_of(engine), **{one.name: one for one in in_files}}

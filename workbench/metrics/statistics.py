@@ -1,0 +1,54 @@
+"""The statistics that rooms of measures share; what is not defined is NaN, never an exception, never 0."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def over(total: float, count: float) -> float:
+    """Return the quotient, NaN where there is nothing to divide by.
+
+    >>> over(3, 4), over(3, 0)
+    (0.75, nan)
+    """
+    return float(total) / float(count) if count else math.nan
+
+
+def mean(values: np.ndarray) -> float:
+    """Return the mean, NaN of nothing."""
+    return float(values.mean()) if len(values) else math.nan
+
+
+def quantile(values: np.ndarray, share: float) -> float:
+    """Return the smallest value that is not exceeded by at least this share of them, NaN of nothing.
+
+    >>> quantile(np.arange(200), 0.99), quantile(np.array([7]), 0.99), quantile(np.array([]), 0.99)
+    (197.0, 7.0, nan)
+    """
+    if not len(values):
+        return math.nan
+    at = max(math.ceil(share * len(values)) - 1, 0)
+    return float(np.partition(values, at)[at])
+
+
+def gini(values: np.ndarray) -> float:
+    """Return the Gini coefficient of non-negative values: 0 when all are equal, towards 1 when one has everything.
+
+    >>> gini(np.array([1.0, 1.0, 1.0])), round(gini(np.array([0.0, 0.0, 3.0])), 12)
+    (0.0, 0.666666666667)
+    """
+    ordered = np.sort(values)
+    ranks = np.arange(1, len(ordered) + 1)
+    return float(2 * (ranks * ordered).sum() / (len(ordered) * ordered.sum()) - (len(ordered) + 1) / len(ordered))
+
+
+def entropy(counts: np.ndarray) -> float:
+    """Return the Shannon entropy of a distribution, in bits.
+
+    >>> entropy(np.array([2, 2, 0])), entropy(np.array([3, 0])), entropy(np.array([0, 0]))
+    (1.0, 0.0, nan)
+    """
+    shares = counts[counts > 0] / max(counts.sum(), 1)
+    return float(0.0 - (shares * np.log2(shares)).sum()) if shares.size else math.nan

@@ -1,0 +1,22 @@
+"""What a user may add: named parts of a kind, each with a registry; a file or a notebook cell brings one along.
+
+Registry         the parts of one kind by name: the package's own, which nobody replaces, and the user's
+Part             one of them as a table shows it: kind, name, description, origin
+remove(...)      take one of the user's out again
+from_file(...)   the part that `FILE.py:NAME` names
+"""
+
+from workbench.parts.from_file import file_and_name, files_named, from_file, is_in_file, module_in_file
+from workbench.parts.registry import Part, Registry, attribute, remove
+
+__all__ = [
+    "Part",
+    "Registry",
+    "attribute",
+    "file_and_name",
+    "files_named",
+    "from_file",
+    "is_in_file",
+    "module_in_file",
+    "remove",
+]

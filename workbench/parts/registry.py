@@ -1,0 +1,211 @@
+"""A registry: the parts of one kind by name. Policies, engines, importers, generators, measures, figures, claims and
+dashboards are all entered in one of these, the package's own and the user's alike.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections import ChainMap
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from workbench.errors import InputError, unknown_name
+
+T = TypeVar("T")
+
+_registries: dict[str, list[Registry[Any]]] = {}
+"""The registries of each kind."""
+
+
+class Part(NamedTuple):
+    """A part as tables show it."""
+
+    kind: str
+    name: str
+    description: str
+    built_in: bool
+    """Whether it is part of this package; else it is the user's."""
+
+
+class Registry(dict[str, T]):
+    """The parts of one kind by name, those that are imported so far; `all` and `find` import the others.
+
+    >>> colours = Registry("colour")
+    >>> @colours.joined
+    ... class Grey:
+    ...     '''Neither black nor white.'''
+    ...     name, built_in = "grey", False
+    >>> colours.parts()
+    [Part(kind='colour', name='grey', description='Neither black nor white.', built_in=False)]
+    >>> colours.find("gray")
+    Traceback (most recent call last):
+    workbench.errors.InputError: unknown colour 'gray'; there are grey. Did you mean grey?
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        noun: str = "",
+        later: Mapping[str, Callable[[], T]] | None = None,
+        named_by: str = "name",
+    ) -> None:
+        """Make a registry.
+
+        Parameters
+        ----------
+        kind : str
+            What `remove` calls its parts; several registries may share one.
+        noun : str
+            What messages call a part; the kind if empty.
+        later : mapping, optional
+            Names of the package's own parts that are made when they are first asked for, each with what makes it.
+        named_by : str
+            What has to be changed where a name is taken, such as `class name`.
+        """
+        super().__init__()
+        self.kind, self.noun, self._named_by = kind, noun or kind, named_by
+        self._later = dict(later or {})
+        _registries.setdefault(kind, []).append(self)
+
+    def __identity__(self) -> tuple[()]:
+        """Return nothing: what a run depends on is digested as itself, wherever it is entered."""
+        return ()
+
+    def join(self, name: str, part: T) -> T:
+        """Enter a part; the user's replaces one of the user's, and nobody replaces one of the package.
+
+        Raises
+        ------
+        InputError
+            The package has another part of that name.
+        """
+        before = self.get(name)
+        taken = (before is not None and is_built_in(before)) or name in self._later
+        if taken and not (is_built_in(part) and (before is None or _place(before) == _place(part))):
+            raise InputError(f"{name} is already {_a(self.noun)} of the workbench; choose another {self._named_by}.")
+        self[name] = part
+        return part
+
+    def joined(self, part: T) -> T:
+        """Enter a part under its own `name`, and return it: a decorator of classes."""
+        return self.join(part.name, part)  # type: ignore[attr-defined]
+
+    def names(self) -> list[str]:
+        """Return every name, sorted, also of parts that are not imported yet."""
+        return sorted({*self, *self._later})
+
+    def all(self) -> dict[str, T]:
+        """Return every part by name: the package's own in the order in which it lists them, then the user's."""
+        for name in self._later:
+            self._made(name)
+        return {name: self[name] for name in dict.fromkeys((*self._later, *self))}
+
+    def find(self, name: Any, where: str = "", known: Mapping[str, Any] | None = None) -> T:
+        """Return the part of a name.
+
+        Parameters
+        ----------
+        where : str
+            What stands in front of the sentence.
+        known : mapping, optional
+            The parts that may be named here, if not all.
+
+        Raises
+        ------
+        InputError
+            There is none of that name.
+        """
+        there: Mapping[str, Any] = ChainMap(self, self._later) if known is None else known
+        if not isinstance(name, str) or name not in there:
+            raise unknown_name(where, self.noun, name, there)
+        return self._made(name)
+
+    def _made(self, name: str) -> T:
+        if name not in self:
+            made = self._later[name]()
+            self.setdefault(name, made)  # which some enter themselves
+        return self[name]
+
+    def parts(self) -> list[Part]:
+        """Return every part as tables show it."""
+        return [Part(self.kind, name, describe(part), is_built_in(part)) for name, part in self.all().items()]
+
+    def keep_only(self, own: Mapping[str, T]) -> None:
+        """Let the package's parts and some others, all of the user's that count, be the known ones."""
+        wanted = {**{name: part for name, part in self.items() if is_built_in(part)}, **own}
+        if wanted != dict(self):
+            self.clear()
+            self.update(wanted)
+
+    def copy(self) -> Registry[T]:
+        """Return the same in another registry, which `remove` does not know."""
+        other: Registry[T] = Registry.__new__(Registry)
+        other.__dict__.update(self.__dict__)
+        other.update(self)
+        return other
+
+
+def attribute(place: str) -> Callable[[], Any]:
+    """Return what imports `module:name` and returns it when it is called."""
+    module, _, name = place.partition(":")
+    return lambda: getattr(importlib.import_module(module), name)
+
+
+def remove(kind: str, name: str) -> None:
+    """Take a part of the user's out again: a policy, an engine, an importer, a generator, a measure, a figure, a claim.
+
+    Parameters
+    ----------
+    kind : str
+        Such as `measure`.
+    name : str
+        Such as `slack`; a measure is removed from every engine that has it.
+
+    Raises
+    ------
+    InputError
+        There is no such kind or part, or it is one of the workbench's own.
+
+    Examples
+    --------
+    >>> remove("colours", "grey")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    workbench.errors.InputError: unknown kind of part 'colours'; there are ...
+    """
+    if kind not in _registries:
+        raise unknown_name("", "kind of part", kind, _registries)
+    holding = [registry for registry in _registries[kind] if name in registry.names()]
+    own = [registry for registry in holding if name in registry and not is_built_in(registry[name])]
+    if holding and not own:
+        raise InputError(f"{name} is {_a(holding[0].noun)} of the workbench, which cannot be removed.")
+    if not own:
+        users = (n for registry in _registries[kind] for n, part in registry.items() if not is_built_in(part))
+        raise unknown_name("", f"{kind} of yours", name, users)
+    for registry in own:
+        del registry[name]
+
+
+def is_built_in(part: Any) -> bool:
+    """Return True if a part is one of this package: by what it says, or by the module that defines it."""
+    said = getattr(part, "built_in", None)
+    return said if isinstance(said, bool) else str(_place(part)[0]).startswith("workbench.")
+
+
+def describe(part: Any) -> str:
+    """Return what a part says of itself: its description, or the first sentence of its docstring."""
+    for name in ("description", "says", "statement"):
+        if isinstance(said := getattr(part, name, None), str):
+            return said
+    text = inspect.cleandoc(part.__doc__ or "") if part.__doc__ != type(part).__doc__ or isinstance(part, type) else ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _place(part: Any) -> tuple[Any, Any]:
+    """Return the module that defines a part, or its class, and its name there."""
+    one = part if hasattr(part, "__qualname__") else type(part)
+    return one.__module__, one.__qualname__
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"
