@@ -1,4 +1,4 @@
-"""Policies that a test defines as a notebook cell would, taken back when it is over."""
+"""Policies that a test defines as a notebook cell would, taken back when it is over; moves without hurry."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from workbench.dashboards import paired_dashboard
 from workbench.policies import policy as catalogue
 from workbench.policies.placement import Placement
 
@@ -37,3 +38,9 @@ def own_policy() -> Iterator[OwnPolicies]:
     made = OwnPolicies()
     yield made
     made.forget()
+
+
+@pytest.fixture(autouse=True)
+def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every move do all of its runs at once, on a busy machine too; tests of coarse pictures say otherwise."""
+    monkeypatch.setattr(paired_dashboard, "COARSE_SECONDS", 600.0)
