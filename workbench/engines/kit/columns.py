@@ -18,6 +18,8 @@ class Column(NamedTuple):
     dtype: np.dtype[Any]
     axes: tuple[str | int, ...]
     fill: int | float | bool
+    log: str = ""
+    """`events` or `always`: of a log, when it is kept; empty for what is no log."""
 
     def array(self, sizes: Mapping[str, int]) -> np.ndarray:
         """Return the array with these sizes of its axes."""
@@ -48,6 +50,36 @@ def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> 
     array([-1, -1, -1])
     """
     return Column(np.dtype(dtype), axes, fill)
+
+
+def log(name: str, width: int, kept: str = "events") -> Any:
+    """Declare a log at its field of a state: int64[rows, width], as many rows as the counter of its name has counted.
+
+    Parameters
+    ----------
+    name : str
+        Of its counter, and of its size.
+    width : int
+        Whole numbers in a row.
+    kept : {"events", "always"}
+        Whether it is kept where only the event log needs it, or in every run.
+    """
+    return Column(np.dtype(np.int64), (name, width), 0, kept)
+
+
+def logs_of(state: type) -> dict[str, bool]:
+    """Return the logs of a state by the names of their counters, each with whether it is always kept.
+
+    Examples
+    --------
+    >>> class State(NamedTuple):
+    ...     counters: np.ndarray = column(np.int64, 5)
+    ...     moves: np.ndarray = log("moves", 5, kept="always")
+    >>> logs_of(State)
+    {'moves': True}
+    """
+    columns = [one for one in getattr(state, "_field_defaults", {}).values() if isinstance(one, Column)]
+    return {str(one.axes[0]): one.log == "always" for one in columns if one.log}
 
 
 def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
