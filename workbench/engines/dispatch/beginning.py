@@ -12,6 +12,7 @@ from workbench.engines.dispatch.shape import Columns, Rules, Shape
 from workbench.engines.dispatch.slots import Case
 from workbench.engines.dispatch.state import COUNT, NONE, State
 from workbench.engines.kit import made
+from workbench.engines.kit.tables import padded
 from workbench.machine.resource import Resource
 from workbench.structures.free_map import all_free
 from workbench.structures.timetable import new_timetable
@@ -99,10 +100,7 @@ def _memories(run: Run) -> np.ndarray:
         names = [f"placement/{resource.label}/{k}" for k in range(copies if policy.draws else 1)]
         made = [policy.start_memory(resource.blocks, run.given.streams.integer(name)) for name in names]
         rows += made if policy.draws else made * copies
-    table = np.zeros((len(rows), max((row.size for row in rows), default=1)), np.int64)
-    for line, row in zip(table, rows, strict=True):
-        line[: row.size] = row
-    return table
+    return padded(rows)
 
 
 def _free_maps(shape: Shape, maps: int) -> np.ndarray:

@@ -8,6 +8,7 @@ from workbench.compiled import NO_ANSWER, addresses
 from workbench.engines.dispatch.past import SCALE_BITS
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
 from workbench.engines.dispatch.slots import Case
+from workbench.engines.kit.tables import padded
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.stuck.question import FOR_EVER
@@ -197,7 +198,7 @@ def _probes(case: Case, checked: bool) -> Probes:
     each = [p.ready(checked) if p else None for p in probes_of(case, case.machine.resources())]
     params = [ready.params if ready else np.zeros(0) for ready in each]
     answers = addresses([ready.answer if ready else NO_ANSWER for ready in each])
-    return Probes(answers, _padded(params), np.array([row.size for row in params]))
+    return Probes(answers, padded(params), np.array([row.size for row in params]))
 
 
 def _turns(case: Case) -> Turns:
@@ -246,19 +247,12 @@ def _terms(case: Case, checked: bool) -> tuple[Terms, np.ndarray]:
         answers=addresses([r.answer for r in each]),
         chosen=addresses([r.chosen for r in each]),
         weights=np.array([weight for _, weight in weighted], np.float64),
-        params=_padded([r.params for r in each]),
+        params=padded([r.params for r in each]),
         sizes=np.array([(r.params.size, r.memory.size) for r in each]),
         history=np.array([r.history_cycles for r in each]),
         halving=np.array([r.halving_cycles for r in each]),
     )
-    return terms, _padded([r.memory for r in each])
-
-
-def _padded(rows: list[np.ndarray]) -> np.ndarray:
-    table = np.zeros((len(rows), max(max(row.size for row in rows), 1)), rows[0].dtype)
-    for line, row in zip(table, rows, strict=True):
-        line[: row.size] = row
-    return table
+    return terms, padded([r.memory for r in each])
 
 
 def _warmth(case: Case, modules: int) -> Warmth:

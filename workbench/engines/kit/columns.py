@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,15 +17,20 @@ class Column(NamedTuple):
     """An array that is made at the start of a run."""
 
     dtype: np.dtype[Any]
-    axes: tuple[str | int, ...]
+    axes: tuple[tuple[int, tuple[str, ...]], ...]
+    """Of each a number, and the sizes that it is multiplied by."""
     fill: int | float | bool
     log: str = ""
     """`events` or `always`: of a log, when it is kept; empty for what is no log."""
 
     def array(self, sizes: Mapping[str, int]) -> np.ndarray:
         """Return the array with these sizes of its axes."""
-        shape = tuple(_length(axis, sizes) for axis in self.axes)
-        return np.full(shape, self.fill, self.dtype) if self.fill else np.zeros(shape, self.dtype)
+        shape = [math.prod([sizes[name] for name in names], start=times) for times, names in self.axes]
+        if not self.fill:
+            return np.zeros(shape, self.dtype)
+        array = np.empty(shape, self.dtype)
+        array.fill(self.fill)
+        return array
 
 
 def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> Any:
@@ -49,7 +55,7 @@ def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> 
     >>> column(np.int64, "cores", fill=-1).array({"cores": 3})
     array([-1, -1, -1])
     """
-    return Column(np.dtype(dtype), axes, fill)
+    return Column(np.dtype(dtype), tuple(_factors(axis) for axis in axes), fill)
 
 
 def log(name: str, width: int, kept: str = "events") -> Any:
@@ -64,7 +70,7 @@ def log(name: str, width: int, kept: str = "events") -> Any:
     kept : {"events", "always"}
         Whether it is kept where only the event log needs it, or in every run.
     """
-    return Column(np.dtype(np.int64), (name, width), 0, kept)
+    return column(np.int64, name, width)._replace(log=kept)
 
 
 def logs_of(state: type) -> dict[str, bool]:
@@ -78,8 +84,7 @@ def logs_of(state: type) -> dict[str, bool]:
     >>> logs_of(State)
     {'moves': True}
     """
-    columns = [one for one in getattr(state, "_field_defaults", {}).values() if isinstance(one, Column)]
-    return {str(one.axes[0]): one.log == "always" for one in columns if one.log}
+    return {one.axes[0][1][0]: one.log == "always" for one in _declared(state).values() if one.log}
 
 
 def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
@@ -110,15 +115,19 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     Queue(head=array([-1, -1]), order=array([[0],
            [0]], dtype=int32))
     """
-    declared: dict[str, Any] = getattr(state, "_field_defaults", {})
-    columns = {
-        name: one.array(sizes) for name, one in declared.items() if isinstance(one, Column) and name not in given
-    }
+    columns = {name: one.array(sizes) for name, one in _declared(cast(Any, state)).items() if name not in given}
     return state(**columns, **given)
 
 
-def _length(axis: str | int, sizes: Mapping[str, int]) -> int:
-    """Return the product that an axis names."""
-    if isinstance(axis, int):
-        return axis
-    return math.prod(int(part) if part.isdecimal() else sizes[part] for part in axis.split(" * "))
+@cache
+def _declared(state: type) -> dict[str, Column]:
+    """Return the columns of a state by name."""
+    declared: dict[str, Any] = getattr(state, "_field_defaults", {})
+    return {name: one for name, one in declared.items() if isinstance(one, Column)}
+
+
+def _factors(axis: str | int) -> tuple[int, tuple[str, ...]]:
+    """Return the number and the sizes whose product an axis names."""
+    parts = str(axis).split(" * ")
+    names = tuple(part for part in parts if not part.isdecimal())
+    return math.prod(int(part) for part in parts if part.isdecimal()), names

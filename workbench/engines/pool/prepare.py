@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import addresses, kernel
+from workbench.engines.kit.tables import padded
 from workbench.engines.pool.options import PoolOptions
 from workbench.engines.pool.slots import Case, Slots
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
@@ -182,14 +183,7 @@ def _terms(target: Target, ids: tuple[str, ...], streams: Streams, checked: bool
         answers=addresses([it.answer for it in each]),
         chosen=addresses([it.chosen for it in each]),
         weights=np.array([weight for _, weight in weighted], np.float64),
-        params=_padded([it.params for it in each]),
+        params=padded([it.params for it in each]),
         sizes=np.array([(it.params.size, it.memory.size) for it in each]),
     )
-    return terms, _padded([it.memory for it in each])
-
-
-def _padded(rows: list[np.ndarray]) -> np.ndarray:
-    table = np.zeros((len(rows), max(row.size for row in rows)), rows[0].dtype)
-    for line, row in zip(table, rows, strict=True):
-        line[: row.size] = row
-    return table
+    return terms, padded([it.memory for it in each])
