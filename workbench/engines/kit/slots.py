@@ -21,8 +21,6 @@ def slot(default: str) -> Any:
     ...     shared_placement: Placement = slot("placement")
     >>> defaults_of(Slots)
     {'placement': 'nearest_boundary', 'shared_placement': 'placement'}
-    >>> question_of(Slots, "shared_placement")
-    'placement'
     """
     return default
 

@@ -32,7 +32,7 @@ class Beginning:
 
     Examples
     --------
-    >>> from workbench.engines.kit import made
+    >>> from workbench.engines.engine import Setup
     >>> from workbench.engines.kit import given
     >>> from workbench.engines.pool.options import PoolOptions
     >>> from workbench.engines.pool.slots import Slots
