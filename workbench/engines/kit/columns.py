@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -23,14 +23,13 @@ class Column(NamedTuple):
     log: str = ""
     """`events` or `always`: of a log, when it is kept; empty for what is no log."""
 
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the lengths of its axes with these sizes."""
+        return tuple(math.prod([sizes[name] for name in names], start=times) for times, names in self.axes)
+
     def array(self, sizes: Mapping[str, int]) -> np.ndarray:
         """Return the array with these sizes of its axes."""
-        shape = [math.prod([sizes[name] for name in names], start=times) for times, names in self.axes]
-        if not self.fill:
-            return np.zeros(shape, self.dtype)
-        array = np.empty(shape, self.dtype)
-        array.fill(self.fill)
-        return array
+        return _array(self.shape(sizes), self.dtype, self.fill)
 
 
 def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> Any:
@@ -73,6 +72,7 @@ def log(name: str, width: int, kept: str = "events") -> Any:
     return column(np.int64, name, width)._replace(log=kept)
 
 
+@cache
 def logs_of(state: type) -> dict[str, bool]:
     """Return the logs of a state by the names of their counters, each with whether it is always kept.
 
@@ -115,11 +115,25 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     Queue(head=array([-1, -1]), order=array([[0],
            [0]], dtype=int32))
     """
-    columns = {name: one.array(sizes) for name, one in _declared(cast(Any, state)).items() if name not in given}
-    return state(**columns, **given)
+    shapes = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
+    return state(**{name: _array(*one) for name, one in shapes.items()}, **given)
 
 
-@cache
+def _array(shape: tuple[int, ...], dtype: np.dtype[Any], fill: int | float | bool) -> np.ndarray:
+    if not fill:
+        return np.zeros(shape, dtype)
+    array = np.empty(shape, dtype)
+    array.fill(fill)
+    return array
+
+
+@lru_cache(maxsize=256)
+def _shapes(state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
+    """Return shape, type and contents of each column that is not given, by name; runs of one setup have the same."""
+    known, columns = dict(sizes), _declared(state)
+    return {name: (one.shape(known), one.dtype, one.fill) for name, one in columns.items() if name not in given}
+
+
 def _declared(state: type) -> dict[str, Column]:
     """Return the columns of a state by name."""
     declared: dict[str, Any] = getattr(state, "_field_defaults", {})

@@ -84,9 +84,9 @@ def stop_of(counters: np.ndarray) -> Stop:
     return Stop(*counters[: len(STOP)].tolist())
 
 
-def fault_of(faults: Any, stop: Stop) -> Fault | None:
-    """Return the fault that stopped a run, None where nothing did."""
-    fault: Fault | None = None if stop.fault == FINE else type(faults)._field_defaults[faults._fields[stop.fault]]
+def fault_of(faults: Any, stop: Stop) -> Fault:
+    """Return the fault that stopped a run."""
+    fault: Fault = type(faults)._field_defaults[faults._fields[stop.fault]]
     return fault
 
 
@@ -105,7 +105,6 @@ def policy_error(faults: Any, slots: Any, stop: Stop, words: Mapping[str, Any]) 
         What sentences name: `where` ("at cycle 3, group 2"), and the engine's own.
     """
     fault, words = fault_of(faults, stop), {"cycle": stop.cycle, "answer": stop.answer, **words}
-    assert fault is not None
     if not fault.slot:
         return PolicyError(fault.sentence.format(**words))
     policy: Policy = attrgetter(fault.slot)(slots)

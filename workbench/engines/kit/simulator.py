@@ -12,7 +12,7 @@ import numpy as np
 from workbench.engines.engine import Setup
 from workbench.engines.first_runs import FirstRuns
 from workbench.engines.kit.columns import logs_of
-from workbench.engines.kit.faults import Stop, fault_of, policy_error, stop_of
+from workbench.engines.kit.faults import FINE, STOP, Stop, fault_of, policy_error, stop_of
 from workbench.engines.kit.log_room import with_room
 from workbench.engines.kit.slots import defaults_of, filled, question_of
 from workbench.levers import Spec
@@ -174,17 +174,16 @@ class Simulator(Generic[Record]):
 
     def check(self, run: Any, counters: np.ndarray, state: Any = None) -> None:
         """Raise the error of what stopped a run, unless that was want of room."""
-        stop = stop_of(counters)
-        fault = fault_of(self.faults, stop)
-        if fault is not None and not fault.log:
-            raise policy_error(self.faults, run.given.slots, stop, self.words(run, state, stop))
+        if counters[STOP.fault] != FINE:
+            stop = stop_of(counters)
+            if not fault_of(self.faults, stop).log:
+                raise policy_error(self.faults, run.given.slots, stop, self.words(run, state, stop))
 
     def _needed(self, events: bool, play: Any, room: Mapping[str, int]) -> Mapping[str, int]:
         """Return the room that a run would have needed."""
         counters = play.state.counters
-        fault = fault_of(self.faults, stop_of(counters))
-        if fault is not None:
-            return {**room, fault.log: 2 * room[fault.log]}
-        logs = logs_of(self.state)
-        kept = [name for name, always in logs.items() if always or events]
+        if counters[STOP.fault] != FINE:
+            log = fault_of(self.faults, stop_of(counters)).log
+            return {log: 2 * room[log]}
+        kept = [name for name, always in logs_of(self.state).items() if always or events]
         return {name: int(counters[getattr(self.counts, name)]) for name in kept}

@@ -37,4 +37,4 @@ def question_of(slots: Any, name: str) -> str:
 
 def filled(slots: type[Slots], setup: Setup) -> Slots:
     """Return the policies of a setup, each with the type of its slot."""
-    return slots(**{name: setup.policies[name] for name in getattr(slots, "_fields", ())})
+    return slots(*map(setup.policies.__getitem__, getattr(slots, "_fields", ())))
