@@ -27,10 +27,6 @@ class Column(NamedTuple):
         """Return the lengths of its axes with these sizes."""
         return tuple(math.prod([sizes[name] for name in names], start=times) for times, names in self.axes)
 
-    def array(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """Return the array with these sizes of its axes."""
-        return _array(self.shape(sizes), self.dtype, self.fill)
-
 
 def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> Any:
     """Declare an array at its field of a state.
@@ -51,7 +47,9 @@ def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> 
 
     Examples
     --------
-    >>> column(np.int64, "cores", fill=-1).array({"cores": 3})
+    >>> class Directory(NamedTuple):
+    ...     holder: np.ndarray = column(np.int64, "cores", fill=-1)
+    >>> made(Directory, {"cores": 3}).holder
     array([-1, -1, -1])
     """
     return Column(np.dtype(dtype), tuple(_factors(axis) for axis in axes), fill)
@@ -115,23 +113,21 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     Queue(head=array([-1, -1]), order=array([[0],
            [0]], dtype=int32))
     """
-    shapes = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
-    return state(**{name: _array(*one) for name, one in shapes.items()}, **given)
-
-
-def _array(shape: tuple[int, ...], dtype: np.dtype[Any], fill: int | float | bool) -> np.ndarray:
-    if not fill:
-        return np.zeros(shape, dtype)
-    array = np.empty(shape, dtype)
-    array.fill(fill)
-    return array
+    zeros, others = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
+    columns = {name: np.zeros(shape, dtype) for name, shape, dtype in zeros}
+    for name, shape, dtype, fill in others:
+        columns[name] = array = np.empty(shape, dtype)
+        array.fill(fill)
+    return state(**columns, **given)
 
 
 @lru_cache(maxsize=256)
-def _shapes(state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]) -> dict[str, tuple[Any, ...]]:
-    """Return shape, type and contents of each column that is not given, by name; runs of one setup have the same."""
-    known, columns = dict(sizes), _declared(state)
-    return {name: (one.shape(known), one.dtype, one.fill) for name, one in columns.items() if name not in given}
+def _shapes(state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]) -> tuple[list[Any], list[Any]]:
+    """Return name, shape and type of the columns that are not given and begin with zeros; and those of the others, with
+    their contents. Runs of one setup have the same."""
+    known, columns = dict(sizes), {name: one for name, one in _declared(state).items() if name not in given}
+    zeros = [(name, one.shape(known), one.dtype) for name, one in columns.items() if not one.fill]
+    return zeros, [(name, one.shape(known), one.dtype, one.fill) for name, one in columns.items() if one.fill]
 
 
 def _declared(state: type) -> dict[str, Column]:
