@@ -51,14 +51,14 @@ class Till(Policy, abstract=True):
     asks: ClassVar[Question] = NEXT
 
 
-class FirstCome(Till):
+class FirstCome(Till, abstract=True):  # abstract, so that no list of all questions holds the toy's
     """Serve who came first."""
 
     def answer(see):
         return 0
 
 
-class LeastPatient(Till):
+class LeastPatient(Till, abstract=True):
     """Serve who is least patient; the first of those wins a tie."""
 
     def answer(see):

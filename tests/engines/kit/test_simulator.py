@@ -20,12 +20,12 @@ from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared
 
 
-class Nobody(Till):
+class Nobody(Till, abstract=True):
     def answer(see):
         return see.waiting
 
 
-class Raises(Till):
+class Raises(Till, abstract=True):
     def answer(see):
         if see.waiting < 5:
             raise ValueError("four left")
@@ -113,7 +113,7 @@ def test_what_a_run_leaves_behind_is_no_part_of_what_an_engine_is():
 
         return str(current(Again).digest)
 
-    class Unseen(Till):
+    class Unseen(Till, abstract=True):
         def answer(see):
             return 0
 
@@ -127,7 +127,7 @@ def test_a_sixth_mechanism_runs_in_a_sweep_and_costs_less_than_two_hundred_lines
     measures = declared(Measure("served", "customers", "higher", "how many were served"))
     enter(Mechanism(TillEngine(), measures, lambda record: {"served": float(record.served)}, lambda record: {}))
     sweep = {"engine": "till", "workload": "large_uniform", "policy": {"till": {"vary": [FirstCome(), LeastPatient()]}}}
-    sweep = {**sweep, "baseline": {"till": "first_come"}, "options": {"customers": 30}, "seeds": 3}
+    sweep = {**sweep, "baseline": {"till": FirstCome()}, "options": {"customers": 30}, "seeds": 3}
     summary = wb.run(sweep).summary()
     least, first = summary.sort_values("policy.till", ascending=False)["mean"]
     assert least < first, "who is served in time are those who can wait"
