@@ -9,17 +9,18 @@ import numpy as np
 from benchmarks.row import fastest, row
 from workbench.compiled import kernel
 from workbench.engines.engine import Setup
+from workbench.engines.kit import given
 from workbench.engines.pool import Pool
-from workbench.engines.pool.beginning import Beginning, Room
+from workbench.engines.pool.beginning import Beginning
 from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.prepare import columns_of
-from workbench.engines.pool.state import CALLS, FRESH, Columns, State
+from workbench.engines.pool.slots import Slots
+from workbench.engines.pool.state import COUNT, Columns, State
 from workbench.machine import Board, Card, preset
 from workbench.policies.placement import ByteCounter
 from workbench.policies.pool import BestFit, KeepAll, MaxBandwidth, PytorchCaching, SplitAndCoalesce, Stay
 from workbench.policies.pool.idle.question import EACH
 from workbench.records.pool import CACHED, PHYSICAL, RELEASED
-from workbench.streams import Streams
 from workbench.structures.size_index import ABOVE, CACHE_LINE, FIELDS, SizeIndex
 from workbench.structures.wide_trees import FRESH as TREES_END
 from workbench.structures.wide_trees import HEAD, levels
@@ -106,8 +107,8 @@ def _churned(blocks: int) -> list[dict[str, Any]]:
     churn = _requests(np.tile([ALLOC, FREE], pairs), np.repeat(np.arange(pairs), 2), tensor_sizes(draw, pairs) // 2 + 1)
     board = Board(cards=(Card(id="gpu0", memory_bytes=1 << 50),), links=())
     asked = setup(board, fill, SplitAndCoalesce())
-    begun, rows = Beginning(asked, Streams(1), checked=False), max(2 * blocks, CHURN)
-    state = begun.state(Room(requests=rows, allocations=rows, blocks=2 * rows, calls=2 * rows))
+    begun, rows = Beginning(given(Slots, asked, seed=1), checked=False), max(2 * blocks, CHURN)
+    state = begun.state({"requests": rows, "lendings": rows, "blocks": 2 * rows, "calls": 2 * rows, "moves": 0})
 
     def serve(requests: Columns) -> None:
         simulate(requests, begun.tables, begun.rules, begun.policies, state)
@@ -116,7 +117,7 @@ def _churned(blocks: int) -> list[dict[str, Any]]:
     serve(filled)
     serve(churned)
     assert (state.outcome[:CHURN:2] == CACHED).all()
-    assert state.counters[CALLS] == blocks
+    assert state.counters[COUNT.calls] == blocks
     seconds = fastest(lambda: serve(churned), 5)
     said = f"{blocks:,} cached blocks, {_nodes_passed(state.blocks):.1f} tree nodes a search"
     return [row("pool_replay_growth", said, CHURN, "requests", seconds), _reference(blocks, state)]
@@ -131,7 +132,7 @@ def _nodes_passed(index: SizeIndex) -> float:
 
 def _reference(blocks: int, state: State) -> dict[str, Any]:
     """A walk over as many cache lines as blocks and trees take, `LINES` of them an allocation."""
-    known = state.blocks.nodes.itemsize * int(state.counters[FRESH]) * (FIELDS + EACH)
+    known = state.blocks.nodes.itemsize * int(state.counters[COUNT.fresh]) * (FIELDS + EACH)
     lines = (known + state.blocks.roots.itemsize * int(state.blocks.roots[TREES_END])) // CACHE_LINE
     following = np.zeros((lines, CACHE_LINE // 8), np.int64)
     order = np.random.default_rng(3).permutation(lines)

@@ -100,7 +100,7 @@ def test_a_measure_that_is_not_defined_is_said_where_it_would_be(shown):
     [
         ("return segments", "which is not the start of a free range"),
         ("return 1 // (length - length)", "raised ZeroDivisionError"),
-        ("return -1", "refused workgroup 0"),
+        ("return -1", "refuses for ever: nothing is left that could be released; at workgroup 0"),
     ],
 )
 def test_a_policy_that_breaks_its_contract_is_named(shown, own_policy, body, sentence):

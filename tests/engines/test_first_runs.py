@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.engines.first_runs import FirstRuns
-from workbench.engines.log_room import with_log_room
+from workbench.engines.kit.log_room import with_room
 from workbench.policies.placement import FirstFit, Placement
 
 
@@ -39,10 +39,21 @@ def test_a_built_in_answer_is_watched_when_asked_for_alone(asked):
 def test_a_run_is_played_again_with_exactly_the_room_that_its_logs_need(takes, failures):
     played = []
 
-    def play(room=0, more=0):
-        played.append((room, more))
-        return ["take"] * min(room, takes), ["failure"] * min(more, failures)
+    def play(sizes):
+        played.append(tuple(sizes.values()))
+        return ["take"] * min(sizes["takes"], takes), ["failure"] * min(sizes["failures"], failures)
 
-    found = with_log_room(play, lambda _: (takes, failures))
+    counted = {"takes": takes, "failures": failures}
+    found = with_room(play, lambda played, sizes: counted, {"takes": 0, "failures": 0})
     assert found == (["take"] * takes, ["failure"] * failures)
     assert played == [(0, 0), (takes, failures)][: 1 + bool(takes + failures)]
+
+
+def test_a_run_is_played_with_twice_the_room_until_it_suffices():
+    played = []
+
+    def needed(moves, sizes):
+        return {"moves": 2 * sizes["moves"]} if moves < 9 else sizes
+
+    assert with_room(lambda sizes: played.append(sizes["moves"]) or min(sizes["moves"], 9), needed, {"moves": 2}) == 9
+    assert played == [2, 4, 8, 16]

@@ -215,7 +215,9 @@ def test_policies_that_do_not_go_together_are_one_sentence():
     assert "piecewise needs a heap that takes exactly" in refusal(simulate, [], pieces, BumpPointer())
     assert "must be a multiple of the granule (32 bytes)" in refusal(simulate, [], pieces, granule_bytes=32)
     few = refusal(simulate, [], arenas=WarpArenas(arenas=64), heap_bytes=1024)
-    assert few.startswith("warp_arenas.arenas must leave each at least two granules of 16 bytes. Got 64. Nearest: 32.")
+    assert few == (
+        "policy.arenas.warp_arenas.arenas must leave each at least two granules of 16 bytes. Got 64. Nearest: 32."
+    )
     buddy = BitmapArena(placement="buddy")
     large = refusal(simulate, batch([4]), None, buddy, heap_bytes=1 << 30)
     assert large.startswith("options.heap_bytes under buddy must be at most 4194304 granules an arena.")
@@ -229,7 +231,7 @@ def test_a_policy_of_ones_own_is_named_when_it_breaks_its_question():
             part[0], leader[0] = 1, 0
             return 1
 
-    with pytest.raises(PolicyError, match=r"twice\(.*\) answered 1 for the call of thread 0|twice answered 1"):
+    with pytest.raises(PolicyError, match=r"twice \(serve\) answered 1: parts, .*; at the call of thread 0"):
         simulate(batch([4]), Twice())
 
 

@@ -571,7 +571,7 @@ class Nobody(Target):
         (
             "driver",
             Squatter(),
-            r"squatter \(driver\) answered granule 0, from which on not all .* at request 1 \(9 bytes",
+            r"squatter \(driver\) answered 0, which is not the start of a free range.* at request 1 \(9 bytes",
         ),
         ("target", Nobody(), r"nobody \(target\) gave card 1 a score that is no number"),
     ],

@@ -159,6 +159,6 @@ def test_an_answer_that_overlaps_is_told_with_the_length_that_was_asked_for():
     with pytest.raises(PolicyError) as wrong:
         simulate([(0, 4, 9), (1, 5, 9)], segments=16, placement=Overlaps())
     assert str(wrong.value) == (
-        "overlaps answered 0, which is not the start of a free range of 5 segments, for workgroup 1 (5 segments) at "
-        "cycle 1. -1 says that a request does not fit now."
+        "overlaps answered 0, which is not the start of a free range; -1 says that a request does not fit now; at "
+        "workgroup 1 (5 segments) at cycle 1."
     )

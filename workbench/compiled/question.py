@@ -59,11 +59,14 @@ class Question:
         The type of what an answer returns.
     answers : str
         What that number means, for those who write an answer.
+    wrong : str
+        What an answer did that its rule does not allow, after the policy's name; `{answer}` is what it returned.
     """
 
-    def __init__(self, name: str, see: type, returns: str = "int64", answers: str = "") -> None:
+    def __init__(self, name: str, see: type, returns: str = "int64", answers: str = "", wrong: str = "") -> None:
         self.name = name
         self.answers = answers
+        self.wrong = wrong
         self.see = see
         self.parameters = tuple(_BEFORE.get(field, field) for field in fields_of(see))
         self._number = register(name, see)

@@ -3,45 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Setup
-from workbench.engines.first_runs import FirstRuns
-from workbench.engines.log_room import with_log_room
+from workbench.engines.kit import Attempt, Given, Simulator, Stop, slot
 from workbench.engines.shared_memory_loop import (
-    ANSWER,
-    AT_CYCLE,
-    AT_ROW,
-    ATTEMPTS,
-    BLOCKED,
     COMPACTING,
     CONTIGUOUS,
-    FINE,
-    MOVES,
-    NOT_FREE,
-    POLICY_RAISED,
-    REFUSALS,
+    COUNT,
+    FAULT,
     SCATTERED,
-    STATUS,
     Jobs,
     Rules,
     State,
     new_state,
     simulate,
 )
-from workbench.errors import InputError, PolicyError
+from workbench.errors import InputError
 from workbench.levers import Spec, lever
-from workbench.machine import Described, Machine
-from workbench.policies.failing import why_it_failed
-from workbench.policies.placement.question import Placement
+from workbench.machine import Machine
+from workbench.policies.placement.question import Placement, ReadyPlacement
+from workbench.policies.queueing import QueuePolicy, RetryPolicy
 from workbench.records.shared_memory import SharedMemoryRecord
-from workbench.streams import Streams
 from workbench.workloads.workload import Workgroups
-
-_first_runs = FirstRuns()
 
 _LAYOUTS = {"contiguous": CONTIGUOUS, "scattered": SCATTERED, "compacting": COMPACTING}
 
@@ -60,60 +45,80 @@ class SharedMemoryOptions(Spec):
     )
 
 
-class SharedMemory:
+class Slots(NamedTuple):
+    """What is decided."""
+
+    placement: Placement = slot("nearest_boundary")
+    queue: QueuePolicy = slot("fifo_head_only")
+    retry: RetryPolicy = slot("next_cycle")
+
+
+class Run(NamedTuple):
+    """What the setup and the seed determine."""
+
+    given: Given[Slots, SharedMemoryOptions, Machine]
+    wanted: Workgroups
+    jobs: Jobs
+    rules: Rules
+
+
+class Play(NamedTuple):
+    """The arguments of the loop."""
+
+    jobs: Jobs
+    rules: Rules
+    policy: ReadyPlacement
+    state: State
+
+
+class SharedMemory(Simulator[SharedMemoryRecord]):
     """One compute unit: a queue, an allocator, a memory of equal segments."""
 
-    name: ClassVar[str] = "shared_memory"
-    revision: ClassVar[int] = 1
-    slots: ClassVar[Mapping[str, str]] = {
-        "placement": "nearest_boundary",
-        "queue": "fifo_head_only",
-        "retry": "next_cycle",
-    }
-    options: ClassVar[type[Spec]] = SharedMemoryOptions
-    machine: ClassVar[type[Described]] = Machine
-    wants: ClassVar[str] = "workgroups"
+    name = "shared_memory"
+    revision = 1
+    decides = Slots
+    options = SharedMemoryOptions
+    machine = Machine
+    wants = "workgroups"
+    state, counts, faults = State, COUNT, FAULT
 
-    def asks(self, slot: str) -> str:
-        """The question that the policy of a slot answers: of the same name."""
-        return slot
+    def read(self, given: Given[Slots, SharedMemoryOptions, Machine]) -> Run:
+        wanted = given.setup.workload.workgroups(given.machine, given.streams)
+        jobs = admitted(wanted, given.slots.placement, given.machine.segments)
+        return Run(given, wanted, jobs, _rules(given))
 
-    def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> SharedMemoryRecord:
-        """Run the queue of one seed to its end.
+    def begin(self, run: Run, attempt: Attempt) -> Play:
+        placement, streams, segments = run.given.slots.placement, run.given.streams, run.rules.segments
+        ready = placement.ready(segments, streams.integer("placement"), attempt.checked)
+        return Play(run.jobs, run.rules, ready, new_state(run.jobs.arrival.size, run.rules, attempt.room))
 
-        Parameters
-        ----------
-        seed : int
-            Names the workload's random streams and the policy's own.
-        events : bool
-            Keep refusals; what happens is the same.
-        checked : bool
-            Test every array index of the policy's compiled answer; the first run of a user's policy in a process
-            always does, for compiled code reads past the end of an array without a word.
+    def loop(self, play: Play) -> None:
+        simulate(*play)
 
-        Raises
-        ------
-        InputError
-            A workgroup asks for more segments than there are.
-        PolicyError
-            The placement policy raised, answered a range that is not free, or refused for ever.
-        """
-        streams = Streams(seed)
-        placement = setup.policies["placement"]
-        assert isinstance(placement, Placement)
-        wanted = setup.workload.workgroups(setup.machine, streams)
-        jobs = admitted(wanted, placement, setup.machine.segments)
-        rules = _rules(setup, placement)
-        memory_seed = streams.integer("placement")
-        with _first_runs.watched([placement], checked) as checked:
-            play = partial(_run, jobs, rules, placement, memory_seed, checked)
-            state = with_log_room(play, partial(_logged, events=events))
-        return _record(wanted, jobs, rules, placement, state)
+    def words(self, run: Run, state: State, stop: Stop) -> Mapping[str, Any]:
+        return {"where": f"at workgroup {stop.row} ({run.jobs.length[stop.row]} segments) at cycle {stop.cycle}"}
 
-    def admit(self, setup: Setup, seed: int) -> None:
-        """Refuse a setup whose workgroups cannot all fit an empty memory."""
-        placement: Any = setup.policies["placement"]
-        admitted(setup.workload.workgroups(setup.machine, Streams(seed)), placement, setup.machine.segments)
+    def record(self, run: Run, play: Play) -> SharedMemoryRecord:
+        placement, jobs, rules, state = run.given.slots.placement, run.jobs, run.rules, play.state
+        return SharedMemoryRecord(
+            segments=rules.segments,
+            layout=placement.layout,
+            addressed=placement.addressed,
+            release_first=bool(rules.release_first),
+            arrival=jobs.arrival,
+            asked=run.wanted.length,
+            length=jobs.length,
+            grant=state.grant,
+            start=state.start,
+            release=state.start + jobs.duration,
+            base=state.base,
+            serial=state.serial,
+            refused=state.refused,
+            attempts=int(state.counters[COUNT.attempts]),
+            blocked_cycles=int(state.counters[COUNT.blocked]),
+            moves=state.moves,
+            refusals=state.refusals,
+        )
 
 
 def admitted(wanted: Workgroups, placement: Placement, segments: int) -> Jobs:
@@ -128,66 +133,15 @@ def admitted(wanted: Workgroups, placement: Placement, segments: int) -> Jobs:
     return Jobs(wanted.arrival, length, np.asarray(placement.lasting(wanted.duration), np.int64))
 
 
-def _rules(setup: Setup, placement: Placement) -> Rules:
-    options: Any = setup.options
-    queue: Any = setup.policies["queue"]
-    retry: Any = setup.policies["retry"]
+def _rules(given: Given[Slots, SharedMemoryOptions, Machine]) -> Rules:
+    slots, options = given.slots, given.options
     return Rules(
-        segments=setup.machine.segments,
-        look_ahead=queue.look_ahead(),
-        retry_cycles=retry.cycles(),
+        segments=given.machine.segments,
+        look_ahead=slots.queue.look_ahead(),
+        retry_cycles=slots.retry.cycles(),
         release_first=int(options.same_cycle_order == "release_first"),
         grants_a_cycle=options.allocs_per_cycle,
         latency_cycles=options.latency_cycles,
-        layout=_LAYOUTS[placement.layout],
-        cycles_per_moved_segment=getattr(placement, "cycles_per_moved_segment", 0),
-    )
-
-
-def _run(
-    jobs: Jobs, rules: Rules, placement: Placement, seed: int, checked: bool, moves: int = 0, refusals: int = 0
-) -> State:
-    state = new_state(jobs.arrival.size, rules, moves, refusals)
-    ready = placement.ready(rules.segments, seed, checked)
-    simulate(jobs, rules, ready, state)
-    if state.counters[STATUS] != FINE:
-        raise _broken(placement, jobs, rules, state)
-    return state
-
-
-def _logged(state: State, events: bool) -> tuple[int, int]:
-    """Moves are always kept."""
-    return int(state.counters[MOVES]), int(state.counters[REFUSALS]) if events else 0
-
-
-def _broken(placement: Placement, jobs: Jobs, rules: Rules, state: State) -> PolicyError:
-    status, cycle, row, answer = (int(state.counters[k]) for k in (STATUS, AT_CYCLE, AT_ROW, ANSWER))
-    asked = f"workgroup {row} ({jobs.length[row]} segments) at cycle {cycle}"
-    if status == POLICY_RAISED:
-        return PolicyError(f"{placement.short()} {why_it_failed(placement)}; at {asked}.")
-    if status == NOT_FREE:
-        what = f"answered {answer}, which is not the start of a free range of {jobs.length[row]} segments"
-        return PolicyError(f"{placement.short()} {what}, for {asked}. -1 says that a request does not fit now.")
-    return PolicyError(f"{placement.short()} refused {asked} for ever: nothing is left that could be released.")
-
-
-def _record(wanted: Workgroups, jobs: Jobs, rules: Rules, placement: Placement, state: State) -> SharedMemoryRecord:
-    return SharedMemoryRecord(
-        segments=rules.segments,
-        layout=placement.layout,
-        addressed=placement.addressed,
-        release_first=bool(rules.release_first),
-        arrival=jobs.arrival,
-        asked=wanted.length,
-        length=jobs.length,
-        grant=state.grant,
-        start=state.start,
-        release=state.start + jobs.duration,
-        base=state.base,
-        serial=state.serial,
-        refused=state.refused,
-        attempts=int(state.counters[ATTEMPTS]),
-        blocked_cycles=int(state.counters[BLOCKED]),
-        moves=state.moves,
-        refusals=state.refusals,
+        layout=_LAYOUTS[slots.placement.layout],
+        cycles_per_moved_segment=getattr(slots.placement, "cycles_per_moved_segment", 0),
     )

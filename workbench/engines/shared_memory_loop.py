@@ -7,11 +7,13 @@ A refused head is asked about again at the first due retry after something happe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, allocating, kernel
+from workbench.compiled import NO_ANSWER, RAISED, kernel
+from workbench.engines.kit import FINE, STOP, column, fail, log, made, numbered, raised, wrong
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken, next_free
@@ -20,27 +22,40 @@ from workbench.structures.timetable import NEVER, Timetable, new_timetable, next
 place = PLACE.ask
 tell = TOLD.ask
 
-FINE, NOT_FREE, POLICY_RAISED, STARVED = 0, 1, 2, 3
 CONTIGUOUS, SCATTERED, COMPACTING = 0, 1, 2
 NOBODY = -1
 NEEDS_ROOM = -2
 """An answer of the loop itself: fits once live ranges have been moved together."""
 
-(
-    HEAD,
-    FREE_SEGMENTS,
-    GRANTS,
-    ATTEMPTS,
-    BLOCKED,
-    MOVES,
-    REFUSALS,
-    BUSY_UNTIL,
-    REFUSED_AT,
-    STATUS,
-    AT_CYCLE,
-    AT_ROW,
-    ANSWER,
-) = range(13)
+
+class Counters(NamedTuple):
+    """Where a run stands, and what it has counted."""
+
+    head: int
+    """The row at the head of the queue."""
+    free_segments: int
+    grants: int
+    attempts: int
+    blocked: int
+    """Cycles in which the head waited although enough segments were free in total."""
+    moves: int
+    refusals: int
+    busy_until: int
+    """The cycle until which ranges are moved."""
+    refused_at: int
+    """One more than the cycle of the last refusal that was kept."""
+
+
+class Faults(NamedTuple):
+    """What stops a run."""
+
+    none: int
+    not_free: int = wrong("placement")
+    placement_raised: int = raised("placement")
+    starved: int = wrong("placement", "refuses for ever: nothing is left that could be released")
+
+
+COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
 
 
 class Jobs(NamedTuple):
@@ -68,49 +83,42 @@ class Rules(NamedTuple):
 class State(NamedTuple):
     """What changes during a run."""
 
-    counters: np.ndarray
-    """int64[13], named by the constants above."""
     free: np.ndarray
     """uint64[words], the free map."""
     due: Timetable
     """The releases to come; each entry carries the row of its workgroup."""
     after: np.ndarray
     """int32[workgroups], the row behind each in the queue."""
-    grant: np.ndarray
-    """int64[workgroups], the cycle at which the allocator granted each."""
-    start: np.ndarray
-    """int64[workgroups], the cycle at which each began to run."""
-    base: np.ndarray
-    """int32[workgroups], the first segment of each grant."""
-    serial: np.ndarray
-    """int32[workgroups], the place of each grant in the order of all grants."""
-    refused: np.ndarray
-    """bool[workgroups], whether each was ever refused."""
-    owner: np.ndarray
-    """int32[segments], the row that holds each segment; kept for layouts that are not contiguous."""
-    moves: np.ndarray
-    refusals: np.ndarray
+    counters: np.ndarray = column(np.int64, len(STOP) + len(COUNT))
+    grant: np.ndarray = column(np.int64, "workgroups", fill=-1)
+    """The cycle at which the allocator granted each."""
+    start: np.ndarray = column(np.int64, "workgroups", fill=-1)
+    """The cycle at which each began to run."""
+    base: np.ndarray = column(np.int32, "workgroups", fill=-1)
+    """The first segment of each grant."""
+    serial: np.ndarray = column(np.int32, "workgroups", fill=-1)
+    """The place of each grant in the order of all grants."""
+    refused: np.ndarray = column(np.bool_, "workgroups")
+    """Whether each was ever refused."""
+    owner: np.ndarray = column(np.int32, "segments", fill=NOBODY)
+    """The row that holds each segment; kept for layouts that are not contiguous."""
+    moves: np.ndarray = log("moves", 5, kept="always")
+    """Cycle, row, old start, new start, the row for which room was made."""
+    refusals: np.ndarray = log("refusals", 3)
+    """Cycle, row, free segments."""
 
 
-@allocating
-def new_state(workgroups: int, rules: Rules, moves: int, refusals: int) -> State:
-    """An empty memory and a full queue, with room for so many log rows."""
-    counters = np.zeros(13, np.int64)
-    counters[FREE_SEGMENTS] = rules.segments
-    return State(
-        counters,
-        all_free(rules.segments),
-        new_timetable(rules.segments + 1),
-        np.arange(1, workgroups + 1).astype(np.int32),
-        np.full(workgroups, -1),
-        np.full(workgroups, -1),
-        np.full(workgroups, -1).astype(np.int32),
-        np.full(workgroups, -1).astype(np.int32),
-        np.zeros(workgroups, np.bool_),
-        np.full(rules.segments, NOBODY).astype(np.int32),
-        np.zeros((moves, 5), np.int64),
-        np.zeros((refusals, 3), np.int64),
+def new_state(workgroups: int, rules: Rules, room: Mapping[str, int]) -> State:
+    """Return an empty memory and a full queue."""
+    state = made(
+        State,
+        {"workgroups": workgroups, "segments": rules.segments, **room},
+        free=all_free(rules.segments),
+        due=new_timetable(rules.segments + 1),
+        after=np.arange(1, workgroups + 1, dtype=np.int32),
     )
+    state.counters[COUNT.free_segments] = rules.segments
+    return state
 
 
 @kernel
@@ -119,7 +127,7 @@ def simulate(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State) -> 
     counters = state.counters
     now = attempt = jobs.arrival[0] if jobs.arrival.size else NEVER
     blocked = False
-    while now != NEVER and counters[STATUS] == FINE:
+    while now != NEVER and counters[STOP.fault] == FINE:
         if rules.release_first:
             _release_due(jobs, rules, policy, state, now)
         if now == attempt:
@@ -147,7 +155,7 @@ def _release_due(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State,
 def _give_back(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: int, now: int) -> None:
     length = jobs.length[row]
     start = int(state.base[row])
-    state.counters[FREE_SEGMENTS] += length
+    state.counters[COUNT.free_segments] += length
     if rules.layout == CONTIGUOUS:
         mark_free(state.free, start, length)
     else:
@@ -157,16 +165,16 @@ def _give_back(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, r
             policy.released, PlacementNotice(state.free, rules.segments, start, length, policy.params, policy.memory)
         )
         if status == RAISED:
-            _fail(state.counters, POLICY_RAISED, now, row, RAISED)
+            fail(state.counters, FAULT.placement_raised, now, row, RAISED)
 
 
 @kernel
 def _attempt(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now: int) -> bool:
     """Grant up to the cycle's quota; True when the queue's head was refused."""
     counters = state.counters
-    counters[ATTEMPTS] += 1
+    counters[COUNT.attempts] += 1
     for _ in range(rules.grants_a_cycle):
-        if counters[HEAD] >= jobs.arrival.size or jobs.arrival[counters[HEAD]] > now:
+        if counters[COUNT.head] >= jobs.arrival.size or jobs.arrival[counters[COUNT.head]] > now:
             return False
         if not _grant_one(jobs, rules, policy, state, now):
             return True
@@ -176,7 +184,7 @@ def _attempt(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now
 @kernel
 def _grant_one(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, now: int) -> bool:
     """Grant the first workgroup within the look-ahead that fits; False when none does."""
-    before, row = NOBODY, state.counters[HEAD]
+    before, row = NOBODY, state.counters[COUNT.head]
     for _ in range(rules.look_ahead + 1):
         if row >= jobs.arrival.size or jobs.arrival[row] > now:
             return False
@@ -199,20 +207,20 @@ def _ask(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: in
     A policy is not asked when fewer segments are free in total than the request needs: no answer could be right.
     """
     length = jobs.length[row]
-    if state.counters[FREE_SEGMENTS] < length:
+    if state.counters[COUNT.free_segments] < length:
         return REFUSED
     answer = place(policy.answer, PlacementView(state.free, rules.segments, length, policy.params, policy.memory))
     if answer == REFUSED:
         return NEEDS_ROOM if rules.layout == COMPACTING else REFUSED
     if answer == RAISED:
-        _fail(state.counters, POLICY_RAISED, now, row, answer)
+        fail(state.counters, FAULT.placement_raised, now, row, answer)
         return REFUSED
     if rules.layout == SCATTERED:
         fits = answer >= 0
     else:
         fits = 0 <= answer <= rules.segments - length and is_free(state.free, answer, length)
     if not fits:
-        _fail(state.counters, NOT_FREE, now, row, answer)
+        fail(state.counters, FAULT.not_free, now, row, answer)
         return REFUSED
     return answer
 
@@ -220,7 +228,7 @@ def _ask(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: in
 @kernel
 def _take_off_queue(state: State, before: int, row: int) -> None:
     if before == NOBODY:
-        state.counters[HEAD] = state.after[row]
+        state.counters[COUNT.head] = state.after[row]
     else:
         state.after[before] = state.after[row]
 
@@ -230,49 +238,49 @@ def _book(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: i
     length, start = jobs.length[row], now + rules.latency_cycles
     if answer == NEEDS_ROOM:
         start += _compact(jobs, rules, state, now, row) * rules.cycles_per_moved_segment
-        state.counters[BUSY_UNTIL] = start - rules.latency_cycles
+        state.counters[COUNT.busy_until] = start - rules.latency_cycles
         answer = next_free(state.free, 0)
     if rules.layout == CONTIGUOUS:
         mark_taken(state.free, answer, length)
     else:
         answer = _take_owned(rules, state, row, answer, length)
-    state.counters[FREE_SEGMENTS] -= length
+    state.counters[COUNT.free_segments] -= length
     state.grant[row] = now
     state.start[row] = start
     state.base[row] = answer
-    state.serial[row] = state.counters[GRANTS]
-    state.counters[GRANTS] += 1
+    state.serial[row] = state.counters[COUNT.grants]
+    state.counters[COUNT.grants] += 1
     put(state.due, start + jobs.duration[row], row)
     if policy.granted != NO_ANSWER:
         status = tell(
             policy.granted, PlacementNotice(state.free, rules.segments, answer, length, policy.params, policy.memory)
         )
         if status == RAISED:
-            _fail(state.counters, POLICY_RAISED, now, row, RAISED)
+            fail(state.counters, FAULT.placement_raised, now, row, RAISED)
 
 
 @kernel
 def _next_attempt(jobs: Jobs, rules: Rules, state: State, now: int, blocked: bool, changed: bool) -> int:
     counters = state.counters
-    head = counters[HEAD]
+    head = counters[COUNT.head]
     if head >= jobs.arrival.size:
         return NEVER
     if not blocked:
-        return max(now + 1, jobs.arrival[head], counters[BUSY_UNTIL])
+        return max(now + 1, jobs.arrival[head], counters[COUNT.busy_until])
     helped = now + 1 if changed else next_due(state.due)
     if not changed and not rules.release_first and helped != NEVER:
         helped += 1
     if rules.retry_cycles > 0 and rules.look_ahead > 0:
         helped = min(helped, _next_candidate(jobs, rules, state, now))
     if helped == NEVER:
-        _fail(counters, STARVED, now, head, REFUSED)
+        fail(counters, FAULT.starved, now, head, REFUSED)
         return NEVER
     if rules.retry_cycles == 1:
         helped = max(helped, now + 1)
-        counters[ATTEMPTS] += helped - now - 1
+        counters[COUNT.attempts] += helped - now - 1
     elif rules.retry_cycles > 1:
         tries = max((helped - now + rules.retry_cycles - 1) // rules.retry_cycles, 1)
-        counters[ATTEMPTS] += tries - 1
+        counters[COUNT.attempts] += tries - 1
         helped = now + tries * rules.retry_cycles
     return helped
 
@@ -280,7 +288,7 @@ def _next_attempt(jobs: Jobs, rules: Rules, state: State, now: int, blocked: boo
 @kernel
 def _next_candidate(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
     """When the next workgroup enters the look-ahead, NEVER when the look-ahead is full or no more will come."""
-    row = state.counters[HEAD]
+    row = state.counters[COUNT.head]
     for _ in range(rules.look_ahead + 1):
         if row >= jobs.arrival.size:
             return NEVER
@@ -293,33 +301,25 @@ def _next_candidate(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
 @kernel
 def _count_blocked(jobs: Jobs, state: State, now: int, following: int) -> None:
     """Count the cycles in which the head waits, refused before, although enough segments are free in total."""
-    head = state.counters[HEAD]
+    head = state.counters[COUNT.head]
     if following == NEVER or head >= jobs.arrival.size or not state.refused[head]:
         return
-    if state.counters[FREE_SEGMENTS] >= jobs.length[head]:
-        state.counters[BLOCKED] += following - now
+    if state.counters[COUNT.free_segments] >= jobs.length[head]:
+        state.counters[COUNT.blocked] += following - now
 
 
 @kernel
 def _log_refusal(state: State, now: int) -> None:
     """Keep that the head was refused, once a cycle however many grants behind it the cycle has."""
-    if state.counters[REFUSED_AT] == now + 1:
+    if state.counters[COUNT.refused_at] == now + 1:
         return
-    state.counters[REFUSED_AT] = now + 1
-    at = state.counters[REFUSALS]
+    state.counters[COUNT.refused_at] = now + 1
+    at = state.counters[COUNT.refusals]
     if at < state.refusals.shape[0]:
         state.refusals[at, 0] = now
-        state.refusals[at, 1] = state.counters[HEAD]
-        state.refusals[at, 2] = state.counters[FREE_SEGMENTS]
-    state.counters[REFUSALS] += 1
-
-
-@kernel
-def _fail(counters: np.ndarray, status: int, now: int, row: int, answer: int) -> None:
-    """Keep the first thing that went wrong; what follows from it is not news."""
-    if counters[STATUS] != FINE:
-        return
-    counters[STATUS], counters[AT_CYCLE], counters[AT_ROW], counters[ANSWER] = status, now, row, answer
+        state.refusals[at, 1] = state.counters[COUNT.head]
+        state.refusals[at, 2] = state.counters[COUNT.free_segments]
+    state.counters[COUNT.refusals] += 1
 
 
 @kernel
@@ -370,8 +370,8 @@ def _move(state: State, now: int, row: int, old: int, new: int, length: int, for
         state.owner[old + k] = NOBODY
     for k in range(length):
         state.owner[new + k] = row
-    at = state.counters[MOVES]
+    at = state.counters[COUNT.moves]
     if at < state.moves.shape[0]:
         log = state.moves[at]
         log[0], log[1], log[2], log[3], log[4] = now, row, old, new, for_row
-    state.counters[MOVES] += 1
+    state.counters[COUNT.moves] += 1

@@ -8,15 +8,13 @@ import numbers
 import operator
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbench.errors import nearest_name, wrong_value
-
-if TYPE_CHECKING:
-    from workbench.levers.lever import Lever
+from workbench.levers.shape import Shape
 
 
-def _integer(lv: Lever, value: Any, path: str, where: str) -> int:
+def _integer(lv: Shape, value: Any, path: str, where: str) -> int:
     whole = _as_whole(value)
     if whole is None or not _inside(lv, whole) or (lv.scale == "power_of_two" and whole & (whole - 1)):
         expected = _powers(lv) if lv.scale == "power_of_two" else f"whole number{_range(lv)}"
@@ -24,26 +22,26 @@ def _integer(lv: Lever, value: Any, path: str, where: str) -> int:
     return whole
 
 
-def _number(lv: Lever, value: Any, path: str, where: str) -> float:
+def _number(lv: Shape, value: Any, path: str, where: str) -> float:
     real = _as_real(value) if isinstance(value, numbers.Real) else None
     if real is None or not math.isfinite(real) or not _inside(lv, real):
         raise wrong_value(where, path, f"must be a number{_range(lv)}", value, nearest(lv, value))
     return real + 0.0  # makes -0.0 the same as 0.0, which has the same meaning and should have the same digest
 
 
-def _switch(lv: Lever, value: Any, path: str, where: str) -> bool:
+def _switch(lv: Shape, value: Any, path: str, where: str) -> bool:
     if isinstance(value, bool) or type(value).__name__ == "bool":  # numpy's bool is another type of the same name
         return bool(value)
     raise wrong_value(where, path, "must be true or false", value)
 
 
-def _choice(lv: Lever, value: Any, path: str, where: str) -> str:
+def _choice(lv: Shape, value: Any, path: str, where: str) -> str:
     if isinstance(value, str) and value in lv.choices:
         return value
     raise wrong_value(where, path, f"must be one of {', '.join(lv.choices)}", value, nearest_name(value, lv.choices))
 
 
-def _text(lv: Lever, value: Any, path: str, where: str) -> str:
+def _text(lv: Shape, value: Any, path: str, where: str) -> str:
     text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str) or not text.isprintable() or not (text or lv.default == ""):
         form = f" ({lv.description})" if lv.description and isinstance(value, (Mapping, list, tuple)) else ""
@@ -51,19 +49,19 @@ def _text(lv: Lever, value: Any, path: str, where: str) -> str:
     return text
 
 
-def _many(lv: Lever, value: Any, path: str, where: str) -> tuple[Any, ...]:
+def _many(lv: Shape, value: Any, path: str, where: str) -> tuple[Any, ...]:
     if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
         raise wrong_value(where, path, "must be a list of numbers", value)
     check = _integer if lv.kind == "integers" else _number
     return tuple(check(lv, item, f"{path}[{k}]", where) for k, item in enumerate(value))
 
 
-def _spec(lv: Lever, value: Any, path: str, where: str) -> Any:
+def _spec(lv: Shape, value: Any, path: str, where: str) -> Any:
     assert lv.spec is not None
     return lv.spec.read(value, path, where)
 
 
-def _specs(lv: Lever, value: Any, path: str, where: str) -> tuple[Any, ...]:
+def _specs(lv: Shape, value: Any, path: str, where: str) -> tuple[Any, ...]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
         raise wrong_value(where, path, "must be a list", value)
     return tuple(_spec(lv, item, f"{path}[{k}]", where) for k, item in enumerate(value))
@@ -82,7 +80,7 @@ CHECKS: dict[str, Callable[[Any, Any, str, str], Any]] = {
 }
 
 
-def nearest(lv: Lever, value: Any) -> float | None:
+def nearest(lv: Shape, value: Any) -> float | None:
     """The valid value nearest to a wrong one, None where there is none to name; a number in quotes counts as one."""
     real = _as_real(value)
     if real is None:
@@ -128,18 +126,18 @@ def _as_real(value: Any) -> float | None:
     return None if math.isnan(real) else real
 
 
-def _inside(lv: Lever, value: float) -> bool:
+def _inside(lv: Shape, value: float) -> bool:
     return (lv.least is None or value >= lv.least) and (lv.most is None or value <= lv.most)
 
 
-def _powers(lv: Lever) -> str:
+def _powers(lv: Shape) -> str:
     """The powers of two of a range; one that begins at 0 allows 0 as well."""
     if lv.least is None or lv.least > 0:
         return f"power of two{_range(lv)}"
     return f"power of two{_range(dataclasses.replace(lv, least=1))}, or 0"
 
 
-def _range(lv: Lever) -> str:
+def _range(lv: Shape) -> str:
     least, most = _bound(lv.least), _bound(lv.most)
     if least and most:
         return f" from {least} to {most}"

@@ -5,13 +5,10 @@ from __future__ import annotations
 import inspect
 import sys
 import typing
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from workbench.errors import InputError
 from workbench.levers.lever import Declaration, Kind, Lever
-
-if TYPE_CHECKING:
-    from workbench.levers.spec import Spec
 
 _PLAIN_KINDS: dict[Any, Kind] = {
     int: "integer",
@@ -23,13 +20,13 @@ _PLAIN_KINDS: dict[Any, Kind] = {
 }
 
 
-def declared_levers(cls: type, base: type[Spec]) -> dict[str, Lever]:
+def declared_levers(cls: type, base: type) -> dict[str, Lever]:
     """The levers that a class body declares, in order; the class keeps none of the declarations as attributes."""
     found = {name: value for name, value in vars(cls).items() if isinstance(value, Declaration)}
     return {name: _lever(cls, base, name, declared) for name, declared in found.items()}
 
 
-def _lever(cls: type, base: type[Spec], name: str, declared: Declaration) -> Lever:
+def _lever(cls: type, base: type, name: str, declared: Declaration) -> Lever:
     if hasattr(base, name) or callable(getattr(super(cls, cls), name, None)):
         raise InputError(f"{cls.__name__}.{name} cannot be a lever: its class has another {name}; choose another name.")
     delattr(cls, name)
@@ -40,7 +37,7 @@ def _lever(cls: type, base: type[Spec], name: str, declared: Declaration) -> Lev
     return Lever(name, kind, **declared, **extra)
 
 
-def _kind(cls: type, base: type[Spec], name: str) -> tuple[Kind, dict[str, Any]]:
+def _kind(cls: type, base: type, name: str) -> tuple[Kind, dict[str, Any]]:
     annotation = _annotation(cls, name)
     if typing.get_origin(annotation) is Literal:
         return "choice", {"choices": typing.get_args(annotation)}

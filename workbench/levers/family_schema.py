@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, Protocol
 
-if TYPE_CHECKING:
-    from workbench.levers.family import Family
+from workbench.levers.lever import Lever
 
 
-def family_schema(cls: type[Family], without: Collection[str] = ()) -> dict[str, Any]:
+class _Member(Protocol):
+    """The class of a member of a family."""
+
+    levers: ClassVar[Mapping[str, Lever]]
+    brief: ClassVar[tuple[str, ...]]
+
+
+class _Family(Protocol):
+    """The class of a family's base."""
+
+    members: ClassVar[dict[str, Any]]
+    bare: ClassVar[str]
+
+
+def family_schema(cls: type[_Family], without: Collection[str] = ()) -> dict[str, Any]:
     """One alternative a member, and the short forms that a family allows.
 
     A member that holds a member of its own family describes that one `without` its own name, or there would be no end.
@@ -20,7 +33,7 @@ def family_schema(cls: type[Family], without: Collection[str] = ()) -> dict[str,
     return {"anyOf": [*bare, {"enum": sorted(alone)}, *(_named(member) for member in members)]}
 
 
-def brief_schemas(cls: type[Family]) -> list[dict[str, Any]]:
+def brief_schemas(cls: type[_Member]) -> list[dict[str, Any]]:
     """The form of a member without the names of its levers; none where there is no such form."""
     shapes = [_undescribed(cls.levers[name].schema()) for name in cls.brief]
     if len(shapes) < 2:

@@ -4,46 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from workbench.levers.checks import CHECKS
 from workbench.levers.schemas import SCHEMAS
+from workbench.levers.shape import REQUIRED, Kind, Scale, Shape
 
-if TYPE_CHECKING:
-    from workbench.levers.spec import Spec
-
-Kind = Literal["integer", "number", "switch", "choice", "text", "integers", "numbers", "spec", "specs"]
-Scale = Literal["linear", "log", "power_of_two"]
-
-
-class _Required:
-    """The default of a lever that has none; there is one, in every process."""
-
-    def __repr__(self) -> str:
-        return "REQUIRED"
-
-    def __reduce__(self) -> str:
-        return "REQUIRED"
-
-
-REQUIRED: Any = _Required()
+__all__ = ["REQUIRED", "Declaration", "Kind", "Lever", "Scale", "lever"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Lever:
+class Lever(Shape):
     """One declared parameter."""
-
-    name: str
-    kind: Kind
-    default: Any = REQUIRED
-    least: float | None = None
-    most: float | None = None
-    step: float | None = None
-    scale: Scale = "linear"
-    unit: str = ""
-    description: str = ""
-    choices: tuple[str, ...] = ()
-    spec: type[Spec] | None = None
 
     @property
     def label(self) -> str:

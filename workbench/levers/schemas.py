@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from workbench.levers.lever import Lever
+from workbench.levers.shape import Shape
 
 
 def _numeric(kind: str) -> Callable[[Any], dict[str, Any]]:
-    def schema(lv: Lever) -> dict[str, Any]:
+    def schema(lv: Shape) -> dict[str, Any]:
         ends = {"minimum": lv.least, "maximum": lv.most}
         return {"type": kind, **{key: end for key, end in ends.items() if end is not None}}
 
@@ -21,7 +20,7 @@ def _many(kind: str) -> Callable[[Any], dict[str, Any]]:
     return lambda lv: {"type": "array", "items": _numeric(kind)(lv)}
 
 
-def _as_written(lv: Lever) -> dict[str, Any]:
+def _as_written(lv: Shape) -> dict[str, Any]:
     """A spec as it writes itself in a list: by name, with its levers."""
     assert lv.spec is not None
     shape: dict[str, Any] = {"type": "object", "additionalProperties": False, "required": [lv.spec.name]}

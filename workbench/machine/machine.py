@@ -14,6 +14,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.levers import Lever, lever
 from workbench.machine.described import Described
+from workbench.machine.preset import preset_for_device, presets_holding
 from workbench.machine.resource import Resource
 from workbench.machine.resources import check_more, resources_of
 from workbench.units import Count, given_out, segments_for, segments_in, waves_for
@@ -160,8 +161,6 @@ class Machine(Described):
         >>> Machine.preset_holding(512, threads=1024, vgprs=200) is None
         True
         """
-        from workbench.machine.preset import preset_for_device, presets_holding
-
         holding = presets_holding(shared_bytes, threads, vgprs)
         own = preset_for_device(device)
         return own if own in holding else next(iter(holding), None)

@@ -17,8 +17,6 @@ import numpy as np
 
 from workbench.errors import InputError, unknown_name, wrong_value
 from workbench.levers import Lever
-from workbench.machine.described import Described
-from workbench.machine.machine import Machine
 from workbench.strict_yaml import read_mapping
 
 FOLDER = Path(__file__).parent / "presets"
@@ -33,6 +31,17 @@ MARKS = {
     "assumption": "a modelling assumption of the workbench",
 }
 DOUBTFUL = ("second_hand", "not_verified", "assumption")
+
+
+class _Kinds(dict[str, Any]):
+    """Classes by name; no part of what any one of them is."""
+
+    def __identity__(self) -> tuple[()]:
+        return ()
+
+
+KIND_OF_MACHINE = _Kinds()
+"""The class of every kind of machine: each enters itself as it is defined."""
 
 
 class Figure(NamedTuple):
@@ -55,7 +64,7 @@ class Preset(NamedTuple):
     """One of `KINDS`."""
     devices: tuple[str, ...]
     """Words in the device names of traces that were recorded on it."""
-    of: type[Described]
+    of: Any
     """The kind of machine that it is."""
     figures: Mapping[str, Figure]
 
@@ -72,12 +81,12 @@ class Preset(NamedTuple):
         return [name for name, figure in self.figures.items() if figure.mark in DOUBTFUL]
 
 
-def preset_names(of: type[Described] | None = None) -> list[str]:
+def preset_names(of: Any = None) -> list[str]:
     """Every preset's name, or those of one kind of machine."""
     return sorted(path.stem for path in _files(of))
 
 
-def _files(of: type[Described] | None = None) -> list[Path]:
+def _files(of: Any = None) -> list[Path]:
     return sorted(FOLDER.glob(f"{of.name if of else '*'}/*.yaml"))
 
 
@@ -96,12 +105,13 @@ def preset(name: str) -> Preset:
     found = {path.stem: path for path in _files()}
     if name not in found:
         raise unknown_name("", "machine preset", name, sorted(found))
-    return read_preset(found[name], Described.kinds[found[name].parent.name])
+    return read_preset(found[name], KIND_OF_MACHINE[found[name].parent.name])
 
 
-def presets(of: type[Described] | None = None) -> list[dict[str, Any]]:
+def presets(of: Any = None) -> list[dict[str, Any]]:
     """One row a preset, of every kind of machine or of one: what it is, its main figures, how many are doubtful.
 
+    >>> from workbench.machine import Machine
     >>> [row["segments"] for row in presets(Machine) if row["name"] in ("mgpusim_mi300a", "patent")]
     [256, 128]
     """
@@ -116,7 +126,7 @@ def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> li
     >>> presets_holding(100_000)
     ['mi350x', 'mi355x', 'a100', 'h100']
     """
-    cards = [preset(name) for name in preset_names(Machine) if preset(name).kind == "hardware"]
+    cards = [preset(name) for name in preset_names(KIND_OF_MACHINE["machine"]) if preset(name).kind == "hardware"]
     machines = {card.name: card.machine() for card in cards}
     asked = [np.array([count]) for count in (shared_bytes, threads, vgprs)]
     fitting = [name for name, machine in machines.items() if machine.resident(*asked)[0] > 0]
@@ -129,13 +139,13 @@ def preset_for_device(device: str) -> str | None:
     >>> preset_for_device("Tesla V100-SXM2-32GB"), preset_for_device("AMD Instinct MI210")
     ('v100', None)
     """
-    for name in preset_names(Machine):
+    for name in preset_names(KIND_OF_MACHINE["machine"]):
         if any(re.search(rf"\b{re.escape(word)}\b", device, re.IGNORECASE) for word in preset(name).devices):
             return name
     return None
 
 
-def read_preset(path: Path, of: type[Described]) -> Preset:
+def read_preset(path: Path, of: Any) -> Preset:
     """A preset of one kind of machine from its file, every key and figure checked; the file's name is the preset's."""
     given, where = read_mapping(path), path.name
     _only(where, "key", given, ("title", "kind", "devices", "figures"))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 from workbench.errors import InputError, wrong_value
 from workbench.machine.resource import Resource
-
-if TYPE_CHECKING:
-    from workbench.machine.machine import Machine
 
 USUAL = ("vgpr", "sgpr", "waves", "shared", "workgroups")
 """The resources that every machine may have, by label; those of units first."""
@@ -27,8 +24,27 @@ class _Cut(NamedTuple):
     """What a block is called in messages."""
 
 
+class _Supplies(Protocol):
+    """What a machine says of its resources."""
+
+    @property
+    def wave_size(self) -> int: ...
+    @property
+    def simds_a_unit(self) -> int: ...
+    @property
+    def vgpr_granule(self) -> int: ...
+    @property
+    def sgpr_granule(self) -> int: ...
+    @property
+    def segments(self) -> int: ...
+    @property
+    def workgroups_a_unit(self) -> int: ...
+    @property
+    def more_resources(self) -> tuple[Resource, ...]: ...
+
+
 @lru_cache(maxsize=64)
-def resources_of(machine: Machine) -> tuple[Resource, ...]:
+def resources_of(machine: _Supplies) -> tuple[Resource, ...]:
     """The resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups and its own.
 
     Raises
@@ -49,7 +65,7 @@ def resources_of(machine: Machine) -> tuple[Resource, ...]:
     return tuple(sorted(every, key=lambda resource: resource.level == "module"))
 
 
-def _of_unit(machine: Machine, cut: _Cut) -> Resource:
+def _of_unit(machine: _Supplies, cut: _Cut) -> Resource:
     supply, simds = getattr(machine, cut.lever), machine.simds_a_unit
     blocks, most = supply // (simds * cut.block), int(Resource.levers["blocks"].most or 0)
     if not 1 <= blocks <= most:

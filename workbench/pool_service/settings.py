@@ -56,7 +56,7 @@ class ServiceSettings(Spec):
                 f"the service does not serve with the cache {self.cache.name}: a region is one range of its arena, and "
                 "nothing is mapped there page by page. Take any cache but stitching and expandable_segments."
             )
-        check_named_cards(self.setup())
+        check_named_cards(self.target, self.arenas())
         largest = max(card.free_bytes for card in self.arenas().cards)
         if addresses_for(largest) >= MOST_OFFSET:
             raise InputError(f"{self.name}: a card of {largest} bytes is larger than an arena can be. Use card_bytes.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import RAISED
-from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, placement_of, probes_of
+from workbench.engines.dispatch.prepare import TOO_MANY, channels_of, levels_of, probes_of
 from workbench.engines.dispatch.shape import Columns, Shape
-from workbench.engines.engine import Setup, at_slot
+from workbench.engines.dispatch.slots import Case
+from workbench.engines.engine import at_slot
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.asking import KEPT, Speaker, compiled, plain
@@ -21,34 +20,33 @@ from workbench.structures.free_map import all_free
 from workbench.workloads.workload import Groups
 
 
-def check_policies(setup: Setup, groups: Groups, resources: tuple[Resource, ...]) -> None:
+def check_policies(case: Case, groups: Groups, resources: tuple[Resource, ...]) -> None:
     """Refuse policies whose levers do not go with the machine or the workload."""
-    found: Any = setup.policies
-    options: Any = setup.options
-    with at_slot(setup, "probe"):
-        _check_probes(setup, resources)
+    slots, options = case.slots, case.options
+    with at_slot(case.setup, "probe"):
+        _check_probes(case, resources)
     labels = [resource.label for resource in resources]
     if len(set(labels)) < len(labels):
         raise InputError(f"machine.more_resources: every resource needs a label of its own. Got {', '.join(labels)}.")
-    found["priority"].check_levels(levels_of(groups), _path(setup, "priority"))
-    found["selection"].check_run(channels_of(groups), levels_of(groups), _path(setup, "selection"))
-    for term in (found["choice"], *(term for term, _ in found["choice"].terms())):
+    slots.priority.check_levels(levels_of(groups), _path(case, "priority"))
+    slots.selection.check_run(channels_of(groups), levels_of(groups), _path(case, "selection"))
+    for term in (slots.choice, *(term for term, _ in slots.choice.terms())):
         path = f"policy.choice.{term.name}"
         term.check_resources(labels, path)
         if term.needs_heat() and not options.heat.simulated:
             raise InputError(f"{path} reads temperatures: options.heat must name a thermal model.")
 
 
-def _path(setup: Setup, slot: str) -> str:
-    return f"policy.{slot}.{setup.policies[slot].name}"
+def _path(case: Case, slot: str) -> str:
+    return f"policy.{slot}.{getattr(case.slots, slot).name}"
 
 
-def _check_probes(setup: Setup, resources: tuple[Resource, ...]) -> None:
+def _check_probes(case: Case, resources: tuple[Resource, ...]) -> None:
     """Each probe with all the resources that it serves."""
-    own, each = setup.policies["probe"], probes_of(setup, resources)
+    own, each = case.slots.probe, probes_of(case, resources)
     for probe in dict.fromkeys(one for one in each if one is not None):
         served = {r.label: r.blocks for r, one in zip(resources, each, strict=True) if one == probe}
-        probe.check_each(served, _path(setup, "probe") + _within(own, probe))
+        probe.check_each(served, _path(case, "probe") + _within(own, probe))
 
 
 def _within(own: Policy, probe: Probe) -> str:
@@ -59,32 +57,31 @@ def _within(own: Policy, probe: Probe) -> str:
     return "".join(f".{name}" for name in holders[:1]) + f".{probe.name}"
 
 
-def check_groups(setup: Setup, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:
+def check_groups(case: Case, shape: Shape, columns: Columns, resources: tuple[Resource, ...]) -> None:
     """Refuse a group that can never fit any module, even an empty one, naming the resource (spec 3, E24)."""
-    most = setup.machine.compute_units and _most_on_a_unit(setup, shape, columns)
-    probes = probes_of(setup, resources)
+    most = case.machine.compute_units and _most_on_a_unit(case, shape, columns)
+    probes = probes_of(case, resources)
     for h, resource in enumerate(resources):
         each = columns.demand[:, h]
         of_unit = resource.level == "unit"
-        wave_by_wave = of_unit and _per_wave(setup) and resource.contiguous
+        wave_by_wave = of_unit and _per_wave(case) and resource.contiguous
         asked = each * most if of_unit and not wave_by_wave else each
         taken = shape.footprint[h, np.minimum(asked, shape.footprint.shape[1] - 1)]
-        _refuse_above(setup, resource, asked, taken, _reported(setup, resource, probes[h]))
+        _refuse_above(case, resource, asked, taken, _reported(case, resource, probes[h]))
         if wave_by_wave:
-            _refuse_above(setup, resource, asked * most, taken * most, resource.blocks)
+            _refuse_above(case, resource, asked * most, taken * most, resource.blocks)
 
 
-def _per_wave(setup: Setup) -> bool:
-    options: Any = setup.options
-    return bool(options.blocks_on_a_unit == "per_wave")
+def _per_wave(case: Case) -> bool:
+    return bool(case.options.blocks_on_a_unit == "per_wave")
 
 
-def _most_on_a_unit(setup: Setup, shape: Shape, columns: Columns) -> np.ndarray:
+def _most_on_a_unit(case: Case, shape: Shape, columns: Columns) -> np.ndarray:
     """The most waves of each group that one unit of an empty module is given.
 
     0 where the policy raises or shares out wrongly: that is no fault of the workload, and the run names the policy.
     """
-    policy: Any = setup.policies["units"]
+    policy = case.slots.units
     speaker = _speaker(policy)
     most = np.zeros(int(columns.waves.max(initial=0)) + 1, np.int64)
     none = np.zeros(shape.units, np.int64)
@@ -101,36 +98,36 @@ def _speaker(policy: Policy) -> Speaker:
     return Speaker(policy, say=plain(policy) if policy.built_in else compiled(policy, checked=True))
 
 
-def _reported(setup: Setup, resource: Resource, probe: Probe | None) -> int:
+def _reported(case: Case, resource: Resource, probe: Probe | None) -> int:
     """What is reported of an empty resource: a probe that saves hardware may never say that all of it is free.
 
     A probe that raises is left to the run, which says so.
     """
-    if probe is None or placement_of(setup, resource).layout == "scattered":
+    if probe is None or case.slots.placement_of(resource).layout == "scattered":
         return resource.blocks
     found = _speaker(probe).ask(ProbeView(all_free(resource.blocks), resource.blocks, KEPT[0]))
     return resource.blocks if found == RAISED else found
 
 
-def _refuse_above(setup: Setup, resource: Resource, asked: np.ndarray, taken: np.ndarray, most: int) -> None:
+def _refuse_above(case: Case, resource: Resource, asked: np.ndarray, taken: np.ndarray, most: int) -> None:
     if not asked.size or taken.max() <= most:
         return
     row = int(np.argmax(taken > most))
     place = "one unit" if resource.level == "unit" else "a module"
-    served = _served(setup, resource, int(asked[row]), int(taken[row]))
+    served = _served(case, resource, int(asked[row]), int(taken[row]))
     why = f"{place} has {resource.blocks}"
     if most < resource.blocks:
-        why += f", of which {setup.policies['probe'].short()} reports {most} when all are free"
+        why += f", of which {case.slots.probe.short()} reports {most} when all are free"
     raise InputError(
         f"group {row} needs {asked[row]} blocks of {resource.label} in {place}{served}, but {why}: "
         "it could never be dispatched."
     )
 
 
-def _served(setup: Setup, resource: Resource, asked: int, taken: int) -> str:
+def _served(case: Case, resource: Resource, asked: int, taken: int) -> str:
     """That a placement rounds a request up, where it does."""
     if not resource.contiguous or asked > resource.blocks:
         return ""
     if taken >= TOO_MANY:
-        taken = int(placement_of(setup, resource).footprint(asked, resource.blocks))
+        taken = int(case.slots.placement_of(resource).footprint(asked, resource.blocks))
     return "" if taken == asked else f" (served with {taken})"

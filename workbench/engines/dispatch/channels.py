@@ -6,27 +6,27 @@ from workbench.compiled import kernel, routine
 from workbench.engines.dispatch.entries import behind, group_of, link
 from workbench.engines.dispatch.fitting import forget_verdicts, move_verdicts
 from workbench.engines.dispatch.shape import Columns, Rules
-from workbench.engines.dispatch.state import NEVER, NEXT_ARRIVAL, NONE, VACANT, WAITING, State
+from workbench.engines.dispatch.state import COUNT, NEVER, NONE, State
 
 
 @routine
 def put_forward(columns: Columns, rules: Rules, state: State, now: int) -> bool:
     """Let every channel put its arrived groups forward, as many as it may; True where there is a new one."""
     changed = False
-    if now < state.counters[NEXT_ARRIVAL] and not state.counters[VACANT]:
+    if now < state.counters[COUNT.next_arrival] and not state.counters[COUNT.vacant]:
         return changed
-    state.counters[NEXT_ARRIVAL], state.counters[VACANT] = NEVER, 0
+    state.counters[COUNT.next_arrival], state.counters[COUNT.vacant] = NEVER, 0
     for channel in range(rules.channels):
         while state.offered[channel] < rules.offers and state.upcoming[channel] != NONE:
             entry = state.upcoming[channel]
             arrival = columns.arrival[group_of(columns, state, entry)]
             if arrival > now:
-                state.counters[NEXT_ARRIVAL] = min(state.counters[NEXT_ARRIVAL], arrival)
+                state.counters[COUNT.next_arrival] = min(state.counters[COUNT.next_arrival], arrival)
                 break
             offer = channel * rules.offers + state.offered[channel]
             state.offer[offer] = entry
             state.upcoming[channel] = behind(columns, state, entry)
-            state.counters[WAITING] += state.offered[channel] == 0
+            state.counters[COUNT.waiting] += state.offered[channel] == 0
             state.offered[channel] += 1
             state.is_new[offer] = True
             changed = True
@@ -48,9 +48,9 @@ def take_off(columns: Columns, rules: Rules, state: State, offer: int) -> None:
         move_verdicts(state, place + 1, place)
     forget_verdicts(state, last)
     state.offer[last] = NONE
-    state.counters[VACANT] = 1
+    state.counters[COUNT.vacant] = 1
     state.offered[channel] -= 1
-    state.counters[WAITING] -= state.offered[channel] == 0
+    state.counters[COUNT.waiting] -= state.offered[channel] == 0
 
 
 @kernel
@@ -67,5 +67,5 @@ def call_back(columns: Columns, rules: Rules, state: State, channel: int, first:
         forget_verdicts(state, offer)
         state.offer[offer] = NONE
     state.offered[channel] = 0
-    state.counters[VACANT] = 1
-    state.counters[WAITING] -= 1
+    state.counters[COUNT.vacant] = 1
+    state.counters[COUNT.waiting] -= 1

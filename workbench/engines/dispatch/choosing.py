@@ -8,16 +8,16 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.dispatch.bits import members
-from workbench.engines.dispatch.entries import fail, group_of, needs
+from workbench.engines.dispatch.entries import group_of, needs
 from workbench.engines.dispatch.past import remember, warm_up
 from workbench.engines.dispatch.shape import LOWEST, RANDOM, Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import GENERATOR, LAST_MODULE, RAISED_IN, WRONG_ANSWER, State
+from workbench.engines.dispatch.state import COUNT, FAULT, State
+from workbench.engines.kit.faults import fail
 from workbench.policies.dispatch.choice.question import SCORE
 from workbench.policies.dispatch.choice.view import ChoiceView
 from workbench.structures.xorshift import below
 
 ask_score = SCORE.ask
-ABOUT_CHOICE = 5
 
 
 @routine
@@ -74,10 +74,10 @@ def _score(
         ),
     )
     if status == RAISED:
-        fail(state, RAISED_IN, now, group, term, ABOUT_CHOICE)
+        fail(state.counters, FAULT.choice_raised, now, group, term)
     for k in range(count):
         if math.isnan(scores[k]) or (math.isinf(scores[k]) and terms.weights.size > 1):
-            fail(state, WRONG_ANSWER, now, group, state.candidates[k], ABOUT_CHOICE)
+            fail(state.counters, FAULT.choice_wrong, now, group, state.candidates[k])
 
 
 @kernel
@@ -104,8 +104,8 @@ def _best(rules: Rules, state: State, count: int) -> int:
     if rules.tie == LOWEST or tied == 1:
         return modules[0]
     if rules.tie == RANDOM:
-        return modules[below(state.counters, GENERATOR, tied)]
+        return modules[below(state.counters, COUNT.generator, tied)]
     for k in range(tied):
-        if modules[k] > state.counters[LAST_MODULE]:
+        if modules[k] > state.counters[COUNT.last_module]:
             return modules[k]
     return modules[0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.compiled import kernel
 from workbench.engines.dispatch.shape import Columns, Shape
-from workbench.engines.dispatch.state import ABOUT, ANSWER, AT_CYCLE, AT_GROUP, FINE, STATUS, State
+from workbench.engines.dispatch.state import State
 
 GROUP, WAVES, LEVEL, DIVIDED, BEHIND = range(5)
 """Columns of a sub-group."""
@@ -73,13 +73,3 @@ def needs(shape: Shape, columns: Columns, state: State, entry: int, need: np.nda
     group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
     for h in range(shape.blocks.size):
         need[h] = waves * columns.demand[group, h] if h < shape.of_unit else of_module(columns, state, entry, h)
-
-
-@kernel
-def fail(state: State, status: int, now: int, group: int, answer: int, about: int) -> None:
-    """Keep the first thing that went wrong; what follows from it is not news."""
-    counters = state.counters
-    if counters[STATUS] != FINE:
-        return
-    counters[STATUS], counters[AT_CYCLE], counters[AT_GROUP] = status, now, group
-    counters[ANSWER], counters[ABOUT] = answer, about

@@ -14,24 +14,14 @@ import numpy as np
 
 from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.dispatch.bits import change, holds
-from workbench.engines.dispatch.entries import fail, group_of, needs, waves_of
+from workbench.engines.dispatch.entries import group_of, needs, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import (
-    CHANGED,
-    FINE,
-    MOVED,
-    NONE,
-    OF_WAVES,
-    RAISED_IN,
-    STATUS,
-    WRONG_ANSWER,
-    State,
-)
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
+from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.units.question import UNITS
 from workbench.policies.dispatch.units.view import UnitsView
 
 ask_units = UNITS.ask
-ABOUT_UNITS = 4
 
 
 @kernel
@@ -42,9 +32,9 @@ def shared_out(
 
     Nothing is asked any more once a policy was wrong, so that the counts of a wrong answer stay to be shown.
     """
-    if state.counters[STATUS] != FINE:
+    if state.counters[STOP.fault] != FINE:
         return NONE
-    waves = state.counters[OF_WAVES] = waves_of(columns, state, entry)
+    waves = state.counters[COUNT.of_waves] = waves_of(columns, state, entry)
     policy = policies.units
     pointer = ask_units(
         policy.answer,
@@ -54,9 +44,9 @@ def shared_out(
     for t in range(shape.units):
         given += state.counts[t] if state.counts[t] >= 0 else 1 << 40
     if pointer == RAISED:
-        fail(state, RAISED_IN, now, group_of(columns, state, entry), module, ABOUT_UNITS)
+        fail(state.counters, FAULT.units_raised, now, group_of(columns, state, entry), module)
     elif given != waves:
-        fail(state, WRONG_ANSWER, now, group_of(columns, state, entry), module, ABOUT_UNITS)
+        fail(state.counters, FAULT.units_wrong, now, group_of(columns, state, entry), module)
     return pointer
 
 
@@ -91,7 +81,7 @@ def _write_asked(
     entry, largest = state.offer[offer], shape.footprint.shape[1] - 1
     group, place = group_of(columns, state, entry), 0
     shared_out(shape, columns, policies, state, entry, module, now)
-    if state.counters[STATUS] != FINE:
+    if state.counters[STOP.fault] != FINE:
         return
     for h in range(shape.blocks.size):
         wave_by_wave = rules.a_block_a_wave and shape.first_map[h] >= 0
@@ -144,11 +134,11 @@ def settle(shape: Shape, columns: Columns, rules: Rules, policies: Policies, sta
 
     The sums of all free blocks are looked at first; where reports may promise more than is free, they decide nothing.
     """
-    changed = state.counters[CHANGED]
+    changed = state.counters[COUNT.changed]
     for k in range(changed):
         _look_at(shape, state, state.changed[k])
         state.is_changed[state.changed[k]] = False
-    state.counters[CHANGED] = 0
+    state.counters[COUNT.changed] = 0
     for offer in range(state.offer.size):
         everywhere = state.is_new[offer]
         if state.offer[offer] == NONE or not (everywhere or changed):
@@ -172,11 +162,11 @@ def module_changed(state: State, module: int) -> None:
         change(state.banned[offer], module, False)
     if state.moved[module]:
         state.moved[module] = False
-        state.counters[MOVED] -= 1
+        state.counters[COUNT.moved] -= 1
     if not state.is_changed[module]:
         state.is_changed[module] = True
-        state.changed[state.counters[CHANGED]] = module
-        state.counters[CHANGED] += 1
+        state.changed[state.counters[COUNT.changed]] = module
+        state.counters[COUNT.changed] += 1
 
 
 @kernel

@@ -7,27 +7,23 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
-from workbench.engines.dispatch.entries import fail, group_of, of_module
+from workbench.engines.dispatch.entries import group_of, of_module
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import (
-    DISPATCHES,
-    NONE,
-    PIECES,
-    RAISED_IN,
-    RUNNING,
-    SEARCHES,
-    TAKES,
-    WRONG_ANSWER,
-    State,
-)
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
+from workbench.engines.kit.faults import fail
 from workbench.policies.placement.question import PLACE, REFUSED, TOLD, ReadyPlacement
 from workbench.policies.placement.view import PlacementNotice, PlacementView
 from workbench.structures.free_map import count_free, is_free, mark_free, mark_taken, next_free
 
 place = PLACE.ask
 tell = TOLD.ask
-ABOUT_PLACEMENT, ABOUT_SHARED_PLACEMENT = 6, 7
 MOST = 1 << 40
+
+
+@kernel
+def _raised(shape: Shape, resource: int) -> int:
+    """The fault of the policy that places a resource."""
+    return FAULT.shared_placement_raised if shape.own_placement[resource] else FAULT.placement_raised
 
 
 @kernel
@@ -36,8 +32,7 @@ def _ask(
 ) -> int:
     """The first block of a range, checked against the one authoritative map; REFUSED."""
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
-    state.counters[SEARCHES] += 1
-    about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
+    state.counters[COUNT.searches] += 1
     answer = place(
         policy.answer,
         PlacementView(words, blocks, amount, policy.params, state.memory[row][: shape.remembers[resource]]),
@@ -45,14 +40,15 @@ def _ask(
     if answer == REFUSED:
         return REFUSED
     if answer == RAISED:
-        fail(state, RAISED_IN, now, group, row, about)
+        fail(state.counters, _raised(shape, resource), now, group, row)
         return REFUSED
     if shape.scattered[resource]:
         granted = 0 <= answer < blocks and count_free(words) >= amount
     else:
         granted = 0 <= answer <= blocks - amount and is_free(words, answer, amount)
     if not granted:
-        fail(state, WRONG_ANSWER, now, group, answer, about)
+        wrong = FAULT.shared_placement_wrong if shape.own_placement[resource] else FAULT.placement_wrong
+        fail(state.counters, wrong, now, group, answer)
         return REFUSED
     return answer
 
@@ -75,8 +71,7 @@ def _tell(
         PlacementNotice(words, blocks, start, amount, policy.params, state.memory[row][: shape.remembers[resource]]),
     )
     if status == RAISED:
-        about = ABOUT_SHARED_PLACEMENT if shape.own_placement[resource] else ABOUT_PLACEMENT
-        fail(state, RAISED_IN, now, NONE, NONE, about)
+        fail(state.counters, _raised(shape, resource), now, NONE, NONE)
 
 
 @kernel
@@ -99,7 +94,7 @@ def _take_with(
         _take_scattered(words, state.owner[row], amount, slot, state.counters)
     else:
         mark_taken(words, start, amount)
-        state.counters[PIECES] += 1
+        state.counters[COUNT.pieces] += 1
     if policy.granted != NO_ANSWER:
         _tell(shape, policy, policy.granted, state, resource, row, start, amount, now)
     return start
@@ -112,7 +107,7 @@ def _take_scattered(words: np.ndarray, owner: np.ndarray, amount: int, slot: int
         block = next_free(words, 0)
         mark_taken(words, block, 1)
         owner[block] = slot
-        counters[PIECES] += block != before + 1
+        counters[COUNT.pieces] += block != before + 1
         before = block
 
 
@@ -177,11 +172,11 @@ def _give(
 
 @kernel
 def _log(state: State, unit: int, resource: int, start: int, amount: int) -> None:
-    at = state.counters[TAKES]
+    at = state.counters[COUNT.takes]
     if at < state.takes.shape[0]:
         row = state.takes[at]
-        row[0], row[1], row[2], row[3], row[4] = state.counters[DISPATCHES], unit, resource, start, amount
-    state.counters[TAKES] += 1
+        row[0], row[1], row[2], row[3], row[4] = state.counters[COUNT.dispatches], unit, resource, start, amount
+    state.counters[COUNT.takes] += 1
 
 
 @routine
@@ -323,7 +318,7 @@ def take_slot(state: State) -> int:
     head = state.slot_link.size - 1
     slot = state.slot_link[head]
     state.slot_link[head] = state.slot_link[slot]
-    state.counters[RUNNING] += 1
+    state.counters[COUNT.running] += 1
     return slot
 
 
@@ -333,4 +328,4 @@ def free_slot(state: State, slot: int) -> None:
     head = state.slot_link.size - 1
     state.slot_link[slot] = state.slot_link[head]
     state.slot_link[head] = slot
-    state.counters[RUNNING] -= 1
+    state.counters[COUNT.running] -= 1

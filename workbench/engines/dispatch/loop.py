@@ -17,37 +17,21 @@ import numpy as np
 from workbench.compiled import NO_ANSWER, RAISED, kernel, lend, routine
 from workbench.engines.dispatch.channels import put_forward
 from workbench.engines.dispatch.choosing import choose
-from workbench.engines.dispatch.entries import fail, group_of
+from workbench.engines.dispatch.entries import group_of
 from workbench.engines.dispatch.fitting import settle
 from workbench.engines.dispatch.granting import take_slot
 from workbench.engines.dispatch.reports import first_reports, next_renewal, renew_in_turn
 from workbench.engines.dispatch.retrying import open_again
 from workbench.engines.dispatch.selecting import NOTHING_FITS, REFUSED, select
 from workbench.engines.dispatch.shape import Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import (
-    FAILED,
-    FAILS,
-    FAILURES,
-    FINE,
-    FRAGMENTED,
-    HEAD_ROUNDS,
-    NEVER,
-    NEXT_ARRIVAL,
-    NONE,
-    RAISED_IN,
-    ROUNDS,
-    STARVED,
-    STATUS,
-    WAITING,
-    State,
-)
+from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, State
 from workbench.engines.dispatch.stepping import exchange, split_stuck
+from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.priority.question import HOLDS
 from workbench.policies.dispatch.priority.view import OrderView
 from workbench.structures.timetable import next_due, take
 
 ask_holds = HOLDS.ask
-ABOUT_PRIORITY, ABOUT_ALL = 1, 8
 MOST_ORDERS = 1 << 16
 """Orders in which a selection policy may dispatch nothing, one after another, while all modules are empty."""
 DISPATCHED, FITS_NOWHERE, NOT_SELECTED, OVER_PROMISE = range(4)
@@ -68,10 +52,10 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
     counters, stale, came_to, orders, tries = state.counters, True, FITS_NOWHERE, 0, 0
     now: Any = np.int64(0)  # of a plain 0 Numba would compile everything once more
     first_reports(shape, policies, state)
-    while now != NEVER and counters[STATUS] == FINE:
+    while now != NEVER and counters[STOP.fault] == FINE:
         renew_in_turn(shape, policies, state, now - 1)
         phase, sent = BEFORE, 0
-        while counters[STATUS] == FINE:
+        while counters[STOP.fault] == FINE:
             offer = NONE
             if next_due(state.due) == now:
                 stale, slot = True, take(state.due, now)
@@ -85,13 +69,13 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
                 if phase == AFTER or (phase == BEFORE and not _is_turn(rules, state, now)):
                     break
                 settle(shape, columns, rules, policies, state, now)
-                if counters[STATUS] != FINE or (phase == BEFORE and open_again(rules, state)):
+                if counters[STOP.fault] != FINE or (phase == BEFORE and open_again(rules, state)):
                     continue
                 if phase == BEFORE:
                     phase = DURING
                     _count_rounds(columns, rules, state, 1)
                 offer = NOTHING_FITS
-                if counters[WAITING] > 0 and sent < rules.dispatches_a_round:
+                if counters[COUNT.waiting] > 0 and sent < rules.dispatches_a_round:
                     offer = select(columns, rules, policies, state, now)
                 if offer < 0:
                     phase = ENDED
@@ -105,18 +89,18 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
                 came_to = DISPATCHED if sent > 0 else OVER_PROMISE
         following = _next_cycle(shape, rules, policies, state, came_to, stale, now)
         _skip(columns, rules, policies, state, now, following)
-        idle = min(next_due(state.due), counters[NEXT_ARRIVAL]) == NEVER
+        idle = min(next_due(state.due), counters[COUNT.next_arrival]) == NEVER
         orders = orders + 1 if idle and not stale else 0
         tries = tries + int(came_to == OVER_PROMISE) if idle else 0
-        if counters[WAITING] > 0 and (following == NEVER or orders > MOST_ORDERS or tries > rules.most_tries):
-            fail(state, STARVED, now, NONE, tries, ABOUT_ALL)
+        if counters[COUNT.waiting] > 0 and (following == NEVER or orders > MOST_ORDERS or tries > rules.most_tries):
+            fail(counters, FAULT.starved, now, NONE, tries)
         now = following
 
 
 @kernel
 def _is_turn(rules: Rules, state: State, now: int) -> bool:
     """Is there a round in this cycle?"""
-    return state.counters[WAITING] > 0 and now % rules.round_cycles == 0
+    return state.counters[COUNT.waiting] > 0 and now % rules.round_cycles == 0
 
 
 @kernel
@@ -126,14 +110,14 @@ def _count_rounds(columns: Columns, rules: Rules, state: State, rounds: int) -> 
     The last are heads for which in some module enough blocks are free in total.
     """
     counters = state.counters
-    counters[ROUNDS] += rounds
-    counters[HEAD_ROUNDS] += rounds * counters[WAITING]
+    counters[COUNT.rounds] += rounds
+    counters[COUNT.head_rounds] += rounds * counters[COUNT.waiting]
     for channel in range(rules.channels):
         head = channel * rules.offers
         if state.offered[channel] > 0 and state.fitting[head] == 0:
             state.refused[group_of(columns, state, state.offer[head])] += rounds
             if state.enoughs[head] > 0:
-                counters[FRAGMENTED] += rounds
+                counters[COUNT.fragmented] += rounds
 
 
 @kernel
@@ -141,14 +125,14 @@ def _end_round(columns: Columns, rules: Rules, policies: Policies, state: State,
     """Count a round in which nothing was dispatched, and split what has been stuck too long; True if anything was."""
     counters, patience = state.counters, policies.stuck.patience
     if sent > 0:
-        counters[FAILS] = 0
+        counters[COUNT.fails] = 0
         return False
-    counters[FAILED] += 1
-    counters[FAILS] += int(counters[FAILS] <= patience)
+    counters[COUNT.failed] += 1
+    counters[COUNT.fails] += int(counters[COUNT.fails] <= patience)
     _log_failure(state, now)
-    if counters[FAILS] <= patience or not split_stuck(columns, rules, policies, state, now):
+    if counters[COUNT.fails] <= patience or not split_stuck(columns, rules, policies, state, now):
         return False
-    counters[FAILS] = 0
+    counters[COUNT.fails] = 0
     return True
 
 
@@ -163,8 +147,8 @@ def _next_cycle(
 ) -> int:
     """The next cycle in which anything can change."""
     counters = state.counters
-    following = min(next_due(state.due), counters[NEXT_ARRIVAL])
-    if counters[WAITING] == 0:
+    following = min(next_due(state.due), counters[COUNT.next_arrival])
+    if counters[COUNT.waiting] == 0:
         return following
     following = min(following, next_renewal(shape, policies, state, now))
     if stale:
@@ -172,8 +156,8 @@ def _next_cycle(
     if came_to == NOT_SELECTED:
         following = min(following, _order_changes(rules, policies, state, now))
     patience = policies.stuck.patience
-    if counters[FAILS] <= patience and patience < NEVER:
-        rounds = patience - counters[FAILS]
+    if counters[COUNT.fails] <= patience and patience < NEVER:
+        rounds = patience - counters[COUNT.fails]
         following = min(following, _next_round(rules, now) + rounds * rules.round_cycles)
     return following
 
@@ -184,7 +168,7 @@ def _order_changes(rules: Rules, policies: Policies, state: State, now: int) -> 
         return now + 1
     until = ask_holds(policies.priority.holds_until, OrderView(now, rules.levels, policies.priority.params))
     if until == RAISED:
-        fail(state, RAISED_IN, now, NONE, until, ABOUT_PRIORITY)
+        fail(state.counters, FAULT.priority_raised, now, NONE, until)
     return max(until, now + 1)
 
 
@@ -192,22 +176,22 @@ def _order_changes(rules: Rules, policies: Policies, state: State, now: int) -> 
 def _skip(columns: Columns, rules: Rules, policies: Policies, state: State, now: int, following: int) -> None:
     """Count the rounds between two cycles, all of which fail as the last one did."""
     counters = state.counters
-    if following == NEVER or counters[WAITING] == 0:
+    if following == NEVER or counters[COUNT.waiting] == 0:
         return
     rounds = (following - 1) // rules.round_cycles - now // rules.round_cycles
     if rounds <= 0:
         return
     _count_rounds(columns, rules, state, rounds)
-    counters[FAILED] += rounds
-    counters[FAILS] = min(counters[FAILS] + rounds, max(policies.stuck.patience + 1, counters[FAILS]))
-    at = counters[FAILURES] - 1
+    counters[COUNT.failed] += rounds
+    counters[COUNT.fails] = min(counters[COUNT.fails] + rounds, max(policies.stuck.patience + 1, counters[COUNT.fails]))
+    at = counters[COUNT.failures] - 1
     if 0 <= at < state.failures.shape[0]:
         state.failures[at, 1] += rounds
 
 
 @kernel
 def _log_failure(state: State, now: int) -> None:
-    at = state.counters[FAILURES]
+    at = state.counters[COUNT.failures]
     if at < state.failures.shape[0]:
         state.failures[at, 0], state.failures[at, 1] = now, 1
-    state.counters[FAILURES] += 1
+    state.counters[COUNT.failures] += 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.compiled import kernel, routine
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
-from workbench.engines.dispatch.state import HEATED_UNTIL, NONE, State
+from workbench.engines.dispatch.state import COUNT, NONE, State
 
 CLASSES = 6
 SCALE_BITS = 20
@@ -131,10 +131,10 @@ def remember(columns: Columns, policies: Policies, state: State, term: int, modu
 def warm_up(rules: Rules, policies: Policies, state: State, now: int) -> None:
     """Let heat follow the power of every thermal step that has ended."""
     warmth, step = policies.warmth, rules.heat_cycles
-    while state.counters[HEATED_UNTIL] + step <= now:
-        state.counters[HEATED_UNTIL] += step
+    while state.counters[COUNT.heated_until] + step <= now:
+        state.counters[COUNT.heated_until] += step
         for m in range(state.heat.size):
-            _issue_until(state, m, state.counters[HEATED_UNTIL])
+            _issue_until(state, m, state.counters[COUNT.heated_until])
             joules = 0.0
             for s in range(CLASSES):
                 joules += (state.issued[m, s] - state.heat_issued[m, s]) / SCALE * warmth.joules[s]

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, addresses
 from workbench.engines.dispatch.past import SCALE_BITS
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Probes, Rules, Shape, Terms, Turns, Warmth
-from workbench.engines.engine import Setup
+from workbench.engines.dispatch.slots import Case
+from workbench.engines.kit.tables import padded
 from workbench.errors import InputError
 from workbench.machine.resource import Resource
 from workbench.policies.dispatch.stuck.question import FOR_EVER
-from workbench.policies.placement.question import Placement
 from workbench.policies.probes.question import Probe
-from workbench.streams import Streams
 from workbench.workloads.workload import Groups
 
 TOO_MANY = 1 << 40
@@ -28,15 +25,9 @@ OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
 """The resources of which a wave, or a group, always takes one."""
 
 
-def placement_of(setup: Setup, resource: Resource) -> Placement:
-    """The placement policy that serves a resource: that of shared memory, or that of everything else."""
-    found: Any = setup.policies["shared_placement" if resource.label == "shared" else "placement"]
-    return found
-
-
-def shape_of(setup: Setup, resources: tuple[Resource, ...]) -> Shape:
+def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
     """The machine as the loop sees it."""
-    modules, units = setup.machine.compute_units, setup.machine.simds_a_unit
+    modules, units = case.machine.compute_units, case.machine.simds_a_unit
     copies = [modules * units if r.level == "unit" else modules for r in resources]
     maps = [n if r.contiguous else 0 for r, n in zip(resources, copies, strict=True)]
     first = np.cumsum([0, *maps])[:-1]
@@ -48,10 +39,10 @@ def shape_of(setup: Setup, resources: tuple[Resource, ...]) -> Shape:
         blocks=blocks,
         first_map=np.where([r.contiguous for r in resources], first, -1),
         words=-(-blocks // 64),
-        scattered=np.array([r.contiguous and _layout(setup, r) == "scattered" for r in resources]),
+        scattered=np.array([r.contiguous and _layout(case, r) == "scattered" for r in resources]),
         own_placement=np.array([r.label == "shared" for r in resources]),
-        remembers=np.array([placement_of(setup, r).start_memory(r.blocks, 0).size for r in resources]),
-        footprint=np.array([_footprint(setup, r, int(blocks.max())) for r in resources]),
+        remembers=np.array([case.slots.placement_of(r).start_memory(r.blocks, 0).size for r in resources]),
+        footprint=np.array([_footprint(case, r, int(blocks.max())) for r in resources]),
         totals=np.array([r.blocks * (units if r.level == "unit" else 1) for r in resources]),
         places=sum(units if r.level == "unit" else 1 for r in resources),
         ranges=_ranges(units, resources),
@@ -66,30 +57,30 @@ def _ranges(units: int, resources: tuple[Resource, ...]) -> np.ndarray:
     return np.array([*of_units, *own], np.int64).reshape(-1, 2)
 
 
-def _layout(setup: Setup, resource: Resource) -> str:
-    layout = placement_of(setup, resource).layout
+def _layout(case: Case, resource: Resource) -> str:
+    layout = case.slots.placement_of(resource).layout
     if layout == "compacting":
         slot = "shared_placement" if resource.label == "shared" else "placement"
         raise InputError(
-            f"policy.{slot}.{placement_of(setup, resource).name} moves live ranges, which a dispatcher's "
+            f"policy.{slot}.{case.slots.placement_of(resource).name} moves live ranges, which a dispatcher's "
             f"{resource.label} cannot; choose a contiguous placement or paged_memory."
         )
     return layout
 
 
-def _footprint(setup: Setup, resource: Resource, most: int) -> np.ndarray:
+def _footprint(case: Case, resource: Resource, most: int) -> np.ndarray:
     """Blocks that a request of each size takes of one map."""
     taken = np.full(most + 2, TOO_MANY)
     sizes = np.arange(resource.blocks + 1)
     taken[sizes] = sizes
     if resource.contiguous:
-        placement = placement_of(setup, resource)
+        placement = case.slots.placement_of(resource)
         taken[sizes[1:]] = [int(placement.footprint(int(size), resource.blocks)) for size in sizes[1:]]
         taken[taken > resource.blocks] = TOO_MANY
     return taken
 
 
-def columns_of(setup: Setup, groups: Groups, resources: tuple[Resource, ...], history: bool) -> Columns:
+def columns_of(case: Case, groups: Groups, resources: tuple[Resource, ...], history: bool) -> Columns:
     """The groups as the loop sees them; a fresh copy of what a run changes."""
     count, channels = groups.arrival.size, channels_of(groups)
     demand = np.zeros((count, len(resources)), np.int64)
@@ -97,7 +88,7 @@ def columns_of(setup: Setup, groups: Groups, resources: tuple[Resource, ...], hi
         always = resource.label in (OF_A_WAVE, OF_A_GROUP)
         demand[:, h] = 1 if always else groups.demand.get(resource.label, 0)
     following, first = _queues(groups.channel, channels)
-    duration = lasting(setup, groups.duration)
+    duration = lasting(case, groups.duration)
     none = np.zeros((0, 6), np.int64)
     return Columns(
         groups.arrival,
@@ -124,10 +115,9 @@ def levels_of(groups: Groups) -> int:
     return max(groups.levels, int(groups.priority.max(initial=1)))
 
 
-def lasting(setup: Setup, duration: np.ndarray) -> np.ndarray:
+def lasting(case: Case, duration: np.ndarray) -> np.ndarray:
     """How long groups run where a layout slows them down: each placement policy counts once."""
-    for policy in dict.fromkeys(setup.policies[slot] for slot in ("placement", "shared_placement")):
-        assert isinstance(policy, Placement)
+    for policy in dict.fromkeys((case.slots.placement, case.slots.shared_placement)):
         duration = np.asarray(policy.lasting(duration), np.int64)
     return duration
 
@@ -155,28 +145,28 @@ def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
     return rates
 
 
-def rules_of(setup: Setup, groups: Groups, history: bool, events: bool) -> Rules:
+def rules_of(case: Case, groups: Groups, history: bool, events: bool) -> Rules:
     """The levers as whole numbers."""
-    options: Any = setup.options
-    probe: Any = setup.policies["probe"]
-    stuck: Any = setup.policies["stuck"]
-    choice: Any = setup.policies["choice"]
+    options = case.options
+    probe = case.slots.probe
+    stuck = case.slots.stuck
+    choice = case.slots.choice
     heated = options.heat.simulated and any(term.needs_heat() for term, _ in choice.terms())
     per_wave = options.blocks_on_a_unit == "per_wave"
     trusted = probe.built_in and probe.never_more()
-    sums_first = trusted and not per_wave and _turns(setup).periods == 0
+    sums_first = trusted and not per_wave and _turns(case).periods == 0
     channels, offers = channels_of(groups), 1 + stuck.look_ahead()
     return Rules(
         channels=channels,
         levels=levels_of(groups),
         offers=offers,
-        round_cycles=options.round_cycles * probe.round_cycles(_probed_in_turn(setup.machine.resources())[1]),
+        round_cycles=options.round_cycles * probe.round_cycles(_probed_in_turn(case.machine.resources())[1]),
         dispatches_a_round=options.dispatches_a_round,
         fail_init=options.fail_init,
         a_block_a_wave=int(per_wave),
         sums_first=int(sums_first),
-        may_refuse=int(not (sums_first and _grants_what_fits(setup))),
-        most_tries=MOST_TRIES + channels * offers * setup.machine.compute_units,
+        may_refuse=int(not (sums_first and _grants_what_fits(case))),
+        most_tries=MOST_TRIES + channels * offers * case.machine.compute_units,
         tie=("lowest", "random", "rotating").index(options.module_tie),
         history=int(history),
         heat_cycles=options.heat.cycles() if heated else 0,
@@ -184,10 +174,10 @@ def rules_of(setup: Setup, groups: Groups, history: bool, events: bool) -> Rules
     )
 
 
-def _grants_what_fits(setup: Setup) -> bool:
+def _grants_what_fits(case: Case) -> bool:
     """Return True if both placement policies are of the package and refuse nothing that fits."""
-    both = (setup.policies["placement"], setup.policies["shared_placement"])
-    return all(isinstance(one, Placement) and one.built_in and one.work_conserving() for one in both)
+    both = (case.slots.placement, case.slots.shared_placement)
+    return all(one.built_in and one.work_conserving() for one in both)
 
 
 def _probed_in_turn(resources: tuple[Resource, ...]) -> tuple[list[int], list[int]]:
@@ -196,26 +186,26 @@ def _probed_in_turn(resources: tuple[Resource, ...]) -> tuple[list[int], list[in
     return probed, [resources[h].blocks for h in probed]
 
 
-def probes_of(setup: Setup, resources: tuple[Resource, ...]) -> list[Probe | None]:
+def probes_of(case: Case, resources: tuple[Resource, ...]) -> list[Probe | None]:
     """The probe of each resource; None for a countable one."""
-    probe: Any = setup.policies["probe"]
+    probe = case.slots.probe
     probed, blocks = _probed_in_turn(resources)
     serving = dict(zip(probed, probe.serving(blocks), strict=True)) if probed else {}
     return [serving.get(h, probe.of_module()) if r.contiguous else None for h, r in enumerate(resources)]
 
 
-def _probes(setup: Setup, checked: bool) -> Probes:
-    each = [p.ready(checked) if p else None for p in probes_of(setup, setup.machine.resources())]
+def _probes(case: Case, checked: bool) -> Probes:
+    each = [p.ready(checked) if p else None for p in probes_of(case, case.machine.resources())]
     params = [ready.params if ready else np.zeros(0) for ready in each]
     answers = addresses([ready.answer if ready else NO_ANSWER for ready in each])
-    return Probes(answers, _padded(params), np.array([row.size for row in params]))
+    return Probes(answers, padded(params), np.array([row.size for row in params]))
 
 
-def _turns(setup: Setup) -> Turns:
-    resources = setup.machine.resources()
+def _turns(case: Case) -> Turns:
+    resources = case.machine.resources()
     period = np.full(len(resources), -1)
     probed, blocks = _probed_in_turn(resources)
-    probe: Any = setup.policies["probe"]
+    probe = case.slots.probe
     schedule = probe.schedule(blocks) if probed else None
     if schedule is None:
         return Turns(0, 1, 0, period)
@@ -223,65 +213,57 @@ def _turns(setup: Setup) -> Turns:
     return Turns(schedule.periods, schedule.cycles_a_period, int(schedule.forget), period)
 
 
-def needs_history(setup: Setup) -> bool:
+def needs_history(case: Case) -> bool:
     """Whether a score reads the recent past, or temperatures that follow it."""
-    choice: Any = setup.policies["choice"]
+    choice = case.slots.choice
     return any(t.history_cycles() or t.halving_cycles() or t.needs_heat() for t, _ in choice.terms())
 
 
-def policies_of(setup: Setup, rules: Rules, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray]:
+def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.ndarray]:
     """The policies for one run, and what the scores remember at its start: int64[terms, most slots]."""
-    found: Any = setup.policies
-    modules, segments = setup.machine.compute_units, 2
-    terms, memory = _terms(setup, streams, checked)
+    slots, modules, segments = case.slots, case.machine.compute_units, 2
+    terms, memory = _terms(case, checked)
     ready = Policies(
-        _probes(setup, checked),
-        found["placement"].ready(segments, 0, checked),
-        found["shared_placement"].ready(segments, 0, checked),
-        found["priority"].ready(checked),
-        found["selection"].ready(rules.channels, rules.levels, streams.integer("selection"), checked),
-        found["stuck"].ready(checked),
-        found["units"].ready(checked),
+        _probes(case, checked),
+        slots.placement.ready(segments, 0, checked),
+        slots.shared_placement.ready(segments, 0, checked),
+        slots.priority.ready(checked),
+        slots.selection.ready(rules.channels, rules.levels, case.streams.integer("selection"), checked),
+        slots.stuck.ready(checked),
+        slots.units.ready(checked),
         terms,
-        _turns(setup),
-        _warmth(setup, modules if rules.heat_cycles else 0),
+        _turns(case),
+        _warmth(case, modules if rules.heat_cycles else 0),
     )
     return ready, memory
 
 
-def _terms(setup: Setup, streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
-    choice: Any = setup.policies["choice"]
+def _terms(case: Case, checked: bool) -> tuple[Terms, np.ndarray]:
+    choice = case.slots.choice
     weighted = choice.terms()
-    modules = setup.machine.compute_units
-    each = [t.ready(modules, streams.integer(f"choice/{k}"), checked) for k, (t, _) in enumerate(weighted)]
+    modules = case.machine.compute_units
+    each = [t.ready(modules, case.streams.integer(f"choice/{k}"), checked) for k, (t, _) in enumerate(weighted)]
     terms = Terms(
         answers=addresses([r.answer for r in each]),
         chosen=addresses([r.chosen for r in each]),
         weights=np.array([weight for _, weight in weighted], np.float64),
-        params=_padded([r.params for r in each]),
+        params=padded([r.params for r in each]),
         sizes=np.array([(r.params.size, r.memory.size) for r in each]),
         history=np.array([r.history_cycles for r in each]),
         halving=np.array([r.halving_cycles for r in each]),
     )
-    return terms, _padded([r.memory for r in each])
+    return terms, padded([r.memory for r in each])
 
 
-def _padded(rows: list[np.ndarray]) -> np.ndarray:
-    table = np.zeros((len(rows), max(max(row.size for row in rows), 1)), rows[0].dtype)
-    for line, row in zip(table, rows, strict=True):
-        line[: row.size] = row
-    return table
-
-
-def _warmth(setup: Setup, modules: int) -> Warmth:
-    options: Any = setup.options
-    keeps, gains = options.heat.matrices(modules, setup.machine.clock_mhz) if modules else (np.zeros((0, 0)),) * 2
-    seconds = options.heat.cycles() / (setup.machine.clock_mhz * 1e6)
+def _warmth(case: Case, modules: int) -> Warmth:
+    options = case.options
+    keeps, gains = options.heat.matrices(modules, case.machine.clock_mhz) if modules else (np.zeros((0, 0)),) * 2
+    seconds = options.heat.cycles() / (case.machine.clock_mhz * 1e6)
     joules = np.asarray(options.power.energies_pj(), np.float64) * 1e-12
     return Warmth(np.ascontiguousarray(keeps), np.ascontiguousarray(gains), joules, options.power.idle(), seconds)
 
 
-def splits(setup: Setup) -> bool:
+def splits(case: Case) -> bool:
     """Whether the policy for stuck groups is ever asked."""
-    stuck: Any = setup.policies["stuck"]
+    stuck = case.slots.stuck
     return bool(stuck.patience() < FOR_EVER)

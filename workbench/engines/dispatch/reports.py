@@ -7,24 +7,15 @@ what was true before.
 from __future__ import annotations
 
 from workbench.compiled import RAISED, kernel, routine
-from workbench.engines.dispatch.entries import fail
 from workbench.engines.dispatch.fitting import module_changed
 from workbench.engines.dispatch.shape import Policies, Shape, Turns
-from workbench.engines.dispatch.state import (
-    NEVER,
-    NONE,
-    RAISED_IN,
-    RENEWED_UNTIL,
-    UNRENEWED,
-    WRONG_ANSWER,
-    State,
-)
+from workbench.engines.dispatch.state import COUNT, FAULT, NEVER, NONE, State
+from workbench.engines.kit.faults import fail
 from workbench.policies.probes.question import PROBE
 from workbench.policies.probes.view import ProbeView
 from workbench.structures.free_map import count_free
 
 ask_probe = PROBE.ask
-ABOUT_PROBE = 0
 
 
 @kernel
@@ -39,10 +30,10 @@ def probed(shape: Shape, policies: Policies, state: State, resource: int, row: i
         probes.answers[resource], ProbeView(words, blocks, probes.params[resource][: probes.sizes[resource]])
     )
     if found == RAISED:
-        fail(state, RAISED_IN, now, NONE, row, ABOUT_PROBE)
+        fail(state.counters, FAULT.probe_raised, now, NONE, row)
         return 0
     if found < 0 or found > blocks:
-        fail(state, WRONG_ANSWER, now, NONE, found, ABOUT_PROBE)
+        fail(state.counters, FAULT.probe_wrong, now, NONE, found)
         return 0
     return found
 
@@ -71,7 +62,7 @@ def renew(shape: Shape, policies: Policies, state: State, resource: int, row: in
         return
     if taken and turns.forget:
         state.report[row] = 0
-    state.counters[UNRENEWED] = 1
+    state.counters[COUNT.unrenewed] = 1
 
 
 @kernel
@@ -84,7 +75,7 @@ def next_turn(turns: Turns, period: int, since: int) -> int:
 @kernel
 def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> int:
     """The first cycle after `now` at which a late report may be renewed."""
-    if policies.turns.periods == 0 or state.counters[UNRENEWED] == 0:
+    if policies.turns.periods == 0 or state.counters[COUNT.unrenewed] == 0:
         return NEVER
     soonest = NEVER
     for h in range(shape.of_unit):
@@ -104,11 +95,11 @@ def _is_late(shape: Shape, state: State, resource: int) -> bool:
 @routine
 def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) -> bool:
     """Renew the late reports whose period came in the cycles up to `until`; True where a report changed."""
-    turns, since = policies.turns, state.counters[RENEWED_UNTIL]
+    turns, since = policies.turns, state.counters[COUNT.renewed_until]
     if turns.periods == 0 or until < since:
         return False
-    state.counters[RENEWED_UNTIL] = until + 1
-    if state.counters[UNRENEWED] == 0:
+    state.counters[COUNT.renewed_until] = until + 1
+    if state.counters[COUNT.unrenewed] == 0:
         return False
     changed = late = False
     for h in range(shape.of_unit):
@@ -121,7 +112,7 @@ def renew_in_turn(shape: Shape, policies: Policies, state: State, until: int) ->
             if _renew_module(shape, state, h, m):
                 module_changed(state, m)
                 changed = True
-    state.counters[UNRENEWED] = int(late)
+    state.counters[COUNT.unrenewed] = int(late)
     return changed
 
 

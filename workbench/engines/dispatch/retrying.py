@@ -12,7 +12,7 @@ from workbench.compiled import kernel, routine
 from workbench.engines.dispatch.fitting import module_changed
 from workbench.engines.dispatch.selecting import anything_fits
 from workbench.engines.dispatch.shape import OWN, Rules, Shape
-from workbench.engines.dispatch.state import MOVED, State
+from workbench.engines.dispatch.state import COUNT, State
 
 
 @kernel
@@ -41,13 +41,13 @@ def note_refusal(shape: Shape, state: State, module: int) -> None:
             moved |= state.before[position, slot] != state.memory[row, slot]
     if moved and not state.moved[module]:
         state.moved[module] = True
-        state.counters[MOVED] += 1
+        state.counters[COUNT.moved] += 1
 
 
 @routine
 def open_again(rules: Rules, state: State) -> bool:
     """Where nothing fits, lift the bans of the modules whose placements have moved on; False if there are none."""
-    if state.counters[MOVED] == 0 or anything_fits(rules, state):
+    if state.counters[COUNT.moved] == 0 or anything_fits(rules, state):
         return False
     for module in range(state.moved.size):
         if state.moved[module]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from workbench.compiled import RAISED, kernel, routine
-from workbench.engines.dispatch.entries import fail, group_of, level_of, waves_of
+from workbench.engines.dispatch.entries import group_of, level_of, waves_of
 from workbench.engines.dispatch.shape import Columns, Policies, Rules
-from workbench.engines.dispatch.state import NONE, RAISED_IN, WRONG_ANSWER, State
+from workbench.engines.dispatch.state import FAULT, NONE, State
+from workbench.engines.kit.faults import fail
 from workbench.policies.dispatch.priority.question import RANK
 from workbench.policies.dispatch.priority.view import PriorityView
 from workbench.policies.dispatch.selection.question import SELECT
@@ -14,7 +15,6 @@ from workbench.policies.dispatch.selection.view import SelectionView
 ask_rank = RANK.ask
 ask_selection = SELECT.ask
 OFFER, CHANNEL, PRIORITY, RANKED, FITS, WAITED, WAVES = range(7)
-ABOUT_PRIORITY, ABOUT_SELECTION = 1, 2
 NOTHING_FITS, REFUSED, BROKEN = -1, -2, -3
 
 
@@ -34,7 +34,7 @@ def _put_down(
     level = level_of(columns, state, entry)
     rank = ask_rank(policies.priority.answer, PriorityView(now, level, rules.levels, waited, policies.priority.params))
     if rank == RAISED:
-        fail(state, RAISED_IN, now, group, level, ABOUT_PRIORITY)
+        fail(state.counters, FAULT.priority_raised, now, group, level)
     seen[OFFER, at], seen[CHANNEL, at], seen[PRIORITY, at], seen[RANKED, at] = offer, channel, level, rank
     seen[FITS, at] = int(state.fitting[offer] > 0)
     seen[WAITED, at], seen[WAVES, at] = waited, waves_of(columns, state, entry)
@@ -79,9 +79,9 @@ def select(columns: Columns, rules: Rules, policies: Policies, state: State, now
     if chosen == NONE:
         return REFUSED
     if chosen == RAISED:
-        fail(state, RAISED_IN, now, NONE, chosen, ABOUT_SELECTION)
+        fail(state.counters, FAULT.selection_raised, now, NONE, chosen)
         return BROKEN
     if chosen < 0 or chosen >= count or seen[FITS, chosen] == 0:
-        fail(state, WRONG_ANSWER, now, NONE, chosen, ABOUT_SELECTION)
+        fail(state.counters, FAULT.selection_wrong, now, NONE, chosen)
         return BROKEN
     return seen[OFFER, chosen]

@@ -12,7 +12,6 @@ from workbench.engines.dispatch.entries import (
     LEVEL,
     WAVES,
     divided,
-    fail,
     group_of,
     level_of,
     waves_of,
@@ -28,19 +27,8 @@ from workbench.engines.dispatch.past import change_rate, warm_up
 from workbench.engines.dispatch.reports import renew
 from workbench.engines.dispatch.retrying import keep_memories, note_refusal
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
-from workbench.engines.dispatch.state import (
-    DISPATCHES,
-    FINE,
-    LAST_MODULE,
-    NONE,
-    OVER_PROMISED,
-    PARTS,
-    RAISED_IN,
-    SPLITS,
-    STATUS,
-    WRONG_ANSWER,
-    State,
-)
+from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
+from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.policies.dispatch.choice.question import CHOSEN
 from workbench.policies.dispatch.choice.view import ChoiceNotice
 from workbench.policies.dispatch.stuck.question import PARTS as PARTS_QUESTION
@@ -49,7 +37,6 @@ from workbench.structures.timetable import put
 
 ask_parts = PARTS_QUESTION.ask
 tell_chosen = CHOSEN.ask
-ABOUT_STUCK, ABOUT_CHOICE = 3, 5
 INHERIT, LOWEST_LEVEL = 0, 1
 """Codes of a sub-group's priority."""
 
@@ -70,11 +57,11 @@ def exchange(
 
     False if not all could be taken; then nothing is.
     """
-    takes, pointer, row = offer != NONE, 0, state.counters[DISPATCHES]
+    takes, pointer, row = offer != NONE, 0, state.counters[COUNT.dispatches]
     if takes:
         entry = state.offer[offer]
         pointer = shared_out(shape, columns, policies, state, entry, module, now)
-        if state.counters[STATUS] != FINE:
+        if state.counters[STOP.fault] != FINE:
             return False
         if rules.may_refuse:
             keep_memories(shape, state, module)
@@ -124,7 +111,7 @@ def _renew_reports(
 @kernel
 def _refuse(state: State, offer: int, module: int) -> None:
     """A report promised too much: the offer may not try the module again before it changes (E18)."""
-    state.counters[OVER_PROMISED] += 1
+    state.counters[COUNT.over_promised] += 1
     change(state.banned[offer], module, True)
     state.fitting[offer] += change(state.fits[offer], module, False)
 
@@ -141,7 +128,7 @@ def _book(
     pointer: int,
     now: int,
 ) -> None:
-    group, row = group_of(columns, state, entry), state.counters[DISPATCHES]
+    group, row = group_of(columns, state, entry), state.counters[COUNT.dispatches]
     state.pointer[module] = pointer
     state.group[row], state.cycle[row], state.module[row] = group, now, module
     state.level[row] = level_of(columns, state, entry)
@@ -150,8 +137,8 @@ def _book(
         state.sent[row, t] = state.counts[t]
     state.slot_dispatch[slot, 0], state.slot_dispatch[slot, 1] = row, entry
     put(state.due, now + columns.duration[group], slot)
-    state.counters[LAST_MODULE] = module
-    state.counters[DISPATCHES] += 1
+    state.counters[COUNT.last_module] = module
+    state.counters[COUNT.dispatches] += 1
     _tell_terms(shape, policies, state, module, now)
 
 
@@ -164,7 +151,7 @@ def _tell_terms(shape: Shape, policies: Policies, state: State, module: int, now
         params = terms.params[term][: terms.sizes[term, 0]]
         memory = state.term_memory[term][: terms.sizes[term, 1]]
         if tell_chosen(terms.chosen[term], ChoiceNotice(module, shape.modules, params, memory)) == RAISED:
-            fail(state, RAISED_IN, now, NONE, NONE, ABOUT_CHOICE)
+            fail(state.counters, FAULT.choice_raised, now, NONE, NONE)
 
 
 @routine
@@ -172,7 +159,7 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
     """Ask about every waiting head, in the order of the channels; True if any was split (spec 3, R25-R28, E12)."""
     anything = False
     for channel in range(rules.channels):
-        if state.offered[channel] == 0 or state.counters[STATUS] != FINE:
+        if state.offered[channel] == 0 or state.counters[STOP.fault] != FINE:
             continue
         entry = state.offer[channel * rules.offers]
         group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
@@ -187,9 +174,9 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
             ),
         )
         if parts == RAISED:
-            fail(state, RAISED_IN, now, group, NONE, ABOUT_STUCK)
+            fail(state.counters, FAULT.stuck_raised, now, group, NONE)
         elif parts < 0 or parts > max(waves, 1) or (parts >= 2 and not columns.independent[group]):
-            fail(state, WRONG_ANSWER, now, group, parts, ABOUT_STUCK)
+            fail(state.counters, FAULT.stuck_wrong, now, group, parts)
         elif parts >= 2:
             _split(columns, rules, policies, state, channel, entry, parts, now)
             anything = True
@@ -200,7 +187,7 @@ def split_stuck(columns: Columns, rules: Rules, policies: Policies, state: State
 def _split(
     columns: Columns, rules: Rules, policies: Policies, state: State, channel: int, entry: int, parts: int, now: int
 ) -> None:
-    groups, first = columns.arrival.size, state.counters[PARTS]
+    groups, first = columns.arrival.size, state.counters[COUNT.parts]
     group, waves = group_of(columns, state, entry), waves_of(columns, state, entry)
     level = level_of(columns, state, entry)
     if policies.stuck.sub_priority != INHERIT:
@@ -209,9 +196,9 @@ def _split(
         row = state.part[first + k]
         row[GROUP], row[WAVES], row[LEVEL] = group, waves // parts + (k < waves % parts), level
         row[DIVIDED], row[BEHIND] = policies.stuck.divides_shared, groups + first + k + 1
-    state.counters[PARTS] += parts
+    state.counters[COUNT.parts] += parts
     call_back(columns, rules, state, channel, groups + first, groups + first + parts - 1)
-    at = state.counters[SPLITS]
+    at = state.counters[COUNT.splits]
     if at < state.splits.shape[0]:
         state.splits[at, 0], state.splits[at, 1], state.splits[at, 2] = now, group, parts
-    state.counters[SPLITS] += 1
+    state.counters[COUNT.splits] += 1

@@ -1,6 +1,33 @@
-"""What every engine is built from: columns of its state, names of its counters and faults, room for its logs."""
+"""What every engine is built from: the frame, columns of a state, counters and faults by name, slots, order."""
 
-from workbench.engines.kit.columns import column, made
+from workbench.engines.kit.columns import column, log, made
+from workbench.engines.kit.faults import FINE, STOP, Stop, fail, full, policy_error, raised, stop_of, stuck, wrong
 from workbench.engines.kit.names import numbered
+from workbench.engines.kit.order import cycle_of, moment, phase_of
+from workbench.engines.kit.simulator import Attempt, Given, Simulator, given
+from workbench.engines.kit.slots import slot
 
-__all__ = ["column", "made", "numbered"]
+__all__ = [
+    "FINE",
+    "STOP",
+    "Attempt",
+    "Given",
+    "Simulator",
+    "Stop",
+    "column",
+    "cycle_of",
+    "fail",
+    "full",
+    "given",
+    "log",
+    "made",
+    "moment",
+    "numbered",
+    "phase_of",
+    "policy_error",
+    "raised",
+    "slot",
+    "stop_of",
+    "stuck",
+    "wrong",
+]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from functools import cache, lru_cache
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -16,13 +17,15 @@ class Column(NamedTuple):
     """An array that is made at the start of a run."""
 
     dtype: np.dtype[Any]
-    axes: tuple[str | int, ...]
+    axes: tuple[tuple[int, tuple[str, ...]], ...]
+    """Of each a number, and the sizes that it is multiplied by."""
     fill: int | float | bool
+    log: str = ""
+    """`events` or `always`: of a log, when it is kept; empty for what is no log."""
 
-    def array(self, sizes: Mapping[str, int]) -> np.ndarray:
-        """Return the array with these sizes of its axes."""
-        shape = tuple(_length(axis, sizes) for axis in self.axes)
-        return np.full(shape, self.fill, self.dtype) if self.fill else np.zeros(shape, self.dtype)
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the lengths of its axes with these sizes."""
+        return tuple(math.prod([sizes[name] for name in names], start=times) for times, names in self.axes)
 
 
 def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> Any:
@@ -44,10 +47,42 @@ def column(dtype: DTypeLike, *axes: str | int, fill: int | float | bool = 0) -> 
 
     Examples
     --------
-    >>> column(np.int64, "cores", fill=-1).array({"cores": 3})
+    >>> class Directory(NamedTuple):
+    ...     holder: np.ndarray = column(np.int64, "cores", fill=-1)
+    >>> made(Directory, {"cores": 3}).holder
     array([-1, -1, -1])
     """
-    return Column(np.dtype(dtype), axes, fill)
+    return Column(np.dtype(dtype), tuple(_factors(axis) for axis in axes), fill)
+
+
+def log(name: str, width: int, kept: str = "events") -> Any:
+    """Declare a log at its field of a state: int64[rows, width], as many rows as the counter of its name has counted.
+
+    Parameters
+    ----------
+    name : str
+        Of its counter, and of its size.
+    width : int
+        Whole numbers in a row.
+    kept : {"events", "always"}
+        Whether it is kept where only the event log needs it, or in every run.
+    """
+    return column(np.int64, name, width)._replace(log=kept)
+
+
+@cache
+def logs_of(state: type) -> dict[str, bool]:
+    """Return the logs of a state by the names of their counters, each with whether it is always kept.
+
+    Examples
+    --------
+    >>> class State(NamedTuple):
+    ...     counters: np.ndarray = column(np.int64, 5)
+    ...     moves: np.ndarray = log("moves", 5, kept="always")
+    >>> logs_of(State)
+    {'moves': True}
+    """
+    return {one.axes[0][1][0]: one.log == "always" for one in _declared(state).values() if one.log}
 
 
 def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
@@ -78,15 +113,31 @@ def made(state: type[State], sizes: Mapping[str, int], **given: Any) -> State:
     Queue(head=array([-1, -1]), order=array([[0],
            [0]], dtype=int32))
     """
-    declared: dict[str, Any] = getattr(state, "_field_defaults", {})
-    columns = {
-        name: one.array(sizes) for name, one in declared.items() if isinstance(one, Column) and name not in given
-    }
+    zeros, others = _shapes(cast(Any, state), tuple(sizes.items()), tuple(given))
+    columns = {name: np.zeros(shape, dtype) for name, shape, dtype in zeros}
+    for name, shape, dtype, fill in others:
+        columns[name] = array = np.empty(shape, dtype)
+        array.fill(fill)
     return state(**columns, **given)
 
 
-def _length(axis: str | int, sizes: Mapping[str, int]) -> int:
-    """Return the product that an axis names."""
-    if isinstance(axis, int):
-        return axis
-    return math.prod(int(part) if part.isdecimal() else sizes[part] for part in axis.split(" * "))
+@lru_cache(maxsize=256)
+def _shapes(state: type, sizes: tuple[tuple[str, int], ...], given: tuple[str, ...]) -> tuple[list[Any], list[Any]]:
+    """Return name, shape and type of the columns that are not given and begin with zeros; and those of the others, with
+    their contents. Runs of one setup have the same."""
+    known, columns = dict(sizes), {name: one for name, one in _declared(state).items() if name not in given}
+    zeros = [(name, one.shape(known), one.dtype) for name, one in columns.items() if not one.fill]
+    return zeros, [(name, one.shape(known), one.dtype, one.fill) for name, one in columns.items() if one.fill]
+
+
+def _declared(state: type) -> dict[str, Column]:
+    """Return the columns of a state by name."""
+    declared: dict[str, Any] = getattr(state, "_field_defaults", {})
+    return {name: one for name, one in declared.items() if isinstance(one, Column)}
+
+
+def _factors(axis: str | int) -> tuple[int, tuple[str, ...]]:
+    """Return the number and the sizes whose product an axis names."""
+    parts = str(axis).split(" * ")
+    names = tuple(part for part in parts if not part.isdecimal())
+    return math.prod(int(part) for part in parts if part.isdecimal()), names

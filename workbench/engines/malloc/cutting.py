@@ -5,20 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import RAISED, kernel, lend, routine
-from workbench.engines.malloc.state import (
-    ANSWER,
-    AT_CYCLE,
-    AT_REQUEST,
-    FINE,
-    NOBODY_ASKS,
-    NOTHING,
-    RAISED_IN,
-    REQUESTS,
-    STATUS,
-    WRONG_ANSWER,
-    Columns,
-    Cuts,
-)
+from workbench.engines.kit.faults import FINE, STOP, fail
+from workbench.engines.malloc.state import COUNT, FAULT, NOBODY_ASKS, NOTHING, Columns, Cuts
 from workbench.policies.malloc.serve.question import SERVE, ReadyServe
 from workbench.policies.malloc.serve.view import ServeView
 
@@ -36,7 +24,7 @@ def cut(columns: Columns, unit: int, serve: ReadyServe, cuts: Cuts, scratch: np.
 def _cut(columns: Columns, unit: int, serve: ReadyServe, cuts: Cuts, scratch: np.ndarray, counters: np.ndarray) -> None:
     row, rows = 0, columns.arrival.size
     requests = placed = 0
-    while row < rows and counters[STATUS] == FINE:
+    while row < rows and counters[STOP.fault] == FINE:
         arrival, group = columns.arrival[row], columns.thread[row] // unit
         end = row
         while end < rows and columns.arrival[end] == arrival and columns.thread[end] // unit == group:
@@ -58,13 +46,12 @@ def _cut(columns: Columns, unit: int, serve: ReadyServe, cuts: Cuts, scratch: np
             ),
         )
         if _is_wrong(cuts, scratch, row, end, parts):
-            counters[STATUS] = RAISED_IN if parts == RAISED else WRONG_ANSWER
-            counters[AT_CYCLE], counters[AT_REQUEST], counters[ANSWER] = arrival, row, parts
+            fail(counters, FAULT.serve_raised if parts == RAISED else FAULT.serve_wrong, arrival, row, parts)
             return
         requests, placed = _enter(cuts, scratch, row, end, parts, requests, placed)
         row = end
     cuts.first[requests] = placed
-    counters[REQUESTS] = requests
+    counters[COUNT.requests] = requests
 
 
 @kernel

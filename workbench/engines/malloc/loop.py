@@ -9,31 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.compiled import kernel, leading_zeros, lend, routine
+from workbench.engines.kit.faults import FINE, STOP
+from workbench.engines.kit.order import cycle_of, moment, phase_of
 from workbench.engines.malloc.serving import ask_heap, enter_returns, return_due, try_parts
-from workbench.engines.malloc.state import (
-    ACQUISITIONS,
-    ARRIVED,
-    ATOMICS,
-    FAILURES,
-    FINE,
-    NONE,
-    REQUESTS,
-    REREADS,
-    STATUS,
-    TAKEN,
-    Arena,
-    Columns,
-    Cuts,
-    Policies,
-    Rules,
-    State,
-)
+from workbench.engines.malloc.state import COUNT, NONE, Arena, Columns, Cuts, Policies, Rules, State
 from workbench.engines.malloc.waiting import (
     COMES,
     ENDS,
     STARTS,
     come,
-    key,
     leave_line,
     next_in_line,
     next_try,
@@ -55,25 +39,25 @@ def simulate(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, policies:
 @routine
 def _run(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, policies: Policies, state: State) -> None:
     counters = state.counters
-    while counters[STATUS] == FINE:
+    while counters[STOP.fault] == FINE:
         comes = NEVER
-        if counters[ARRIVED] < counters[REQUESTS]:
-            comes = key(_first_try(rules, columns, cuts, counters[ARRIVED]), COMES)
+        if counters[COUNT.arrived] < counters[COUNT.requests]:
+            comes = moment(_first_try(rules, columns, cuts, counters[COUNT.arrived]), COMES)
         soonest = state.next_event[1]
         if comes == NEVER and soonest == NEVER:
             break
         if comes < soonest:
-            request = counters[ARRIVED]
-            counters[ARRIVED] += 1
+            request = counters[COUNT.arrived]
+            counters[COUNT.arrived] += 1
             home = 0 if rules.arenas == 1 else _home(rules, columns, cuts, request)
-            come(rules, state, request, home, comes >> 2)
+            come(rules, state, request, home, cycle_of(comes))
             continue
         at = first_place(state.next_event)
-        if soonest & 3 == ENDS:
-            _end(rules, state, at, soonest >> 2)
+        if phase_of(soonest) == ENDS:
+            _end(rules, state, at, cycle_of(soonest))
         else:
-            _start(rules, columns, cuts, arena, policies, state, at, soonest >> 2)
-    if counters[STATUS] == FINE:
+            _start(rules, columns, cuts, arena, policies, state, at, cycle_of(soonest))
+    if counters[STOP.fault] == FINE:
         return_due(rules, arena, policies, state, NEVER - 1)
 
 
@@ -104,8 +88,8 @@ def _end(rules: Rules, state: State, at: int, now: int) -> None:
         starts = now
         if rules.lock == IN_LINE:
             starts += rules.handoff_cycles + rules.handoff_a_waiter * state.waiting[at]
-            state.counters[REREADS] += rules.rereads * state.waiting[at]
-        set_time(state.next_event, at, key(starts, STARTS))
+            state.counters[COUNT.rereads] += rules.rereads * state.waiting[at]
+        set_time(state.next_event, at, moment(starts, STARTS))
     if state.ready[request] == NONE:
         state.tried[request] += 1
         come(rules, state, request, (at + 1) % rules.arenas, now)
@@ -122,11 +106,11 @@ def _start(
     counters = state.counters
     state.busy[at], state.current[at], state.acquired[request] = True, request, now
     if rules.lock != NO_LOCK:
-        counters[ACQUISITIONS] += 1
-    log = counters[TAKEN]
+        counters[COUNT.acquisitions] += 1
+    log = counters[COUNT.taken]
     if log < state.taken_log.shape[0]:
         state.taken_log[log, 0], state.taken_log[log, 1], state.taken_log[log, 2] = now, request, at
-    counters[TAKEN] += 1
+    counters[COUNT.taken] += 1
     return_due(rules, arena, policies, state, now)
     first, end = int(cuts.first[request]), int(cuts.first[request + 1])
     holds = rules.hold_cycles + rules.latency + rules.latency_a_waiter * min(rules.latency_waiters, state.waiting[at])
@@ -144,22 +128,22 @@ def _start(
         if not rules.overlaps:
             ends = state.ready[request]
     state.ended[request] = ends
-    set_time(state.next_event, at, key(ends, ENDS))
+    set_time(state.next_event, at, moment(ends, ENDS))
 
 
 @kernel
 def _enters(rules: Rules, state: State, at: int, now: int) -> int:
     """Who enters the section now; -1 where all who wait try later, which is planned."""
     if rules.lock != BACK_OFF:
-        before = state.counters[FAILURES]
+        before = state.counters[COUNT.failures]
         request = next_in_line(rules, state, at)
         if rules.lock == NO_LOCK:
-            state.counters[ATOMICS] += state.counters[FAILURES] - before
+            state.counters[COUNT.atomics] += state.counters[COUNT.failures] - before
         return request
     cycle, request, before = soonest_try(rules, state, at, now)
     if cycle > now:
-        set_time(state.next_event, at, key(cycle, STARTS))
+        set_time(state.next_event, at, moment(cycle, STARTS))
         return NONE
     leave_line(state, at, before, request)
-    state.counters[FAILURES] += next_try(rules, now - state.entered[request])[1]
+    state.counters[COUNT.failures] += next_try(rules, now - state.entered[request])[1]
     return request

@@ -7,23 +7,17 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, kernel, leading_zeros, routine
+from workbench.engines.kit.faults import fail
 from workbench.engines.malloc.state import (
-    ANSWER,
     ASK,
-    AT_CYCLE,
-    AT_REQUEST,
     BITMAP,
     BUMP,
-    FINE,
-    GRANTS,
+    COUNT,
+    FAULT,
     HIGHEST,
     LOWEST,
     NEXT,
     NONE,
-    NOT_FREE,
-    RAISED_IN,
-    STATUS,
-    WORDS,
     Arena,
     Policies,
     Rules,
@@ -47,7 +41,7 @@ def allocate(rules: Rules, arena: Arena, policies: Policies, state: State, at: i
     if rules.heap == BITMAP:
         return _from_bitmap(rules, arena, policies, state, at, granules, now)
     if rules.heap == BUMP:
-        state.counters[GRANTS] = granules
+        state.counters[COUNT.grants] = granules
         return _bump(rules, arena, at, granules)
     return _from_class(rules, arena, state, at, granules)
 
@@ -66,7 +60,7 @@ def _from_class(rules: Rules, arena: Arena, state: State, at: int, granules: int
     """A block of the next power of two: one that was freed, else from the chunk of its class."""
     which = 64 - leading_zeros(np.uint64(granules - 1))
     size: Any = np.int64(1) << which
-    state.counters[GRANTS] = size
+    state.counters[COUNT.grants] = size
     spare = arena.spare[at, which]
     if spare >= 0:
         arena.spare[at, which] = state.link[spare]
@@ -97,8 +91,8 @@ def _from_bitmap(rules: Rules, arena: Arena, policies: Policies, state: State, a
         renew(arena.tree[at], free, start, granules)
         arena.top[at] = start + granules
     arena.room[at] -= granules
-    state.counters[GRANTS] = granules
-    state.counters[WORDS] += ((start + granules - 1) >> 6) - (start >> 6) + 1
+    state.counters[COUNT.grants] = granules
+    state.counters[COUNT.words] += ((start + granules - 1) >> 6) - (start >> 6) + 1
     _tell(policies.granted, rules, arena, policies, state, at, start, granules, now)
     return start
 
@@ -127,10 +121,10 @@ def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int
     free = arena.free[at]
     answer = place(policies.place, PlacementView(free, rules.region, granules, policies.params, arena.memory[at]))
     if answer == RAISED:
-        fail(state, RAISED_IN, now, at, granules)
+        fail(state.counters, FAULT.placement_raised, now, at, granules)
         return NONE
     if answer != NONE and not (0 <= answer <= rules.region - granules and is_free(free, answer, granules)):
-        fail(state, NOT_FREE, now, at, answer)
+        fail(state.counters, FAULT.not_free, now, at, answer)
         return NONE
     return answer
 
@@ -152,7 +146,7 @@ def _tell(
             notice, PlacementNotice(arena.free[at], rules.region, start, granules, policies.params, arena.memory[at])
         )
         if told == RAISED:
-            fail(state, RAISED_IN, now, at, granules)
+            fail(state.counters, FAULT.placement_raised, now, at, granules)
 
 
 @routine
@@ -165,17 +159,9 @@ def give_back(rules: Rules, arena: Arena, policies: Policies, state: State, bloc
         if rules.search != ASK:
             renew(arena.tree[at], arena.free[at], start, granules)
         arena.room[at] += granules
-        state.counters[WORDS] += ((start + granules - 1) >> 6) - (start >> 6) + 1
+        state.counters[COUNT.words] += ((start + granules - 1) >> 6) - (start >> 6) + 1
         _tell(policies.released, rules, arena, policies, state, at, start, granules, now)
     elif rules.heap != BUMP:
         which = 63 - leading_zeros(np.uint64(granules))
         state.link[block] = arena.spare[at, which]
         arena.spare[at, which] = block
-
-
-@kernel
-def fail(state: State, status: int, now: int, about: int, answer: int) -> None:
-    """Keep the first thing that went wrong; what follows from it is not news."""
-    if state.counters[STATUS] == FINE:
-        state.counters[STATUS], state.counters[AT_CYCLE] = status, now
-        state.counters[AT_REQUEST], state.counters[ANSWER] = about, answer

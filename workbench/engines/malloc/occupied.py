@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from workbench.engines.malloc.options import MallocOptions
 from workbench.structures.free_map import packed
 
 
-def occupied(granules: int, options: Any, seed: int) -> np.ndarray:
+def occupied(granules: int, options: MallocOptions, seed: int) -> np.ndarray:
     """A free map of which a share is taken: uint64[words].
 
     Taken runs are uniform from 1 to 2 m - 1 granules for a mean of m, free ones likewise with the mean that makes the

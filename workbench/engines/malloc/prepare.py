@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.compiled import NO_ANSWER
-from workbench.engines.engine import Setup, at_slot
+from workbench.engines.engine import at_slot
+from workbench.engines.kit import made
 from workbench.engines.malloc.occupied import occupied
+from workbench.engines.malloc.slots import Case, placement_of
 from workbench.engines.malloc.state import (
     AFTER,
     ALL_NULL,
@@ -17,14 +18,12 @@ from workbench.engines.malloc.state import (
     ASK,
     BEFORE,
     BITMAP,
-    CLASSES,
     DURING,
     HIGHEST,
     LOWEST,
     NEAREST,
     NEXT,
     PIECEWISE,
-    SIZES,
     Arena,
     Columns,
     Policies,
@@ -32,7 +31,7 @@ from workbench.engines.malloc.state import (
 )
 from workbench.errors import InputError, wrong_value
 from workbench.policies.malloc.device_heap import check_pieces
-from workbench.policies.malloc.heap import rounds
+from workbench.policies.malloc.heap import SizeClasses, rounds
 from workbench.policies.malloc.serve.question import MOST_BYTES
 from workbench.policies.placement.question import Placement
 from workbench.streams import Streams
@@ -49,39 +48,18 @@ _FREES = ("refcount", "piecewise", "arena")
 _MOMENTS = {"before_request": BEFORE, "during_lock_wait": DURING, "after_grant": AFTER}
 
 
-class Chosen(NamedTuple):
-    """The policies of a setup by slot."""
-
-    serve: Any
-    heap: Any
-    lock: Any
-    arenas: Any
-
-    @property
-    def placement(self) -> Placement | None:
-        """The placement policy of a bitmap; other heaps have none."""
-        return self.heap.placement if self.heap.kind == BITMAP else None
+def check_policies(case: Case) -> None:
+    """Refuse policies that do not go together."""
+    slots, granules = case.slots, case.options.heap_bytes // case.options.granule_bytes
+    with at_slot(case.setup, "serve"):
+        check_pieces(slots.serve, slots.heap, case.options.granule_bytes)
+    if granules // slots.arenas.count() < 2:
+        expected = f"must leave each at least two granules of {case.options.granule_bytes} bytes"
+        name, count = f"{slots.arenas.name}.arenas", slots.arenas.count()
+        raise wrong_value("", name, expected, count, max(granules // 2, 1))
 
 
-def chosen(setup: Setup) -> Chosen:
-    """The policies, after refusing what does not go together."""
-    found = Chosen(*(setup.policies[slot] for slot in ("serve", "heap", "lock", "arenas")))
-    options: Any = setup.options
-    with at_slot(setup, "serve"):
-        check_pieces(found.serve, found.heap, options.granule_bytes)
-    granules = options.heap_bytes // options.granule_bytes // found.arenas.count()
-    if granules < 2:
-        raise wrong_value(
-            "",
-            f"{found.arenas.name}.arenas",
-            f"must leave each at least two granules of {options.granule_bytes} bytes",
-            found.arenas.count(),
-            max(options.heap_bytes // options.granule_bytes // 2, 1),
-        )
-    return found
-
-
-def check_warps(setup: Setup) -> None:
+def check_warps(case: Case) -> None:
     """Refuse a warp size that the machine has not: warps, or equal parts of warps, are served together (spec 2, ¶45).
 
     Raises
@@ -89,8 +67,8 @@ def check_warps(setup: Setup) -> None:
     InputError
         The warp size of the serving policy or of the workload does not divide the machine's.
     """
-    serve, whole = setup.policies["serve"], int(setup.machine.wave_size)
-    for path, spec in ((f"policy.serve.{serve.name}", serve), (f"workload.{setup.workload.name}", setup.workload)):
+    serve, workload, whole = case.slots.serve, case.setup.workload, int(case.machine.wave_size)
+    for path, spec in ((f"policy.serve.{serve.name}", serve), (f"workload.{workload.name}", workload)):
         size = getattr(spec, "warp_size", 1)
         if whole % size:
             nearest = math.gcd(whole, 1 << (min(size, whole).bit_length() - 1))
@@ -98,10 +76,10 @@ def check_warps(setup: Setup) -> None:
             raise wrong_value("", f"{path}.warp_size", expected, size, nearest)
 
 
-def rules_of(setup: Setup, found: Chosen, any_frees: bool) -> Rules:
+def rules_of(case: Case, any_frees: bool) -> Rules:
     """Policies and options as whole numbers."""
-    options: Any = setup.options
-    serve, lock, heap = found.serve, found.lock, found.heap
+    options, (serve, heap, lock, arenas) = case.options, case.slots
+    placement = placement_of(heap)
     scan, moment = serve.scan_steps() * options.scan_step_cycles, _MOMENTS[serve.prefix_moment()]
     barrier = serve.barrier_steps() * options.barrier_step_cycles
     latency = options.atomics.figures()
@@ -127,20 +105,20 @@ def rules_of(setup: Setup, found: Chosen, any_frees: bool) -> Rules:
         latency=latency[0],
         latency_a_waiter=latency[1],
         latency_waiters=latency[2],
-        arenas=found.arenas.count(),
-        by=found.arenas.by,
-        tries=found.arenas.tries(),
+        arenas=arenas.count(),
+        by=arenas.by,
+        tries=arenas.tries(),
         heap=heap.kind,
-        search=SEARCHES.get(found.placement, ASK) if found.placement is not None else ASK,
+        search=ASK if placement is None else SEARCHES.get(placement, ASK),
         granule=options.granule_bytes,
-        region=options.heap_bytes // options.granule_bytes // found.arenas.count(),
-        chunk=max(heap.chunk_bytes // options.granule_bytes, 1) if heap.kind == CLASSES else 1,
+        region=options.heap_bytes // options.granule_bytes // arenas.count(),
+        chunk=max(heap.chunk_bytes // options.granule_bytes, 1) if isinstance(heap, SizeClasses) else 1,
     )
 
 
-def arena_of(setup: Setup, found: Chosen, rules: Rules, streams: Streams) -> Arena:
+def arena_of(case: Case, rules: Rules) -> Arena:
     """The memory of every arena at the start, with what is occupied."""
-    options: Any = setup.options
+    options, streams, placement = case.options, case.streams, placement_of(case.slots.heap)
     arenas = range(rules.arenas)
     bitmap = rules.heap == BITMAP
     taken = int(options.occupancy * rules.region)
@@ -149,16 +127,15 @@ def arena_of(setup: Setup, found: Chosen, rules: Rules, streams: Streams) -> Are
         maps = [occupied(rules.region, options, streams.integer(f"occupied/{at}")) for at in arenas]
     trees = [new_run_tree(one) if rules.search != ASK else np.zeros(1, np.int32) for one in maps]
     free = np.stack(maps)
-    return Arena(
+    return made(
+        Arena,
+        {"arenas": rules.arenas},
         free=free,
         tree=np.stack(trees),
         room=np.array([int(np.bitwise_count(one).sum()) for one in maps], np.int64),
-        memory=_memories(found, rules, streams),
-        rounded=_rounded(found, rules),
+        memory=_memories(placement, rules, streams),
+        rounded=_rounded(placement, rules),
         top=np.full(rules.arenas, 0 if bitmap else taken),
-        spare=np.full((rules.arenas, SIZES), -1),
-        carved=np.zeros((rules.arenas, SIZES), np.int64),
-        carved_end=np.zeros((rules.arenas, SIZES), np.int64),
     )
 
 
@@ -168,16 +145,15 @@ def occupied_bytes(rules: Rules, arena: Arena) -> int:
     return granules * rules.granule
 
 
-def _memories(found: Chosen, rules: Rules, streams: Streams) -> np.ndarray:
+def _memories(placement: Placement | None, rules: Rules, streams: Streams) -> np.ndarray:
     """What the placement policy remembers of each arena; one that draws has a stream of its own for each."""
-    if found.placement is None or rules.search != ASK:
+    if placement is None or rules.search != ASK:
         return np.zeros((rules.arenas, 1), np.int64)
     seeds = [streams.integer(f"placement/{at}") for at in range(rules.arenas)]
-    return np.stack([found.placement.start_memory(rules.region, seed) for seed in seeds])
+    return np.stack([placement.start_memory(rules.region, seed) for seed in seeds])
 
 
-def _rounded(found: Chosen, rules: Rules) -> np.ndarray:
-    placement = found.placement
+def _rounded(placement: Placement | None, rules: Rules) -> np.ndarray:
     if placement is None or not rounds(placement):
         return np.zeros(1, np.int64)
     if rules.region > MOST_ROUNDED:
@@ -190,11 +166,11 @@ def _rounded(found: Chosen, rules: Rules) -> np.ndarray:
     return np.asarray(placement.footprint(lengths, rules.region), np.int64)
 
 
-def policies_of(found: Chosen, rules: Rules, checked: bool) -> Policies:
+def policies_of(placement: Placement | None, rules: Rules, checked: bool) -> Policies:
     """What is called while the loop runs; nothing where a summary answers."""
-    if found.placement is None or rules.search != ASK:
+    if placement is None or rules.search != ASK:
         return Policies(NO_ANSWER, NO_ANSWER, NO_ANSWER, np.zeros(1))
-    ready = found.placement.ready(rules.region, 0, checked)
+    ready = placement.ready(rules.region, 0, checked)
     return Policies(ready.answer, ready.granted, ready.released, ready.params)
 
 

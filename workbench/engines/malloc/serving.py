@@ -9,15 +9,11 @@ from workbench.engines.malloc.memory import allocate, give_back
 from workbench.engines.malloc.state import (
     ALL_NULL,
     ARENA,
-    ATOMICS,
-    BLOCKS,
     BUMP,
-    GRANTS,
+    COUNT,
     HALVE,
     NONE,
     PIECEWISE,
-    REFUSALS,
-    RETURNED,
     Arena,
     Columns,
     Cuts,
@@ -47,15 +43,15 @@ def ask_heap(
         size = np.int64(rules.header)
         for place in range(low, high):
             size += cuts.size[cuts.order[place]]
-    state.counters[ATOMICS] += 1
+    state.counters[COUNT.atomics] += 1
     start = allocate(rules, arena, policies, state, at, size, now)
     if start == NONE:
-        count = state.counters[REFUSALS]
+        count = state.counters[COUNT.refusals]
         if count < state.refusals.shape[0]:
             state.refusals[count, 0], state.refusals[count, 1], state.refusals[count, 2] = now, request, size
-        state.counters[REFUSALS] += 1
+        state.counters[COUNT.refusals] += 1
         return False
-    granules = state.counters[GRANTS]
+    granules = state.counters[COUNT.grants]
     start += at * rules.region
     if rules.frees != PIECEWISE:
         _book(cuts, state, request, low, high, start, granules, size, now)
@@ -72,8 +68,8 @@ def ask_heap(
 def _book(
     cuts: Cuts, state: State, request: int, low: int, high: int, start: int, granules: int, size: int, now: int
 ) -> None:
-    block = state.counters[BLOCKS]
-    state.counters[BLOCKS] += 1
+    block = state.counters[COUNT.blocks]
+    state.counters[COUNT.blocks] += 1
     state.base[block], state.granules[block], state.bytes[block] = start, granules, size
     state.owner[block], state.granted[block] = request, now
     state.origin[block] = cuts.offset[cuts.order[low]] if low > cuts.first[request] else 0
@@ -173,11 +169,11 @@ def return_due(rules: Rules, arena: Arena, policies: Policies, state: State, now
         which = take(state.due, cycle)
         if rules.frees != ARENA:
             give_back(rules, arena, policies, state, which, cycle)
-            state.counters[RETURNED] += 1
+            state.counters[COUNT.returned] += 1
             continue
         block = state.chain[which]
         while block != NONE:
             after = state.link[block]
             give_back(rules, arena, policies, state, block, cycle)
-            state.counters[RETURNED] += 1
+            state.counters[COUNT.returned] += 1
             block = after

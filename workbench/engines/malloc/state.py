@@ -6,11 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import allocating
-from workbench.structures.timetable import Timetable, new_timetable
-from workbench.structures.tournament import new_tournament
+from workbench.engines.kit import STOP, column, log, numbered, raised, wrong
+from workbench.structures.timetable import Timetable
 
-FINE, RAISED_IN, WRONG_ANSWER, NOT_FREE = range(4)
 ALL_NULL, PER_THREAD, HALVE = range(3)
 REFCOUNT, PIECEWISE, ARENA = range(3)
 BEFORE, DURING, AFTER = range(3)
@@ -22,26 +20,42 @@ NONE = -1
 SIZES = 40
 """Size classes, powers of two of granules."""
 
-(
-    STATUS,
-    AT_CYCLE,
-    AT_REQUEST,
-    ANSWER,
-    REQUESTS,
-    ARRIVED,
-    BLOCKS,
-    ACQUISITIONS,
-    FAILURES,
-    ATOMICS,
-    REREADS,
-    WORDS,
-    RETURNED,
-    TAKEN,
-    GRANTS,
-    REFUSALS,
-) = range(16)
-COUNTERS = 17
-GENERATOR = 16
+
+class Counters(NamedTuple):
+    """Where a run stands, and what it has counted."""
+
+    requests: int
+    arrived: int
+    """Requests that have come to a line."""
+    blocks: int
+    acquisitions: int
+    failures: int
+    """Tries in vain."""
+    atomics: int
+    rereads: int
+    words: int
+    """Words of bitmaps that were written."""
+    returned: int
+    taken: int
+    grants: int
+    """Granules of the latest grant."""
+    refusals: int
+    generator: int
+    """The state of the random numbers of the lock."""
+
+
+class Faults(NamedTuple):
+    """What stops a run."""
+
+    none: int
+    serve_raised: int = raised("serve")
+    serve_wrong: int = wrong("serve")
+    placement_raised: int = raised("heap.placement")
+    not_free: int = wrong("heap.placement")
+
+
+COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
+COUNTERS = len(STOP) + len(COUNT)
 
 
 class Columns(NamedTuple):
@@ -94,21 +108,21 @@ class Rules(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """The heap requests that the calls were cut into."""
+    """The heap requests that the calls were cut into; as long as the calls are, until their number is known."""
 
-    request: np.ndarray
+    request: np.ndarray = column(np.int64, "rows")
     """int64[rows], the heap request of each row, or NOTHING, or NOBODY_ASKS."""
-    offset: np.ndarray
+    offset: np.ndarray = column(np.int64, "rows")
     """int64[rows], where its piece begins in the block of the whole request."""
-    size: np.ndarray
+    size: np.ndarray = column(np.int64, "rows")
     """int64[rows], bytes of its piece."""
-    order: np.ndarray
+    order: np.ndarray = column(np.int32, "ends")
     """int32[rows], rows grouped by request."""
-    first: np.ndarray
+    first: np.ndarray = column(np.int32, "ends")
     """int32[requests + 1], the first place in `order` of each request."""
-    leader: np.ndarray
+    leader: np.ndarray = column(np.int32, "ends")
     """int32[requests], the row that asks."""
-    total: np.ndarray
+    total: np.ndarray = column(np.int64, "rows")
     """int64[requests], bytes of all pieces."""
 
 
@@ -127,73 +141,73 @@ class Arena(NamedTuple):
     """int64[lengths], what the placement policy makes of each length; of one entry where it keeps it."""
     top: np.ndarray
     """int64[arenas], the bump pointer; of a bitmap under next fit, the granule after the last grant."""
-    spare: np.ndarray
-    """int64[arenas, SIZES], the block last freed in each class, -1 for none."""
-    carved: np.ndarray
-    """int64[arenas, SIZES], the next block in the chunk of each class."""
-    carved_end: np.ndarray
-    """int64[arenas, SIZES], the end of that chunk."""
+    spare: np.ndarray = column(np.int64, "arenas", SIZES, fill=NONE)
+    """The block last freed in each class, -1 for none."""
+    carved: np.ndarray = column(np.int64, "arenas", SIZES)
+    """The next block in the chunk of each class."""
+    carved_end: np.ndarray = column(np.int64, "arenas", SIZES)
+    """The end of that chunk."""
 
 
 class State(NamedTuple):
     """What changes during a run."""
 
-    counters: np.ndarray
     due: Timetable
     """What will be given back; each entry carries a block, or a warp for the free policy `arena`."""
     next_event: np.ndarray
-    """A tournament over the arenas: 4 times the cycle of each one's next event, plus its phase."""
-    busy: np.ndarray
-    """bool[arenas], whether somebody is in the critical section."""
-    current: np.ndarray
-    """int64[arenas], the request that is served."""
-    head: np.ndarray
-    tail: np.ndarray
-    """int64[arenas], the longest and the shortest waiting request, -1 for none."""
-    waiting: np.ndarray
-    """int64[arenas], how many wait."""
-    behind: np.ndarray
-    """int32[requests], the request behind each in its line."""
-    entered: np.ndarray
-    """int64[requests], when it came to the line of its arena."""
-    tried: np.ndarray
-    """int32[requests], arenas that it tried before."""
-    acquired: np.ndarray
-    """int64[requests], when it entered the critical section for the last time."""
-    ended: np.ndarray
-    """int64[requests], when that ended."""
-    ready: np.ndarray
-    """int64[requests], when its lanes had their addresses, or learnt that there are none."""
-    block: np.ndarray
-    """int32[rows], the block of each row, -1 for none."""
-    base: np.ndarray
-    """int64[blocks], the first granule."""
-    granules: np.ndarray
-    """int64[blocks]"""
-    bytes: np.ndarray
-    """int64[blocks], bytes asked for, header included."""
-    owner: np.ndarray
-    """int32[blocks], the request."""
-    origin: np.ndarray
-    """int64[blocks], the offset within the whole request at which the block begins."""
-    granted: np.ndarray
-    """int64[blocks], when the heap gave it."""
-    returned: np.ndarray
-    """int64[blocks], when the heap had it back, -1 for never."""
-    link: np.ndarray
-    """int32[blocks], the next block of a warp, or of the spare ones of a class."""
-    left: np.ndarray
-    """int64[warps], rows that have not been served; only for the free policy `arena`, as the next two."""
-    last: np.ndarray
-    """int64[warps], when the last piece is given up; -1 for never."""
-    chain: np.ndarray
-    """int32[warps], the warp's latest block."""
-    stack: np.ndarray
-    """int64[128], halves that are still to be tried."""
-    taken_log: np.ndarray
-    """int64[acquisitions, 3]: cycle, request, arena."""
-    refusals: np.ndarray
-    """int64[refusals, 3]: cycle, request, bytes."""
+    """A tournament over the arenas: the moment of each one's next event."""
+    counters: np.ndarray = column(np.int64, COUNTERS)
+    busy: np.ndarray = column(np.bool_, "arenas")
+    """Whether somebody is in the critical section."""
+    current: np.ndarray = column(np.int64, "arenas", fill=NONE)
+    """The request that is served."""
+    head: np.ndarray = column(np.int64, "arenas", fill=NONE)
+    """The longest waiting request, -1 for none."""
+    tail: np.ndarray = column(np.int64, "arenas", fill=NONE)
+    """The shortest waiting one."""
+    waiting: np.ndarray = column(np.int64, "arenas")
+    """How many wait."""
+    behind: np.ndarray = column(np.int32, "requests")
+    """The request behind each in its line."""
+    entered: np.ndarray = column(np.int64, "requests")
+    """When it came to the line of its arena."""
+    tried: np.ndarray = column(np.int32, "requests")
+    """Arenas that it tried before."""
+    acquired: np.ndarray = column(np.int64, "requests")
+    """When it entered the critical section for the last time."""
+    ended: np.ndarray = column(np.int64, "requests")
+    """When that ended."""
+    ready: np.ndarray = column(np.int64, "requests")
+    """When its lanes had their addresses, or learnt that there are none."""
+    block: np.ndarray = column(np.int32, "rows", fill=NONE)
+    """The block of each row, -1 for none."""
+    base: np.ndarray = column(np.int64, "blocks")
+    """The first granule."""
+    granules: np.ndarray = column(np.int64, "blocks")
+    bytes: np.ndarray = column(np.int64, "blocks")
+    """Bytes asked for, header included."""
+    owner: np.ndarray = column(np.int32, "blocks")
+    """The request."""
+    origin: np.ndarray = column(np.int64, "blocks")
+    """The offset within the whole request at which the block begins."""
+    granted: np.ndarray = column(np.int64, "blocks")
+    """When the heap gave it."""
+    returned: np.ndarray = column(np.int64, "blocks", fill=NONE)
+    """When the heap had it back, -1 for never."""
+    link: np.ndarray = column(np.int32, "blocks", fill=NONE)
+    """The next block of a warp, or of the spare ones of a class."""
+    left: np.ndarray = column(np.int64, "warps")
+    """Rows that have not been served; only for the free policy `arena`, as the next two."""
+    last: np.ndarray = column(np.int64, "warps")
+    """When the last piece is given up; -1 for never."""
+    chain: np.ndarray = column(np.int32, "warps", fill=NONE)
+    """The warp's latest block."""
+    stack: np.ndarray = column(np.int64, 128)
+    """Halves that are still to be tried."""
+    taken_log: np.ndarray = log("taken", 3)
+    """Cycle, request, arena."""
+    refusals: np.ndarray = log("refusals", 3)
+    """Cycle, request, bytes."""
 
 
 class Policies(NamedTuple):
@@ -203,42 +217,3 @@ class Policies(NamedTuple):
     granted: Any
     released: Any
     params: np.ndarray
-
-
-@allocating
-def new_state(
-    rows: int, requests: int, blocks: int, arenas: int, scheduled: int, warps: int, taken: int, refusals: int
-) -> State:
-    """Nobody waits, nothing is granted."""
-    none = np.full(arenas, NONE)
-    return State(
-        np.zeros(COUNTERS, np.int64),
-        new_timetable(scheduled + 1),
-        new_tournament(arenas),
-        np.zeros(arenas, np.bool_),
-        none,
-        none.copy(),
-        none.copy(),
-        np.zeros(arenas, np.int64),
-        np.zeros(requests, np.int32),
-        np.zeros(requests, np.int64),
-        np.zeros(requests, np.int32),
-        np.zeros(requests, np.int64),
-        np.zeros(requests, np.int64),
-        np.zeros(requests, np.int64),
-        np.full(rows, NONE, np.int32),
-        np.zeros(blocks, np.int64),
-        np.zeros(blocks, np.int64),
-        np.zeros(blocks, np.int64),
-        np.zeros(blocks, np.int32),
-        np.zeros(blocks, np.int64),
-        np.zeros(blocks, np.int64),
-        np.full(blocks, NONE),
-        np.full(blocks, NONE, np.int32),
-        np.zeros(warps, np.int64),
-        np.zeros(warps, np.int64),
-        np.full(warps, NONE, np.int32),
-        np.zeros(128, np.int64),
-        np.zeros((taken, 3), np.int64),
-        np.zeros((refusals, 3), np.int64),
-    )

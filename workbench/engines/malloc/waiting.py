@@ -7,19 +7,14 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.engines.malloc.state import ATOMICS, FAILURES, GENERATOR, NONE, Rules, State
+from workbench.engines.kit.order import moment
+from workbench.engines.malloc.state import COUNT, NONE, Rules, State
 from workbench.policies.malloc.lock import BACK_OFF, NO_LOCK
 from workbench.structures.tournament import set_time
 from workbench.structures.xorshift import below
 
 ENDS, COMES, STARTS = range(3)
 """The phases of a cycle: sections end, requests come, sections start."""
-
-
-@kernel
-def key(cycle: int, phase: int) -> int:
-    """A cycle and a phase as one number to be compared."""
-    return 4 * cycle + phase
 
 
 @kernel
@@ -38,14 +33,14 @@ def come(rules: Rules, state: State, request: int, at: int, now: int) -> None:
     state.waiting[at] += 1
     if state.busy[at]:
         if rules.retries and rules.lock != BACK_OFF:
-            state.counters[FAILURES] += 1
+            state.counters[COUNT.failures] += 1
             if rules.lock == NO_LOCK:
-                state.counters[ATOMICS] += 1
+                state.counters[COUNT.atomics] += 1
         return
     planned = state.next_event[state.next_event.size // 2 + at]
     idle = state.waiting[at] == 1
-    if (idle or rules.lock == BACK_OFF) and planned > key(now, STARTS):
-        set_time(state.next_event, at, key(now, STARTS))
+    if (idle or rules.lock == BACK_OFF) and planned > moment(now, STARTS):
+        set_time(state.next_event, at, moment(now, STARTS))
 
 
 @kernel
@@ -66,11 +61,11 @@ def next_in_line(rules: Rules, state: State, at: int) -> int:
     """Take the longest waiting, or one of several, out of the line; those who compete with it try in vain."""
     before, request = NONE, state.head[at]
     if rules.among > 1:
-        for _ in range(below(state.counters, GENERATOR, min(rules.among, state.waiting[at]))):
+        for _ in range(below(state.counters, COUNT.generator, min(rules.among, state.waiting[at]))):
             before, request = request, np.int64(state.behind[request])
     leave_line(state, at, before, request)
     if rules.retries:
-        state.counters[FAILURES] += state.waiting[at]
+        state.counters[COUNT.failures] += state.waiting[at]
     return request
 
 

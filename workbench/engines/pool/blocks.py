@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.compiled import kernel, routine
 from workbench.engines.pool.driver import give_bytes, take_bytes
-from workbench.engines.pool.state import CALLS, DRIVER_NS, FRESH, POOLS, SPARE, Rules, State
+from workbench.engines.pool.state import COUNT, POOLS, Rules, State
 from workbench.policies.pool.cache.question import APART, BUDDIES
 from workbench.policies.pool.idle.question import BYTES, EACH, IN_USE, NEWER, OLDER
 from workbench.structures.size_index import (
@@ -28,11 +28,11 @@ from workbench.structures.size_index import (
 def new_block(state: State) -> int:
     """A block that is used for nothing yet; one that was used before first."""
     counters = state.counters
-    if counters[SPARE] > 0:
-        counters[SPARE] -= 1
-        return int(state.spare[counters[SPARE]])
-    counters[FRESH] += 1
-    return int(counters[FRESH] - 1)
+    if counters[COUNT.spare] > 0:
+        counters[COUNT.spare] -= 1
+        return int(state.spare[counters[COUNT.spare]])
+    counters[COUNT.fresh] += 1
+    return int(counters[COUNT.fresh] - 1)
 
 
 @kernel
@@ -54,8 +54,8 @@ def forget_block(state: State, pool: int, block: int) -> None:
 @kernel
 def spare_block(state: State, block: int) -> None:
     """A block is used for nothing; its number may be used again."""
-    state.spare[state.counters[SPARE]] = block
-    state.counters[SPARE] += 1
+    state.spare[state.counters[COUNT.spare]] = block
+    state.counters[COUNT.spare] += 1
 
 
 @kernel
@@ -78,11 +78,11 @@ def put_behind(state: State, pool: int, block: int, before: int) -> None:
 def called(rules: Rules, state: State, row: int, card: int, address: int, size: int) -> None:
     """Write down a call of the driver, and its time."""
     counters = state.counters
-    log = state.calls[counters[CALLS]]
+    log = state.calls[counters[COUNT.calls]]
     log[0], log[1], log[2], log[3] = row, card, address, size
-    counters[CALLS] += 1
+    counters[COUNT.calls] += 1
     call = rules.alloc_ns if size > 0 else rules.free_ns
-    counters[DRIVER_NS] += call + rules.mib_ns * (abs(size) >> 20)
+    counters[COUNT.driver_ns] += call + rules.mib_ns * (abs(size) >> 20)
 
 
 @routine

@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.engine import Setup, at_path
+from workbench.engines.engine import at_path
+from workbench.engines.pool.slots import Case, Slots
 from workbench.errors import InputError
 from workbench.machine.board import Board
+from workbench.policies.pool.target.question import Target
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
 
 
-def check_policies(setup: Setup) -> None:
+def check_policies(case: Case) -> None:
     """Refuse cards that the board does not have, and policies that cannot go together."""
-    check_named_cards(setup)
-    _check_driver(setup)
-    _check_waiting(setup)
+    check_named_cards(case.slots.target, case.machine)
+    _check_driver(case.slots)
+    _check_waiting(case)
 
 
-def check_named_cards(setup: Setup) -> None:
+def check_named_cards(target: Target, board: Board) -> None:
     """Refuse a choice of a card that names one which the board does not have."""
-    target: Any = setup.policies["target"]
-    board: Any = setup.machine
     _check_cards(target, f"policy.target.{target.name}", board)
 
 
@@ -35,10 +35,9 @@ def _check_cards(target: Any, path: str, board: Board) -> None:
             target.parameters_on(board.ids)
 
 
-def _check_driver(setup: Setup) -> None:
+def _check_driver(slots: Slots) -> None:
     """Refuse a driver that would move what is allocated, and one run for what is mapped page by page."""
-    policy: Any = setup.policies["driver"]
-    cache: Any = setup.policies["cache"]
+    policy, cache = slots.driver, slots.cache
     if policy.layout == "compacting":
         raise InputError(f"policy.driver: {policy.name} moves what is allocated, which a driver cannot; use its base.")
     if policy.layout == "contiguous" and cache.rules().pages:
@@ -48,11 +47,10 @@ def _check_driver(setup: Setup) -> None:
         )
 
 
-def _check_waiting(setup: Setup) -> None:
+def _check_waiting(case: Case) -> None:
     """Refuse a newcomer that would move others away and yet wait: what it moved would belong to no request."""
-    options: Any = setup.options
-    residency: Any = setup.policies["residency"]
-    if options.when_full == "wait" and residency.rules().evicts:
+    residency = case.slots.residency
+    if case.options.when_full == "wait" and residency.rules().evicts:
         raise InputError(
             f"options.when_full: {residency.name} moves others away for a newcomer, which therefore does not wait; "
             "use refuse, or migrate_back."

@@ -7,16 +7,14 @@ lies physically is the driver's own affair.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, addresses, apart, kernel
-from workbench.engines.engine import Setup
-from workbench.engines.pool.state import ANSWER, AT_ROW, RAISED_IN_DRIVER, STATUS, WRONG_PLACE, Driver, State
+from workbench.engines.pool.faults import stopped
+from workbench.engines.pool.slots import Case
+from workbench.engines.pool.state import FAULT, Driver, State
 from workbench.policies.placement.question import PLACE, TOLD
 from workbench.policies.placement.view import PlacementNotice, PlacementView
-from workbench.streams import Streams
 from workbench.structures.free_map import all_free, is_free, mark_free, mark_taken
 
 ask_place, tell = PLACE.ask, TOLD.ask
@@ -27,10 +25,9 @@ WORDS, LENGTHS, SLOTS = range(3)
 NOWHERE = -1
 
 
-def new_driver(setup: Setup, capacity: np.ndarray, blocks: int, streams: Streams, checked: bool) -> Driver:
+def new_driver(case: Case, capacity: np.ndarray, blocks: int, checked: bool) -> Driver:
     """Everything free; the policy's memory of each card as at the start of a run."""
-    policy: Any = setup.policies["driver"]
-    options: Any = setup.options
+    policy, options, streams = case.slots.driver, case.options, case.streams
     counted = policy.layout != "contiguous"
     granules = np.zeros(capacity.size, np.int64) if counted else capacity // options.driver_granule
     each = [policy.ready(max(int(it), 1), streams.integer(f"driver/{k}"), checked) for k, it in enumerate(granules)]
@@ -140,8 +137,7 @@ def _place(state: State, row: int, card: int, length: int, memory: np.ndarray) -
     free = driver.free[driver.first[WORDS, card] : driver.first[WORDS, card + 1]]
     start = ask_place(driver.answers[ASKED], PlacementView(free, driver.granules[card], length, driver.params, memory))
     if start != NOWHERE and (start < 0 or not is_free(free, start, length)):
-        state.counters[STATUS] = RAISED_IN_DRIVER if start == RAISED else WRONG_PLACE
-        state.counters[AT_ROW], state.counters[ANSWER] = row, start
+        stopped(state, FAULT.driver_raised if start == RAISED else FAULT.driver_wrong, row, start)
         return NOWHERE
     return int(start)
 

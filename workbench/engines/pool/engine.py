@@ -3,126 +3,130 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.engines.engine import Setup
-from workbench.engines.first_runs import FirstRuns
+from workbench.engines.kit import Attempt, Simulator, Stop
 from workbench.engines.pool.access import with_access_times
+from workbench.engines.pool.beginning import Beginning, room_for
 from workbench.engines.pool.checks import check_policies, check_requests
 from workbench.engines.pool.deaths import reclaimed
+from workbench.engines.pool.faults import words
+from workbench.engines.pool.loop import simulate
 from workbench.engines.pool.options import PoolOptions
-from workbench.engines.pool.play import Played, play
 from workbench.engines.pool.pointers import answered
-from workbench.engines.pool.prepare import answering
-from workbench.engines.pool.state import CALLS, MOVES
-from workbench.levers import Spec
-from workbench.machine import Board, Described
+from workbench.engines.pool.prepare import answering, columns_of, moves_expected, rules_of
+from workbench.engines.pool.queue import Waiting, new_waiting
+from workbench.engines.pool.slots import Case, Slots
+from workbench.engines.pool.state import COUNT, FAULT, Columns, Policies, Rules, State, Tables
+from workbench.engines.pool.waiting import simulate_waiting
+from workbench.machine import Board
+from workbench.machine.paths import Paths
+from workbench.policies.policy import Policy
 from workbench.records.pool import PoolRecord
-from workbench.streams import Streams
+from workbench.structures.size_index import NONE
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
 
-_first_runs = FirstRuns()
+
+class Run(NamedTuple):
+    """What the setup and the seed determine."""
+
+    given: Case
+    requests: PoolRequests
+    columns: Columns
 
 
-class Pool:
-    """A service that treats the memories of all cards of a board as one pool."""
+class Play(NamedTuple):
+    """The arguments of the loop, without a queue where nobody waits for memory; and the board's paths."""
 
-    name: ClassVar[str] = "pool"
-    revision: ClassVar[int] = 2
-    slots: ClassVar[Mapping[str, str]] = {
-        "cache": "split_and_coalesce",
-        "cache_fit": "best_fit",
-        "target": "max_bandwidth",
-        "idle_release": "keep_all",
-        "driver": "byte_counter",
-        "residency": "stay",
-    }
-    options: ClassVar[type[Spec]] = PoolOptions
-    machine: ClassVar[type[Described]] = Board
-    wants: ClassVar[str] = "pool_requests"
-
-    def asks(self, slot: str) -> str:
-        """The question that the policy of a slot answers: of the same name, the driver's that of any placement."""
-        return "placement" if slot == "driver" else slot
-
-    def simulate(self, setup: Setup, seed: int, events: bool = False, checked: bool = False) -> PoolRecord:
-        """Serve the requests of one seed.
-
-        Parameters
-        ----------
-        seed : int
-            Names the workload's random streams and the policies' own.
-        events : bool
-            Makes no difference: the record always holds every event.
-        checked : bool
-            Test every array index of the policies' compiled answers; the first run of a user's policy in a process
-            always does.
-
-        Raises
-        ------
-        InputError
-            A request makes no sense, or is larger than every card.
-        PolicyError
-            A policy raised, or gave an answer that its question does not allow.
-        """
-        check_policies(setup)
-        streams = Streams(seed)
-        requests = self._requests(setup, streams)
-        with _first_runs.watched(answering(setup), checked) as checked:
-            played = play(setup, requests, streams, checked)
-        return _record(setup, played)
-
-    def admit(self, setup: Setup, seed: int) -> None:
-        """Refuse a setup with a request that makes no sense or is larger than every card, or with an unknown card."""
-        check_policies(setup)
-        self._requests(setup, Streams(seed))
-
-    @staticmethod
-    def _requests(setup: Setup, streams: Streams) -> PoolRequests:
-        requests = setup.workload.pool_requests(setup.machine, streams)
-        check_requests(requests, setup.machine)
-        return reclaimed(requests)
+    columns: Columns
+    tables: Tables
+    rules: Rules
+    policies: Policies
+    state: State
+    waiting: Waiting | None
+    paths: Paths
 
 
-def _record(setup: Setup, played: Played) -> PoolRecord:
-    requests, columns, waited, paths, state = played
-    board: Any = setup.machine
-    options: Any = setup.options
-    idle: Any = setup.policies["idle_release"]
-    target: Any = setup.policies["target"]
-    nobody, nothing = np.zeros(columns.time.size), np.zeros(0)
-    memories = zip(target.terms(), state.target_memory, strict=True)
-    record = PoolRecord(
-        cards=board.ids,
-        hosts=np.array([card.kind == "cpu" for card in board.cards]),
-        capacity=np.array([card.free_bytes for card in board.cards]),
-        gbps=paths.bottleneck_gbps,
-        hops=paths.hops,
-        time=columns.time,
-        app=np.asarray(requests.app),
-        borrower=columns.borrower,
-        action=np.asarray(requests.action),
-        handle=np.asarray(requests.handle),
-        asked=columns.size,
-        allocation=np.where(requests.action == ALLOC, np.arange(columns.time.size), np.maximum(columns.names, -1)),
-        outcome=state.outcome,
-        card=state.card,
-        identifier=state.identifier,
-        taken=state.taken,
-        done=state.done,
-        waited=waited,
-        answered=answered(options, state.outcome, state.done),
-        calls=state.calls[: state.counters[CALLS]].copy(),
-        mappings=state.mappings,
-        access_ns=nobody,
-        access_alone_ns=nobody,
-        moves=state.moves[: state.counters[MOVES]].copy(),
-        move_ns=nothing,
-        move_alone_ns=nothing,
-        fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),
-        peak_cached=state.peak,
-        idle_limit=idle.limit_bytes(),
-    )
-    return with_access_times(record, board, paths, options.touches)
+class Pool(Simulator[PoolRecord]):
+    """A service that treats the memories of all cards of a board as one pool; its record always holds every event."""
+
+    name = "pool"
+    revision = 2
+    decides = Slots
+    options = PoolOptions
+    machine = Board
+    wants = "pool_requests"
+    state, counts, faults = State, COUNT, FAULT
+
+    def read(self, given: Case) -> Run:
+        check_policies(given)
+        requests = given.setup.workload.pool_requests(given.machine, given.streams)
+        check_requests(requests, given.machine)
+        requests = reclaimed(requests)
+        return Run(given, requests, columns_of(requests, given.slots.cache))
+
+    def asked(self, run: Run) -> list[Policy]:
+        return answering(run.given.slots)
+
+    def room(self, run: Run) -> Mapping[str, int]:
+        return {"moves": moves_expected(int((run.columns.names == NONE).sum()), rules_of(run.given))}
+
+    def begin(self, run: Run, attempt: Attempt) -> Play:
+        begun = Beginning(run.given, attempt.checked)
+        state = begun.state(room_for(run.columns, begun.rules, attempt.room["moves"]))
+        waits = run.given.options.when_full == "wait"
+        waiting = new_waiting(run.requests.app, run.columns) if waits else None
+        return Play(run.columns, begun.tables, begun.rules, begun.policies, state, waiting, begun.paths)
+
+    def loop(self, play: Play) -> None:
+        columns, tables, rules, policies, state, waiting, _ = play
+        if waiting is None:
+            simulate(columns, tables, rules, policies, state)
+        else:
+            simulate_waiting(columns, tables, rules, policies, state, waiting)
+
+    def words(self, run: Run, state: State, stop: Stop) -> Mapping[str, Any]:
+        return words(run.columns, stop)
+
+    def record(self, run: Run, play: Play) -> PoolRecord:
+        (slots, options, board, _, _), state = run.given, play.state
+        requests, columns, waited = run.requests, play.columns, np.zeros(play.columns.time.size, np.int64)
+        if play.waiting is not None:
+            requests = PoolRequests(*(np.asarray(column)[play.waiting.row_of] for column in requests))
+            columns, waited = play.waiting.asked, play.waiting.waited
+        nobody, nothing = np.zeros(columns.time.size), np.zeros(0)
+        memories = zip(slots.target.terms(), state.target_memory, strict=True)
+        record = PoolRecord(
+            cards=board.ids,
+            hosts=np.array([card.kind == "cpu" for card in board.cards]),
+            capacity=np.array([card.free_bytes for card in board.cards]),
+            gbps=play.paths.bottleneck_gbps,
+            hops=play.paths.hops,
+            time=columns.time,
+            app=np.asarray(requests.app),
+            borrower=columns.borrower,
+            action=np.asarray(requests.action),
+            handle=np.asarray(requests.handle),
+            asked=columns.size,
+            allocation=np.where(requests.action == ALLOC, np.arange(columns.time.size), np.maximum(columns.names, -1)),
+            outcome=state.outcome,
+            card=state.card,
+            identifier=state.identifier,
+            taken=state.taken,
+            done=state.done,
+            waited=waited,
+            answered=answered(options, state.outcome, state.done),
+            calls=state.calls[: state.counters[COUNT.calls]].copy(),
+            mappings=state.mappings,
+            access_ns=nobody,
+            access_alone_ns=nobody,
+            moves=state.moves[: state.counters[COUNT.moves]].copy(),
+            move_ns=nothing,
+            move_alone_ns=nothing,
+            fallbacks=sum(term.fallbacks(memory) for (term, _), memory in memories),
+            peak_cached=state.peak,
+            idle_limit=slots.idle_release.limit_bytes(),
+        )
+        return with_access_times(record, board, play.paths, options.touches)

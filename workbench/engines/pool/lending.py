@@ -8,23 +8,10 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.engines.kit.faults import FINE, STOP
+from workbench.engines.pool.faults import stopped
 from workbench.engines.pool.serving import has_room
-from workbench.engines.pool.state import (
-    ANSWER,
-    AT_ROW,
-    FINE,
-    FORGOTTEN,
-    LENDINGS,
-    RAISED_IN_TARGET,
-    STATUS,
-    TERM,
-    WRONG_SCORE,
-    Columns,
-    Policies,
-    Rules,
-    State,
-    Tables,
-)
+from workbench.engines.pool.state import COUNT, FAULT, Columns, Policies, Rules, State, Tables
 from workbench.policies.pool.target.question import CHOSEN, SCORE
 from workbench.policies.pool.target.view import TargetNotice, TargetView
 from workbench.structures.size_index import NONE
@@ -45,7 +32,7 @@ def choose_card(
     What is `leaving` a card does not stay there, nor go where no path leads from it; `NOWHERE` = it is new.
     """
     count = _candidates(columns, tables, rules, policies, state, of, leaving)
-    if count == 0 or state.counters[STATUS] != FINE:
+    if count == 0 or state.counters[STOP.fault] != FINE:
         return NONE
     _forget_old(rules, state, row)
     terms, sums, scores = policies.terms, state.scores[1], state.scores[0]
@@ -84,12 +71,12 @@ def _candidates(
 def _forget_old(rules: Rules, state: State, row: int) -> None:
     """Take lendings out of the history that are older than the window."""
     counters = state.counters
-    while rules.window and counters[FORGOTTEN] < counters[LENDINGS]:
-        entry = state.lendings[counters[FORGOTTEN]]
+    while rules.window and counters[COUNT.forgotten] < counters[COUNT.lendings]:
+        entry = state.lendings[counters[COUNT.forgotten]]
         if entry[0] >= row - rules.window:
             break
         state.lent[entry[1]] -= entry[2]
-        counters[FORGOTTEN] += 1
+        counters[COUNT.forgotten] += 1
 
 
 @kernel
@@ -115,13 +102,11 @@ def _score(columns: Columns, tables: Tables, policies: Policies, state: State, r
             state.target_memory[term][: terms.sizes[term, 1]],
         ),
     )
-    wrong = RAISED_IN_TARGET if status == RAISED else FINE
+    if status == RAISED:
+        stopped(state, FAULT.target_raised, row, NONE)
     for k in range(count):
         if math.isnan(scores[k]) or scores[k] == math.inf or (math.isinf(scores[k]) and terms.weights.size > 1):
-            wrong = max(wrong, WRONG_SCORE) if wrong == FINE else wrong
-            state.counters[ANSWER] = state.candidates[k]
-    if wrong != FINE:
-        state.counters[STATUS], state.counters[AT_ROW], state.counters[TERM] = wrong, row, term
+            stopped(state, FAULT.target_wrong, row, state.candidates[k])
 
 
 @kernel
@@ -149,9 +134,9 @@ def note_lending(
     counters, own, terms = state.counters, columns.borrower[of], policies.terms
     if card != own:
         place, amount = own * tables.capacity.size + card, columns.size[of] if rules.by_bytes else 1
-        entry = state.lendings[counters[LENDINGS]]
+        entry = state.lendings[counters[COUNT.lendings]]
         entry[0], entry[1], entry[2] = row, place, amount
-        counters[LENDINGS] += 1
+        counters[COUNT.lendings] += 1
         state.lent[place] += amount
     for term in range(terms.weights.size):
         if terms.chosen[term] != NO_ANSWER:
@@ -161,4 +146,4 @@ def note_lending(
                 TargetNotice(card, tables.capacity.size, params, state.target_memory[term][: terms.sizes[term, 1]]),
             )
             if told == RAISED:
-                counters[STATUS], counters[AT_ROW], counters[TERM] = RAISED_IN_TARGET, row, term
+                stopped(state, FAULT.target_raised, row, card)

@@ -12,14 +12,15 @@ import numpy as np
 
 from workbench.compiled import bound
 from workbench.engines.engine import Setup
-from workbench.engines.pool.beginning import Beginning, Room
-from workbench.engines.pool.broken import broken
+from workbench.engines.kit import FINE, STOP, given, policy_error, stop_of
+from workbench.engines.pool.beginning import Beginning
+from workbench.engines.pool.faults import words
 from workbench.engines.pool.prepare import answering
 from workbench.engines.pool.single import RELEASE, Run, allocate_one, free_one, lay_out, take_back_one
-from workbench.engines.pool.state import CALLS, FINE, FRESH, POOLS, SPARE, STATUS, Columns
+from workbench.engines.pool.slots import Slots
+from workbench.engines.pool.state import COUNT, FAULT, POOLS, Columns
 from workbench.policies.pool.cache.question import in_class
 from workbench.records.pool import CACHED, STITCHED
-from workbench.streams import Streams
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, ORIGIN, SIZE
 
 _FIRST_BLOCKS = 1024
@@ -85,11 +86,10 @@ class Live:
     _run: Run
 
     def __init__(self, setup: Setup, seed: int = 0) -> None:
-        self._setup, self._blocks = setup, 0
-        checked = not all(policy.built_in for policy in answering(setup))
-        self._begun = Beginning(setup, Streams(seed), checked)
-        cache: Any = setup.policies["cache"]
-        self._granule, self._classes = cache.rules().granule, cache.rules().classes
+        self._case, self._blocks = given(Slots, setup, seed), 0
+        checked = not all(policy.built_in for policy in answering(self._case.slots))
+        self._begun, cache = Beginning(self._case, checked), self._case.slots.cache.rules()
+        self._granule, self._classes = cache.granule, cache.classes
         self._rows: list[int] = []
         """The rows that no region has."""
         self._make_room(_FIRST_BLOCKS)
@@ -102,7 +102,7 @@ class Live:
         PolicyError
             A policy raised, or gave an answer that its question does not allow; nothing was granted.
         """
-        if self._counters[FRESH] + _MOST_NEW > self._blocks + self._counters[SPARE]:
+        if self._counters[COUNT.fresh] + _MOST_NEW > self._blocks + self._counters[COUNT.spare]:
             self._make_room(2 * self._blocks)
         row = self._rows[-1]
         rounded = -(-size // self._granule) * self._granule
@@ -110,7 +110,7 @@ class Live:
         self._need[row] = in_class(rounded, self._classes) if self._classes else rounded
         self._ask(row)
         outcome = self._outcome[row]
-        if self._counters[STATUS] != FINE:
+        if self._counters[STOP.fault] != FINE:
             self._fail()
         if outcome > STITCHED:
             return None
@@ -128,7 +128,7 @@ class Live:
         """
         self._release(row)
         self._rows.append(row)
-        if self._counters[STATUS] != FINE:
+        if self._counters[STOP.fault] != FINE:
             self._fail()
 
     def take_back(self, row: int) -> None:
@@ -138,11 +138,11 @@ class Live:
 
     def calls(self) -> list[Call]:
         """The driver calls of the latest request, in their order."""
-        return [Call(*call[1:]) for call in self._state.calls[: self._counters[CALLS]].tolist()]
+        return [Call(*call[1:]) for call in self._state.calls[: self._counters[COUNT.calls]].tolist()]
 
     def called(self) -> int:
         """How many driver calls the latest request took."""
-        return self._counters[CALLS]
+        return self._counters[COUNT.calls]
 
     def pool_of(self, size: int) -> int:
         """Which pool of a card serves requests of a size: 1 = that of small ones."""
@@ -170,7 +170,7 @@ class Live:
         rows : list of int
             The row of each piece that is in use, in their order.
         """
-        while self._counters[FRESH] + len(pieces) + _MOST_NEW > self._blocks:
+        while self._counters[COUNT.fresh] + len(pieces) + _MOST_NEW > self._blocks:
             self._make_room(2 * self._blocks)
         address, blocks = lay_out(self._run, card * POOLS + pool, pieces)
         self._state.grown[card] = 2 * sum(size for size, _ in pieces)
@@ -187,16 +187,16 @@ class Live:
         return nodes[nodes[self._block[row] * FIELDS + ORIGIN] * FIELDS + ADDRESS]
 
     def _fail(self) -> None:
-        problem = broken(self._setup, self._run.columns, self._state)
-        self._counters[STATUS] = FINE
-        raise problem
+        stop = stop_of(self._state.counters)
+        self._counters[STOP.fault] = FINE
+        raise policy_error(FAULT, self._case.slots, stop, words(self._run.columns, stop))
 
     def _make_room(self, blocks: int) -> None:
         """Arrays for so many blocks, with what they held before."""
         time, borrower, size, need = np.zeros((4, blocks), np.int64)
         columns = Columns(time, borrower, size, need, names=np.full(blocks, NONE))
         begun = self._begun
-        state = begun.state(Room(requests=blocks, allocations=blocks, blocks=blocks, calls=2 * blocks))
+        state = begun.state({"requests": blocks, "lendings": blocks, "blocks": blocks, "calls": 2 * blocks, "moves": 0})
         if self._blocks:
             _carry(self._run.columns, columns)
             _carry(self._run.state, state)

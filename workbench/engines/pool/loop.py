@@ -6,26 +6,13 @@ With `when_full: wait` the loop is that of `waiting.py`, over the same steps.
 from __future__ import annotations
 
 from workbench.compiled import kernel, lend, routine
+from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.blocks import card_of, give_region
 from workbench.engines.pool.lending import NOWHERE, choose_card, note_lending
 from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.moving import bring_home, make_room, settle, unsettle
 from workbench.engines.pool.serving import LARGEST, has_room, serve
-from workbench.engines.pool.state import (
-    BEGINS,
-    DRIVER_NS,
-    FINE,
-    FREE_AT,
-    REPEATED,
-    REUSED,
-    STATUS,
-    UNKNOWN,
-    Columns,
-    Policies,
-    Rules,
-    State,
-    Tables,
-)
+from workbench.engines.pool.state import COUNT, REPEATED, UNKNOWN, Columns, Policies, Rules, State, Tables
 from workbench.engines.pool.trimming import trim
 from workbench.records.pool import (
     FREE_OF_REFUSED,
@@ -49,7 +36,7 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
             allocate(asked, board, levers, chosen, now, row)
         else:
             free(asked, board, levers, chosen, now, row)
-        if state.counters[STATUS] != FINE:
+        if state.counters[STOP.fault] != FINE:
             return
         serve_time(levers, now, row)
         note_peaks(now)
@@ -69,7 +56,7 @@ def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
                 state.outcome[row] = REFUSED
                 return
         granted = serve(columns, rules, policies, state, row, card)
-        if granted or not trying_own or by_sum or state.counters[STATUS] != FINE:
+        if granted or not trying_own or by_sum or state.counters[STOP.fault] != FINE:
             break
         trying_own = make_room(columns, tables, rules, policies, state, row)
     if not granted:
@@ -105,19 +92,19 @@ def free(columns: Columns, tables: Tables, rules: Rules, policies: Policies, sta
 def begin(columns: Columns, state: State, row: int, overhead: int) -> None:
     """The service does one thing at a time: it begins with a request when it is free, after so many ns (E21)."""
     counters = state.counters
-    counters[BEGINS] = max(counters[FREE_AT], columns.time[row]) + overhead
-    counters[DRIVER_NS] = 0
+    counters[COUNT.begins] = max(counters[COUNT.free_at], columns.time[row]) + overhead
+    counters[COUNT.driver_ns] = 0
 
 
 @kernel
 def serve_time(rules: Rules, state: State, row: int) -> None:
     """A request is served once the driver is done, moves are, and what is used again is zeroed (spec 5, E20)."""
     counters, outcome = state.counters, state.outcome[row]
-    work = counters[DRIVER_NS]
+    work = counters[COUNT.driver_ns]
     if rules.zero_gbps > 0.0 and outcome <= STITCHED:
-        work += int(counters[REUSED] / rules.zero_gbps)
-    counters[FREE_AT] = counters[BEGINS] + work
-    state.done[row] = counters[FREE_AT]
+        work += int(counters[COUNT.reused] / rules.zero_gbps)
+    counters[COUNT.free_at] = counters[COUNT.begins] + work
+    state.done[row] = counters[COUNT.free_at]
 
 
 @kernel

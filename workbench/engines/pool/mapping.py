@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiled import kernel
-from workbench.engines.pool.state import DRIVER_NS, Rules, State
+from workbench.engines.pool.state import COUNT, Rules, State
 from workbench.structures.size_index import FIELDS, NONE, SIZE
 
 
@@ -11,7 +11,7 @@ from workbench.structures.size_index import FIELDS, NONE, SIZE
 def note_mappings(rules: Rules, state: State, row: int, calls: int) -> None:
     """Count calls for a request, and their time."""
     state.mappings[row] += calls
-    state.counters[DRIVER_NS] += rules.map_ns * calls
+    state.counters[COUNT.driver_ns] += rules.map_ns * calls
 
 
 @kernel

@@ -5,25 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.compiled import apart, kernel
+from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.blocks import card_of, give_region, use
 from workbench.engines.pool.driver import could_have
+from workbench.engines.pool.faults import stopped
 from workbench.engines.pool.lending import choose_card, note_lending
 from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.places import AWAY, HERE, enter, leave
 from workbench.engines.pool.serving import ask_driver, cached_block, flush, has_room, least_segment, pool_of
-from workbench.engines.pool.state import (
-    BEGINS,
-    DRIVER_NS,
-    FINE,
-    MOVES,
-    NO_MORE_MOVES,
-    STATUS,
-    Columns,
-    Policies,
-    Rules,
-    State,
-    Tables,
-)
+from workbench.engines.pool.state import COUNT, FAULT, Columns, Policies, Rules, State, Tables
 from workbench.engines.pool.trimming import trim
 from workbench.policies.pool.residency.question import LARGEST, NOTHING, OLDEST, TO_TARGET
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, SIZE
@@ -59,17 +49,17 @@ def move(
     The service waits until the bytes have gone over the path; then the old region is cached, and its card trimmed.
     """
     counters, left = state.counters, state.places.card[of]
-    if counters[MOVES] == state.moves.shape[0]:
-        counters[STATUS] = NO_MORE_MOVES
+    if counters[COUNT.moves] == state.moves.shape[0]:
+        stopped(state, FAULT.no_more_moves, row, NONE)
         return False
     block = _take(columns, rules, policies, state, row, of, to)
     if block == NONE:
         return False
-    log, nodes = state.moves[counters[MOVES]], state.blocks.nodes
-    counters[MOVES] += 1
+    log, nodes = state.moves[counters[COUNT.moves]], state.blocks.nodes
+    counters[COUNT.moves] += 1
     log[0], log[1], log[2], log[3], log[4] = row, of, left, to, nodes[block * FIELDS + ADDRESS]
-    log[7] = counters[BEGINS] + counters[DRIVER_NS]
-    counters[DRIVER_NS] += int(columns.size[of] / tables.narrowest[left * tables.capacity.size + to])
+    log[7] = counters[COUNT.begins] + counters[COUNT.driver_ns]
+    counters[COUNT.driver_ns] += int(columns.size[of] / tables.narrowest[left * tables.capacity.size + to])
     unsettle(columns, rules, state, of)
     note_stitching(rules, state, row, int(state.block[of]), 0)
     log[5], log[6] = give_region(rules, state, int(state.block[of])), nodes[block * FIELDS + SIZE]
@@ -84,7 +74,7 @@ def _take(columns: Columns, rules: Rules, policies: Policies, state: State, row:
     """A block for a region on a card: a cached one, else from the driver; -1 = neither has it. Nothing is stitched."""
     pool = pool_of(columns, rules, of, card)
     block, fresh = cached_block(columns, policies, state, of, pool), False
-    if block == NONE and state.counters[STATUS] == FINE:
+    if block == NONE and state.counters[STOP.fault] == FINE:
         block, fresh = ask_driver(columns, rules, state, row, of, pool), True
     if block != NONE:
         use(rules, state, pool, block, columns.need[of], fresh)
@@ -101,7 +91,7 @@ def bring_home(
     with_room, left = state.places.with_room, rules.at_most if rules.at_most > 0 else columns.time.size
     for other in range(with_room.size):
         with_room[other] = 1 if other == card else 0
-    while left > 0 and state.counters[STATUS] == FINE:
+    while left > 0 and state.counters[STOP.fault] == FINE:
         home = _first_with_room(with_room)
         if home == NONE:
             return
@@ -131,7 +121,7 @@ def _bring_one(
         lender = int(state.places.card[found])
         if move(columns, tables, rules, policies, state, row, found, home):
             return lender
-        if state.counters[STATUS] != FINE:
+        if state.counters[STOP.fault] != FINE:
             return NONE
         found = _next_home(columns, tables, rules, policies, state, home, found)
     return NONE
@@ -184,7 +174,7 @@ def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies
     if flush(rules, state, row, own):
         return True
     victim = state.places.first[HERE * cards + own]
-    while victim != NONE and state.counters[STATUS] == FINE:
+    while victim != NONE and state.counters[STOP.fault] == FINE:
         to = NONE
         if rules.evicts == TO_TARGET:
             to = choose_card(columns, tables, rules, policies, state, row, victim, own)

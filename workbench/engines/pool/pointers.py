@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from workbench.engines.pool.options import PoolOptions
 from workbench.records.pool import RELEASED, STITCHED
 
 
-def answered(options: Any, outcome: np.ndarray, done: np.ndarray) -> np.ndarray:
+def answered(options: PoolOptions, outcome: np.ndarray, done: np.ndarray) -> np.ndarray:
     """When each application has its answer: int64[requests], nanoseconds.
 
     With mapped pointers a client maps what it was granted, cached or not, and unmaps what it released. That takes its

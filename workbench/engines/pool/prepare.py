@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.compiled import addresses, kernel
-from workbench.engines.engine import Setup
+from workbench.engines.kit.tables import padded
 from workbench.engines.pool.options import PoolOptions
+from workbench.engines.pool.slots import Case, Slots
 from workbench.engines.pool.state import REPEATED, UNKNOWN, Columns, Policies, Rules, Tables, Terms
 from workbench.machine.board import Board
 from workbench.machine.paths import Paths
 from workbench.policies.policy import Policy
 from workbench.policies.pool.cache.question import NEVER, Cache, in_class
+from workbench.policies.pool.target.question import Target
 from workbench.streams import Streams
 from workbench.structures.size_index import NONE
 from workbench.workloads.pool_requests import ALLOC, PoolRequests
@@ -102,14 +102,11 @@ def _name(key: np.ndarray, alloc: np.ndarray, latest: np.ndarray, names: np.ndar
                 latest[key[row]] = REPEATED
 
 
-def rules_of(setup: Setup) -> Rules:
+def rules_of(case: Case) -> Rules:
     """The levers as whole numbers."""
-    options: Any = setup.options
-    cache: Any = setup.policies["cache"]
-    target: Any = setup.policies["target"]
-    residency: Any = setup.policies["residency"]
+    options, target = case.options, case.slots.target
     metrics = ("largest_cached_or_physical", "sum_cached_or_physical", "sum_all")
-    numbers = cache.rules()._asdict()
+    numbers = case.slots.cache.rules()._asdict()
     del numbers["granule"], numbers["classes"]
     return Rules(
         metric=metrics.index(options.free_metric),
@@ -128,7 +125,7 @@ def rules_of(setup: Setup) -> Rules:
         first_come=int(options.wait_order == "first_come"),
         wait_ns=options.wait_limit_ns,
         **numbers,
-        **residency.rules()._asdict(),
+        **case.slots.residency.rules()._asdict(),
     )
 
 
@@ -167,37 +164,26 @@ def calls_needed(allocations: int, rules: Rules) -> int:
     return (9 if rules.pages else 2) * allocations
 
 
-def answering(setup: Setup) -> list[Policy]:
+def answering(slots: Slots) -> list[Policy]:
     """The policies that answer by a function; the others are rules."""
-    found: Any = setup.policies
-    alone = [found[slot] for slot in ("cache_fit", "idle_release", "driver")]
-    return [*alone, *(term for term, _ in found["target"].terms())]
+    return [slots.cache_fit, slots.idle_release, slots.driver, *(term for term, _ in slots.target.terms())]
 
 
-def policies_of(setup: Setup, streams: Streams, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
+def policies_of(case: Case, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
     """The policies for one run, and what the fit and the scores remember at its start."""
-    found: Any = setup.policies
-    fit, idle = found["cache_fit"].ready(checked), found["idle_release"].ready(checked)
-    board: Any = setup.machine
-    terms, memory = _terms(found["target"], board.ids, streams, checked)
+    fit, idle = case.slots.cache_fit.ready(checked), case.slots.idle_release.ready(checked)
+    terms, memory = _terms(case.slots.target, case.machine.ids, case.streams, checked)
     return Policies(fit.answer, fit.params, terms, idle.answer, idle.params, idle.limit), fit.memory, memory
 
 
-def _terms(target: Any, ids: tuple[str, ...], streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
+def _terms(target: Target, ids: tuple[str, ...], streams: Streams, checked: bool) -> tuple[Terms, np.ndarray]:
     weighted = target.terms()
     each = [term.ready(ids, streams.integer(f"target/{k}"), checked) for k, (term, _) in enumerate(weighted)]
     terms = Terms(
         answers=addresses([it.answer for it in each]),
         chosen=addresses([it.chosen for it in each]),
         weights=np.array([weight for _, weight in weighted], np.float64),
-        params=_padded([it.params for it in each]),
+        params=padded([it.params for it in each]),
         sizes=np.array([(it.params.size, it.memory.size) for it in each]),
     )
-    return terms, _padded([it.memory for it in each])
-
-
-def _padded(rows: list[np.ndarray]) -> np.ndarray:
-    table = np.zeros((len(rows), max(row.size for row in rows)), rows[0].dtype)
-    for line, row in zip(table, rows, strict=True):
-        line[: row.size] = row
-    return table
+    return terms, padded([it.memory for it in each])

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from workbench.compiled import RAISED, kernel, routine
+from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.blocks import from_driver, return_to_driver, use
 from workbench.engines.pool.driver import has_bytes
+from workbench.engines.pool.faults import stopped
 from workbench.engines.pool.mapping import note_stitching
 from workbench.engines.pool.segments import bytes_to_map, grow, unmap_free
-from workbench.engines.pool.state import (
-    ANSWER,
-    AT_ROW,
-    CALLS,
-    FINE,
-    POOLS,
-    RAISED_IN_FIT,
-    REUSED,
-    STATUS,
-    WRONG_BLOCK,
-    Columns,
-    Policies,
-    Rules,
-    State,
-)
+from workbench.engines.pool.state import COUNT, FAULT, POOLS, Columns, Policies, Rules, State
 from workbench.policies.pool.fit.question import FIT
 from workbench.policies.pool.fit.view import FitView
 from workbench.records.pool import CACHED, PHYSICAL, STITCHED
@@ -67,8 +55,7 @@ def cached_block(columns: Columns, policies: Policies, state: State, row: int, p
         inside = index.nodes[at + ABOVE] != OUTSIDE and index.nodes[at + SIZE] >= need
         wrong = not inside or state.pool[index.nodes[at + ORIGIN]] != pool
     if wrong:
-        state.counters[STATUS] = RAISED_IN_FIT if found == RAISED else WRONG_BLOCK
-        state.counters[AT_ROW], state.counters[ANSWER] = row, found
+        stopped(state, FAULT.fit_raised if found == RAISED else FAULT.fit_wrong, row, found)
         return NONE
     return int(found)
 
@@ -138,9 +125,9 @@ def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, r
 def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
     """Grant a request on a card, if that has one region of the size; on the own card also by flushing."""
     pool, own = pool_of(columns, rules, row, card), card == columns.borrower[row]
-    since = state.counters[CALLS]
+    since = state.counters[COUNT.calls]
     block, source = cached_block(columns, policies, state, row, pool), CACHED
-    if block == NONE and state.counters[STATUS] != FINE:
+    if block == NONE and state.counters[STOP.fault] != FINE:
         return False
     if block == NONE and rules.stitches:
         block, source = _stitched(columns, rules, state, row, pool), STITCHED
@@ -156,7 +143,9 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
         state.taken[row] = state.blocks.nodes[block * FIELDS + SIZE]
     state.block[row], state.outcome[row], state.card[row] = block, source, card
     state.identifier[row] = state.blocks.nodes[block * FIELDS + ADDRESS]
-    state.counters[REUSED] = state.taken[row] - _given_since(state, since, state.identifier[row], state.taken[row])
+    state.counters[COUNT.reused] = state.taken[row] - _given_since(
+        state, since, state.identifier[row], state.taken[row]
+    )
     return True
 
 
@@ -164,7 +153,7 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
 def _given_since(state: State, since: int, address: int, size: int) -> int:
     """How many bytes of a region the driver has given by its latest calls; none of one that is stitched."""
     found = 0
-    for call in range(since, state.counters[CALLS]):
+    for call in range(since, state.counters[COUNT.calls]):
         begin, got = state.calls[call, 2], state.calls[call, 3]
         found += max(min(begin + got, address + size) - max(begin, address), 0)
     return found

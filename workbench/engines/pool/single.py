@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from workbench.compiled import bound, routine
 from workbench.engines.pool.blocks import from_driver, give, return_to_driver, use
 from workbench.engines.pool.loop import allocate, free
-from workbench.engines.pool.state import CALLS, LENDINGS, Columns, Policies, Rules, State, Tables
+from workbench.engines.pool.state import COUNT, Columns, Policies, Rules, State, Tables
 from workbench.policies.pool.cache.question import APART
 from workbench.structures.size_index import ADDRESS, AFTER, FIELDS, NONE, ORIGIN
 
@@ -33,7 +33,7 @@ class Run(NamedTuple):
 def allocate_one(run: Any, row: int) -> None:
     """Serve the request in a row."""
     state = run.state
-    state.counters[CALLS], state.counters[LENDINGS] = 0, 0
+    state.counters[COUNT.calls], state.counters[COUNT.lendings] = 0, 0
     state.block[row], state.taken[row] = NONE, 0
     allocate(run.columns, run.tables, run.rules, run.policies, state, row)
 
@@ -41,7 +41,7 @@ def allocate_one(run: Any, row: int) -> None:
 @routine
 def free_one(run: Any, row: int) -> None:
     """Release what a row was granted."""
-    run.state.counters[CALLS] = 0
+    run.state.counters[COUNT.calls] = 0
     run.columns.names[RELEASE] = row
     free(run.columns, run.tables, run.rules, run.policies, run.state, RELEASE)
 
@@ -52,7 +52,7 @@ def take_back_one(run: Any, row: int) -> None:
     state = run.state
     block = int(state.block[row])
     origin = int(state.blocks.nodes[block * FIELDS + ORIGIN])
-    state.counters[CALLS] = 0
+    state.counters[COUNT.calls] = 0
     give(run.rules, state, int(state.pool[origin]), block)
     return_to_driver(run.rules, state, row, origin)
 
@@ -60,7 +60,7 @@ def take_back_one(run: Any, row: int) -> None:
 @routine
 def segment(run: Any, pool: int, size: int) -> int:
     """A new driver allocation; its one block."""
-    run.state.counters[CALLS] = 0
+    run.state.counters[COUNT.calls] = 0
     return from_driver(run.rules, run.state, RELEASE, pool, size)
 
 

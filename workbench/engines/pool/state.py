@@ -6,28 +6,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from workbench.engines.kit import STOP, column, full, numbered, raised, wrong
 from workbench.policies.pool.idle.question import EACH
-from workbench.structures.size_index import NONE, SizeIndex, new_size_index
+from workbench.structures.size_index import NONE, SizeIndex
 
-STATUS, AT_ROW, ANSWER, TERM, FREE_AT, DRIVER_NS, SPARE, FRESH, CALLS, LENDINGS, FORGOTTEN = range(11)
-MOVES, BEGINS, REUSED = range(11, 14)
-"""Counters: what stopped the run, at which request, with which answer of which term; when the service is free again;
-the time of the driver and of moves in this request; how many blocks wait to be used again, how many were ever used;
-driver calls; lendings, and how many of them are too old to count; moves; when the work on this request begins; how many
-bytes of the latest grant were cached before it."""
-(
-    FINE,
-    RAISED_IN_FIT,
-    WRONG_BLOCK,
-    RAISED_IN_TARGET,
-    WRONG_SCORE,
-    RAISED_IN_IDLE,
-    WRONG_ORIGIN,
-    RAISED_IN_DRIVER,
-    WRONG_PLACE,
-    NO_MORE_MOVES,
-) = range(10)
-"""What stopped the run; `NO_MORE_MOVES` = the state has room for no more of them."""
+
+class Counters(NamedTuple):
+    """Where a run stands, and what it has counted."""
+
+    free_at: int
+    """When the service is free again."""
+    driver_ns: int
+    """The time of the driver and of moves in this request."""
+    spare: int
+    """How many blocks wait to be used again."""
+    fresh: int
+    """How many blocks were ever used."""
+    calls: int
+    """Of the driver."""
+    lendings: int
+    forgotten: int
+    """Lendings that are too old to count."""
+    moves: int
+    begins: int
+    """When the work on this request begins."""
+    reused: int
+    """Bytes of the latest grant that were cached before it."""
+
+
+class Faults(NamedTuple):
+    """What stops a run."""
+
+    none: int
+    fit_raised: int = raised("cache_fit")
+    fit_wrong: int = wrong("cache_fit")
+    target_raised: int = raised("target")
+    target_wrong: int = wrong("target")
+    idle_raised: int = raised("idle_release")
+    idle_wrong: int = wrong("idle_release")
+    driver_raised: int = raised("driver")
+    driver_wrong: int = wrong("driver")
+    no_more_moves: int = full("moves")
+
+
+COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
 POOLS = 2
 """Pools of blocks a card: large requests', small requests'."""
 
@@ -157,129 +179,70 @@ class Places(NamedTuple):
     a card's applications that lie elsewhere. Empty where nothing moves.
     """
 
-    first: np.ndarray
-    """int64[2 * cards], the region at the head of each chain, -1 = none."""
-    last: np.ndarray
-    before: np.ndarray
-    """int64[2 * requests], its neighbour in each of the two orders, -1 = none."""
-    after: np.ndarray
-    card: np.ndarray
-    """int64[requests], where each region lies."""
-    with_room: np.ndarray
-    """int64[cards], 1 = bytes have come back on the card, and nothing has moved home for them yet."""
+    first: np.ndarray = column(np.int64, "2 * cards", fill=NONE)
+    """The region at the head of each chain, -1 = none."""
+    last: np.ndarray = column(np.int64, "2 * cards", fill=NONE)
+    before: np.ndarray = column(np.int64, "2 * placed", fill=NONE)
+    """Its neighbour in each of the two orders, -1 = none."""
+    after: np.ndarray = column(np.int64, "2 * placed", fill=NONE)
+    card: np.ndarray = column(np.int64, "placed", fill=NONE)
+    """Where each region lies."""
+    with_room: np.ndarray = column(np.int64, "cards")
+    """1 = bytes have come back on the card, and nothing has moved home for them yet."""
 
 
 class State(NamedTuple):
     """Everything that changes during a run."""
 
-    counters: np.ndarray
     blocks: SizeIndex
-    origins: np.ndarray
-    """int64[blocks * 4], of the first block of each driver allocation: `BYTES`, `IN_USE`, `OLDER`, `NEWER`."""
-    pool: np.ndarray
-    """int32[blocks], the pool of each driver allocation, by its first block."""
-    piece: np.ndarray
-    """int32[blocks], the next part of a stitched region, -1 = it is the last."""
-    spare: np.ndarray
-    """int32[blocks], blocks to be used again."""
-    first: np.ndarray
-    """int64[pools], the block with the lowest address; -1 = none."""
-    last: np.ndarray
-    oldest: np.ndarray
-    """int64[cards], the driver allocation that became wholly cached first; -1 = none."""
-    newest: np.ndarray
     physical: np.ndarray
     """int64[cards], bytes that the driver can give."""
-    cached: np.ndarray
-    held: np.ndarray
-    """int64[cards], bytes in use."""
-    peak: np.ndarray
-    """int64[cards], the most cached bytes so far."""
-    address: np.ndarray
-    """int64[cards], the address of the next driver allocation."""
-    grown: np.ndarray
-    """int64[cards], the size of the next driver allocation of a card that grows; 0 = the first."""
     fit_memory: np.ndarray
     target_memory: np.ndarray
     """int64[terms, most slots]."""
-    candidates: np.ndarray
-    free: np.ndarray
-    scores: np.ndarray
-    """float64[2, cards], one term's and the sum."""
-    lent: np.ndarray
-    """float64[cards * cards], what each borrower got from each card lately."""
-    lendings: np.ndarray
-    """int64[allocations, 3]: request, place in `lent`, amount."""
-    block: np.ndarray
-    """int32[requests], the block of each region, -1 = it has none."""
-    outcome: np.ndarray
-    card: np.ndarray
-    identifier: np.ndarray
-    taken: np.ndarray
-    done: np.ndarray
-    calls: np.ndarray
-    mappings: np.ndarray
-    """int64[requests], the driver's calls that map or unmap."""
     driver: Driver
     places: Places
-    moves: np.ndarray
-    """int64[moves, 8], as in the record."""
-
-
-def new_state(
-    tables: Tables,
-    requests: int,
-    allocations: int,
-    capacity: int,
-    calls: int,
-    driver: Driver,
-    fit_memory: np.ndarray,
-    target_memory: np.ndarray,
-    moves: int = 0,
-) -> State:
-    """Nothing allocated yet; room for so many requests, allocations among them, blocks, driver's calls and moves."""
-    cards = tables.capacity.size
-    zeros = [np.zeros(cards, np.int64) for _ in range(7)]
-    nowhere = [np.full(count, NONE) for count in (POOLS * cards, POOLS * cards, cards, cards)]
-    return State(
-        counters=np.zeros(14, np.int64),
-        blocks=new_size_index(POOLS * cards, capacity),
-        origins=np.zeros(capacity * EACH, np.int64),
-        pool=np.zeros(capacity, np.int32),
-        piece=np.full(capacity, NONE, np.int32),
-        spare=np.zeros(capacity, np.int32),
-        first=nowhere[0],
-        last=nowhere[1],
-        oldest=nowhere[2],
-        newest=nowhere[3],
-        physical=driver.granules * driver.granule if driver.granule else tables.capacity.copy(),
-        cached=zeros[0],
-        held=zeros[1],
-        peak=zeros[2],
-        address=zeros[3],
-        grown=zeros[4],
-        fit_memory=fit_memory,
-        target_memory=target_memory,
-        candidates=zeros[5],
-        free=zeros[6],
-        scores=np.zeros((2, cards)),
-        lent=np.zeros(cards * cards),
-        lendings=np.zeros((allocations + moves, 3), np.int64),
-        block=np.full(requests, NONE, np.int32),
-        outcome=np.zeros(requests, np.int8),
-        card=np.full(requests, NONE),
-        identifier=np.full(requests, NONE),
-        taken=np.zeros(requests, np.int64),
-        done=np.zeros(requests, np.int64),
-        calls=np.zeros((calls, 4), np.int64),
-        mappings=np.zeros(requests, np.int64),
-        driver=driver,
-        places=_no_places(cards, requests if moves else 0),
-        moves=np.zeros((moves, 8), np.int64),
-    )
-
-
-def _no_places(cards: int, requests: int) -> Places:
-    sizes = (2 * cards, 2 * cards, 2 * requests, 2 * requests, requests)
-    first, last, before, after, card = (np.full(count, NONE) for count in sizes)
-    return Places(first, last, before, after, card, with_room=np.zeros(cards, np.int64))
+    counters: np.ndarray = column(np.int64, len(STOP) + len(COUNT))
+    origins: np.ndarray = column(np.int64, f"{EACH} * blocks")
+    """Of the first block of each driver allocation: `BYTES`, `IN_USE`, `OLDER`, `NEWER`."""
+    pool: np.ndarray = column(np.int32, "blocks")
+    """The pool of each driver allocation, by its first block."""
+    piece: np.ndarray = column(np.int32, "blocks", fill=NONE)
+    """The next part of a stitched region, -1 = it is the last."""
+    spare: np.ndarray = column(np.int32, "blocks")
+    """Blocks to be used again."""
+    first: np.ndarray = column(np.int64, f"{POOLS} * cards", fill=NONE)
+    """The block of each pool with the lowest address; -1 = none."""
+    last: np.ndarray = column(np.int64, f"{POOLS} * cards", fill=NONE)
+    oldest: np.ndarray = column(np.int64, "cards", fill=NONE)
+    """The driver allocation that became wholly cached first; -1 = none."""
+    newest: np.ndarray = column(np.int64, "cards", fill=NONE)
+    cached: np.ndarray = column(np.int64, "cards")
+    held: np.ndarray = column(np.int64, "cards")
+    """Bytes in use."""
+    peak: np.ndarray = column(np.int64, "cards")
+    """The most cached bytes so far."""
+    address: np.ndarray = column(np.int64, "cards")
+    """The address of the next driver allocation."""
+    grown: np.ndarray = column(np.int64, "cards")
+    """The size of the next driver allocation of a card that grows; 0 = the first."""
+    candidates: np.ndarray = column(np.int64, "cards")
+    free: np.ndarray = column(np.int64, "cards")
+    scores: np.ndarray = column(np.float64, 2, "cards")
+    """One term's and the sum."""
+    lent: np.ndarray = column(np.float64, "cards * cards")
+    """What each borrower got from each card lately."""
+    lendings: np.ndarray = column(np.int64, "lendings", 3)
+    """Request, place in `lent`, amount."""
+    block: np.ndarray = column(np.int32, "requests", fill=NONE)
+    """The block of each region, -1 = it has none."""
+    outcome: np.ndarray = column(np.int8, "requests")
+    card: np.ndarray = column(np.int64, "requests", fill=NONE)
+    identifier: np.ndarray = column(np.int64, "requests", fill=NONE)
+    taken: np.ndarray = column(np.int64, "requests")
+    done: np.ndarray = column(np.int64, "requests")
+    calls: np.ndarray = column(np.int64, "calls", 4)
+    mappings: np.ndarray = column(np.int64, "requests")
+    """The driver's calls that map or unmap."""
+    moves: np.ndarray = column(np.int64, "moves", 8)
+    """As in the record."""

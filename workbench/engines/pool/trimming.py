@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from workbench.compiled import RAISED, kernel, routine
 from workbench.engines.pool.blocks import return_to_driver
+from workbench.engines.pool.faults import stopped
 from workbench.engines.pool.segments import unmap_free
 from workbench.engines.pool.state import (
-    ANSWER,
-    AT_ROW,
+    FAULT,
     POOLS,
-    RAISED_IN_IDLE,
-    STATUS,
-    WRONG_ORIGIN,
     Policies,
     Rules,
     State,
@@ -40,8 +37,7 @@ def trim(policies: Policies, rules: Rules, state: State, row: int, card: int) ->
         if found == NONE:
             return
         if not _can_go(state, card, found):
-            state.counters[STATUS] = RAISED_IN_IDLE if found == RAISED else WRONG_ORIGIN
-            state.counters[AT_ROW], state.counters[ANSWER] = row, found
+            stopped(state, FAULT.idle_raised if found == RAISED else FAULT.idle_wrong, row, found)
             return
         return_to_driver(rules, state, row, found)
 

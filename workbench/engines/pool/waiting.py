@@ -16,20 +16,10 @@ A request takes the service's time when it is asked; out of the queue only its c
 from __future__ import annotations
 
 from workbench.compiled import kernel, lend, routine
+from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.loop import allocate, begin, free, note_peaks, serve_time
 from workbench.engines.pool.queue import HEAD, LINE, TAIL, Waiting
-from workbench.engines.pool.state import (
-    AT_ROW,
-    CALLS,
-    FINE,
-    FREE_AT,
-    STATUS,
-    Columns,
-    Policies,
-    Rules,
-    State,
-    Tables,
-)
+from workbench.engines.pool.state import COUNT, Columns, Policies, Rules, State, Tables
 from workbench.records.pool import BYTES, NEVER_ASKED, REFUSED, RELEASED
 from workbench.structures.size_index import NONE
 from workbench.structures.tournament import NEVER
@@ -51,7 +41,7 @@ def simulate_waiting(
     )
     for app in range(waiting.first.size):
         _ask_next(told, crowd, app, waiting.first[app])
-    while state.counters[STATUS] == FINE:
+    while state.counters[STOP.fault] == FINE:
         due = waiting.turns.time[1]
         if _head_gives_up(levers, now, crowd, due):
             _refuse_head(told, levers, now, crowd)
@@ -77,7 +67,7 @@ def _take(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, waiting: Waiting, row: int
 ) -> bool:
     """Serve a request, or let it wait; with `first_come` nobody overtakes a queue. Whether memory came back."""
-    line, since = _write_down(columns, waiting, row), state.counters[CALLS]
+    line, since = _write_down(columns, waiting, row), state.counters[COUNT.calls]
     begin(waiting.asked, state, line, rules.request_ns)
     if waiting.asked.names[line] != NONE:
         free(waiting.asked, tables, rules, policies, state, line)
@@ -85,8 +75,8 @@ def _take(
         state.outcome[line] = REFUSED
     else:
         allocate(waiting.asked, tables, rules, policies, state, line)
-    if state.counters[STATUS] != FINE:
-        state.counters[AT_ROW] = row
+    if state.counters[STOP.fault] != FINE:
+        state.counters[STOP.row] = row
         return False
     serve_time(rules, state, line)
     if state.outcome[line] == REFUSED:
@@ -111,7 +101,7 @@ def _write_down(columns: Columns, waiting: Waiting, row: int) -> int:
 def _join(state: State, waiting: Waiting, row: int) -> None:
     """A request waits from now on, behind all others."""
     app, counters = waiting.app[row], waiting.counters
-    waiting.row[app], waiting.since[app], waiting.behind[app] = row, state.counters[FREE_AT], NONE
+    waiting.row[app], waiting.since[app], waiting.behind[app] = row, state.counters[COUNT.free_at], NONE
     if counters[HEAD] == NONE:
         counters[HEAD] = app
     else:
@@ -156,9 +146,9 @@ def _try_queue(
 ) -> None:
     """Grant what has room now; once more where that made a card give back what somebody passed over may need."""
     while True:
-        since = state.counters[CALLS]
+        since = state.counters[COUNT.calls]
         _try_each(columns, tables, rules, policies, state, waiting)
-        if rules.first_come or state.counters[STATUS] != FINE or not _gave_back(state, since):
+        if rules.first_come or state.counters[STOP.fault] != FINE or not _gave_back(state, since):
             return
 
 
@@ -166,7 +156,7 @@ def _try_queue(
 def _gave_back(state: State, since: int) -> bool:
     """Whether any of the driver's latest calls was a release."""
     found = False
-    for call in range(since, state.counters[CALLS]):
+    for call in range(since, state.counters[COUNT.calls]):
         found = found or state.calls[call, BYTES] < 0
     return found
 
@@ -182,16 +172,16 @@ def _try_each(
         line = _write_down(columns, waiting, row)
         begin(waiting.asked, state, line, 0)
         state.outcome[line] = REFUSED
-        too_late = rules.wait_ns > 0 and state.counters[FREE_AT] - waiting.since[app] > rules.wait_ns
+        too_late = rules.wait_ns > 0 and state.counters[COUNT.free_at] - waiting.since[app] > rules.wait_ns
         if not too_late:
             allocate(waiting.asked, tables, rules, policies, state, line)
-        if state.counters[STATUS] != FINE:
-            state.counters[AT_ROW] = row
+        if state.counters[STOP.fault] != FINE:
+            state.counters[STOP.row] = row
             return
         serve_time(rules, state, line)
         if too_late or state.outcome[line] != REFUSED:
             _leave(waiting, app, before)
-            _answer(columns, state, waiting, row, state.counters[FREE_AT] - waiting.since[app])
+            _answer(columns, state, waiting, row, state.counters[COUNT.free_at] - waiting.since[app])
         elif rules.first_come:
             return
         else:
@@ -205,7 +195,7 @@ def _head_gives_up(rules: Rules, state: State, waiting: Waiting, due: int) -> bo
     head = waiting.counters[HEAD]
     if head == NONE or rules.wait_ns == 0:
         return False
-    return bool(waiting.since[head] + rules.wait_ns < max(state.counters[FREE_AT], due))
+    return bool(waiting.since[head] + rules.wait_ns < max(state.counters[COUNT.free_at], due))
 
 
 @kernel
@@ -213,16 +203,16 @@ def _refuse_head(columns: Columns, rules: Rules, state: State, waiting: Waiting)
     """Refuse who waits longest, at the moment when it has waited long enough and the service is free."""
     head = waiting.counters[HEAD]
     since, row = waiting.since[head], waiting.row[head]
-    state.counters[FREE_AT] = max(state.counters[FREE_AT], since + rules.wait_ns)
+    state.counters[COUNT.free_at] = max(state.counters[COUNT.free_at], since + rules.wait_ns)
     _refuse(columns, state, waiting, row)
     _leave(waiting, head, NONE)
-    _answer(columns, state, waiting, row, state.counters[FREE_AT] - since)
+    _answer(columns, state, waiting, row, state.counters[COUNT.free_at] - since)
 
 
 @kernel
 def _refuse(columns: Columns, state: State, waiting: Waiting, row: int) -> None:
     line = _write_down(columns, waiting, row)
-    state.outcome[line], state.done[line] = REFUSED, state.counters[FREE_AT]
+    state.outcome[line], state.done[line] = REFUSED, state.counters[COUNT.free_at]
 
 
 @kernel
@@ -231,10 +221,10 @@ def _end(columns: Columns, state: State, waiting: Waiting) -> None:
     app = waiting.counters[HEAD]
     while app != NONE:
         _refuse(columns, state, waiting, waiting.row[app])
-        _close_line(waiting, waiting.row[app], state.counters[FREE_AT] - waiting.since[app])
+        _close_line(waiting, waiting.row[app], state.counters[COUNT.free_at] - waiting.since[app])
         app = waiting.behind[app]
     for row in range(waiting.line_of.size):
         if waiting.line_of[row] == NONE:
             line = _write_down(columns, waiting, row)
-            state.outcome[line], state.done[line] = NEVER_ASKED, state.counters[FREE_AT]
+            state.outcome[line], state.done[line] = NEVER_ASKED, state.counters[COUNT.free_at]
             _close_line(waiting, row, 0)

@@ -33,7 +33,10 @@ Notice = Callable[..., Any]
 """A plain function that is told of a grant or a release and returns nothing."""
 
 PLACE = Question(
-    "placement", PlacementView, answers="the first segment of the range to grant, or -1: the request does not fit now"
+    "placement",
+    PlacementView,
+    answers="the first segment of the range to grant, or -1: the request does not fit now",
+    wrong="answered {answer}, which is not the start of a free range; -1 says that a request does not fit now",
 )
 TOLD = Question("placement notice", PlacementNotice, returns="nothing")
 

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from workbench.policies.probes.circuit.gate_list import GateList
     from workbench.policies.probes.hardware import ProbeCost
 
-PROBE = Question("probe", ProbeView, answers="a number of blocks, from 0 to `blocks`: the longest run that is reported")
+PROBE = Question(
+    "probe",
+    ProbeView,
+    answers="a number of blocks, from 0 to `blocks`: the longest run that is reported",
+    wrong="reported {answer} free blocks in a row, which no map of that size can have",
+)
 
 
 class ReadyProbe(NamedTuple):

@@ -26,6 +26,7 @@ SCORE = Question(
     ChoiceView,
     returns="nothing",
     answers="nothing: it fills in the score of each candidate, the highest of which is taken",
+    wrong="gave module {answer} a score that is no number, or an infinite one that cannot be summed",
 )
 CHOSEN = Question("choice notice", ChoiceNotice, returns="nothing")
 

@@ -25,6 +25,7 @@ SELECT = Question(
     "selection",
     SelectionView,
     answers="the position, from 0 to `count` - 1, of a group that fits; or -1: nothing is dispatched in this round",
+    wrong="answered {answer}, which is not the position of a waiting group that fits; -1 dispatches nothing",
 )
 
 

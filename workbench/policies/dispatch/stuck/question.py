@@ -20,7 +20,10 @@ from workbench.policies.dispatch.stuck.view import StuckView
 from workbench.policies.policy import Policy
 
 PARTS = Question(
-    "stuck", StuckView, answers="into how many sub-groups the group is split, from 2 to `waves`; 0 or 1 leaves it whole"
+    "stuck",
+    StuckView,
+    answers="into how many sub-groups the group is split, from 2 to `waves`; 0 or 1 leaves it whole",
+    wrong="answered {answer} parts, but it has fewer waves, or they are not independent",
 )
 FOR_EVER = 1 << 62
 """The patience of a policy that is never asked."""

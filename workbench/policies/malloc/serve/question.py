@@ -23,7 +23,13 @@ MOST_BYTES = 1 << 40
 NOT_SERVED = -1
 """The part of a lane that gets nothing, and the leader of a request that nobody makes."""
 
-SERVE = Question("serve", ServeView, answers="how many heap requests there are; it fills in the pieces of the lanes")
+SERVE = Question(
+    "serve",
+    ServeView,
+    answers="how many heap requests there are; it fills in the pieces of the lanes",
+    wrong="answered {answer}: parts, offsets, sizes and leaders must be of the lanes that call, sizes and offsets at "
+    "least 0",
+)
 
 PrefixWhen = Literal["before_request", "during_lock_wait", "after_grant"]
 OnFailure = Literal["all_null", "per_thread_fallback", "halve_and_retry"]

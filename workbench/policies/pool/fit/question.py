@@ -29,7 +29,10 @@ from workbench.structures.size_index import (
 )
 
 FIT = Question(
-    "cache_fit", FitView, answers="a cached block of the pool of at least the size, or -1: the driver is asked"
+    "cache_fit",
+    FitView,
+    answers="a cached block of the pool of at least the size, or -1: the driver is asked",
+    wrong="answered block {answer}, which is not a cached block of the pool that is large enough; -1 takes none",
 )
 
 

@@ -23,7 +23,12 @@ BYTES, IN_USE, OLDER, NEWER = range(4)
 """Of a driver allocation: its size, how many of its blocks are in use, and its neighbours in the order of `oldest`."""
 EACH = 4
 NO_LIMIT = 1 << 62
-RELEASE = Question("idle_release", IdleView, answers="the driver allocation that goes, or -1 to keep all that is left")
+RELEASE = Question(
+    "idle_release",
+    IdleView,
+    answers="the driver allocation that goes, or -1 to keep all that is left",
+    wrong="answered {answer}, which is not a driver allocation of the card that is wholly cached; -1 keeps the rest",
+)
 
 
 class ReadyIdle(NamedTuple):

@@ -22,6 +22,7 @@ SCORE = Question(
     TargetView,
     returns="nothing",
     answers="nothing: it fills in the score of each candidate, the highest of which is taken",
+    wrong="gave card {answer} a score that is no number, or infinite; only minus infinity, not summed, refuses one",
 )
 CHOSEN = Question("target notice", TargetNotice, returns="nothing")
 Tie = Literal["lowest_id", "most_free"]

@@ -1,0 +1,113 @@
+"""A run of the engine `dispatch` before its first cycle: empty modules and full channels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.dispatch.prepare import splits
+from workbench.engines.dispatch.shape import Columns, Rules, Shape
+from workbench.engines.dispatch.slots import Case
+from workbench.engines.dispatch.state import COUNT, NONE, State
+from workbench.engines.kit import made
+from workbench.engines.kit.tables import padded
+from workbench.machine.resource import Resource
+from workbench.structures.free_map import all_free
+from workbench.structures.timetable import new_timetable
+from workbench.workloads.workload import Groups
+
+
+class Run(NamedTuple):
+    """What the setup and the seed determine."""
+
+    given: Case
+    groups: Groups
+    resources: tuple[Resource, ...]
+    shape: Shape
+    columns: Columns
+    history: bool
+
+
+def new_state(run: Run, columns: Columns, rules: Rules, term_memory: np.ndarray, logs: Mapping[str, int]) -> State:
+    """Return the state of a run in which nothing has happened."""
+    shape, memory = run.shape, _memories(run)
+    sizes = {**_sizes(run, columns, rules), "maps": len(memory), "memory": memory.shape[1], "terms": len(term_memory)}
+    slot_link = np.arange(1, sizes["slots"] + 2)
+    slot_link[-1] = 0  # the head of the list
+    state = made(
+        State,
+        {**sizes, "owned": len(memory) * int(shape.scattered.any()), **logs},
+        due=new_timetable(sizes["slots"] + 1),
+        free=_free_maps(shape, len(memory)),
+        memory=memory,
+        free_count=np.repeat(shape.blocks[:, None], shape.modules * shape.units, axis=1),
+        total=np.tile(shape.totals, shape.modules),
+        upcoming=columns.first.copy(),
+        slot_link=slot_link,
+        term_memory=term_memory,
+    )
+    counters = state.counters
+    counters[COUNT.next_arrival] = counters[COUNT.last_module] = NONE
+    counters[COUNT.fails], counters[COUNT.vacant] = rules.fail_init, 1
+    return state
+
+
+def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
+    """Return the bounds of a run."""
+    shape, past = run.shape, run.shape.modules if run.history else 0
+    contiguous = shape.first_map >= 0
+    parts = int(columns.waves[columns.independent].sum()) if splits(run.given) else 0
+    dispatches = columns.arrival.size + parts
+    running = [shape.modules * shape.totals[h] for h, r in enumerate(run.resources) if r.label == "waves"]
+    most_waves = int(columns.waves.max(initial=1)) if rules.a_block_a_wave else shape.units
+    of_unit = int(contiguous[: shape.of_unit].sum())
+    return {
+        "modules": shape.modules,
+        "units": shape.units,
+        "resources": shape.blocks.size,
+        "places": shape.places,
+        "ranges": shape.ranges.shape[0],
+        "most_blocks": int(shape.blocks[contiguous].max(initial=1)),
+        "words": (shape.modules + 63) // 64,
+        "pointers": shape.units + 1,
+        "channels": rules.channels,
+        "offers": rules.channels * rules.offers,
+        "groups": columns.arrival.size,
+        "dispatches": dispatches,
+        "parts": 2 * parts,
+        "slots": max(min([dispatches, *running]), 1),
+        "held": most_waves * of_unit + int(contiguous[shape.of_unit :].sum()) + 1,
+        "past": past,
+        "changes": 2 * dispatches if past else 0,
+        "splits": parts,
+    }
+
+
+def _memories(run: Run) -> np.ndarray:
+    """What the placement policies remember of each map at the start: int64[maps, most slots].
+
+    One that draws has a stream of its own for every map.
+    """
+    shape = run.shape
+    rows: list[np.ndarray] = []
+    for h, resource in enumerate(run.resources):
+        if shape.first_map[h] < 0:
+            continue
+        policy = run.given.slots.placement_of(resource)
+        copies = shape.modules * (shape.units if h < shape.of_unit else 1)
+        names = [f"placement/{resource.label}/{k}" for k in range(copies if policy.draws else 1)]
+        made = [policy.start_memory(resource.blocks, run.given.streams.integer(name)) for name in names]
+        rows += made if policy.draws else made * copies
+    return padded(rows)
+
+
+def _free_maps(shape: Shape, maps: int) -> np.ndarray:
+    free = np.zeros((maps, int(shape.words[shape.first_map >= 0].max(initial=1))), np.uint64)
+    for h in range(shape.blocks.size):
+        if shape.first_map[h] >= 0:
+            copies = shape.modules * (shape.units if h < shape.of_unit else 1)
+            first = shape.first_map[h]
+            free[first : first + copies, : shape.words[h]] = all_free(int(shape.blocks[h]))
+    return free

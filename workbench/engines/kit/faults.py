@@ -1,0 +1,114 @@
+"""What stops a run: each fault declared once, at its name; one kernel keeps the first, one function words it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import kernel
+from workbench.engines.kit.names import numbered
+from workbench.errors import PolicyError
+from workbench.policies.failing import why_it_failed
+from workbench.policies.policy import Policy
+
+FINE = 0
+"""No fault."""
+
+
+class Stop(NamedTuple):
+    """The first counters of every engine: what stopped its run, when, at which row, with which answer."""
+
+    fault: int
+    cycle: int
+    row: int
+    answer: int
+
+
+STOP = numbered(Stop)
+
+
+class Fault(NamedTuple):
+    """A way in which a run stops."""
+
+    slot: str
+    """The slot whose policy broke its contract, or a lever of it (`heap.placement`); empty where no single one did."""
+    sentence: str = ""
+    """What the policy did; empty = its question's own sentence."""
+    raised: bool = False
+    """Whether the policy raised, or never ended, instead of giving an answer."""
+    log: str = ""
+    """The log that is full, of a run that is played again with more room."""
+
+
+def raised(slot: str) -> Any:
+    """Declare that the policy of a slot raised, or never ended."""
+    return Fault(slot, raised=True)
+
+
+def wrong(slot: str, sentence: str = "") -> Any:
+    """Declare that the policy of a slot answered against its question.
+
+    Parameters
+    ----------
+    slot : str
+    sentence : str
+        What follows the policy's name, with `{answer}` and the engine's own words; without one the question's `wrong`.
+    """
+    return Fault(slot, sentence)
+
+
+def stuck(sentence: str) -> Any:
+    """Declare that nothing can happen any more, in a sentence of the engine's words."""
+    return Fault("", sentence)
+
+
+def full(log: str) -> Any:
+    """Declare that a run stopped because it had no more room, named by one of its sizes."""
+    return Fault("", log=log)
+
+
+@kernel
+def fail(counters: np.ndarray, fault: int, cycle: int, row: int, answer: int) -> None:
+    """Keep the first thing that went wrong; what follows from it is not news."""
+    if counters[STOP.fault] != FINE:
+        return
+    counters[STOP.fault], counters[STOP.cycle] = fault, cycle
+    counters[STOP.row], counters[STOP.answer] = row, answer
+
+
+def stop_of(counters: np.ndarray) -> Stop:
+    """Return what stopped a run."""
+    return Stop(*counters[: len(STOP)].tolist())
+
+
+def fault_of(faults: Any, stop: Stop) -> Fault:
+    """Return the fault that stopped a run."""
+    fault: Fault = type(faults)._field_defaults[faults._fields[stop.fault]]
+    return fault
+
+
+def policy_error(faults: Any, slots: Any, stop: Stop, words: Mapping[str, Any]) -> PolicyError:
+    """Return the error that names the policy, what it did, and where.
+
+    Parameters
+    ----------
+    faults : tuple
+        The numbered faults of an engine.
+    slots : tuple
+        The policies of the run, by slot.
+    stop : Stop
+        What stopped it.
+    words : mapping of str to object
+        What sentences name: `where` ("at cycle 3, group 2"), and the engine's own.
+    """
+    fault, words = fault_of(faults, stop), {"cycle": stop.cycle, "answer": stop.answer, **words}
+    if not fault.slot:
+        return PolicyError(fault.sentence.format(**words))
+    policy: Policy = attrgetter(fault.slot)(slots)
+    what = why_it_failed(policy) if fault.raised else (fault.sentence or policy.asks.wrong).format(**words)
+    known = {one.slot for one in type(faults)._field_defaults.values() if one.slot}
+    which = f" ({fault.slot})" if len(known) > 1 else ""
+    return PolicyError(f"{policy.short()}{which} {what}; {words['where']}.")
