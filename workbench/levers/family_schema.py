@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Protocol
 
 from workbench.levers.lever import Lever
+from workbench.parts.registry import Registry
 
 
 class _Member(Protocol):
@@ -18,7 +19,7 @@ class _Member(Protocol):
 class _Family(Protocol):
     """The class of a family's base."""
 
-    members: ClassVar[dict[str, Any]]
+    members: ClassVar[Registry[Any]]
     bare: ClassVar[str]
 
 
