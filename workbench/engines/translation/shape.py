@@ -51,6 +51,10 @@ class Rules(NamedTuple):
     """Of the mesh."""
     hop_cycles: int
     link_cycles: int
+    farthest: int
+    """Cycles between the two cores that are farthest apart."""
+    news_rides: int
+    """1 where news for directories takes the links."""
     warps: int
     gap_cycles: int
     inclusive: int
@@ -66,6 +70,12 @@ class Rules(NamedTuple):
     dense: int
     """1 where a table by page and TLB says where a page lies, 0 where each TLB has a hash table."""
     keeps_log: int
+    keeps_answers: int
+    """1 where somebody asks which accesses are answered (specification 6, R2)."""
+    plain_hits: int
+    """1 where a hit in a private TLB tells nobody and waits for nothing."""
+    plain_misses: int
+    """1 where a miss is a walk of constant length that fills its core, which evicts its least recently used entry."""
 
 
 class Policies(NamedTuple):
@@ -92,5 +102,7 @@ class Rows(NamedTuple):
     """int32[rows], the short number of the key."""
     unmap: np.ndarray
     """bool[rows]."""
+    order: np.ndarray
+    """int64[rows], the number of the row in the trace."""
     following: np.ndarray
     """int64[rows], the core's next row, -1 = not known yet; filled where warps wait."""
