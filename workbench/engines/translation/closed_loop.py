@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.counters import COUNT, STATUS
-from workbench.engines.translation.handling import handle_next
+from workbench.engines.translation.handling import follow, handle_next
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.open_loop import begin
 from workbench.engines.translation.releasing import UNKNOWN, could_issue, line_up, occupy_warp
@@ -44,6 +44,7 @@ def _play_warps(run: Run) -> None:
             handle_next(run)
         else:
             _issue_next(run, turns.number[1], cycle)
+        follow(run, turns.time[1], order_of(ISSUES, turns.number[1]))
 
 
 @kernel

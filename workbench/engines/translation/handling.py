@@ -6,14 +6,15 @@ from workbench.compiled import apart, kernel
 from workbench.engines.translation import asking, walking
 from workbench.engines.translation import parking as of
 from workbench.engines.translation.answering import answer_arrives
-from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.counters import COUNT, STATUS
 from workbench.engines.translation.filling import copy_arrives
 from workbench.engines.translation.issuing import go_on, issue
 from workbench.engines.translation.knowing import hear_everywhere, hear_news
 from workbench.engines.translation.network import cross_link
 from workbench.engines.translation.parking import TO_UNMAP, first_behind, unpark
 from workbench.engines.translation.releasing import line_up
-from workbench.engines.translation.scheduling import KIND, wake
+from workbench.engines.translation.room import has_room
+from workbench.engines.translation.scheduling import EMPTY, KIND, holds_event, is_next, put_down, wake
 from workbench.engines.translation.shooting_down import shoot_down_arrives
 from workbench.engines.translation.state import PARKED, Run
 from workbench.engines.translation.unmapping import acknowledgement_arrives, unmap
@@ -43,6 +44,29 @@ def handle_next(run: Run) -> None:
         wake_core(run, subject, now)
     else:
         _handle_request(run, kind, subject, now)
+
+
+@apart
+def handle_in_hand(run: Run) -> None:
+    """Let the event in hand happen."""
+    counters = run.state.counters
+    kind, miss, now = counters[COUNT.hand_kind], counters[COUNT.hand_miss], counters[COUNT.hand_cycle]
+    counters[COUNT.hand_kind], counters[COUNT.now] = EMPTY, now
+    if kind < KIND.copy:
+        _handle_answer(run, kind, miss, now)
+    else:
+        _handle_request(run, kind, miss, now)
+
+
+@kernel
+def follow(run: Run, cycle: int, order: int) -> None:
+    """Let what an event or an issue brings about happen at once while it is next, before a row of a cycle and order."""
+    counters = run.state.counters
+    while holds_event(run):
+        if is_next(run, cycle, order) and counters[COUNT.status] == STATUS.fine and has_room(run):
+            handle_in_hand(run)
+        else:
+            put_down(run)
 
 
 @kernel

@@ -26,37 +26,38 @@ def serve_hits(run: Run, row: int, end: int) -> int:
     rules, state, rows = run.rules, run.state, run.rows
     counters, soonest, began = state.counters, state.agenda.counters[at.SOONEST], row
     last = min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
-    sets, until, counted = rules.private_sets, _end_of_window(run, rows.cycle[row]), row
+    sets, until, counted = rules.private_sets, end_of_window(run, rows.cycle[row]), row
     while row < last:
         cycle = rows.cycle[row]
         if cycle >= soonest or (rows.unmap.size > 0 and rows.unmap[row]):
             break
         core, page = int(rows.core[row]), int(rows.number[row])
-        _fetch_page(run, min(row + AHEAD, end - 1))
+        fetch_page(run, row, end)
         entry = find(run, core, page)
         if entry == NOWHERE or state.halted[core] or state.tlbs.entries[entry * ROW + PUSHER] != NONE:
             break
         touch(state.tlbs, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry)
         if cycle >= until:
             _count_window(run, rows.cycle[row - 1], row - counted)
-            until, counted = _end_of_window(run, cycle), row
+            until, counted = end_of_window(run, cycle), row
         state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
         row += 1
     if row > began:
         _count_window(run, rows.cycle[row - 1], row - counted)
-        _count(run, row - began, rows.cycle[row - 1])
+        count_hits(run, row - began, 0, rows.cycle[row - 1])
     return row
 
 
 @kernel
-def _fetch_page(run: Run, row: int) -> None:
-    """Let the tables by page come nearer where a row of the trace will need them."""
+def fetch_page(run: Run, row: int, end: int) -> None:
+    """Let the table by page come nearer where a row of the trace will soon need it."""
     if run.rules.dense:
-        prefetch(run.state.where, int(run.rows.number[row]) * run.rules.tlbs + int(run.rows.core[row]))
+        soon = min(row + AHEAD, end - 1)
+        prefetch(run.state.where, int(run.rows.number[soon]) * run.rules.tlbs + int(run.rows.core[soon]))
 
 
 @kernel
-def _end_of_window(run: Run, cycle: int) -> int:
+def end_of_window(run: Run, cycle: int) -> int:
     """Return the first cycle behind the window of a cycle."""
     counters = run.state.counters
     window(run, cycle)
@@ -71,13 +72,14 @@ def _count_window(run: Run, cycle: int, hits: int) -> None:
 
 
 @kernel
-def _count(run: Run, hits: int, cycle: int) -> None:
-    """Count hits, the last of which was issued at a cycle."""
+def count_hits(run: Run, served: int, walks: int, cycle: int) -> None:
+    """Count accesses that are served, all but so many of them hits, the last of which was issued at a cycle."""
     state, latency = run.state, run.rules.private_cycles
-    counters = state.counters
-    counters[COUNT.served] += hits
+    counters, hits = state.counters, served - walks
+    counters[COUNT.served] += served
     counters[COUNT.now] = cycle
     counters[COUNT.last_cycle] = max(counters[COUNT.last_cycle], cycle + latency)
     state.spent[PRIVATE] += hits * latency
-    state.latency[latency_bin(latency)] += hits
+    if hits > 0:
+        state.latency[latency_bin(latency)] += hits
     sample_if_due(run)

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.reporting import WAITED_COLUMN, count_messages, window
-from workbench.engines.translation.scheduling import order_of
+from workbench.engines.translation.scheduling import KIND, order_of, schedule_miss
 from workbench.engines.translation.shape import CROSSBAR, MESH
 from workbench.engines.translation.state import DIRECTIONS, Run
 from workbench.structures import agenda as at
@@ -68,12 +68,15 @@ def forward(
     sender: int, receiver: int, leave: int, now: int,
 ) -> None:  # fmt: skip
     """Put a message on its way, which is already counted."""
-    rules, agenda = run.rules, run.state.agenda
-    place = at.take_place(agenda)
-    events, here, cycle = agenda.events, place * at.EVENT, leave
+    rules, agenda, cycle = run.rules, run.state.agenda, leave
     if rules.link_cycles == 0:
         cycle += run.state.hops[sender * rules.cores + receiver] * rules.hop_cycles
         sender = receiver
+        if kind == KIND.peer or kind == KIND.answer or kind == KIND.refusal or kind == KIND.centre:
+            schedule_miss(run, cycle, now, kind, rank, subject)
+            return
+    place = at.take_place(agenda)
+    events, here = agenda.events, place * at.EVENT
     events[here + at.CYCLE], events[here + at.ORDER] = cycle, order_of(rank, core)
     events[here + at.KEY], events[here + at.BY_ROW] = key, row
     events[here + at.WHAT], events[here + at.SUBJECT], events[here + at.PAGE] = kind, subject, page

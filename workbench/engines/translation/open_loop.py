@@ -7,8 +7,9 @@ from there as if it had not been left.
 from __future__ import annotations
 
 from workbench.compiled import apart, kernel, lend
+from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, STATUS
-from workbench.engines.translation.handling import handle_next
+from workbench.engines.translation.handling import follow, handle_next
 from workbench.engines.translation.hits import serve_hits
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
@@ -17,6 +18,8 @@ from workbench.engines.translation.scheduling import ISSUES, order_of
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
 from workbench.structures import agenda as at
+
+LONG_AGO = -(1 << 62)
 
 
 @kernel
@@ -35,12 +38,15 @@ def _play_in_order(run: Run) -> None:
         if _event_is_next(run, row, end):
             if has_room(run):
                 handle_next(run)
+                _follow_to(run, row, end)
             else:
                 counters[COUNT.status] = STATUS.needs_room
             continue
         if row == end:
             break
-        if run.rules.plain_hits:
+        if run.rules.plain_misses and counters[COUNT.under_way] == 0 and run.state.agenda.counters[at.USED] == 0:
+            row = serve_alone(run, row, end)
+        elif run.rules.plain_hits:
             row = serve_hits(run, row, end)
         if row < end and not _event_is_next(run, row, end):
             if not has_room(run):
@@ -48,7 +54,17 @@ def _play_in_order(run: Run) -> None:
             else:
                 _issue_row(run, row)
                 row += 1
+                _follow_to(run, row, end)
     counters[COUNT.row] = row
+
+
+@kernel
+def _follow_to(run: Run, row: int, end: int) -> None:
+    """Let what follows happen at once as far as it precedes the next row; at the end of a piece that is not known."""
+    if row < end:
+        follow(run, run.rows.cycle[row], order_of(ISSUES, int(run.rows.core[row])))
+    else:
+        follow(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
 
 
 @kernel

@@ -28,7 +28,7 @@ class Play:
         self.setup, self.trace = setup, Trace(setup, streams)
         self.rules: Rules = rules_of(setup, events)
         self.policies: Policies = policies_of(setup, self.rules, streams, checked)
-        self.rules = with_shortcuts(self.rules, self.policies)
+        self.rules = with_shortcuts(self.rules, setup)
         self.state: State = new_state(self.rules, self.policies.plan)
         self.logs: list[np.ndarray] = []
         self._make_room()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER
 from workbench.engines.engine import Setup
 from workbench.engines.kit import made
 from workbench.engines.translation.counters import COUNT
@@ -14,6 +13,8 @@ from workbench.engines.translation.network import hop_table, mesh_columns
 from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import CROSSBAR, MESH, RING_NETWORK, Policies, Rules
 from workbench.engines.translation.state import DIRECTIONS, KINDS_OF_MESSAGE, KINDS_OF_SERVICE, MISS, State
+from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.fill import DemandAlways
 from workbench.policies.translation.locate.question import (
     CENTRAL,
     CLUSTER,
@@ -116,10 +117,18 @@ def policies_of(setup: Setup, rules: Rules, streams: Streams, checked: bool) -> 
     )
 
 
-def with_shortcuts(rules: Rules, policies: Policies) -> Rules:
+def with_shortcuts(rules: Rules, setup: Setup) -> Rules:
     """Say which ways of an access are plain enough for a stretch of their own."""
-    tells = policies.eviction.touched != NO_ANSWER
-    return rules._replace(plain_hits=int(not (rules.keeps_log or rules.private_ports or tells or rules.warps)))
+    eviction: Any = setup.policies["eviction"]
+    hits = not (rules.keeps_log or rules.private_ports or rules.warps or eviction.base_policy().touched)
+    behind = rules.shared_entries or rules.walk_cache or plan_of(setup).kind != NO_DIRECTORY
+    usual = _is_plain(eviction, LRU) and _is_plain(setup.policies["fill"], DemandAlways)
+    return rules._replace(plain_hits=int(hits), plain_misses=int(hits and usual and not behind))
+
+
+def _is_plain(policy: Any, cls: Any) -> bool:
+    """Return whether a policy answers as one of the workbench's own classes does."""
+    return type(policy) is cls
 
 
 def new_state(rules: Rules, plan: Plan) -> State:
@@ -168,6 +177,7 @@ def _sizes(rules: Rules) -> dict[str, int]:
 def _begin(counters: np.ndarray, rules: Rules) -> None:
     """Write the counters that do not begin at 0."""
     counters[COUNT.next_sample], counters[COUNT.walkers_free] = rules.sample_accesses, rules.walkers
+    counters[COUNT.hand_kind] = -1
     for empty in (COUNT.parked_free, COUNT.queue_head, COUNT.queue_tail, COUNT.backlog_head, COUNT.backlog_tail):
         counters[empty] = -1
 

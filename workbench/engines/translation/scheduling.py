@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.compiled import apart, kernel
 from workbench.engines.kit import numbered
+from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.registers import CORE, KEY, ORDINAL
 from workbench.engines.translation.state import MISS, Run
 from workbench.structures import agenda as at
@@ -18,6 +19,7 @@ CORES = 1 << 12
 """More than there are cores: the order of an event is its rank times this, and its core."""
 FIRST_OF_CORE: Any = np.int64(-1)
 NOBODY: Any = np.int64(-1)
+EMPTY: Any = np.int64(-1)
 
 
 class Kinds(NamedTuple):
@@ -68,11 +70,53 @@ def schedule(run: Run, cycle: int, now: int, kind: int, rank: int, core: int, ke
     return place
 
 
-@kernel
+@apart
 def schedule_miss(run: Run, cycle: int, now: int, kind: int, rank: int, miss: int) -> None:
+    """Let an event of a miss come: kept in hand, where nothing is, as it is likely to be the next of all."""
+    counters, row = run.state.counters, miss * MISS
+    if counters[COUNT.hand_kind] == EMPTY:
+        counters[COUNT.hand_kind], counters[COUNT.hand_cycle], counters[COUNT.hand_miss] = kind, cycle, miss
+        counters[COUNT.hand_order] = order_of(rank, run.state.misses[row + CORE])
+    else:
+        _enter_miss(run, cycle, now, kind, order_of(rank, run.state.misses[row + CORE]), miss)
+
+
+@kernel
+def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int) -> None:
     """Enter an event of a miss."""
-    misses, row = run.state.misses, miss * MISS
-    schedule(run, cycle, now, kind, rank, misses[row + CORE], misses[row + KEY], misses[row + ORDINAL], miss)
+    agenda, row = run.state.agenda, miss * MISS
+    place = at.take_place(agenda)
+    events, here = agenda.events, place * at.EVENT
+    events[here + at.CYCLE], events[here + at.ORDER] = cycle, order
+    events[here + at.KEY], events[here + at.BY_ROW] = run.state.misses[row + KEY], run.state.misses[row + ORDINAL]
+    events[here + at.WHAT], events[here + at.SUBJECT] = kind, miss
+    events[here + at.HERE], events[here + at.GOAL] = NOBODY, NOBODY
+    at.enter(agenda, place, now)
+
+
+@kernel
+def holds_event(run: Run) -> bool:
+    """Return whether an event is in hand."""
+    return bool(run.state.counters[COUNT.hand_kind] != EMPTY)
+
+
+@kernel
+def is_next(run: Run, cycle: int, order: int) -> bool:
+    """Return whether the event in hand precedes all others, and a row of a cycle and an order."""
+    counters, agenda = run.state.counters, run.state.agenda
+    own, soonest = counters[COUNT.hand_cycle], agenda.counters[at.SOONEST]
+    if own > cycle or (own == cycle and counters[COUNT.hand_order] > order) or own > soonest:
+        return False
+    return bool(own < soonest) or bool(counters[COUNT.hand_order] < at.first_order(agenda))
+
+
+@apart
+def put_down(run: Run) -> None:
+    """Enter the event in hand after all."""
+    counters = run.state.counters
+    kind, cycle, order = counters[COUNT.hand_kind], counters[COUNT.hand_cycle], counters[COUNT.hand_order]
+    counters[COUNT.hand_kind] = EMPTY
+    _enter_miss(run, cycle, counters[COUNT.now], kind, order, counters[COUNT.hand_miss])
 
 
 @kernel
