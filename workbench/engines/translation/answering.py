@@ -103,8 +103,9 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
     )
     if said == RAISED:
         fail(run.state.counters, STATUS.remote_raised, now, core, said)
-    elif said and find(run, core, page) == NOWHERE:
-        fill_private(run, core, page, key, NONE, ordinal, now)
+    elif said:
+        if find(run, core, page) == NOWHERE:
+            fill_private(run, core, page, key, NONE, ordinal, now)
         if learns:
             learn(run, peer, page, core)
 

@@ -58,7 +58,7 @@ def handle_in_hand(run: Run) -> None:
         _handle_request(run, kind, miss, now)
 
 
-@kernel
+@apart
 def follow(run: Run, cycle: int, order: int) -> None:
     """Let what an event or an issue brings about happen at once while it is next, before a row of a cycle and order."""
     counters = run.state.counters

@@ -58,7 +58,7 @@ def _play_in_order(run: Run) -> None:
     counters[COUNT.row] = row
 
 
-@kernel
+@apart
 def _follow_to(run: Run, row: int, end: int) -> None:
     """Let what follows happen at once as far as it precedes the next row; at the end of a piece that is not known."""
     if row < end:
