@@ -111,6 +111,10 @@ class Case:
 
     def twin(self) -> Load:
         """Run the twin."""
+        return self.load().run()
+
+    def load(self) -> Load:
+        """Return the twin before its first cycle."""
         warps, gap = self.warps or (0, 0)
         choices = Choices(
             warps=warps,
@@ -123,7 +127,7 @@ class Case:
             sample_accesses=self.options.get("sample_accesses", 8192),
         )
         policies = {**NO_POLICIES, **self.policies}
-        return Load(TranslationMachine(**self.machine), self.rows, policies, choices, self.generator).run()
+        return Load(TranslationMachine(**self.machine), self.rows, policies, choices, self.generator)
 
     def generator(self, slot: str) -> int:
         """Return where the random generator of a slot's policy begins."""
@@ -135,10 +139,12 @@ class Case:
 
 def windows(counts: Counter[tuple[int, str]], record: TranslationRecord) -> list[list[int]]:
     """Return the twin's counts by cycle in the windows of a record."""
-    rows = [[0] * len(OVER_TIME) for _ in range(len(record.over_time))]
+    rows: dict[int, list[int]] = {}
     for (cycle, name), amount in counts.items():
-        rows[(cycle - record.first_cycle) // record.window_cycles][OVER_TIME.index(name)] += amount
-    return rows
+        row = rows.setdefault((cycle - record.first_cycle) // record.window_cycles, [0] * len(OVER_TIME))
+        row[OVER_TIME.index(name)] += amount
+    count = max(len(record.over_time), max(rows, default=-1) + 1)
+    return [rows.get(window, [0] * len(OVER_TIME)) for window in range(count)]
 
 
 def differences(case: Case) -> dict[str, tuple[Any, Any]]:
@@ -157,18 +163,22 @@ def _pick(draw: np.random.Generator, *values: Any) -> Any:
     return values[int(draw.integers(len(values)))]
 
 
-def _eviction(draw: np.random.Generator) -> Any:
+def _eviction(draw: np.random.Generator, cores: int) -> Any:
     base = _pick(draw, *EVICTIONS, lambda: DRRIP(sets_apart=int(_pick(draw, 2, 4)), selector_bits=3))()
-    if draw.random() < 0.5:
+    if draw.random() < 0.5 or cores == 1:
         return base
-    shared = {"base": base, "candidates": int(draw.integers(1, 5)), "share_threshold": int(draw.integers(2, 4))}
+    shared = {
+        "base": base,
+        "candidates": int(draw.integers(1, 5)),
+        "share_threshold": int(draw.integers(2, min(cores, 3) + 1)),
+    }
     if draw.random() < 0.3:
         return ProtectLowDegree(**shared, fallback=_pick(draw, "plain_base", "next_batch"))
     return SharingAwareEviction(**shared, fallback=_pick(draw, "plain_base", "next_batch", "lowest_degree"))
 
 
 def _directory(draw: np.random.Generator, entries: int) -> Directory:
-    affine = OwnPlusAffine(threshold=int(draw.integers(1, 4)), fills=int(draw.integers(1, 6)))
+    affine = OwnPlusAffine(threshold=int(draw.integers(1, 3)), fills=int(draw.integers(1, 6)))
     return Directory(
         scope=_pick(draw, Oracle(), affine, affine, OwnOnly()),
         entries=_pick(draw, 0, 0, entries, entries + 1, entries + 4),
@@ -194,7 +204,7 @@ def _locate(draw: np.random.Generator, entries: int, kind: str) -> Any:
 
 
 def _fill(draw: np.random.Generator) -> Any:
-    threshold = int(draw.integers(1, 4))
+    threshold = int(draw.integers(1, 3))
     return _pick(
         draw,
         DemandAlways,
@@ -207,14 +217,14 @@ def _fill(draw: np.random.Generator) -> Any:
     )()
 
 
-def _policies(draw: np.random.Generator, entries: int) -> dict[str, Any]:
+def _policies(draw: np.random.Generator, entries: int, cores: int) -> dict[str, Any]:
     kind = str(_pick(draw, "none", "directory", "directory", "directory", "central", "ring", "clustered"))
     return {
         "locate": _locate(draw, entries, kind),
         "peer": _pick(draw, FirstBit(), Nearest(), LeastLoaded(), RandomPeer()),
         "fill": _fill(draw),
         "remote_fill": _pick(draw, Always(), Always(), Never(), Threshold(threshold=1)),
-        "eviction": _eviction(draw),
+        "eviction": _eviction(draw, cores),
         "shared_eviction": _pick(draw, *EVICTIONS)(),
     }
 
@@ -277,7 +287,7 @@ def drawn(seed: int, loaded: bool = True) -> Case:
     if hasattr(Translation.options(), "news") and draw.random() < 0.3:
         options["news"] = "free"
     warps = (int(_pick(draw, 1, 2, 8)), int(_pick(draw, 0, 0, 5))) if loaded and draw.random() < 0.5 else None
-    return Case(rows, machine, _policies(draw, machine["private_entries"]), warps, options, seed)
+    return Case(rows, machine, _policies(draw, machine["private_entries"], machine["cores"]), warps, options, seed)
 
 
 SPACE = 50_000

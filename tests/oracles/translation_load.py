@@ -299,36 +299,35 @@ class Load:
         self._deal(core)
 
     def _fill(self, core: Core, request: Request, served: int, helper: int) -> None:
-        self._learn(core, request, served, helper)
         if served == PEER:
-            if self.remote_rule.keeps(core.number, helper) and self._enter(core, request.tag, request.row):
-                self._teach_peer(core, request.tag, helper)
+            made = self.remote_rule.keeps(core.number, helper) and self._enter(core, request.tag, request.row)
+            self._learn(core, request.tag, request.teaches)
+            if made and self._learns:
+                self.directories.learn(helper, request.tag, core.number)
             return
         if core.cluster is not None:
             self._fill_cluster(core.cluster, request.tag)
+        self._fill_by_rule(core, request)
+        given = self.shared.given.get(request.tag, set())
+        self._learn(core, request.tag, given)
+        if request.tag in core.tlb:
+            given.add(core.number)
+
+    def _fill_by_rule(self, core: Core, request: Request) -> None:
         copies = self.fill_rule.copies(core.number)
         if copies is None:
             self.counted["refused_fills"] += 1
         else:
             self._enter(core, request.tag, request.row)
             self._send_copies(core, request, copies)
-        if request.tag in self.shared.given and request.tag in core.tlb:
-            self.shared.given[request.tag].add(core.number)
 
     @property
     def _learns(self) -> bool:
         return self.plan.kind == DIRECTORY and self.plan.update == ON_RESPONSE
 
-    def _learn(self, core: Core, request: Request, served: int, helper: int) -> None:
-        if not self._learns:
-            return
-        named = request.teaches if served == PEER else self.shared.given.get(request.tag, set())
-        for peer in sorted(named):
-            self.directories.learn(core.number, request.tag, peer)
-
-    def _teach_peer(self, core: Core, tag: int, peer: int) -> None:
-        if self._learns:
-            self.directories.learn(peer, tag, core.number)
+    def _learn(self, core: Core, tag: int, holders: set[int]) -> None:
+        for peer in sorted(holders) if self._learns else []:
+            self.directories.learn(core.number, tag, peer)
 
     def _fill_cluster(self, cluster: Tlb, tag: int) -> None:
         if tag in cluster:
@@ -348,9 +347,7 @@ class Load:
             self._evict(core, victim, row)
         core.tlb.enter(tag)
         self.counted["fills"] += 1
-        self.log.append(
-            (self.clock.now, PUSH if pusher >= 0 else FILL, number, self._first_page(tag), -1, pusher, -1)
-        )
+        self.log.append((self.clock.now, PUSH if pusher >= 0 else FILL, number, self._first_page(tag), -1, pusher, -1))
         if pusher >= 0:
             core.tlb.pusher[tag] = pusher
             self.counted["pushes"] += 1

@@ -72,12 +72,21 @@ class Directories:
         return counts
 
     def read(self, core: int, tag: int) -> set[int] | None:
-        """Look a missed tag up: the peers that the record names within its scope, None without a record."""
-        if self._limited and tag not in self.records[core]:
-            return None
+        """Look a missed tag up: the peers that its record names, None without a record.
+
+        A record is of an entry of a peer within the scope; it names everybody who is known to hold the tag.
+        """
         if self._limited:
+            if tag not in self.records[core]:
+                return None
             self.records[core].move_to_end(tag)
-        return {peer for peer in self.known(core, tag) if self._covers(core, peer)}
+        return self.known(core, tag) if self._has_record(core, tag) else None
+
+    def _has_record(self, core: int, tag: int) -> bool:
+        """Return whether the scope reaches a tag; the oracle has a record of every page."""
+        if self.plan.scope == OWN_PLUS_AFFINE:
+            return bool(self.known(core, tag) & self.affine[core])
+        return self.plan.scope == ORACLE
 
     def refused(self, core: int, tag: int, peer: int) -> None:
         """Clear the bit of a peer that does not hold a tag; a directory that is always right clears none."""
@@ -106,7 +115,7 @@ class Directories:
     def gone(self, core: int, tag: int, row: int, evicted: bool = True) -> None:
         """An entry has left: note it and send news; to make room, its record may stay."""
         self._leave(core, tag)
-        if evicted and any(self._covers(core, peer) for peer in self.known(core, tag)):
+        if evicted and self.known(core, tag) and self._has_record(core, tag):
             self._record(core, tag)
         self._tell(core, tag, row, lambda other: self.heard[other][tag].discard(core))
 
