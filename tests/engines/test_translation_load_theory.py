@@ -1,4 +1,4 @@
-"""The event-driven translation twin against queueing theory and against what must hold of every run (spec 4, T1-T12)."""
+"""The event-driven translation twin against queueing theory, and against laws of every run (spec 4, T1-T12)."""
 
 from __future__ import annotations
 

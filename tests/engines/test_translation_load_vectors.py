@@ -1,4 +1,4 @@
-"""The event-driven translation twin against latencies and counts that were worked out by hand (spec 4, T1-T13, V1-V15)."""
+"""The event-driven translation twin against latencies and counts worked out by hand (spec 4, T1-T13, V1-V15)."""
 
 from __future__ import annotations
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 from tests.oracles.translation_load_clock import Action, Clock, Key
 
 
 def _ends(cells: list[int]) -> list[tuple[int, int]]:
-    return list(zip(cells, cells[1:], strict=False))
+    return list(pairwise(cells))
 
 
 def _walk(one: int, other: int) -> list[int]:
