@@ -38,6 +38,12 @@ COUNTED = (
 )
 
 
+def in_steps(length: int) -> int:
+    """Return a latency as it is counted: exact below 65,536, above in 1,024 steps an octave."""
+    step = 1 << max(length.bit_length() - 11, 0) if length >= 1 << 16 else 1
+    return length // step * step
+
+
 class Row(NamedTuple):
     """A row of the trace."""
 
@@ -60,6 +66,13 @@ class Choices(NamedTuple):
     broadcast: bool = False
     free_news: bool = False
     sample_accesses: int = 8192
+
+
+class Copy:
+    """A copy on its way."""
+
+    def __init__(self, tag: int) -> None:
+        self.tag, self.dead = tag, False
 
 
 class Core:
@@ -111,7 +124,7 @@ class Load:
         self.booked, self.last_cycle = 0, 0
         self.degrees = [0] * (machine.cores + 1)
         self.pairs = [[0] * machine.cores for _ in range(machine.cores)]
-        self.copies: list[list[Any]] = []
+        self.copies: set[Copy] = set()
         self.first_cycle: int | None = None
 
     def _new_cores(self, eviction: Any, start: int) -> list[Core]:
@@ -167,14 +180,14 @@ class Load:
         return self
 
     def _deal(self, core: Core) -> None:
-        """Start rows of a core's trace, as far as there are warps for them."""
+        """Start rows of a core's trace, as far as there are warps for them; an unmapping gives its warp back at once."""
         while core.trace:
             at = core.trace[0]
             row, free = self.rows[at], 0
-            if self.choices.warps and not row.unmap:
+            if self.choices.warps:
                 if not core.idle_warps:
                     return
-                free = core.idle_warps.popleft()
+                free = core.idle_warps[0] if row.unmap else core.idle_warps.popleft()
             core.trace.popleft()
             start = max(row.cycle, free)
             when = max(start, self.clock.now)
@@ -368,8 +381,8 @@ class Load:
         for peer in peers:
             if peer in self.directories.truth.of(tag):
                 continue
-            copy = [tag, True]
-            self.copies.append(copy)
+            copy = Copy(tag)
+            self.copies.add(copy)
             self.network.send(
                 "push",
                 ANSWERS,
@@ -380,11 +393,10 @@ class Load:
                 lambda copy=copy, peer=peer: self._copy_arrives(copy, peer, core.number, row),
             )
 
-    def _copy_arrives(self, copy: list[Any], peer: int, pusher: int, row: int) -> None:
+    def _copy_arrives(self, copy: Copy, peer: int, pusher: int, row: int) -> None:
         self.copies.remove(copy)
-        tag, alive = copy
-        if alive:
-            self._enter(self.cores[peer], tag, row, pusher)
+        if not copy.dead:
+            self._enter(self.cores[peer], copy.tag, row, pusher)
 
     # Directories and peers (T4)
 
@@ -534,7 +546,7 @@ class Load:
             if core.cluster is not None and tag in core.cluster:
                 core.cluster.drop(tag)
         for copy in self.copies:
-            copy[1] = copy[1] and copy[0] != tag
+            copy.dead = copy.dead or copy.tag == tag
         self.walkers.unmap(tag)
         self.shared.drop(tag)
 
@@ -603,13 +615,15 @@ class Load:
     def record(self) -> dict[str, Any]:
         """Return everything that the engine's record counts; what is by window of time is by cycle."""
         kinds = ("request", "answer", "push", "update", "shootdown")
-        lengths = sorted(self.latencies)
+        steps: Counter[int] = Counter()
+        for length, count in self.latencies.items():
+            steps[in_steps(length)] += count
         return {
             "first_cycle": self.first_cycle or 0,
             "last_cycle": self.last_cycle,
             "served": self.served,
-            "latency_cycles": lengths,
-            "latency_counts": [self.latencies[length] for length in lengths],
+            "latency_cycles": sorted(steps),
+            "latency_counts": [steps[length] for length in sorted(steps)],
             "latency_sums": self.latency_sums,
             "shared_accesses": self.shared.accesses,
             "walks": self.walkers.walks,

@@ -11,7 +11,7 @@ from tests.oracles.translation_load_clock import REQUESTS, WALK_ENDS, Clock, Key
 from tests.oracles.translation_load_eviction import Base, Tlb
 
 
-@dataclass
+@dataclass(eq=False)
 class Request:
     """A miss on its way: whose it is, what it asks for, and what came of it so far."""
 
@@ -36,7 +36,7 @@ class Request:
         return self.core, self.tag, self.row
 
 
-@dataclass
+@dataclass(eq=False)
 class Walk:
     """A walk that waits or is under way."""
 
