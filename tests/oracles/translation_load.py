@@ -180,7 +180,7 @@ class Load:
         return self
 
     def _deal(self, core: Core) -> None:
-        """Start rows of a core's trace, as far as there are warps for them; an unmapping gives its warp back at once."""
+        """Start rows of a core's trace while there are warps for them; an unmapping gives its warp back at once."""
         while core.trace:
             at = core.trace[0]
             row, free = self.rows[at], 0
@@ -313,9 +313,11 @@ class Load:
 
     def _fill(self, core: Core, request: Request, served: int, helper: int) -> None:
         if served == PEER:
-            made = self.remote_rule.keeps(core.number, helper) and self._enter(core, request.tag, request.row)
+            keeps = self.remote_rule.keeps(core.number, helper)
+            if keeps:
+                self._enter(core, request.tag, request.row)
             self._learn(core, request.tag, request.teaches)
-            if made and self._learns:
+            if keeps and self._learns:
                 self.directories.learn(helper, request.tag, core.number)
             return
         if core.cluster is not None:
@@ -350,10 +352,10 @@ class Load:
             cluster.drop(victim)
         cluster.enter(tag)
 
-    def _enter(self, core: Core, tag: int, row: int, pusher: int = -1) -> bool:
-        """Make an entry of a private TLB, once; return whether it was made."""
+    def _enter(self, core: Core, tag: int, row: int, pusher: int = -1) -> None:
+        """Make an entry of a private TLB, once."""
         if tag in core.tlb:
-            return False
+            return
         number = core.number
         victim = core.tlb.victim(tag, lambda held: self.directories.degree(number, held))
         if victim is not None:
@@ -365,7 +367,6 @@ class Load:
             core.tlb.pusher[tag] = pusher
             self.counted["pushes"] += 1
         self.directories.made(number, tag, row)
-        return True
 
     def _evict(self, core: Core, victim: int, row: int) -> None:
         pusher = core.tlb.drop(victim)
