@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.counters import COUNT, STATUS
-from workbench.engines.translation.handling import follow, handle_next
+from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.open_loop import begin
 from workbench.engines.translation.releasing import UNKNOWN, could_issue, line_up, occupy_warp
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import ISSUES, order_of
+from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
-from workbench.structures import agenda as at
 from workbench.structures.tournament import NEVER
 
 
@@ -32,29 +31,17 @@ def _play_warps(run: Run) -> None:
     for core in range(run.rules.cores):
         line_up(run, core, counters[COUNT.now])
     while counters[COUNT.status] == STATUS.fine:
-        cycle = turns.time[1]
-        event = _event_is_next(run, cycle, turns.number[1])
-        if cycle == NEVER and not event:
+        cycle, core = turns.time[1], turns.number[1]
+        if event_precedes(run, cycle, order_of(ISSUES, core)):
+            let_next_happen(run)
+        elif cycle == NEVER:
             break
-        if not event and run.state.next_row[turns.number[1]] == UNKNOWN:
+        elif run.state.next_row[core] == UNKNOWN:
             counters[COUNT.status] = STATUS.needs_rows
-        elif not has_room(run):
-            counters[COUNT.status] = STATUS.needs_room
-        elif event:
-            handle_next(run)
+        elif has_room(run):
+            _issue_next(run, core, cycle)
         else:
-            _issue_next(run, turns.number[1], cycle)
-        follow(run, turns.time[1], order_of(ISSUES, turns.number[1]))
-
-
-@kernel
-def _event_is_next(run: Run, cycle: int, core: int) -> bool:
-    """Return whether an event comes before the next issue."""
-    agenda = run.state.agenda
-    soonest = agenda.counters[at.SOONEST]
-    if soonest != cycle or cycle == NEVER:
-        return bool(soonest < cycle)
-    return bool(at.first_order(agenda) <= order_of(ISSUES, core))
+            counters[COUNT.status] = STATUS.needs_room
 
 
 @apart

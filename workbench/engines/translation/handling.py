@@ -14,7 +14,7 @@ from workbench.engines.translation.network import cross_link
 from workbench.engines.translation.parking import TO_UNMAP, first_behind, unpark
 from workbench.engines.translation.releasing import line_up
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import EMPTY, KIND, holds_event, is_next, put_down, wake
+from workbench.engines.translation.scheduling import EMPTY, KIND, holds_event, wake
 from workbench.engines.translation.shooting_down import shoot_down_arrives
 from workbench.engines.translation.state import PARKED, Run
 from workbench.engines.translation.unmapping import acknowledgement_arrives, unmap
@@ -22,51 +22,53 @@ from workbench.structures import agenda as at
 from workbench.structures.entry_sets import NONE
 
 
+@kernel
+def let_next_happen(run: Run) -> None:
+    """Let the event that is next happen, if there is room for what it brings about."""
+    if has_room(run):
+        handle_next(run)
+    else:
+        run.state.counters[COUNT.status] = STATUS.needs_room
+
+
 @apart
 def handle_next(run: Run) -> None:
-    """Take the next event off the agenda and let it happen."""
+    """Let the event in hand happen, or else the next of the agenda."""
+    if holds_event(run):
+        counters = run.state.counters
+        kind, subject, now = counters[COUNT.hand_kind], counters[COUNT.hand_miss], counters[COUNT.hand_cycle]
+        counters[COUNT.hand_kind], counters[COUNT.now] = EMPTY, now
+        _handle(run, kind, subject, now)
+    else:
+        _handle_first(run)
+
+
+@kernel
+def _handle_first(run: Run) -> None:
+    """Take the first event off the agenda: a message may have to cross another link, others happen."""
     agenda = run.state.agenda
     place = at.take_next(agenda)
     events, here = agenda.events, place * at.EVENT
-    now = events[here + at.CYCLE]
+    now, kind, subject = events[here + at.CYCLE], events[here + at.WHAT], events[here + at.SUBJECT]
     run.state.counters[COUNT.now] = now
     if events[here + at.HERE] != events[here + at.GOAL]:
         cross_link(run, place, now)
-        return
-    kind, subject = events[here + at.WHAT], events[here + at.SUBJECT]
-    if kind > KIND.refusal and kind < KIND.directory:
+    elif kind > KIND.refusal and kind < KIND.directory:
         _handle_message(run, place, kind, subject, now)
-        return
-    at.give_place(agenda, place)
+    else:
+        at.give_place(agenda, place)
+        _handle(run, kind, subject, now)
+
+
+@apart
+def _handle(run: Run, kind: int, subject: int, now: int) -> None:
+    """Let an event happen that is no message to a TLB or a directory."""
     if kind < KIND.copy:
         _handle_answer(run, kind, subject, now)
     elif kind == KIND.wake:
         wake_core(run, subject, now)
     else:
         _handle_request(run, kind, subject, now)
-
-
-@apart
-def handle_in_hand(run: Run) -> None:
-    """Let the event in hand happen."""
-    counters = run.state.counters
-    kind, miss, now = counters[COUNT.hand_kind], counters[COUNT.hand_miss], counters[COUNT.hand_cycle]
-    counters[COUNT.hand_kind], counters[COUNT.now] = EMPTY, now
-    if kind < KIND.copy:
-        _handle_answer(run, kind, miss, now)
-    else:
-        _handle_request(run, kind, miss, now)
-
-
-@apart
-def follow(run: Run, cycle: int, order: int) -> None:
-    """Let what an event or an issue brings about happen at once while it is next, before a row of a cycle and order."""
-    counters = run.state.counters
-    while holds_event(run):
-        if is_next(run, cycle, order) and counters[COUNT.status] == STATUS.fine and has_room(run):
-            handle_in_hand(run)
-        else:
-            put_down(run)
 
 
 @kernel

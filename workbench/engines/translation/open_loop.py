@@ -9,12 +9,12 @@ from __future__ import annotations
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, STATUS
-from workbench.engines.translation.handling import follow, handle_next
+from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.hits import serve_hits
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import ISSUES, order_of
+from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
 from workbench.structures import agenda as at
@@ -36,35 +36,29 @@ def _play_in_order(run: Run) -> None:
         begin(run, rows.cycle[0])
     while counters[COUNT.status] == STATUS.fine:
         if _event_is_next(run, row, end):
-            if has_room(run):
-                handle_next(run)
-                _follow_to(run, row, end)
-            else:
-                counters[COUNT.status] = STATUS.needs_room
-            continue
-        if row == end:
+            let_next_happen(run)
+        elif row == end:
             break
-        if run.rules.plain_misses and counters[COUNT.under_way] == 0 and run.state.agenda.counters[at.USED] == 0:
-            row = serve_alone(run, row, end)
-        elif run.rules.plain_hits:
-            row = serve_hits(run, row, end)
-        if row < end and not _event_is_next(run, row, end):
-            if not has_room(run):
-                counters[COUNT.status] = STATUS.needs_room
-            else:
-                _issue_row(run, row)
-                row += 1
-                _follow_to(run, row, end)
+        else:
+            row = _issue_rows(run, row, end)
     counters[COUNT.row] = row
 
 
-@apart
-def _follow_to(run: Run, row: int, end: int) -> None:
-    """Let what follows happen at once as far as it precedes the next row; at the end of a piece that is not known."""
-    if row < end:
-        follow(run, run.rows.cycle[row], order_of(ISSUES, int(run.rows.core[row])))
-    else:
-        follow(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
+@kernel
+def _issue_rows(run: Run, row: int, end: int) -> int:
+    """Issue rows before the next event: those of a stretch, or one; return the first that is not issued."""
+    began = row
+    if run.rules.plain_misses and run.state.counters[COUNT.under_way] == 0 and run.state.agenda.counters[at.USED] == 0:
+        row = serve_alone(run, row, end)
+    elif run.rules.plain_hits:
+        row = serve_hits(run, row, end)
+    if row > began:
+        return row
+    if has_room(run):
+        _issue_row(run, row)
+        return row + 1
+    run.state.counters[COUNT.status] = STATUS.needs_room
+    return row
 
 
 @kernel
@@ -77,15 +71,10 @@ def begin(run: Run, cycle: int) -> None:
 
 @kernel
 def _event_is_next(run: Run, row: int, end: int) -> bool:
-    """Return whether an event comes before the next row; when no more rows are known, the last piece decides."""
-    agenda = run.state.agenda
-    soonest = agenda.counters[at.SOONEST]
-    if row == end:
-        return bool(run.state.counters[COUNT.ended]) and soonest < at.NEVER
-    cycle = run.rows.cycle[row]
-    if soonest != cycle:
-        return bool(soonest < cycle)
-    return bool(at.first_order(agenda) <= order_of(ISSUES, int(run.rows.core[row])))
+    """Return whether an event comes before the next row; at the end of a piece that is not known."""
+    if row < end:
+        return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, int(run.rows.core[row])))
+    return event_precedes(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
 
 
 @apart

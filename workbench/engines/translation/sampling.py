@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
-from workbench.structures.core_bits import NOBODY, count_cores, next_core
+from workbench.structures.core_bits import NOBODY, next_core
 from workbench.structures.entry_sets import NONE, PAGE, ROW
 
 
@@ -26,19 +26,25 @@ def sample(run: Run) -> None:
     for entry in range(rules.cores * rules.private_entries):
         page = state.tlbs.entries[entry * ROW + PAGE]
         if page != NONE:
-            _count_holders(run, page * rules.words, entry // rules.private_entries)
+            first = next_core(state.held, page * rules.words, rules.words, 0)
+            if first == entry // rules.private_entries:
+                _count_holders(run, page * rules.words, first)
 
 
 @apart
-def _count_holders(run: Run, row: int, core: int) -> None:
-    """Count the holders of the page of an entry, and the pairs that its core makes with them."""
-    rules, state = run.rules, run.state
-    state.degrees[count_cores(state.held, row, rules.words)] += 1
-    peer = next_core(state.held, row, rules.words, 0)
+def _count_holders(run: Run, row: int, first: int) -> None:
+    """Count the holders of a page, of whom the first is given, and every pair of them; `push` is room for a list."""
+    rules, state, count = run.rules, run.state, 0
+    holders, peer = state.push, first
     while peer != NOBODY:
-        if peer != core:
-            state.pair_sums[core * rules.cores + peer] += 1
+        holders[count] = peer
+        count += 1
         peer = next_core(state.held, row, rules.words, peer + 1)
+    state.degrees[count] += count
+    for one in range(count):
+        for other in range(one):
+            state.pair_sums[holders[one] * rules.cores + holders[other]] += 1
+            state.pair_sums[holders[other] * rules.cores + holders[one]] += 1
 
 
 @kernel

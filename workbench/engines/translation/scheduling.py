@@ -101,8 +101,25 @@ def holds_event(run: Run) -> bool:
 
 
 @kernel
-def is_next(run: Run, cycle: int, order: int) -> bool:
-    """Return whether the event in hand precedes all others, and a row of a cycle and an order."""
+def event_precedes(run: Run, cycle: int, order: int) -> bool:
+    """Return whether the next event comes before an issue of a cycle and an order; one in hand that is not is entered.
+
+    `cycle` is a cycle after all others where nothing will be issued any more.
+    """
+    if holds_event(run):
+        if _is_first(run, cycle, order):
+            return True
+        _put_down(run)
+    agenda = run.state.agenda
+    soonest = agenda.counters[at.SOONEST]
+    if soonest != cycle or cycle == at.NEVER:
+        return bool(soonest < cycle)
+    return bool(at.first_order(agenda) <= order)
+
+
+@kernel
+def _is_first(run: Run, cycle: int, order: int) -> bool:
+    """Return whether the event in hand precedes all others, and an issue."""
     counters, agenda = run.state.counters, run.state.agenda
     own, soonest = counters[COUNT.hand_cycle], agenda.counters[at.SOONEST]
     if own > cycle or (own == cycle and counters[COUNT.hand_order] > order) or own > soonest:
@@ -111,7 +128,7 @@ def is_next(run: Run, cycle: int, order: int) -> bool:
 
 
 @apart
-def put_down(run: Run) -> None:
+def _put_down(run: Run) -> None:
     """Enter the event in hand after all."""
     counters = run.state.counters
     kind, cycle, order = counters[COUNT.hand_kind], counters[COUNT.hand_cycle], counters[COUNT.hand_order]
