@@ -9,8 +9,8 @@ from itertools import count
 WALK_ENDS, ANSWERS, NEWS, REQUESTS, ISSUES = range(5)
 """Ranks of events of one cycle (spec 4, T1)."""
 
-Key = tuple[int, ...]
-"""Core, page, row: the order of one rank (T1); of a message also how many were made before it."""
+Key = tuple[int, int, int]
+"""Core, page, row: the order of one rank (T1)."""
 Action = Callable[[], None]
 
 
@@ -21,16 +21,11 @@ class Clock:
         self.now = 0
         self._heap: list[tuple[int, int, Key, int, Action]] = []
         self._serial = count()
-        self._messages = count()
 
     def at(self, cycle: int, rank: int, key: Key, action: Action) -> None:
         """Plan an action; a cycle that has passed is a fault of the model."""
         assert cycle >= self.now
         heapq.heappush(self._heap, (cycle, rank, key, next(self._serial), action))
-
-    def of_message(self, key: Key) -> Key:
-        """Return the key of a new message, which it keeps on its way."""
-        return (*key, next(self._messages))
 
     def run(self) -> None:
         """Run to the end."""

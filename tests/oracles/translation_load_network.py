@@ -11,7 +11,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import Any
 
-from tests.oracles.translation_load_clock import NEWS, Action, Clock, Key
+from tests.oracles.translation_load_clock import Action, Clock, Key
 
 
 def _ends(cells: list[int]) -> list[tuple[int, int]]:
@@ -71,13 +71,15 @@ class Network:
     def send(self, kind: str, rank: int, key: Key, one: int, other: int, leaves: int, arrive: Action) -> None:
         """Let a message leave at a cycle and do something where it arrives; a core sends nothing to itself."""
         route = self.route(one, other)
-        key = key if rank != NEWS else self.clock.of_message(key)
 
         def leave() -> None:
             if one != other:
                 self.count(kind)
                 self.trips += 1
-            self._cross(rank, key, route, arrive)
+            if self.machine.link_cycles:
+                self._cross(rank, key, route, arrive)
+            else:
+                self.clock.at(self.clock.now + len(route) * self.machine.hop_cycles, rank, key, arrive)
 
         self.clock.at(leaves, rank, key, leave)
 
