@@ -16,6 +16,7 @@ from workbench.policies.translation import (
     GateAny,
     GatePair,
     LeaderFollower,
+    LeastLoaded,
     Message,
     Nearest,
     Never,
@@ -254,11 +255,17 @@ def test_a_core_that_unmaps_waits_for_the_last_acknowledgement() -> None:
     assert load.network.messages == {"shootdown": 6}
 
 
-@pytest.mark.parametrize(("issue", "peer"), [(412, -1), (413, 0)])
-def test_a_directory_knows_of_an_entry_when_it_is_usable(issue: int, peer: int) -> None:
-    """Core 0 is filled at 414; a directory that is read before, at `issue` + 1, does not name it."""
-    load = run([(0, 0, 5), (issue, 1, 5)], policies=oracle(update=Message(delay=0)), options={"news": "free"})
-    assert [row[5] for row in load.log if row[1:3] == (0, 1)] == [peer]
+@pytest.mark.parametrize(
+    ("news", "delay", "known"),
+    [("free", 0, 414), ("free", 20, 434), ("links", 0, 424), ("links", 7, 424), ("links", 20, 434)],
+)
+@pytest.mark.parametrize("late", [-1, 0])
+def test_a_directory_knows_of_an_entry_once_it_is_told(news: str, delay: int, known: int, late: int) -> None:
+    """Core 0 is filled at 414; its news takes 10 cycles on its link, and as long as the delay at least."""
+    machine = {"network": "crossbar", "hop_cycles": 10}
+    rows = [(0, 0, 5), (known - HIT + late, 1, 5)]
+    load = run(rows, machine, policies=oracle(update=Message(delay=delay)), options={"news": news})
+    assert [row[5] for row in load.log if row[1:3] == (0, 1)] == [late]
 
 
 def test_a_page_that_was_pushed_meanwhile_is_not_entered_twice() -> None:
@@ -285,11 +292,13 @@ def test_an_inclusive_tlb_takes_private_entries_along() -> None:
 
 
 def test_affine_records_name_everybody() -> None:
-    """Core 1 is close to core 0; a page that cores 0 and 3 hold has a record, in which `nearest` finds core 3."""
-    affine = Directory(scope=OwnPlusAffine(threshold=1, fills=1))
-    rows = [(0, 0, 5), (1000, 1, 5), (2000, 0, 7), (3000, 3, 7), (4000, 1, 7)]
-    load = run(rows, {"network": "crossbar"}, policies={"locate": affine, "peer": Nearest()})
-    assert [row[4:6] for row in load.log if row[1] == 0][3:] == [(3, -1), (2, 0)]
+    """Core 1 is close to core 0: it finds pages of cores 0 and 3 at either, but none that core 3 has alone."""
+    affine = Directory(scope=OwnPlusAffine(threshold=2, fills=1))
+    held = [(0, 5), (1, 5), (0, 6), (1, 6), (3, 9), (0, 7), (3, 7), (0, 8), (3, 8)]
+    rows = [(1000 * at, core, page) for at, (core, page) in enumerate([*held, (1, 9), (1, 7), (1, 8)])]
+    policies = {"locate": affine, "peer": LeastLoaded(), "remote_fill": Never()}
+    load = run(rows, {"cores": 5}, policies=policies)
+    assert [row[4:6] for row in load.log if row[1] == 0][-3:] == [(3, -1), (2, 0), (2, 3)]
 
 
 def test_answers_teach_directories() -> None:

@@ -313,10 +313,10 @@ class Load:
 
     def _fill(self, core: Core, request: Request, served: int, helper: int) -> None:
         if served == PEER:
+            self._learn(core, request.tag, request.teaches)
             keeps = self.remote_rule.keeps(core.number, helper)
             if keeps:
                 self._enter(core, request.tag, request.row)
-            self._learn(core, request.tag, request.teaches)
             if keeps and self._learns:
                 self.directories.learn(helper, request.tag, core.number)
             return

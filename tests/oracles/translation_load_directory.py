@@ -76,11 +76,13 @@ class Directories:
 
         A record is of an entry of a peer within the scope; it names everybody who is known to hold the tag.
         """
+        if not self._has_record(core, tag):
+            return None
         if self._limited:
             if tag not in self.records[core]:
                 return None
             self.records[core].move_to_end(tag)
-        return self.known(core, tag) if self._has_record(core, tag) else None
+        return self.known(core, tag)
 
     def _has_record(self, core: int, tag: int) -> bool:
         """Return whether the scope reaches a tag; the oracle has a record of every page."""

@@ -76,7 +76,10 @@ class Network:
             if one != other:
                 self.count(kind)
                 self.trips += 1
-            self._cross(rank, key, route, arrive)
+            if self.machine.link_cycles:
+                self._cross(rank, key, route, arrive)
+            else:
+                self.clock.at(self.clock.now + len(route) * self.machine.hop_cycles, rank, key, arrive)
 
         self.clock.at(leaves, rank, key, leave)
 
