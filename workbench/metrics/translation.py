@@ -22,7 +22,7 @@ MEASURES = declared(
     Measure("near_hit_rate", "", "higher", "accesses that the core's own TLB or a peer's serves, as a share of all"),
     Measure("shared_per_kilo", "look-ups", "lower", "look-ups in the shared TLB per 1,000 accesses"),
     Measure("walks_per_kilo", "walks", "lower", "walks of the page table per 1,000 accesses"),
-    Measure("merged_per_kilo", "accesses", "neither", "accesses that waited for an own entry on its way, per 1,000"),
+    Measure("merged_per_kilo", "accesses", "neither", "accesses that joined a miss of their core, per 1,000"),
     Measure("latency_mean_cycles", "cycles", "lower", "from an access's issue to its translation, averaged"),
     Measure("latency_p99_cycles", "cycles", "lower", "from an access's issue to its translation, 99th percentile"),
     Measure("miss_latency_mean_cycles", "cycles", "lower", "the same of what the core's own TLB does not serve"),
@@ -32,7 +32,7 @@ MEASURES = declared(
     Measure("noc_messages_per_kilo", "messages", "lower", "messages between cores per 1,000 accesses"),
     Measure("update_messages_per_kilo", "messages", "lower", "of these, news for directories"),
     Measure("shootdown_messages_per_kilo", "messages", "lower", "of these, invalidations and their acknowledgements"),
-    Measure("noc_queue_cycles_mean", "cycles", "lower", "what a request, answer or push waits for links, averaged"),
+    Measure("noc_queue_cycles_mean", "cycles", "lower", "what a message waits for links, averaged"),
     Measure("remote_per_kilo", "requests", "lower", "questions to peers per 1,000 accesses"),
     Measure("stale_rate", "", "lower", "questions to peers that are answered in the negative, as a share of all"),
     Measure("pushes_per_kilo", "pushes", "lower", "copies put into peers' TLBs unasked, per 1,000 accesses"),
@@ -41,9 +41,20 @@ MEASURES = declared(
     Measure("refused_fills_per_kilo", "fills", "neither", "fills that the fill rule refused, per 1,000 accesses"),
     Measure("fills_per_kilo", "fills", "lower", "entries that come into private TLBs per 1,000 accesses"),
     Measure("walk_queue_cycles_mean", "cycles", "lower", "what a walk waits for a walker, averaged"),
+    Measure(
+        "walk_queue_share", "", "lower", "share of all accesses' latency that their requests spent in the walk queue"
+    ),
+    Measure(
+        "walker_utilization", "", "neither", "share of the makespan that a walker walks, averaged over the walkers"
+    ),
+    Measure("joined_walks_per_kilo", "requests", "neither", "requests that joined a walk of their page, per 1,000"),
     Measure("walk_levels_mean", "levels", "lower", "levels of the page table that a walk reads, averaged"),
     Measure("port_wait_cycles_mean", "cycles", "lower", "what an access waits for its own TLB's port, averaged"),
     Measure("mshr_wait_cycles_mean", "cycles", "lower", "what an access waits for a miss-status register, averaged"),
+    Measure("mshr_stalls_per_kilo", "misses", "lower", "misses that found no register free, per 1,000 accesses"),
+    Measure(
+        "drain_share", "", "lower", "share of the makespan after the last access could be issued; high = saturated"
+    ),
     Measure("sharing_degree_mean", "cores", "neither", "cores that hold a page, averaged over the pages held"),
     Measure("shot_down", "entries", "neither", "private entries that were invalidated"),
 )

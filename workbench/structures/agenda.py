@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import ALL_BITS, NO_BITS, allocating, apart, kernel, left, trailing_zeros
+from workbench.compiled import ALL_BITS, NO_BITS, apart, kernel, left, trailing_zeros
 
 TURN = 1024
 """Cycles of one turn of the wheel."""
@@ -54,9 +54,7 @@ def new_agenda(places: int) -> Agenda:
     counters = np.zeros(6, np.int64)
     counters[SOONEST], counters[FREE] = NEVER, -1
     none = np.zeros(0, np.int64)
-    empty = Agenda(
-        counters, np.zeros(WORDS, np.uint64), np.full(TURN, -1, np.int32), none.astype(np.int32), none, none
-    )
+    empty = Agenda(counters, np.zeros(WORDS, np.uint64), np.full(TURN, -1, np.int32), none.astype(np.int32), none, none)
     return with_places(empty, places)
 
 
@@ -75,7 +73,7 @@ def with_places(agenda: Agenda, places: int) -> Agenda:
 @kernel
 def take_place(agenda: Agenda) -> int:
     """Take a free place; its fields are then to be written and the event entered."""
-    place = int(agenda.counters[FREE])
+    place = agenda.counters[FREE]
     agenda.counters[FREE] = agenda.link[place]
     agenda.counters[USED] += 1
     return place
@@ -122,7 +120,7 @@ def take_next(agenda: Agenda) -> int:
     if agenda.first[slot] < 0:
         agenda.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
         agenda.counters[SOONEST] = _search(agenda, soonest)
-    return int(place)
+    return np.int64(place)
 
 
 @kernel

@@ -6,8 +6,11 @@ between. The entry that goes takes in the page that comes, and is made the newes
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.filling import THERE
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.hits import count_hits, end_of_window, fetch_page
 from workbench.engines.translation.issuing import PRIVATE
@@ -30,7 +33,7 @@ def serve_alone(run: Run, row: int, end: int) -> int:
         cycle = rows.cycle[row]
         if rows.unmap.size > 0 and rows.unmap[row]:
             break
-        core, page = int(rows.core[row]), int(rows.number[row])
+        core, page = np.int64(rows.core[row]), np.int64(rows.number[row])
         fetch_page(run, row, end)
         entry, at_set = find(run, core, page), core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0)
         if entry == NOWHERE and (row + 1 >= end or rows.cycle[row + 1] - cycle < walk):
@@ -61,7 +64,7 @@ def _replace(run: Run, core: int, page: int, at_set: int) -> None:
     state, words = run.state, run.rules.words
     entry = take_free(state.tlbs, at_set)
     if entry != NONE:
-        insert(state.tlbs, at_set, entry, page, 0, NONE)
+        insert(state.tlbs, at_set, entry, page, THERE, NONE)
     else:
         entry = state.tlbs.sets[at_set * ROW + OLDEST]
         gone = state.tlbs.entries[entry * ROW + PAGE]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from workbench.compiled import RAISED, apart, kernel
 from workbench.engines.translation import parking as of_parked
 from workbench.engines.translation import registers as of
@@ -19,10 +23,11 @@ from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY, O
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
 from workbench.policies.translation.remote_fill.view import RemoteFillView
 from workbench.records.translation import SERVED_BY
-from workbench.structures.core_bits import NOBODY, add_core, has_core, next_core
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, add_core, has_core, next_core
 from workbench.structures.entry_sets import NONE
 
-MERGED, FROM_PEER = SERVED_BY.index("merged"), SERVED_BY.index("peer")
+MERGED: Any = np.int64(SERVED_BY.index("merged"))
+FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))
 keep_copy = REMOTE_FILL.ask
 
 
@@ -114,7 +119,7 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
 def _learn_from_peer(run: Run, miss: int, core: int, page: int) -> None:
     """Learn who holds a page from what a peer's answer carries."""
     state, words = run.state, run.rules.words
-    other = next_core(state.left, miss * words, words, 0)
+    other = next_core(state.left, miss * words, words, FIRST_WORD)
     while other != NOBODY:
         if other != core:
             learn(run, core, page, other)
@@ -127,7 +132,7 @@ def _learn_from_shared(run: Run, core: int, page: int) -> None:
     rules, state, row = run.rules, run.state, page * run.rules.words
     if rules.shared_entries == 0:
         return
-    peer = next_core(state.given, row, rules.words, 0)
+    peer = next_core(state.given, row, rules.words, FIRST_WORD)
     while peer != NOBODY:
         if peer != core:
             learn(run, core, page, peer)

@@ -16,7 +16,7 @@ from workbench.engines.translation.far_filling import cluster_set
 from workbench.engines.translation.filling import UNUSED, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.knowing import has_record, known_row, note_record, unlearn
-from workbench.engines.translation.network import send
+from workbench.engines.translation.network import NO_NOTE, send
 from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.reporting import fail
 from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, schedule_miss
@@ -25,12 +25,13 @@ from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIR
 from workbench.policies.translation.peer.question import PEER
 from workbench.policies.translation.peer.view import PeerView
 from workbench.records.translation import MESSAGES, SERVED_BY
-from workbench.structures.core_bits import count_cores, drop_core, has_core
+from workbench.structures.core_bits import FIRST_WORD, count_cores, drop_core, has_core
 from workbench.structures.entry_sets import set_of, touch
 
 NOBODY: Any = np.int64(-1)
 FROM_PEER = SERVED_BY.index("peer")
-REQUEST, ANSWER = MESSAGES.index("request"), MESSAGES.index("answer")
+REQUEST: Any = np.int64(MESSAGES.index("request"))
+ANSWER: Any = np.int64(MESSAGES.index("answer"))
 choose_peer = PEER.ask
 
 
@@ -64,7 +65,7 @@ def _travel(run: Run, miss: int, kind: int, sender: int, receiver: int, leave: i
     """Send a request of a miss."""
     row, misses = miss * MISS, run.state.misses
     core, key, ordinal = misses[row + of.CORE], misses[row + of.KEY], misses[row + of.ORDINAL]
-    send(run, kind, REQUESTS, core, key, ordinal, miss, 0, 0, sender, receiver, leave, now, REQUEST)
+    send(run, kind, REQUESTS, core, key, ordinal, miss, NO_NOTE, NO_NOTE, sender, receiver, leave, now, REQUEST)
 
 
 @kernel
@@ -145,7 +146,7 @@ def _choose(run: Run, miss: int, core: int, now: int) -> int:
     peer = choose_peer(
         policy.answer, PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
     )
-    if 0 <= peer < rules.cores and has_core(state.others, 0, peer):
+    if 0 <= peer < rules.cores and has_core(state.others, FIRST_WORD, peer):
         return peer
     fail(state.counters, STATUS.peer_raised if peer == RAISED else STATUS.no_peer, now, core, peer)
     return NOBODY
@@ -210,7 +211,7 @@ def _copy_what_peer_knows(run: Run, miss: int, peer: int, page: int) -> None:
 def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> None:
     row, misses = miss * MISS, run.state.misses
     core, key, ordinal = misses[row + of.CORE], misses[row + of.KEY], misses[row + of.ORDINAL]
-    send(run, kind, ANSWERS, core, key, ordinal, miss, 0, 0, peer, core, leave, now, ANSWER)
+    send(run, kind, ANSWERS, core, key, ordinal, miss, NO_NOTE, NO_NOTE, peer, core, leave, now, ANSWER)
 
 
 @apart

@@ -6,6 +6,8 @@ policy has broken its contract; it goes on from there as if it had not been left
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.counters import COUNT, STATUS
 from workbench.engines.translation.handling import let_next_happen
@@ -50,9 +52,10 @@ def _issue_next(run: Run, core: int, now: int) -> None:
     rows, state, row = run.rows, run.state, run.state.next_row[core]
     since = could_issue(run, core)
     begin(run, since)
+    state.counters[COUNT.last_start] = max(state.counters[COUNT.last_start], since)
     state.counters[COUNT.now] = now
     state.next_row[core] = rows.following[row]
-    page, key, name, order = int(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    page, key, name, order = np.int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
     if rows.unmap.size > 0 and rows.unmap[row]:
         unmap(run, core, page, key, order, now)
     else:

@@ -42,6 +42,8 @@ class Counters(NamedTuple):
     last_cycle: int
     stream_cycle: int
     """The cycle of the last row that is known."""
+    last_start: int
+    """The latest cycle at which an access could first have been issued."""
     ended: int
     """1 where no more rows will come."""
     shared_accesses: int

@@ -45,9 +45,10 @@ USED: Any = np.int64(1)
 UNUSED: Any = np.int64(0)
 FRESH: Any = np.int64(1)
 TELLS: Any = np.int64(1)
+SILENT: Any = np.int64(0)
 THERE: Any = np.int64(0)
 """The cycle from which an entry can be used: what is under way is no entry (T8)."""
-PUSHED = MESSAGES.index("push")
+PUSHED: Any = np.int64(MESSAGES.index("push"))
 touched = TOUCHED.ask
 fill = FILL.ask
 told = TOLD.ask

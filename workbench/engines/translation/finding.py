@@ -17,7 +17,7 @@ NOWHERE: Any = np.int64(-1)
 def find(run: Run, tlb: int, page: int) -> int:
     """The entry of a TLB that holds a page, or -1."""
     if run.rules.dense:
-        return int(run.state.where[page * run.rules.tlbs + tlb])
+        return np.int64(run.state.where[page * run.rules.tlbs + tlb])
     return _look_up(run, tlb, page)
 
 

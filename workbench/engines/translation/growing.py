@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.prepare import keeps_given
 from workbench.engines.translation.parking import with_places
+from workbench.engines.translation.prepare import keeps_given
 from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import Rules
 from workbench.engines.translation.state import PARKED, State

@@ -6,6 +6,8 @@ no hit ends the stretch.
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import apart, kernel, prefetch
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
@@ -16,6 +18,7 @@ from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
 from workbench.structures import agenda as at
 from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 
+LONG_AGO = -(1 << 62)
 AHEAD = 12
 """Rows between one that is served and one whose page is looked for in memory: the time that memory takes."""
 
@@ -26,19 +29,20 @@ def serve_hits(run: Run, row: int, end: int) -> int:
     rules, state, rows = run.rules, run.state, run.rows
     counters, soonest, began = state.counters, state.agenda.counters[at.SOONEST], row
     last = min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
-    sets, until, counted = rules.private_sets, end_of_window(run, rows.cycle[row]), row
+    sets, until, counted = rules.private_sets, LONG_AGO, row
     while row < last:
         cycle = rows.cycle[row]
         if cycle >= soonest or (rows.unmap.size > 0 and rows.unmap[row]):
             break
-        core, page = int(rows.core[row]), int(rows.number[row])
+        core, page = np.int64(rows.core[row]), np.int64(rows.number[row])
         fetch_page(run, row, end)
         entry = find(run, core, page)
         if entry == NOWHERE or state.halted[core] or state.tlbs.entries[entry * ROW + PUSHER] != NONE:
             break
         touch(state.tlbs, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry)
         if cycle >= until:
-            _count_window(run, rows.cycle[row - 1], row - counted)
+            if row > counted:
+                _count_window(run, rows.cycle[row - 1], row - counted)
             until, counted = end_of_window(run, cycle), row
         state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
         row += 1
@@ -53,7 +57,7 @@ def fetch_page(run: Run, row: int, end: int) -> None:
     """Let the table by page come nearer where a row of the trace will soon need it."""
     if run.rules.dense:
         soon = min(row + AHEAD, end - 1)
-        prefetch(run.state.where, int(run.rows.number[soon]) * run.rules.tlbs + int(run.rows.core[soon]))
+        prefetch(run.state.where, np.int64(run.rows.number[soon]) * run.rules.tlbs + np.int64(run.rows.core[soon]))
 
 
 @kernel
@@ -67,8 +71,7 @@ def end_of_window(run: Run, cycle: int) -> int:
 
 @kernel
 def _count_window(run: Run, cycle: int, hits: int) -> None:
-    if hits > 0:
-        run.state.over_time[window(run, cycle) + PRIVATE] += hits
+    run.state.over_time[window(run, cycle) + PRIVATE] += hits
 
 
 @kernel

@@ -13,7 +13,7 @@ import numpy as np
 from workbench.compiled import NO_BITS, apart, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
-from workbench.engines.translation.network import forward
+from workbench.engines.translation.network import NO_NOTE, forward
 from workbench.engines.translation.reporting import count_messages
 from workbench.engines.translation.scheduling import KIND, NEWS, schedule
 from workbench.engines.translation.state import Run
@@ -28,10 +28,11 @@ from workbench.policies.translation.locate.question import (
 )
 from workbench.records.translation import MESSAGES
 from workbench.structures import agenda as at
-from workbench.structures.core_bits import NOBODY, add_core, count_cores, drop_core, has_core, next_core
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, add_core, count_cores, drop_core, has_core, next_core
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 
-UPDATE = MESSAGES.index("update")
+UPDATE: Any = np.int64(MESSAGES.index("update"))
+ONE_RECEIVER: Any = np.int64(1)
 CAME: Any = np.int64(1)
 LEFT: Any = np.int64(0)
 
@@ -98,7 +99,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
     """Count an own entry that comes or goes among those that are shared; its core's own bit is not set."""
     rules, state = run.rules, run.state
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
-    others, peer = 0, next_core(words, row, rules.words, 0)
+    others, peer = 0, next_core(words, row, rules.words, FIRST_WORD)
     while peer != NOBODY:
         others += 1
         state.pairs[core * rules.cores + peer] += step
@@ -107,7 +108,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
         peer = next_core(words, row, rules.words, peer + 1)
     state.shared[core] += step * (others > 0)
     if not rules.beliefs and others == 1:
-        state.shared[next_core(words, row, rules.words, 0)] += step
+        state.shared[next_core(words, row, rules.words, FIRST_WORD)] += step
 
 
 @kernel
@@ -148,9 +149,9 @@ def _tell_centre(run: Run, core: int, page: int, key: int, row: int, now: int) -
     rules, centre = run.rules, run.rules.cores // 2
     if core == centre:
         return
-    _count_news(run, 1, now)
+    _count_news(run, ONE_RECEIVER, now)
     if rules.news_rides and rules.link_cycles:
-        forward(run, KIND.ballast, NEWS, core, key, row, core, page, 0, core, centre, now, now)
+        forward(run, KIND.ballast, NEWS, core, key, row, core, page, NO_NOTE, core, centre, now, now)
 
 
 @apart
@@ -158,8 +159,8 @@ def _load_links(run: Run, core: int, page: int, key: int, row: int, now: int) ->
     """Let messages whose news is known at once keep their links busy."""
     _name_receivers(run, core, page)
     for other in range(run.rules.cores):
-        if has_core(run.state.others, 0, other):
-            forward(run, KIND.ballast, NEWS, core, key, row, core, page, 0, core, other, now, now)
+        if has_core(run.state.others, FIRST_WORD, other):
+            forward(run, KIND.ballast, NEWS, core, key, row, core, page, NO_NOTE, core, other, now, now)
 
 
 @apart
@@ -176,7 +177,7 @@ def _send_news(run: Run, core: int, page: int, key: int, row: int, now: int, cam
         return
     _name_receivers(run, core, page)
     for other in range(rules.cores):
-        if has_core(run.state.others, 0, other):
+        if has_core(run.state.others, FIRST_WORD, other):
             forward(run, KIND.news, NEWS, core, key, row, subject, page, effect, core, other, now, now)
         elif other != core:
             forward(run, KIND.news, NEWS, core, key, row, subject, page, effect, other, other, effect, now)
@@ -193,8 +194,8 @@ def _name_receivers(run: Run, core: int, page: int) -> None:
         state.others[word] = state.held[page * rules.words + word]
     if scope == ORACLE:
         for other in range(rules.cores):
-            add_core(state.others, 0, other)
-    drop_core(state.others, 0, core)
+            add_core(state.others, FIRST_WORD, other)
+    drop_core(state.others, FIRST_WORD, core)
 
 
 @apart
@@ -230,8 +231,8 @@ def _holders_and_followers(run: Run, core: int, page: int) -> int:
     rules, state, row = run.rules, run.state, page * run.rules.words
     for word in range(rules.words):
         state.others[word] = state.held[row + word] | state.followers[core * rules.words + word]
-    drop_core(state.others, 0, core)
-    return count_cores(state.others, 0, rules.words)
+    drop_core(state.others, FIRST_WORD, core)
+    return count_cores(state.others, FIRST_WORD, rules.words)
 
 
 @apart

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.reporting import WAITED_COLUMN, count_messages, window
+from workbench.engines.translation.reporting import ONE_MESSAGE, WAITED_COLUMN, count_messages, window
 from workbench.engines.translation.scheduling import KIND, order_of, schedule_miss
 from workbench.engines.translation.shape import CROSSBAR, MESH
 from workbench.engines.translation.state import DIRECTIONS, Run
 from workbench.structures import agenda as at
 
+NO_NOTE: Any = np.int64(0)
+"""What a message says that says nothing more."""
 EAST, WEST, NORTH, SOUTH = range(4)
 
 
@@ -57,7 +60,7 @@ def send(
     it says; `message` is how it is counted. Where links queue it is an event at each router on its way (spec 4, T11).
     """
     if sender != receiver:
-        count_messages(run, message, 1, leave)
+        count_messages(run, message, ONE_MESSAGE, leave)
         run.state.counters[COUNT.noc_trips] += 1
     forward(run, kind, rank, core, key, row, subject, page, note, sender, receiver, leave, now)
 

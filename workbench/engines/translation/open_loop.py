@@ -6,6 +6,8 @@ from there as if it had not been left.
 
 from __future__ import annotations
 
+import numpy as np
+
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, STATUS
@@ -73,15 +75,15 @@ def begin(run: Run, cycle: int) -> None:
 def _event_is_next(run: Run, row: int, end: int) -> bool:
     """Return whether an event comes before the next row; at the end of a piece that is not known."""
     if row < end:
-        return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, int(run.rows.core[row])))
+        return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, np.int64(run.rows.core[row])))
     return event_precedes(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
 
 
 @apart
 def _issue_row(run: Run, row: int) -> None:
     """Issue a row at its cycle, or let it wait behind its core."""
-    rows, core, cycle = run.rows, int(run.rows.core[row]), run.rows.cycle[row]
-    page, key, name, order = int(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    rows, core, cycle = run.rows, np.int64(run.rows.core[row]), run.rows.cycle[row]
+    page, key, name, order = np.int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
     unmaps = rows.unmap.size > 0 and rows.unmap[row]
     run.state.counters[COUNT.now] = cycle
     if run.state.halted[core]:

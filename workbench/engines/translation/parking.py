@@ -16,7 +16,8 @@ from workbench.engines.translation.state import PARKED, Run
 SINCE, NAME, PAGE, KEY, ORDINAL, NEXT, WHY, KNOWN = range(PARKED)
 """The cycle from which its latency counts; the page of the trace, its short number, what its entry is found by; the row
 of the trace; the next that waits; what it waits for; the cycle at which its look-up is done."""
-FOR_PORT, FOR_REGISTER, FOR_CORE, TO_UNMAP, JOINED = range(5)
+_REASONS: Any = tuple(np.int64(reason) for reason in range(5))
+FOR_PORT, FOR_REGISTER, FOR_CORE, TO_UNMAP, JOINED = _REASONS
 NONE: Any = np.int64(-1)
 
 

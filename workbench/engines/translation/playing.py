@@ -8,9 +8,9 @@ import numpy as np
 
 from workbench.engines.engine import Setup
 from workbench.engines.translation.broken import broken
-from workbench.engines.translation.growing import with_pages, with_room
 from workbench.engines.translation.closed_loop import play_warps
 from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.growing import with_pages, with_room
 from workbench.engines.translation.open_loop import play_in_order
 from workbench.engines.translation.prepare import new_state, policies_of, rules_of, with_shortcuts
 from workbench.engines.translation.sampling import last_sample
@@ -56,6 +56,7 @@ class Play:
 
     def _in_order(self) -> None:
         for rows in self.trace.pieces_in_order():
+            self.state.counters[COUNT.last_start] = rows.cycle[-1]
             self._play_piece(rows)
         self.state.counters[COUNT.ended] = 1
         self._play_piece(no_rows())

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.translation.playing import Play
 from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.playing import Play
 from workbench.engines.translation.state import COLUMNS_OVER_TIME, KINDS_OF_SERVICE, STEPS_AN_OCTAVE
 from workbench.records.translation import EXACT_LATENCIES, TranslationRecord
 from workbench.records.translation_events import COLUMNS
@@ -35,6 +35,9 @@ _TOTALS = {
     "shootdowns": COUNT.shootdowns,
     "shot_down": COUNT.shot_down,
     "samples": COUNT.samples,
+    "last_start": COUNT.last_start,
+    "walk_queue_latency": COUNT.queued_latency,
+    "mshr_stalls": COUNT.mshr_stalls,
 }
 """Of the record's totals, the counter of each."""
 
@@ -63,6 +66,8 @@ def record_of(play: Play) -> TranslationRecord:
         degrees=state.degrees,
         pairs=state.pair_sums.reshape(rules.cores, rules.cores),
         log=np.concatenate(play.logs) if play.logs else np.zeros((0, COLUMNS), np.int64),
+        walkers=rules.walkers,
+        walk_cycles=total["walk_levels"] * rules.level_cycles,
         **total,
     )
 

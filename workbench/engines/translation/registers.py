@@ -11,8 +11,8 @@ from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import MISS, Run
 
 (
-    CORE, PAGE, KEY, NAME, ORDINAL, SINCE, DEAD, TRIES, IN_SHARED, PEER, SOURCE, JOINED, LAST_JOINED, NEXT, LAST, QUEUED,
-    PLACE, WALK_DEAD, BEHIND, HOLDERS,
+    CORE, PAGE, KEY, NAME, ORDINAL, SINCE, DEAD, TRIES, IN_SHARED, PEER, SOURCE, JOINED, LAST_JOINED, NEXT, LAST,
+    QUEUED, PLACE, WALK_DEAD, BEHIND, HOLDERS,
 ) = range(MISS)  # fmt: skip
 """Of a miss: its core, page (short number), what its entry is found by, the page and the row of the trace, the cycle
 from which its latency counts; whether the page was unmapped since; peers asked, whether the shared TLB held the page

@@ -19,6 +19,7 @@ from workbench.records.translation import EXACT_LATENCIES, OVER_TIME
 from workbench.records.translation_events import ACCESS, COLUMNS
 
 _ACCESS: Any = np.int64(ACCESS)
+ONE_MESSAGE: Any = np.int64(1)
 SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
-from workbench.structures.core_bits import NOBODY, next_core
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
 from workbench.structures.entry_sets import NONE, PAGE, ROW
 
 
@@ -26,7 +26,7 @@ def sample(run: Run) -> None:
     for entry in range(rules.cores * rules.private_entries):
         page = state.tlbs.entries[entry * ROW + PAGE]
         if page != NONE:
-            first = next_core(state.held, page * rules.words, rules.words, 0)
+            first = next_core(state.held, page * rules.words, rules.words, FIRST_WORD)
             if first == entry // rules.private_entries:
                 _count_holders(run, page * rules.words, first)
 

@@ -13,7 +13,8 @@ from workbench.engines.translation.registers import CORE, KEY, ORDINAL
 from workbench.engines.translation.state import MISS, Run
 from workbench.structures import agenda as at
 
-ENDS, ANSWERS, NEWS, REQUESTS, ISSUES = range(5)
+_RANKS: Any = tuple(np.int64(rank) for rank in range(5))
+ENDS, ANSWERS, NEWS, REQUESTS, ISSUES = _RANKS
 """Ranks at equal cycles: ends of walks; answers and fills; news and shoot-downs; requests; issues."""
 CORES = 1 << 12
 """More than there are cores: the order of an event is its rank times this, and its core."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.compiled import apart
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import drop_far
+from workbench.engines.translation.filling import SILENT
 from workbench.engines.translation.knowing import forget_beliefs, forget_records
 from workbench.engines.translation.registers import kill_misses
 from workbench.engines.translation.scheduling import KIND, wake
@@ -20,7 +21,7 @@ def unmap(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     state = run.state
     state.counters[COUNT.shootdowns] += 1
     state.acks[core] = shoot_down_others(run, core, page, key, row, now)
-    invalidate(run, core, page, key, row, now, 0)
+    invalidate(run, core, page, key, row, now, SILENT)
     forget_beliefs(run, core, page)
     forget_records(run, page)
     drop_far(run, page, key)

@@ -86,7 +86,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
 def _joins(run: Run, miss: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
-    opener = int(state.walking[state.misses[row + of.PAGE]])
+    opener = np.int64(state.walking[state.misses[row + of.PAGE]])
     if opener == NONE:
         return False
     at = opener * MISS
@@ -199,7 +199,7 @@ def _try_again(run: Run, now: int) -> None:
 def kill_walk(run: Run, page: int) -> None:
     """Mark the walk of a page that is unmapped: it answers those that joined, fills nothing, and nobody joins it."""
     state = run.state
-    opener = int(state.walking[page])
+    opener = np.int64(state.walking[page])
     if opener != NONE:
         state.misses[opener * MISS + of.WALK_DEAD] = 1
         state.walking[page] = NO_WALK
