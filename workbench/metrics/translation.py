@@ -42,19 +42,15 @@ MEASURES = declared(
     Measure("fills_per_kilo", "fills", "lower", "entries that come into private TLBs per 1,000 accesses"),
     Measure("walk_queue_cycles_mean", "cycles", "lower", "what a walk waits for a walker, averaged"),
     Measure(
-        "walk_queue_share", "", "lower", "share of all accesses' latency that their requests spent in the walk queue"
+        "walk_queue_share", "", "lower", "share of the latency of all accesses that requests spent in the walk queue"
     ),
-    Measure(
-        "walker_utilization", "", "neither", "share of the makespan that a walker walks, averaged over the walkers"
-    ),
+    Measure("walker_utilization", "", "neither", "share of the makespan that a walker walks, averaged"),
     Measure("joined_walks_per_kilo", "requests", "neither", "requests that joined a walk of their page, per 1,000"),
     Measure("walk_levels_mean", "levels", "lower", "levels of the page table that a walk reads, averaged"),
     Measure("port_wait_cycles_mean", "cycles", "lower", "what an access waits for its own TLB's port, averaged"),
     Measure("mshr_wait_cycles_mean", "cycles", "lower", "what an access waits for a miss-status register, averaged"),
     Measure("mshr_stalls_per_kilo", "misses", "lower", "misses that found no register free, per 1,000 accesses"),
-    Measure(
-        "drain_share", "", "lower", "share of the makespan after the last access could be issued; high = saturated"
-    ),
+    Measure("drain_share", "", "lower", "share of the makespan after the last access could issue; high = saturated"),
     Measure("sharing_degree_mean", "cores", "neither", "cores that hold a page, averaged over the pages held"),
     Measure("shot_down", "entries", "neither", "private entries that were invalidated"),
 )

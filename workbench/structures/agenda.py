@@ -8,7 +8,7 @@ cycle comes out before the others of that cycle where its order is lower.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ EVENT = 10
 """Numbers of an event."""
 CYCLE, ORDER, KEY, BY_ROW, WHAT, SUBJECT, PAGE, HERE, GOAL, NOTE = range(EVENT)
 """When it is due; its place among events of its cycle (order, key, row); then what the simulator keeps with it."""
+_to_int64: Any = np.int64
 NOTHING = -1
 """What a free place holds instead of an event."""
 
@@ -120,7 +121,7 @@ def take_next(agenda: Agenda) -> int:
     if agenda.first[slot] < 0:
         agenda.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
         agenda.counters[SOONEST] = _search(agenda, soonest)
-    return np.int64(place)
+    return _to_int64(place)
 
 
 @kernel

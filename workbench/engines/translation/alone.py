@@ -6,8 +6,6 @@ between. The entry that goes takes in the page that comes, and is made the newes
 
 from __future__ import annotations
 
-import numpy as np
-
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import THERE
@@ -15,6 +13,7 @@ from workbench.engines.translation.finding import NOWHERE, find, forget_place, n
 from workbench.engines.translation.hits import count_hits, end_of_window, fetch_page
 from workbench.engines.translation.issuing import PRIVATE
 from workbench.engines.translation.reporting import latency_bin, window
+from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
 from workbench.engines.translation.walking import WALK
 from workbench.structures.core_bits import add_core, drop_core
@@ -33,7 +32,7 @@ def serve_alone(run: Run, row: int, end: int) -> int:
         cycle = rows.cycle[row]
         if rows.unmap.size > 0 and rows.unmap[row]:
             break
-        core, page = np.int64(rows.core[row]), np.int64(rows.number[row])
+        core, page = to_int64(rows.core[row]), to_int64(rows.number[row])
         fetch_page(run, row, end)
         entry, at_set = find(run, core, page), core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0)
         if entry == NOWHERE and (row + 1 >= end or rows.cycle[row + 1] - cycle < walk):

@@ -6,8 +6,6 @@ policy has broken its contract; it goes on from there as if it had not been left
 
 from __future__ import annotations
 
-import numpy as np
-
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.counters import COUNT, STATUS
 from workbench.engines.translation.handling import let_next_happen
@@ -16,6 +14,7 @@ from workbench.engines.translation.open_loop import begin
 from workbench.engines.translation.releasing import UNKNOWN, could_issue, line_up, occupy_warp
 from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
+from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
 from workbench.structures.tournament import NEVER
@@ -55,7 +54,7 @@ def _issue_next(run: Run, core: int, now: int) -> None:
     state.counters[COUNT.last_start] = max(state.counters[COUNT.last_start], since)
     state.counters[COUNT.now] = now
     state.next_row[core] = rows.following[row]
-    page, key, name, order = np.int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
     if rows.unmap.size > 0 and rows.unmap[row]:
         unmap(run, core, page, key, order, now)
     else:

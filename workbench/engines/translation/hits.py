@@ -6,14 +6,13 @@ no hit ends the stretch.
 
 from __future__ import annotations
 
-import numpy as np
-
 from workbench.compiled import apart, kernel, prefetch
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.issuing import PRIVATE
 from workbench.engines.translation.reporting import latency_bin, window
 from workbench.engines.translation.sampling import sample_if_due
+from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
 from workbench.structures import agenda as at
 from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
@@ -34,7 +33,7 @@ def serve_hits(run: Run, row: int, end: int) -> int:
         cycle = rows.cycle[row]
         if cycle >= soonest or (rows.unmap.size > 0 and rows.unmap[row]):
             break
-        core, page = np.int64(rows.core[row]), np.int64(rows.number[row])
+        core, page = to_int64(rows.core[row]), to_int64(rows.number[row])
         fetch_page(run, row, end)
         entry = find(run, core, page)
         if entry == NOWHERE or state.halted[core] or state.tlbs.entries[entry * ROW + PUSHER] != NONE:
@@ -57,7 +56,7 @@ def fetch_page(run: Run, row: int, end: int) -> None:
     """Let the table by page come nearer where a row of the trace will soon need it."""
     if run.rules.dense:
         soon = min(row + AHEAD, end - 1)
-        prefetch(run.state.where, np.int64(run.rows.number[soon]) * run.rules.tlbs + np.int64(run.rows.core[soon]))
+        prefetch(run.state.where, to_int64(run.rows.number[soon]) * run.rules.tlbs + to_int64(run.rows.core[soon]))
 
 
 @kernel

@@ -6,8 +6,6 @@ from there as if it had not been left.
 
 from __future__ import annotations
 
-import numpy as np
-
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, STATUS
@@ -17,6 +15,7 @@ from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
 from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
+from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.unmapping import unmap
 from workbench.structures import agenda as at
@@ -57,7 +56,7 @@ def _issue_rows(run: Run, row: int, end: int) -> int:
     if row > began:
         return row
     if has_room(run):
-        _issue_row(run, row)
+        issue_row(run, row)
         return row + 1
     run.state.counters[COUNT.status] = STATUS.needs_room
     return row
@@ -75,15 +74,15 @@ def begin(run: Run, cycle: int) -> None:
 def _event_is_next(run: Run, row: int, end: int) -> bool:
     """Return whether an event comes before the next row; at the end of a piece that is not known."""
     if row < end:
-        return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, np.int64(run.rows.core[row])))
+        return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, to_int64(run.rows.core[row])))
     return event_precedes(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
 
 
 @apart
-def _issue_row(run: Run, row: int) -> None:
+def issue_row(run: Run, row: int) -> None:
     """Issue a row at its cycle, or let it wait behind its core."""
-    rows, core, cycle = run.rows, np.int64(run.rows.core[row]), run.rows.cycle[row]
-    page, key, name, order = np.int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    rows, core, cycle = run.rows, to_int64(run.rows.core[row]), run.rows.cycle[row]
+    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
     unmaps = rows.unmap.size > 0 and rows.unmap[row]
     run.state.counters[COUNT.now] = cycle
     if run.state.halted[core]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -24,14 +24,23 @@ from workbench.streams import Streams
 class Play:
     """The state of one run, and its trace."""
 
-    def __init__(self, setup: Setup, streams: Streams, events: bool, checked: bool) -> None:
+    def __init__(
+        self, setup: Setup, streams: Streams, events: bool = False, checked: bool = False, part: bool = False
+    ) -> None:
         self.setup, self.trace = setup, Trace(setup, streams)
         self.rules: Rules = rules_of(setup, events)
+        if part:
+            self.rules = self.rules._replace(keeps_answers=1, warps=0, gap_cycles=0)
         self.policies: Policies = policies_of(setup, self.rules, streams, checked)
         self.rules = with_shortcuts(self.rules, setup)
         self.state: State = new_state(self.rules, self.policies.plan)
         self.logs: list[np.ndarray] = []
         self._make_room()
+
+    @classmethod
+    def part(cls, setup: Setup, seed: int) -> Play:
+        """Return the state of a hierarchy whose accesses somebody else asks for, one by one."""
+        return cls(setup, Streams(seed), part=True)
 
     def to_the_end(self) -> None:
         """Serve every row.
@@ -46,12 +55,14 @@ class Play:
         else:
             self._in_order()
         self._make_room()
-        last_sample(self._run(no_rows()))
+        last_sample(self.run(no_rows()))
 
-    def _run(self, rows: Rows) -> Run:
+    def run(self, rows: Rows) -> Run:
+        """Return what kernels see, with the rows that are known."""
         return Run(self.rules, self.policies, self.state, rows)
 
-    def _grow(self) -> None:
+    def grow(self) -> None:
+        """Make room for every page that has a number."""
         self.rules, self.state = with_pages(self.rules, self.state, self.policies.plan, self.trace.numbers)
 
     def _in_order(self) -> None:
@@ -62,23 +73,20 @@ class Play:
         self._play_piece(no_rows())
 
     def _play_piece(self, rows: Rows) -> None:
-        self._grow()
+        self.grow()
         self.state.counters[COUNT.row] = 0
-        again = True
-        while again:
-            play_in_order(self._run(rows))
-            again = self._after_a_stretch() == STATUS.needs_room
+        self.play(lambda: play_in_order(self.run(rows)))
 
     def _as_warps_are_free(self) -> None:
         pieces, rows, ended = self.trace.pieces(), no_rows(), False
         while not ended:
             rows, ended = self._more(rows, pieces)
             self.state.counters[COUNT.ended] = ended
-            self._grow()
-            again = True
-            while again:
-                play_warps(self._run(rows))
-                again = self._after_a_stretch() == STATUS.needs_room
+            self.grow()
+            self._play_warps(rows)
+
+    def _play_warps(self, rows: Rows) -> None:
+        self.play(lambda: play_warps(self.run(rows)))
 
     def _more(self, rows: Rows, pieces: Iterator[Rows]) -> tuple[Rows, bool]:
         """What is left and as many rows again, so that a row is moved a few times at most; and whether that is all."""
@@ -92,6 +100,12 @@ class Play:
         if new:
             self.state.counters[COUNT.stream_cycle] = new[-1].cycle[-1]
         return together(left, new, self.state.next_row), wanted > 0
+
+    def play(self, stretch: Callable[[], None]) -> None:
+        """Play a stretch again and again until it does not end for want of room."""
+        stretch()
+        while self._after_a_stretch() == STATUS.needs_room:
+            stretch()
 
     def _after_a_stretch(self) -> int:
         status = int(self.state.counters[COUNT.status])

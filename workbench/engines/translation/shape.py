@@ -6,7 +6,7 @@ behind the other in the same order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from workbench.policies.translation.peer.question import ReadyPeer
 from workbench.policies.translation.remote_fill.question import ReadyRemoteFill
 
 MESH, RING_NETWORK, CROSSBAR = range(3)
+to_int64: Any = np.int64
+"""Makes a number of an array of 32 bits one of 64, so that what it is handed to is compiled once."""
 LEVEL_BITS = 9
 """Bits of a page number that one level of the page table resolves: 512 entries of 8 bytes in a page of 4 KiB."""
 

@@ -30,16 +30,14 @@ OF_INCLUSION: Any = np.int64(-1)
 def shoot_down_holders(run: Run, page: int, row: int, now: int) -> None:
     """Tell the holders of a page that left an inclusive shared TLB, which lies beside the core in the middle."""
     rules, state, centre = run.rules, run.state, run.rules.cores // 2
-    key = state.key_of[page]
+    key, of = state.key_of[page], OF_INCLUSION
     peer = next_core(state.held, page * rules.words, rules.words, FIRST_WORD)
     while peer != NOBODY:
         if peer == centre:
             count_messages(run, SHOT, ONE_MESSAGE, now)
-            forward(run, KIND.shoot_down, NEWS, centre, key, row, OF_INCLUSION, page, NO_NOTE, peer, peer, now, now)
+            forward(run, KIND.shoot_down, NEWS, centre, key, row, of, page, NO_NOTE, peer, peer, now, now)
         else:
-            send(
-                run, KIND.shoot_down, NEWS, centre, key, row, OF_INCLUSION, page, NO_NOTE, centre, peer, now, now, SHOT
-            )
+            send(run, KIND.shoot_down, NEWS, centre, key, row, of, page, NO_NOTE, centre, peer, now, now, SHOT)
         peer = next_core(state.held, page * rules.words, rules.words, peer + 1)
     forget_records(run, page)
 

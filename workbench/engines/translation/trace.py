@@ -32,13 +32,13 @@ class Trace:
     def __init__(self, setup: Setup, streams: Streams) -> None:
         self._machine: Any = setup.machine
         self._options: Any = setup.options
-        self._blocks: Iterator[Accesses] = iter(setup.workload.accesses(setup.machine, streams))
+        self._workload, self._streams = setup.workload, streams
         self._rows_before, self._cycle = 0, -(1 << 62)
         self.numbers: PageNumbers = new_page_numbers(1024)
 
     def pieces(self) -> Iterator[Rows]:
         """Every row in order."""
-        for block in self._blocks:
+        for block in self._workload.accesses(self._machine, self._streams):
             for first in range(0, len(block.cycle), PIECE):
                 part = slice(first, first + PIECE)
                 yield self._rows(block.cycle[part], block.core[part], block.page[part], _unmaps(block, part))
@@ -55,6 +55,10 @@ class Trace:
             before = rows
         if before is not None:
             yield in_order(before)
+
+    def taken(self, block: Accesses) -> Rows:
+        """The rows of a block that comes from somewhere else."""
+        return self._rows(block.cycle, block.core, block.page, _unmaps(block, slice(None)))
 
     def _rows(self, cycle: Any, core: Any, page: Any, unmap: np.ndarray) -> Rows:
         cycle, page = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(page, np.int64)
@@ -118,7 +122,8 @@ def _joined(pieces: list[Rows]) -> Rows:
     """Return several pieces as one."""
     unmaps = any(rows.unmap.size for rows in pieces)
     whole = [rows._replace(unmap=_all_unmaps(rows)) if unmaps else rows for rows in pieces]
-    return Rows(*(np.concatenate([rows[k] for rows in whole]) for k in range(len(Rows._fields) - 1)), _NO_NUMBERS)
+    columns = [np.concatenate([rows[k] for rows in whole]) for k in range(len(Rows._fields) - 1)]
+    return Rows._make([*columns, _NO_NUMBERS])
 
 
 def together(left: Rows, more: list[Rows], next_row: np.ndarray) -> Rows:
@@ -137,7 +142,7 @@ def left_over(rows: Rows, next_row: np.ndarray) -> Rows:
     """The rows that are not issued yet."""
     first = np.where(next_row == UNKNOWN, rows.cycle.size, next_row)
     kept = np.arange(rows.cycle.size) >= first[rows.core] if rows.core.size else np.zeros(0, bool)
-    return Rows(*(column[kept] if column.size else column for column in rows[:-1]), _NO_NUMBERS)
+    return Rows._make([*(column[kept] if column.size else column for column in rows[:-1]), _NO_NUMBERS])
 
 
 def no_rows() -> Rows:

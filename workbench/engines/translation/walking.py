@@ -15,7 +15,7 @@ from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.reporting import window
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, schedule_miss
-from workbench.engines.translation.shape import LEVEL_BITS
+from workbench.engines.translation.shape import LEVEL_BITS, to_int64
 from workbench.engines.translation.state import MISS, Run
 from workbench.records.translation import OVER_TIME, SERVED_BY
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
@@ -86,7 +86,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
 def _joins(run: Run, miss: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
-    opener = np.int64(state.walking[state.misses[row + of.PAGE]])
+    opener = to_int64(state.walking[state.misses[row + of.PAGE]])
     if opener == NONE:
         return False
     at = opener * MISS
@@ -199,7 +199,7 @@ def _try_again(run: Run, now: int) -> None:
 def kill_walk(run: Run, page: int) -> None:
     """Mark the walk of a page that is unmapped: it answers those that joined, fills nothing, and nobody joins it."""
     state = run.state
-    opener = np.int64(state.walking[page])
+    opener = to_int64(state.walking[page])
     if opener != NONE:
         state.misses[opener * MISS + of.WALK_DEAD] = 1
         state.walking[page] = NO_WALK
