@@ -28,26 +28,43 @@ def zipf_pages(count: int, pages: int, exponent: float = 1.0, seed: int = 1) -> 
     return draw.permutation(pages).astype(np.int32)[rank]
 
 
+def traces() -> dict[str, np.ndarray]:
+    """The pages of each pattern: int32[ACCESSES]."""
+    draw, row = np.random.default_rng(1), np.arange(ACCESSES, dtype=np.int32)
+    return {
+        "Zipf 1.0": zipf_pages(ACCESSES, PAGES),
+        "Zipf 0.6": zipf_pages(ACCESSES, PAGES, 0.6),
+        "sequential": row % PAGES,
+        "uniform": draw.integers(0, PAGES, ACCESSES).astype(np.int32),
+        "loop": row % (ENTRIES + 88),
+        "all hits": draw.integers(0, ENTRIES - 112, ACCESSES).astype(np.int32),
+    }
+
+
 def translation_lru() -> list[dict[str, Any]]:
-    """20 M accesses of Zipf(1.0) over 100,000 pages, 512 entries; every variant has the same misses."""
-    page = zipf_pages(ACCESSES, PAGES)
+    """Accesses of six patterns over at most 100,000 pages, 512 entries; every variant has the same misses."""
+    return [found for name, page in traces().items() for found in _of_pattern(name, page)]
+
+
+def _of_pattern(name: str, page: np.ndarray) -> list[dict[str, Any]]:
+    """The engine beside the others on one pattern."""
     trace = GivenPages(np.zeros(1, np.int32), page.astype(np.int64))
     simulated(GivenPages(np.zeros(1, np.int32), trace.page[:100_000]), MACHINE, POLICY)
     found: list[Any] = []
     seconds = fastest(lambda: found.append(simulated(trace, MACHINE, POLICY)), 2)
     record = found[0]
     assert accesses(record) == ACCESSES
-    rows = [row("translation_lru", "engine translation", ACCESSES, "accesses", seconds)]
+    rows = [row("translation_lru", f"{name}: engine translation", ACCESSES, "accesses", seconds)]
     with tempfile.NamedTemporaryFile() as file:
         page.tofile(file.name)
         reference = native("lru.cpp", file.name, str(ENTRIES), str(PAGES))
     if reference is not None:
         assert reference["misses"] == record.walks
-        rows.append(row("translation_lru", "C++ exact LRU", ACCESSES, "accesses", reference["seconds"]))
-    return rows + _libcachesim(page, record.walks)
+        rows.append(row("translation_lru", f"{name}: C++ exact LRU", ACCESSES, "accesses", reference["seconds"]))
+    return rows + _libcachesim(name, page, record.walks)
 
 
-def _libcachesim(page: np.ndarray, misses: int) -> list[dict[str, Any]]:
+def _libcachesim(name: str, page: np.ndarray, misses: int) -> list[dict[str, Any]]:
     """The same in libCacheSim, where its Python package is installed."""
     if importlib.util.find_spec("libcachesim") is None:
         return []
@@ -64,4 +81,4 @@ def _libcachesim(page: np.ndarray, misses: int) -> list[dict[str, Any]]:
         ratio, _ = cache.process_trace(reader)
         seconds = time.perf_counter() - began
     assert round(ratio * len(page)) == misses
-    return [row("translation_lru", "libCacheSim LRU", len(page), "accesses", seconds)]
+    return [row("translation_lru", f"{name}: libCacheSim LRU", len(page), "accesses", seconds)]

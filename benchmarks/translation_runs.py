@@ -20,22 +20,24 @@ BLOCK = 1 << 20
 
 
 class GivenPages(Workload):
-    """An access every few cycles: cores repeat over the trace, pages are given; in blocks of a million."""
+    """An access every few cycles: cores repeat over the trace, pages are given; in blocks of a million.
+
+    Cycles and cores are laid out beforehand, as the pages are: what is timed is the engine.
+    """
 
     def __init__(self, core: np.ndarray, page: np.ndarray, every: int = 1) -> None:
-        object.__setattr__(self, "core", core)
+        object.__setattr__(self, "core", np.resize(core, len(page)))
         object.__setattr__(self, "page", page)
-        object.__setattr__(self, "every", every)
+        object.__setattr__(self, "cycle", np.arange(len(page)) * every)
 
     core: np.ndarray
     page: np.ndarray
-    every: int
+    cycle: np.ndarray
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
         for first in range(0, len(self.page), BLOCK):
-            page = self.page[first : first + BLOCK]
-            row = np.arange(first, first + len(page))
-            yield Accesses(row * self.every, self.core[row % len(self.core)], page)
+            block = slice(first, first + BLOCK)
+            yield Accesses(self.cycle[block], self.core[block], self.page[block])
 
 
 def simulated(

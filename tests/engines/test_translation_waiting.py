@@ -35,7 +35,7 @@ def test_overlapping_misses_that_a_peer_serves_are_one_request():
 
 def test_a_miss_that_is_done_is_not_joined_and_takes_no_register():
     machine = {**MACHINE, "private_mshrs": 1}
-    record = simulate([(0, 0, 7), (413, 0, 7), (900, 0, 8)], machine, {"fill": "gate_any"})
+    record = simulate([(0, 0, 7), (414, 0, 7), (900, 0, 8)], machine, {"fill": "gate_any"})
     assert served(record, 0) == {"walk": 2, "shared": 1}
     assert record.mshr_wait_cycles == 0
 

@@ -17,7 +17,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures import figure
 from workbench.figures.means import Means, mean_curve
 from workbench.records.translation import SERVED_BY, TranslationRecord
-from workbench.records.translation_events import events
+from workbench.records.translation_events import KINDS, events
 
 SAMPLE = 50
 CORES = 4
@@ -52,20 +52,30 @@ def accesses(record: TranslationRecord) -> list[dict[str, Any]]:
 
 
 def looks(record: TranslationRecord) -> Iterator[dict[int, set[int]]]:
-    """Who holds which page at every look: after so many accesses, and at the end."""
+    """Who holds which page at every look: at the end of the event that serves the n-th access, and at the end of all.
+
+    An answer serves its miss and those that joined it, then fills its core, all at its cycle; a copy comes on its own.
+    """
     held: dict[int, set[int]] = {core: set() for core in range(CORES)}
-    served = 0
-    for event in logged(record):
-        if event["kind"] in ("fill", "push"):
-            held[event["core"]].add(event["page"])
-        elif event["kind"] in ("evict", "invalidate"):
-            held[event["core"]].remove(event["page"])
-        else:
+    served, due, answer = 0, False, (-1, -1)
+    rows = record.log.tolist()
+    for (cycle, kind, core, page, source, _, latency), after in zip(rows, [*rows[1:], [0, 0]], strict=True):
+        event = (cycle + latency if KINDS[kind] == "access" else cycle, core)
+        if KINDS[after[1] if KINDS[kind] == "evict" else kind] == "push":
+            event = (-2, -2)
+        if due and (event != answer or (KINDS[kind] == "access" and SERVED_BY[source] != "merged")):
+            yield held
+            due = False
+        if KINDS[kind] == "access":
             served += 1
-            if served % SAMPLE == 0:
-                yield held
-    if served % SAMPLE:
+            due, answer = due or served % SAMPLE == 0, event if SERVED_BY[source] != "private" else (-1, -1)
+        elif KINDS[kind] in ("fill", "push"):
+            held[core].add(page)
+        else:
+            held[core].remove(page)
+    if due:
         yield held
+    yield held
 
 
 def same(found: Means, values: list[list[float]]) -> None:

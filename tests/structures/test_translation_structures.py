@@ -1,4 +1,4 @@
-"""Calendars, hash tables, page numbers, entry sets and core sets against dicts, lists and sets."""
+"""Hash tables, page numbers, entry sets and core sets against dicts, lists and sets."""
 
 from __future__ import annotations
 
@@ -6,24 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.oracles.translation_time import Calendar as SlowCalendar
-from workbench.structures.calendar import book, first_free, new_calendar
 from workbench.structures.core_bits import add_core, count_cores, drop_core, has_core, next_core
 from workbench.structures.key_index import ABSENT, look_up, new_key_index, put_key, take_key
 from workbench.structures.page_numbers import NEAR, new_page_numbers, number_pages, with_room
 
 few = settings(max_examples=40, deadline=None)
-
-
-@few
-@given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 700), st.integers(1, 5)), max_size=60))
-def test_calendar(bookings):
-    fast, slow, now = new_calendar(2), SlowCalendar(), 0
-    for gap, ahead, length in bookings:
-        now += gap
-        start = int(first_free(fast, 1, now, now + ahead, length))
-        book(fast, 1, start, length)
-        assert start == slow.book(now, now + ahead, length)
 
 
 keys = st.integers(0, 12) | st.integers(0, 1 << 40) | st.integers(0, 5).map(lambda k: k << 20)

@@ -25,6 +25,7 @@ def run(given: argparse.Namespace) -> int:
     from workbench.api import open_results
     from workbench.experiments.folder import write_whole
     from workbench.studies.missing import missing_notes
+    from workbench.studies.saturation import saturation_notes
 
     if (given.timeline is not None) + (given.snapshot is not None) != (given.to is not None):
         raise InputError("--timeline RUN_ID or --snapshot RUN_ID goes together with --to FILE.")
@@ -38,11 +39,12 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         rows = {"table": results.table.to_dict("records"), "summary": results.summary().to_dict("records")}
         facts = {"sweep": results.plan.sweep.name, "runs": len(results.rows), "missing": missing_notes(results)}
+        facts["saturated"] = saturation_notes(results)
         notes = {"notes": results.notes} if results.notes else {}
         say_json({**facts, **notes, **rows})
     else:
         say_table(results.summary())
-        say_notes(missing_notes(results))
+        say_notes([*missing_notes(results), *saturation_notes(results)])
         print(f"{len(results.rows)} of {len(results.plan)} runs, {len(results.failures)} failed")
         for note in results.notes:
             print(note)

@@ -98,17 +98,22 @@ def write_events(results: Results, folder: Path) -> None:
 
 def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) -> None:
     from workbench.studies.missing import missing_notes
+    from workbench.studies.saturation import saturation_notes
 
     failures = results.failures
     if as_json:
-        rows = {"summary": results.summary().to_dict("records"), "missing": missing_notes(results)}
+        rows = {
+            "summary": results.summary().to_dict("records"),
+            "missing": missing_notes(results),
+            "saturated": saturation_notes(results),
+        }
         say_json({**_facts(results, folder, figures), **rows})
         return
     summary = results.summary()
     say_table(summary if len(summary) <= MOST_ROWS else summary[summary["measure"] == summary["measure"].iloc[0]])
     if len(summary) > MOST_ROWS:
         print(f"(the other measures: workbench results {folder})")
-    say_notes(missing_notes(results))
+    say_notes([*missing_notes(results), *saturation_notes(results)])
     if stopped := _stopped(results):
         print(stopped)
     for row in failures[:5]:

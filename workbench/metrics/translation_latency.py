@@ -21,6 +21,7 @@ def latency_measures(record: TranslationRecord) -> dict[str, float]:
         "miss_latency_mean_cycles": over(spent.sum() - spent[own], total - hits),
         "private_latency_mean_cycles": over(spent[own], hits),
         "makespan_cycles": float(span),
+        "drain_share": over(record.last_cycle - record.last_start, span),
         "accesses_per_kilocycle": over(1000 * total, span),
     }
 

@@ -39,7 +39,11 @@ def _waiting(record: TranslationRecord) -> dict[str, float]:
     total = accesses(record)
     return {
         "walk_queue_cycles_mean": over(record.walk_queue_cycles, record.walks),
+        "walk_queue_share": over(record.walk_queue_latency, record.latency_sums.sum()),
+        "walker_utilization": over(record.walk_cycles, record.walkers * (record.last_cycle - record.first_cycle)),
+        "joined_walks_per_kilo": over(1000 * record.walks_joined, total),
         "walk_levels_mean": over(record.walk_levels, record.walks),
         "port_wait_cycles_mean": over(record.port_wait_cycles, total),
         "mshr_wait_cycles_mean": over(record.mshr_wait_cycles, total),
+        "mshr_stalls_per_kilo": over(1000 * record.mshr_stalls, total),
     }

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 SERVED_BY = ("private", "merged", "peer", "shared", "walk")
-"""Where a translation may come from: the core's own TLB; an entry of its own that was on its way; another core's TLB
+"""Where a translation may come from: the core's own TLB; a miss of its own that was under way; another core's TLB
 (or that of a cluster); the shared TLB; the page table."""
 MESSAGES = ("request", "answer", "push", "update", "shootdown")
 """What travels between cores: questions to peers, their answers, copies, news for directories, invalidations."""
@@ -53,7 +53,7 @@ class TranslationRecord(NamedTuple):
     walk_queue_cycles: int
     """Cycles that walks waited for a walker."""
     walks_joined: int
-    """Look-ups in the shared TLB that found the entry on its way and waited for it."""
+    """Requests that joined a walk of their page which waited or was under way, whoever had asked for it."""
     fills: int
     """Entries that came into private TLBs, pushed ones included."""
     evictions: int
@@ -75,7 +75,7 @@ class TranslationRecord(NamedTuple):
     noc_queue_cycles: int
     """Cycles that messages waited for links."""
     noc_trips: int
-    """Journeys of requests, forwarded ones included, of answers and of pushed copies: those that may have waited."""
+    """Journeys of messages that take links: all, but news where that rides free."""
     port_wait_cycles: int
     """Cycles that cores' own look-ups waited for a port of their TLB."""
     mshr_wait_cycles: int
@@ -95,6 +95,15 @@ class TranslationRecord(NamedTuple):
     pairs: np.ndarray
     """int64[cores, cores], pages that two cores both hold, summed over the samples; 0 on the diagonal. The affinity
     of cores, which a dispatcher may use."""
+    last_start: int
+    """The latest cycle at which an access could first have been issued."""
+    walk_queue_latency: int
+    """Cycles that all requests which a walk served waited for its start, those that joined it included."""
+    mshr_stalls: int
+    """Misses that found no miss-status register free."""
+    walkers: int
+    walk_cycles: int
+    """Cycles that walkers walked, all together."""
     log: np.ndarray
     """int64[events, 7]: cycle, kind, core, page, served by (or -1), peer (or -1), latency (or -1); empty unless events
     were asked for."""

@@ -13,10 +13,10 @@ COLUMNS = 7
 
 
 def events(record: TranslationRecord) -> dict[str, np.ndarray]:
-    """Every event in the order in which it was booked, as columns.
+    """Every event by its cycle, as columns; at equal cycles in the order in which they became known.
 
-    An access is walked through to its end when it is issued, and is booked when its latency is known: what it evicts,
-    fills and pushes stands before it, with the same cycle, that of its issue.
+    The cycle of an access is the one from which its latency counts: at which it could first have been issued. An entry
+    comes and goes at the cycle at which it does so: a fill stands at the answer's, not at the miss's.
 
     Returns
     -------
@@ -26,7 +26,8 @@ def events(record: TranslationRecord) -> dict[str, np.ndarray]:
         What does not belong to a kind is -1, or an empty name. fill, push, evict and invalidate are those of private
         TLBs.
     """
-    cycle, kind, core, page, served, peer, latency = record.log.T
+    order = np.argsort(record.log[:, 0], kind="stable")
+    cycle, kind, core, page, served, peer, latency = record.log[order].T
     return {
         "cycle": cycle,
         "serial": np.arange(len(cycle)),

@@ -12,6 +12,8 @@ import numpy as np
 from workbench.compiled import ALL_BITS, NO_BITS, kernel, left, ones, right, trailing_zeros
 
 NOBODY: Any = np.int64(-1)
+FIRST_WORD: Any = np.int64(0)
+"""Where the row of words of an array that holds one set begins."""
 
 
 @kernel

@@ -52,14 +52,6 @@ def longer():
     return Short(6, 2400)
 
 
-def test_a_loop_of_all_cores_is_served_by_peers(longer, monkeypatch):
-    """Spec 4, section 6, pilot: of 1,000 accesses all go to the shared TLB under LRU, and few with the directory."""
-    monkeypatch.setattr(experiment, "BASES", ("lru",))
-    ((_, runs, without, having),) = experiment.factorial(longer, ("pilot_cyclic_shared",))
-    assert set(runs.values(without, "shared_per_kilo").values()) == {1000}
-    assert max(runs.values(having, "shared_per_kilo").values()) < 400
-
-
 def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(longer, monkeypatch):
     monkeypatch.setattr(objections, "BASES", ("lru",))
     found = {case.id: case for case in BY_ID["H4.7"].parts(longer)}

@@ -1,6 +1,6 @@
 """Who is asked before the shared TLB: directories, a central one, a ring of neighbours, a cluster's TLB (spec 4, R6).
 
-Each returns when the answer is there, and from whom; -1 for nobody, and when the shared TLB can be asked.
+A miss comes here when its own TLB has said no; each routine handles one event of its way.
 """
 
 from __future__ import annotations
@@ -10,172 +10,256 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import RAISED, apart, kernel
+from workbench.engines.translation import registers as of
+from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.far_filling import cluster_set
 from workbench.engines.translation.filling import UNUSED, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.knowing import has_record, known_row, note_record, unlearn
-from workbench.engines.translation.network import travel
+from workbench.engines.translation.network import NO_NOTE, send
+from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.reporting import fail
-from workbench.engines.translation.state import NO_PEER, PEER_RAISED, REMOTE, STALE, Run
-from workbench.engines.translation.walking import through_port
-from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, RING
+from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, schedule_miss
+from workbench.engines.translation.state import MISS, Run
+from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 from workbench.policies.translation.peer.question import PEER
 from workbench.policies.translation.peer.view import PeerView
-from workbench.records.translation import MESSAGES
-from workbench.structures.core_bits import count_cores, drop_core, has_core
-from workbench.structures.entry_sets import READY, ROW, set_of, touch
+from workbench.records.translation import MESSAGES, SERVED_BY
+from workbench.structures.core_bits import FIRST_WORD, count_cores, drop_core, has_core
+from workbench.structures.entry_sets import set_of, touch
 
 NOBODY: Any = np.int64(-1)
-WALK_AT_ONCE: Any = np.int64(-2)
-"""Instead of a peer: the record says that nobody holds the page, not even the shared TLB (spec 4, E12)."""
-REQUEST, ANSWER = MESSAGES.index("request"), MESSAGES.index("answer")
+FROM_PEER = SERVED_BY.index("peer")
+REQUEST: Any = np.int64(MESSAGES.index("request"))
+ANSWER: Any = np.int64(MESSAGES.index("answer"))
 choose_peer = PEER.ask
 
 
 @apart
-def ask_near(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
-    """Ask whoever the plan says; see above."""
-    kind = run.policies.plan.kind
-    if kind == DIRECTORY:
-        return _ask_directory(run, core, page, key, issue, at)
-    if kind == CENTRAL:
-        return _ask_centre(run, core, page, key, issue, at)
-    if kind == RING:
-        return _ask_ring(run, core, page, key, issue, at)
-    if kind == CLUSTER:
-        return _ask_cluster(run, core, page, key, at)
-    return at, NOBODY
+def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
+    """Ask whoever the plan says about a miss that goes on at a cycle; `read` is when it was looked up."""
+    plan, core = run.policies.plan, run.state.misses[miss * MISS + of.CORE]
+    if plan.kind == DIRECTORY and plan.parallel:
+        _read_directory(run, miss, max(at, read + plan.look_up_cycles), now)
+    elif plan.kind == DIRECTORY:
+        schedule_miss(run, at, now, KIND.directory, REQUESTS, miss)
+    elif plan.kind == CENTRAL:
+        _travel(run, miss, KIND.centre, core, run.rules.cores // 2, at, now)
+    elif plan.kind == RING:
+        _ask_next_neighbour(run, miss, core, at, now)
+    elif plan.kind == CLUSTER:
+        schedule_miss(run, at, now, KIND.cluster, REQUESTS, miss)
+    else:
+        ask_shared(run, miss, at, now)
+
+
+@apart
+def ask_shared(run: Run, miss: int, at: int, now: int) -> None:
+    """Send a miss to the shared TLB, or to the walkers where there is none."""
+    kind = KIND.shared if run.rules.shared_entries else KIND.walkers
+    schedule_miss(run, at, now, kind, REQUESTS, miss)
 
 
 @kernel
-def _ask_directory(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
-    rules, state, plan = run.rules, run.state, run.policies.plan
-    at += max(plan.look_up_cycles - rules.private_cycles, 0) if plan.parallel else plan.look_up_cycles
+def _travel(run: Run, miss: int, kind: int, sender: int, receiver: int, leave: int, now: int) -> None:
+    """Send a request of a miss."""
+    row, misses = miss * MISS, run.state.misses
+    core, key, ordinal = misses[row + of.CORE], misses[row + of.KEY], misses[row + of.ORDINAL]
+    send(run, kind, REQUESTS, core, key, ordinal, miss, NO_NOTE, NO_NOTE, sender, receiver, leave, now, REQUEST)
+
+
+@kernel
+def _ask(run: Run, miss: int, sender: int, peer: int, leave: int, now: int) -> None:
+    """Ask a peer."""
+    run.state.misses[miss * MISS + of.PEER] = peer
+    run.state.counters[COUNT.remote] += 1
+    run.state.load[peer] += 1
+    _travel(run, miss, KIND.peer, sender, peer, leave, now)
+
+
+@apart
+def directory_is_read(run: Run, miss: int, now: int) -> None:
+    """Read the directory of a miss's core; its answer is there after the look-up (T4)."""
+    _read_directory(run, miss, now + run.policies.plan.look_up_cycles, now)
+
+
+@apart
+def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
+    rules, state, row = run.rules, run.state, miss * MISS
+    core, page = state.misses[row + of.CORE], state.misses[row + of.PAGE]
     if not has_record(run, core, page):
-        return at, NOBODY
+        ask_shared(run, miss, at, now)
+        return
     if rules.finite:
         note_record(run, core, page)
-    left = _named(run, core, page)
     in_shared = rules.shared_entries > 0 and find(run, rules.tlbs - 1, page) != NOWHERE
-    for _ in range(plan.tries):
-        if left == 0:
-            break
-        peer = _choose(run, core, issue)
-        if peer < 0:
-            return at, NOBODY
-        if plan.use_l2_bit and in_shared and _round_trip(run, core, peer) > rules.shared_cycles:
-            return at, NOBODY
-        at, entry = _ask(run, core, peer, page, key, issue, at)
-        if entry != NOWHERE:
-            return at, peer
-        drop_core(state.others, 0, peer)
-        if rules.beliefs:
-            unlearn(run, core, page, peer)
-        left -= 1
-    if plan.use_l2_bit and left == 0 and rules.shared_entries > 0 and not in_shared:
-        return at, WALK_AT_ONCE
-    return at, NOBODY
+    state.misses[row + of.IN_SHARED] = 1 if in_shared else 0
+    _copy_holders(run, miss, core, page)
+    _ask_or_go_on(run, miss, at, now)
 
 
 @kernel
-def _named(run: Run, core: int, page: int) -> int:
-    """Lay out the other cores that the record names, and count them."""
-    rules, state = run.rules, run.state
+def _copy_holders(run: Run, miss: int, core: int, page: int) -> None:
+    """Copy the other cores that the record of a page names."""
+    rules, state, first = run.rules, run.state, miss * run.rules.words
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
     for word in range(rules.words):
-        state.others[word] = words[row + word]
-    drop_core(state.others, 0, core)
-    return count_cores(state.others, 0, rules.words)
+        state.left[first + word] = words[row + word]
+    drop_core(state.left, first, core)
+    state.misses[miss * MISS + of.HOLDERS] = count_cores(state.left, first, rules.words)
+
+
+@apart
+def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
+    """Ask a holder that is left, where another may be asked, else go on to the shared TLB or the walkers."""
+    plan, misses, row = run.policies.plan, run.state.misses, miss * MISS
+    left = misses[row + of.HOLDERS]
+    if left > 0 and misses[row + of.TRIES] < plan.tries:
+        schedule_miss(run, at, now, KIND.departure, REQUESTS, miss)
+    elif plan.use_l2_bit and left == 0 and run.rules.shared_entries > 0 and not misses[row + of.IN_SHARED]:
+        schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
+    else:
+        ask_shared(run, miss, at, now)
+
+
+@apart
+def request_departs(run: Run, miss: int, now: int) -> None:
+    """Choose a holder and ask it, from the core or from the centre."""
+    plan, core = run.policies.plan, run.state.misses[miss * MISS + of.CORE]
+    peer = _choose(run, miss, core, now)
+    if peer < 0:
+        return
+    if plan.kind == CENTRAL:
+        _ask(run, miss, run.rules.cores // 2, peer, now, now)
+    elif plan.use_l2_bit and run.state.misses[miss * MISS + of.IN_SHARED] and _is_far(run, core, peer):
+        ask_shared(run, miss, now, now)
+    else:
+        _ask(run, miss, core, peer, now, now)
 
 
 @kernel
-def _choose(run: Run, core: int, issue: int) -> int:
-    """The peer that the policy chooses of those laid out; -1 where it broke its contract."""
+def _choose(run: Run, miss: int, core: int, now: int) -> int:
+    """Return the holder that the policy chooses; -1 where it broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.peer
+    for word in range(rules.words):
+        state.others[word] = state.left[miss * rules.words + word]
     peer = choose_peer(
         policy.answer, PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
     )
-    if 0 <= peer < rules.cores and has_core(state.others, 0, peer):
+    if 0 <= peer < rules.cores and has_core(state.others, FIRST_WORD, peer):
         return peer
-    fail(state.counters, PEER_RAISED if peer == RAISED else NO_PEER, issue, core, peer)
+    fail(state.counters, STATUS.peer_raised if peer == RAISED else STATUS.no_peer, now, core, peer)
     return NOBODY
 
 
 @kernel
-def _round_trip(run: Run, core: int, peer: int) -> int:
-    return 2 * run.state.hops[core * run.rules.cores + peer] * run.rules.hop_cycles + run.rules.private_cycles
+def _is_far(run: Run, core: int, peer: int) -> bool:
+    """Return whether the shared TLB answers sooner than a peer would."""
+    rules = run.rules
+    there_and_back = 2 * run.state.hops[core * rules.cores + peer] * rules.hop_cycles
+    return bool(there_and_back + rules.private_cycles > rules.shared_cycles)
+
+
+@apart
+def request_at_peer(run: Run, miss: int, now: int) -> None:
+    """Let a request at a peer wait for a port of its TLB."""
+    start = port_cycle(run.state.ports, run.state.misses[miss * MISS + of.PEER], run.rules.private_ports, now)
+    if start > now:
+        schedule_miss(run, start, now, KIND.peer_port, REQUESTS, miss)
+    else:
+        peer_looks_up(run, miss, now)
+
+
+@apart
+def peer_looks_up(run: Run, miss: int, now: int) -> None:
+    """Look a page up at a peer, which answers, refuses, or hands the probe on."""
+    state, plan, row = run.state, run.policies.plan, miss * MISS
+    peer, page = state.misses[row + of.PEER], state.misses[row + of.PAGE]
+    entry, leave = find(run, peer, page), now + run.rules.private_cycles
+    if entry != NOWHERE:
+        if plan.refreshes_peer:
+            _refresh(run, peer, state.misses[row + of.KEY], entry, now)
+        if plan.update == ON_RESPONSE and plan.kind == DIRECTORY:
+            _copy_what_peer_knows(run, miss, peer, page)
+        state.misses[row + of.SOURCE] = FROM_PEER
+        _reply(run, miss, KIND.answer, peer, leave, now)
+        return
+    state.counters[COUNT.stale] += 1
+    if plan.kind == RING:
+        _ask_next_neighbour(run, miss, peer, leave, now)
+    else:
+        _reply(run, miss, KIND.refusal, peer, leave, now)
 
 
 @kernel
-def _ask(run: Run, core: int, peer: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
-    """Send a request and wait for the answer: when it is back, and the peer's entry, -1 = it holds none."""
-    run.state.messages[ANSWER] += 1
-    at, entry = _look_at(run, peer, page, key, issue, _send(run, issue, core, peer, at))
-    return travel(run, issue, peer, core, at), entry
+def _refresh(run: Run, peer: int, key: int, entry: int, now: int) -> None:
+    """Count a remote hit as a use of the peer's entry."""
+    at_set = peer * run.rules.private_sets + set_of(key, run.rules.private_sets)
+    touch(run.state.tlbs, at_set, entry)
+    tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, now)
 
 
 @kernel
-def _send(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
-    """Send a question to a core: when it is there."""
-    run.state.messages[REQUEST] += 1
-    run.state.counters[REMOTE] += 1
-    run.state.load[receiver] += 1
-    return travel(run, issue, sender, receiver, at)
+def _copy_what_peer_knows(run: Run, miss: int, peer: int, page: int) -> None:
+    """Let an answer carry what the peer's record names, itself among them."""
+    state, words = run.state, run.rules.words
+    for word in range(words):
+        state.left[miss * words + word] = state.belief[known_row(run, peer, page) + word]
+
+
+@kernel
+def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> None:
+    row, misses = miss * MISS, run.state.misses
+    core, key, ordinal = misses[row + of.CORE], misses[row + of.KEY], misses[row + of.ORDINAL]
+    send(run, kind, ANSWERS, core, key, ordinal, miss, NO_NOTE, NO_NOTE, peer, core, leave, now, ANSWER)
 
 
 @apart
-def _look_at(run: Run, peer: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
-    """A peer looks a page up: when it knows, and its entry, -1 = none; it waits for one on its way (spec 4, E14)."""
-    rules, state = run.rules, run.state
-    at = through_port(state.ports, peer, rules.private_ports, issue, at) + rules.private_cycles
-    entry = find(run, peer, page)
+def refusal_arrives(run: Run, miss: int, now: int) -> None:
+    """Clear the bit of a peer that does not hold the page, and ask the next (spec 4, R11)."""
+    state, row = run.state, miss * MISS
+    if run.policies.plan.kind == CENTRAL:
+        ask_shared(run, miss, now, now)
+        return
+    core, page, peer = state.misses[row + of.CORE], state.misses[row + of.PAGE], state.misses[row + of.PEER]
+    drop_core(state.left, miss * run.rules.words, peer)
+    state.misses[row + of.PEER] = NOBODY
+    state.misses[row + of.HOLDERS] -= 1
+    state.misses[row + of.TRIES] += 1
+    if run.rules.beliefs:
+        unlearn(run, core, page, peer)
+    _ask_or_go_on(run, miss, now, now)
+
+
+@apart
+def request_at_centre(run: Run, miss: int, now: int) -> None:
+    """Read the central directory, which is always right; the request goes on from there."""
+    row, misses = miss * MISS, run.state.misses
+    _copy_holders(run, miss, misses[row + of.CORE], misses[row + of.PAGE])
+    _ask_or_go_on(run, miss, now + run.policies.plan.look_up_cycles, now)
+
+
+@apart
+def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) -> None:
+    """Send the probe to the next core of the ring, or, after the last, ask the shared TLB."""
+    rules, misses, row = run.rules, run.state.misses, miss * MISS
+    misses[row + of.TRIES] += 1
+    if misses[row + of.TRIES] > min(run.policies.plan.reach, rules.cores - 1):
+        misses[row + of.PEER] = NOBODY
+        ask_shared(run, miss, leave, now)
+    else:
+        _ask(run, miss, here, (here + 1) % rules.cores, leave, now)
+
+
+@apart
+def cluster_looks_up(run: Run, miss: int, now: int) -> None:
+    """Look a page up in the TLB of the core's cluster."""
+    state, plan, row = run.state, run.policies.plan, miss * MISS
+    cluster, key = state.misses[row + of.CORE] // plan.cluster_cores, state.misses[row + of.KEY]
+    entry = find(run, run.rules.cores + cluster, state.misses[row + of.PAGE])
     if entry == NOWHERE:
-        state.counters[STALE] += 1
-        return at, NOWHERE
-    if run.policies.plan.refreshes_peer:
-        at_set = peer * rules.private_sets + set_of(key, rules.private_sets)
-        touch(state.tlbs, at_set, entry)
-        tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, issue)
-    return max(at, state.tlbs.entries[entry * ROW + READY]), entry
-
-
-@apart
-def _ask_centre(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
-    rules, state = run.rules, run.state
-    look_up, centre = run.policies.plan.look_up_cycles, rules.cores // 2
-    if _named(run, core, page) == 0:
-        return at + look_up, NOBODY
-    peer = _choose(run, core, issue)
-    if peer < 0:
-        return at, NOBODY
-    state.messages[REQUEST] += 1
-    state.messages[ANSWER] += 1
-    at = _send(run, issue, centre, peer, travel(run, issue, core, centre, at) + look_up)
-    at, _ = _look_at(run, peer, page, key, issue, at)
-    return travel(run, issue, peer, core, at), peer
-
-
-@apart
-def _ask_ring(run: Run, core: int, page: int, key: int, issue: int, at: int) -> tuple[int, int]:
-    rules, here = run.rules, core
-    for step in range(1, min(run.policies.plan.reach, rules.cores - 1) + 1):
-        peer = (core + step) % rules.cores
-        at = _send(run, issue, here, peer, at)
-        at, entry = _look_at(run, peer, page, key, issue, at)
-        if entry != NOWHERE:
-            run.state.messages[ANSWER] += 1
-            return travel(run, issue, peer, core, at), peer
-        here = peer
-    return at, NOBODY
-
-
-@apart
-def _ask_cluster(run: Run, core: int, page: int, key: int, at: int) -> tuple[int, int]:
-    rules, state, plan = run.rules, run.state, run.policies.plan
-    cluster = core // plan.cluster_cores
-    at += plan.look_up_cycles
-    entry = find(run, rules.cores + cluster, page)
-    if entry == NOWHERE:
-        return at, NOBODY
-    at_set = rules.cores * rules.private_sets + cluster * rules.cluster_sets + set_of(key, rules.cluster_sets)
-    touch(state.tlbs, at_set, entry)
-    return max(at, state.tlbs.entries[entry * ROW + READY]), cluster
+        ask_shared(run, miss, now + plan.look_up_cycles, now)
+        return
+    touch(state.tlbs, cluster_set(run, cluster, key), entry)
+    state.misses[row + of.SOURCE], state.misses[row + of.PEER] = FROM_PEER, cluster
+    schedule_miss(run, now + plan.look_up_cycles, now, KIND.answer, ANSWERS, miss)

@@ -27,7 +27,7 @@ class Translation:
     """Address translation by the cores of a GPU."""
 
     name: ClassVar[str] = "translation"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     slots: ClassVar[Mapping[str, str]] = {
         "locate": "directory",
         "peer": "first_bit",

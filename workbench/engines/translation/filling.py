@@ -1,4 +1,4 @@
-"""Entries come into TLBs, and others make room for them (spec 4, R14-R28)."""
+"""Entries come into private TLBs, and others make room for them (spec 4, R14-R28, T8)."""
 
 from __future__ import annotations
 
@@ -7,36 +7,21 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
+from workbench.engines.translation.counters import COUNT, STATUS
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
-from workbench.engines.translation.knowing import forget_records, gained, keep_record, lost
-from workbench.engines.translation.network import travel
+from workbench.engines.translation.knowing import gained, keep_record, lost
+from workbench.engines.translation.network import send
 from workbench.engines.translation.reporting import fail, log
-from workbench.engines.translation.state import (
-    ENDLESS_EVICTION,
-    EVICTION_RAISED,
-    EVICTIONS,
-    FILL_RAISED,
-    FILLS,
-    FINE,
-    NO_PUSH,
-    NO_VICTIM,
-    PUSHES,
-    PUSHES_UNUSED,
-    REFUSED_FILLS,
-    SHARED_TLB,
-    SHOT_DOWN,
-    STATUS,
-    Run,
-)
+from workbench.engines.translation.scheduling import ANSWERS, KIND
+from workbench.engines.translation.state import Run
 from workbench.policies.translation.eviction.choose import ENDLESS, choose_victim
 from workbench.policies.translation.eviction.question import TOUCHED, ReadyEviction
 from workbench.policies.translation.eviction.view import TouchView
 from workbench.policies.translation.fill.question import FILL, REFUSED, TOLD
 from workbench.policies.translation.fill.view import FillNotice, FillView
-from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY
+from workbench.policies.translation.locate.question import DIRECTORY
 from workbench.records import translation_events as kinds
 from workbench.records.translation import MESSAGES
-from workbench.structures.core_bits import NOBODY, next_core
 from workbench.structures.entry_sets import (
     EARLIEST,
     FIRST,
@@ -54,65 +39,87 @@ from workbench.structures.entry_sets import (
     take_free,
 )
 
-_KINDS: Any = tuple(np.int64(kind) for kind in (kinds.EVICT, kinds.FILL, kinds.INVALIDATE, kinds.PUSH))
-EVICT, FILLED, INVALIDATE, PUSH = _KINDS
+_KINDS: Any = tuple(np.int64(kind) for kind in (kinds.EVICT, kinds.FILL, kinds.PUSH))
+EVICT, FILLED, PUSH = _KINDS
 USED: Any = np.int64(1)
 UNUSED: Any = np.int64(0)
 FRESH: Any = np.int64(1)
-PUSHED, SHOT = MESSAGES.index("push"), MESSAGES.index("shootdown")
+TELLS: Any = np.int64(1)
+SILENT: Any = np.int64(0)
+THERE: Any = np.int64(0)
+"""The cycle from which an entry can be used: what is under way is no entry (T8)."""
+PUSHED: Any = np.int64(MESSAGES.index("push"))
 touched = TOUCHED.ask
 fill = FILL.ask
 told = TOLD.ask
 
 
 @kernel
-def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, issue: int) -> None:
+def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, now: int) -> None:
     """Tell an eviction policy that an entry was used, where it wants to know."""
     if policy.touched != NO_ANSWER:
-        _tell_use(run, policy, entry, at, first_set, fresh, issue)
+        _tell_use(run, policy, entry, at, first_set, fresh, now)
 
 
 @apart
-def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, issue: int) -> None:
+def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, now: int) -> None:
     sets, row = run.state.tlbs.sets, at * ROW
     first, ways = sets[row + FIRST], sets[row + WAYS]
     said = touched(policy.touched, TouchView(entry, at - first_set, first, ways, fresh, policy.params, policy.memory))
     if said == RAISED:
-        run.state.counters[SHARED_TLB] = first_set > 0
-        fail(run.state.counters, EVICTION_RAISED, issue, -1, RAISED)
+        run.state.counters[COUNT.in_shared_tlb] = first_set > 0
+        fail(run.state.counters, STATUS.eviction_raised, now, -1, RAISED)
 
 
 @apart
-def fill_private(run: Run, core: int, page: int, key: int, ready: int, pusher: int, issue: int) -> None:
+def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int, now: int) -> None:
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
     at = core * rules.private_sets + set_of(key, rules.private_sets)
     entry = take_free(state.tlbs, at)
     if entry == NONE:
-        entry = _make_room(run, core, at, issue)
+        entry = _make_room(run, core, at, row, now)
         if entry == NONE:
             return
-    insert(state.tlbs, at, entry, page, ready, pusher)
+    insert(state.tlbs, at, entry, page, THERE, pusher)
     note_place(run, core, page, entry)
-    gained(run, core, page, issue)
-    tell_use(run, run.policies.eviction, entry, at, UNUSED, FRESH, issue)
-    state.counters[FILLS] += 1
-    log(run, issue, FILLED if pusher == NONE else PUSH, core, page, NONE, pusher, NONE)
+    gained(run, core, page, key, row, now)
+    tell_use(run, run.policies.eviction, entry, at, UNUSED, FRESH, now)
+    state.counters[COUNT.fills] += 1
+    log(run, now, FILLED if pusher == NONE else PUSH, core, page, NONE, pusher, NONE)
 
 
 @kernel
-def _make_room(run: Run, core: int, at: int, issue: int) -> int:
+def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
     """Evict an entry of a full set of a private TLB, and take it; -1 where the policy broke its contract."""
-    rules, state, policy = run.rules, run.state, run.policies.eviction
+    state = run.state
+    entry = _victim(run, core, at)
+    if entry < 0:
+        fail_eviction(run, entry, core, now)
+        return NONE
+    gone, pusher = state.tlbs.entries[entry * ROW + PAGE], state.tlbs.entries[entry * ROW + PUSHER]
+    if pusher != NONE:
+        state.counters[COUNT.pushes_unused] += 1
+        tell_push(run, pusher, core, UNUSED, now)
+    state.counters[COUNT.evictions] += 1
+    drop_private(run, core, gone, entry, at, row, now, TELLS)
+    keep_record(run, core, gone)
+    log(run, now, EVICT, core, gone, NONE, NONE, NONE)
+    return take_free(state.tlbs, at)
+
+
+@kernel
+def _victim(run: Run, core: int, at: int) -> int:
+    """Ask for the entry of a full set of a private TLB that goes."""
+    rules, state = run.rules, run.state
     spread, base, words = 0, 0, 0
     if run.policies.plan.kind == DIRECTORY:
         words = rules.words
         spread = words * rules.cores if rules.beliefs else words
         base = words * core if rules.beliefs else 0
-    holders = state.belief if rules.beliefs else state.held
     sets, row = state.tlbs.sets, at * ROW
-    entry = choose_victim(
-        policy,
+    return choose_victim(
+        run.policies.eviction,
         at,
         sets[row + FIRST],
         sets[row + WAYS],
@@ -120,174 +127,90 @@ def _make_room(run: Run, core: int, at: int, issue: int) -> int:
         sets[row + OLDEST],
         sets[row + EARLIEST],
         state.tlbs.entries,
-        holders,
+        state.belief if rules.beliefs else state.held,
         spread,
         base,
         words,
     )
-    if entry < 0:
-        _fail_eviction(run, entry, core, issue)
-        return NONE
-    gone, pusher = state.tlbs.entries[entry * ROW + PAGE], state.tlbs.entries[entry * ROW + PUSHER]
-    if pusher != NONE:
-        state.counters[PUSHES_UNUSED] += 1
-        tell_push(run, pusher, core, UNUSED, issue)
-    state.counters[EVICTIONS] += 1
-    drop_private(run, core, gone, entry, at, issue)
-    keep_record(run, core, gone)
-    log(run, issue, EVICT, core, gone, NONE, NONE, NONE)
-    return take_free(state.tlbs, at)
 
 
 @apart
-def _fail_eviction(run: Run, answer: int, core: int, issue: int) -> None:
-    status = NO_VICTIM
+def fail_eviction(run: Run, answer: int, core: int, now: int) -> None:
+    """Keep what an eviction policy did wrong."""
+    status = STATUS.no_victim
     if answer == RAISED:
-        status = EVICTION_RAISED
+        status = STATUS.eviction_raised
     if answer == ENDLESS:
-        status = ENDLESS_EVICTION
-    fail(run.state.counters, status, issue, core, answer)
+        status = STATUS.endless_eviction
+    fail(run.state.counters, status, now, core, answer)
 
 
-@kernel
-def drop_private(run: Run, core: int, page: int, entry: int, at: int, issue: int) -> None:
-    """Take an entry out of a core's own TLB."""
+@apart
+def drop_private(run: Run, core: int, page: int, entry: int, at: int, row: int, now: int, tells: int) -> None:
+    """Take an entry out of a core's own TLB; `tells` says whether news of it leaves."""
     remove(run.state.tlbs, at, entry)
     forget_place(run, core, page)
-    lost(run, core, page, issue)
-
-
-@apart
-def invalidate_private(run: Run, page: int, key: int, issue: int) -> None:
-    """Take a page out of every private TLB, and records of it out of directories."""
-    rules, state = run.rules, run.state
-    core = next_core(state.held, page * rules.words, rules.words, 0)
-    while core != NOBODY:
-        at = core * rules.private_sets + set_of(key, rules.private_sets)
-        drop_private(run, core, page, find(run, core, page), at, issue)
-        state.counters[SHOT_DOWN] += 1
-        log(run, issue, INVALIDATE, core, page, NONE, NONE, NONE)
-        core = next_core(state.held, page * rules.words, rules.words, core + 1)
-    forget_records(run, page)
+    lost(run, core, page, run.state.key_of[page], row, now, tells)
 
 
 @kernel
-def tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
+def tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
     """Tell the fill rule what became of a copy, where it wants to know."""
     if run.policies.fill.told != NO_ANSWER:
-        _tell_push(run, core, peer, used, issue)
+        _tell_push(run, core, peer, used, now)
 
 
 @apart
-def _tell_push(run: Run, core: int, peer: int, used: int, issue: int) -> None:
+def _tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
     policy = run.policies.fill
     said = told(policy.told, FillNotice(core, peer, used, run.rules.cores, policy.params, policy.memory))
     if said == RAISED:
-        fail(run.state.counters, FILL_RAISED, issue, core, RAISED)
+        fail(run.state.counters, STATUS.fill_raised, now, core, RAISED)
 
 
 @kernel
-def fill_from_shared(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
-    """A translation came from the shared TLB or a walk: fill whom the fill rule says."""
+def held_by(run: Run, core: int) -> int:
+    """Return how many entries of a core's own TLB are in use."""
+    total = 0
+    for at in range(core * run.rules.private_sets, (core + 1) * run.rules.private_sets):
+        total += run.state.tlbs.sets[at * ROW + HELD]
+    return total
+
+
+@apart
+def fill_as_the_rule_says(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
+    """Fill whom the fill rule says with a translation that came from the shared TLB or a walk."""
     rules, state, policy = run.rules, run.state, run.policies.fill
-    if run.policies.plan.kind == CLUSTER:
-        _fill_cluster(run, core, page, key, ready, issue)
-    held = 0
-    for at in range(core * rules.private_sets, (core + 1) * rules.private_sets):
-        held += state.tlbs.sets[at * ROW + HELD]
-    entries, counted = rules.private_entries, state.shared[core]
+    entries, counted, held = rules.private_entries, state.shared[core], held_by(run, core)
     said = fill(
         policy.answer,
         FillView(core, rules.cores, entries, held, counted, state.pairs, state.push, policy.params, policy.memory),
     )
     if said == RAISED or said < REFUSED or said >= rules.cores:
-        fail(state.counters, FILL_RAISED if said == RAISED else NO_PUSH, issue, core, said)
+        fail(state.counters, STATUS.fill_raised if said == RAISED else STATUS.no_push, now, core, said)
         return
     if said == REFUSED:
-        state.counters[REFUSED_FILLS] += 1
+        state.counters[COUNT.refused_fills] += 1
         return
-    fill_private(run, core, page, key, ready, NONE, issue)
+    if find(run, core, page) == NOWHERE:
+        fill_private(run, core, page, key, NONE, row, now)
     for k in range(said):
-        _push(run, core, state.push[k], page, key, ready, issue)
+        _push(run, core, state.push[k], page, key, row, now)
 
 
 @apart
-def _push(run: Run, core: int, peer: int, page: int, key: int, ready: int, issue: int) -> None:
+def _push(run: Run, core: int, peer: int, page: int, key: int, row: int, now: int) -> None:
     """Send a copy to a peer that does not hold the page (spec 4, R21)."""
     state = run.state
     if peer < 0 or peer >= run.rules.cores or peer == core:
-        fail(state.counters, NO_PUSH, issue, core, peer)
-        return
-    if state.counters[STATUS] != FINE or find(run, peer, page) != NOWHERE:
-        return
-    state.counters[PUSHES] += 1
-    state.messages[PUSHED] += 1
-    fill_private(run, peer, page, key, travel(run, issue, core, peer, ready), core, issue)
+        fail(state.counters, STATUS.no_push, now, core, peer)
+    elif state.counters[COUNT.status] == STATUS.fine and find(run, peer, page) == NOWHERE:
+        send(run, KIND.copy, ANSWERS, peer, key, row, core, page, THERE, core, peer, now, now, PUSHED)
 
 
 @apart
-def _fill_cluster(run: Run, core: int, page: int, key: int, ready: int, issue: int) -> None:
-    """Keep a page in the cluster's TLB, which evicts its least recently used entry."""
-    rules, state = run.rules, run.state
-    cluster = core // run.policies.plan.cluster_cores
-    tlb = rules.cores + cluster
-    if find(run, tlb, page) != NOWHERE:
-        return
-    at = rules.cores * rules.private_sets + cluster * rules.cluster_sets + set_of(key, rules.cluster_sets)
-    entry = take_free(state.tlbs, at)
-    if entry == NONE:
-        entry = state.tlbs.sets[at * ROW + OLDEST]
-        forget_place(run, tlb, state.tlbs.entries[entry * ROW + PAGE])
-        remove(state.tlbs, at, entry)
-        entry = take_free(state.tlbs, at)
-    insert(state.tlbs, at, entry, page, ready, NONE)
-    note_place(run, tlb, page, entry)
-
-
-@apart
-def fill_shared(run: Run, page: int, key: int, ready: int, issue: int) -> None:
-    """Put a page into the shared TLB, which does not hold it."""
-    rules, state, policy = run.rules, run.state, run.policies.shared_eviction
-    first_set = rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
-    at, tlb = first_set + set_of(key, rules.shared_sets), rules.tlbs - 1
-    sets, row = state.tlbs.sets, at * ROW
-    entry = take_free(state.tlbs, at)
-    if entry == NONE:
-        entry = choose_victim(
-            policy,
-            at - first_set,
-            sets[row + FIRST],
-            sets[row + WAYS],
-            sets[row + NEWEST],
-            sets[row + OLDEST],
-            sets[row + EARLIEST],
-            state.tlbs.entries,
-            state.held,
-            0,
-            0,
-            0,
-        )
-        if entry < 0:
-            state.counters[SHARED_TLB] = 1
-            _fail_eviction(run, entry, NONE, issue)
-            return
-        gone = state.tlbs.entries[entry * ROW + PAGE]
-        drop_shared(run, gone, entry, at)
-        if rules.inclusive:
-            before = state.counters[SHOT_DOWN]
-            invalidate_private(run, gone, state.key_of[gone], issue)
-            state.messages[SHOT] += state.counters[SHOT_DOWN] - before
-        entry = take_free(state.tlbs, at)
-    insert(state.tlbs, at, entry, page, ready, NONE)
-    note_place(run, tlb, page, entry)
-    tell_use(run, policy, entry, at, first_set, FRESH, issue)
-
-
-@kernel
-def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
-    """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
-    remove(run.state.tlbs, at, entry)
-    forget_place(run, run.rules.tlbs - 1, page)
-    if run.state.given.size > 0:
-        for word in range(page * run.rules.words, (page + 1) * run.rules.words):
-            run.state.given[word] = 0
+def copy_arrives(run: Run, peer: int, page: int, key: int, pusher: int, row: int, now: int) -> None:
+    """Enter a copy that has come, unless the page is there by now."""
+    if find(run, peer, page) == NOWHERE:
+        run.state.counters[COUNT.pushes] += 1
+        fill_private(run, peer, page, key, pusher, row, now)

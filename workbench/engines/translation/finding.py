@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import apart, kernel
+from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.structures.key_index import look_up, put_key, take_key
 
@@ -17,7 +18,7 @@ NOWHERE: Any = np.int64(-1)
 def find(run: Run, tlb: int, page: int) -> int:
     """The entry of a TLB that holds a page, or -1."""
     if run.rules.dense:
-        return int(run.state.where[page * run.rules.tlbs + tlb])
+        return to_int64(run.state.where[page * run.rules.tlbs + tlb])
     return _look_up(run, tlb, page)
 
 

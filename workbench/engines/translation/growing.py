@@ -1,4 +1,4 @@
-"""Arrays that grow between stretches of the loop: those by page, the news under way, the log."""
+"""Arrays that grow between stretches of the loop: those by page, the agenda, the waiting accesses, the log."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.translation.loop import EVENT_COLUMNS, NEWS_COLUMNS, most_rows
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.parking import with_places
 from workbench.engines.translation.prepare import keeps_given
+from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import Rules
-from workbench.engines.translation.state import LOGGED, PENDING, PENDING_HEAD, State
+from workbench.engines.translation.state import PARKED, State
 from workbench.errors import InputError
 from workbench.policies.translation.locate.question import Plan
+from workbench.records.translation_events import COLUMNS
+from workbench.structures import agenda
 from workbench.structures.entry_sets import NONE, OWNER, PAGE, ROW
 from workbench.structures.key_index import new_key_index, put_key
 from workbench.structures.page_numbers import PageNumbers
@@ -57,6 +61,7 @@ def _longer(rules: Rules, state: State, plan: Plan, room: int) -> State:
         )
     return state._replace(
         where=_padded(state.where, room * rules.tlbs if rules.dense else 0, NONE),
+        walking=_padded(state.walking, room, NONE),
         held=_padded(state.held, room * words, 0),
         belief=_padded(state.belief, room * beliefs, 0),
         given=_padded(state.given, room * words if keeps_given(plan) else 0, 0),
@@ -71,16 +76,17 @@ def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
 
 
 def with_room(rules: Rules, state: State) -> State:
-    """Room for the events and the news of many accesses; the log that was full is for the caller to keep."""
-    most = int(most_rows(rules.cores))
+    """Room for what many events bring about; the log that was full is for the caller to keep."""
+    most, counters = int(most_events(rules.cores)), state.counters
+    parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[agenda.USED])
+    needed = used + int(counters[COUNT.under_way]) + most
+    if needed > state.agenda.link.size:
+        state = state._replace(agenda=agenda.with_places(state.agenda, 2 * needed))
+    if (parked + 2) * PARKED > state.parking.size:
+        state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
+    if rules.keeps_answers:
+        state = state._replace(answers=_padded(state.answers, 2 * (int(counters[COUNT.answered]) + 2 * parked + 64), 0))
     if rules.keeps_log:
-        state.counters[LOGGED] = 0
-        state = state._replace(log=np.zeros(max(LOG_ROWS, 2 * most) * EVENT_COLUMNS, np.int64))
-    room, waiting = state.pending.size // NEWS_COLUMNS, int(state.counters[PENDING])
-    if room >= 2 * (waiting + most) or not rules.beliefs:
-        return state
-    order = (state.counters[PENDING_HEAD] + np.arange(waiting)) % max(room, 1)
-    longer = np.zeros((4 * (waiting + most), NEWS_COLUMNS), np.int64)
-    longer[:waiting] = state.pending.reshape(-1, NEWS_COLUMNS)[order]
-    state.counters[PENDING_HEAD] = 0
-    return state._replace(pending=longer.reshape(-1))
+        counters[COUNT.logged] = 0
+        state = state._replace(log=np.zeros(max(LOG_ROWS, 2 * (most + parked)) * COLUMNS, np.int64))
+    return state

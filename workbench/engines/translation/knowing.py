@@ -11,9 +11,14 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_BITS, apart, kernel
+from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
-from workbench.engines.translation.state import NEWS, PENDING, PENDING_HEAD, Run
+from workbench.engines.translation.network import NO_NOTE, forward
+from workbench.engines.translation.reporting import count_messages
+from workbench.engines.translation.scheduling import KIND, NEWS, schedule
+from workbench.engines.translation.state import Run
 from workbench.policies.translation.locate.question import (
+    CENTRAL,
     DIRECTORY,
     MESSAGE,
     ON_RESPONSE,
@@ -21,10 +26,13 @@ from workbench.policies.translation.locate.question import (
     OWN_ONLY,
     OWN_PLUS_AFFINE,
 )
-from workbench.structures.core_bits import NOBODY, add_core, count_cores, drop_core, has_core, next_core
+from workbench.records.translation import MESSAGES
+from workbench.structures import agenda as at
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, add_core, count_cores, drop_core, has_core, next_core
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 
-NEWS_ROW = 4
+UPDATE: Any = np.int64(MESSAGES.index("update"))
+ONE_RECEIVER: Any = np.int64(1)
 CAME: Any = np.int64(1)
 LEFT: Any = np.int64(0)
 
@@ -43,14 +51,13 @@ def others_known(run: Run, core: int, page: int) -> int:
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
 
-@kernel
-def gained(run: Run, core: int, page: int, issue: int) -> None:
-    """A private TLB holds a page from now on: its own directory knows at once, the others as the update says."""
+@apart
+def gained(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
+    """Let a private TLB hold a page: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
     if rules.counts:
         _count_own(run, core, page, CAME)
-    if run.policies.plan.kind == DIRECTORY:
-        _tell(run, core, page, issue, CAME)
+    _tell(run, core, page, key, row, now, CAME)
     add_core(state.held, page * rules.words, core)
     if rules.beliefs:
         add_core(state.belief, known_row(run, core, page), core)
@@ -59,17 +66,17 @@ def gained(run: Run, core: int, page: int, issue: int) -> None:
         _look_who_is_close(run, core)
 
 
-@kernel
-def lost(run: Run, core: int, page: int, issue: int) -> None:
-    """A private TLB does not hold a page any more."""
+@apart
+def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: int) -> None:
+    """Let a private TLB hold a page no more; the others are told unless the unmapping tells them."""
     rules, state = run.rules, run.state
     drop_core(state.held, page * rules.words, core)
     if rules.beliefs:
         drop_core(state.belief, known_row(run, core, page), core)
     if rules.counts:
         _count_own(run, core, page, -CAME)
-    if run.policies.plan.kind == DIRECTORY:
-        _tell(run, core, page, issue, LEFT)
+    if tells:
+        _tell(run, core, page, key, row, now, LEFT)
 
 
 @kernel
@@ -92,7 +99,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
     """Count an own entry that comes or goes among those that are shared; its core's own bit is not set."""
     rules, state = run.rules, run.state
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
-    others, peer = 0, next_core(words, row, rules.words, 0)
+    others, peer = 0, next_core(words, row, rules.words, FIRST_WORD)
     while peer != NOBODY:
         others += 1
         state.pairs[core * rules.cores + peer] += step
@@ -101,37 +108,116 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
         peer = next_core(words, row, rules.words, peer + 1)
     state.shared[core] += step * (others > 0)
     if not rules.beliefs and others == 1:
-        state.shared[next_core(words, row, rules.words, 0)] += step
+        state.shared[next_core(words, row, rules.words, FIRST_WORD)] += step
 
 
 @kernel
-def _tell(run: Run, core: int, page: int, issue: int, came: int) -> None:
-    """Let the other directories know, and count the messages; `held` does not name the core."""
-    rules, state, plan = run.rules, run.state, run.policies.plan
-    if plan.update == ON_RESPONSE:
-        return
-    state.counters[NEWS] += _receivers(run, core, page)
+def _tell(run: Run, core: int, page: int, key: int, row: int, now: int, came: int) -> None:
+    """Send news of an entry that is usable, or gone, to who keeps records of it; `held` does not name the core."""
+    kind = run.policies.plan.kind
+    if kind == DIRECTORY and run.policies.plan.update != ON_RESPONSE:
+        _tell_directories(run, core, page, key, row, now, came)
+    elif kind == CENTRAL:
+        _tell_centre(run, core, page, key, row, now)
+
+
+@kernel
+def _tell_directories(run: Run, core: int, page: int, key: int, row: int, now: int, came: int) -> None:
+    rules, plan = run.rules, run.policies.plan
+    _count_news(run, _receivers(run, core, page), now)
     if plan.update == MESSAGE:
-        _send_news(run, core, page, issue, came)
-    elif rules.finite and came:
+        _send_news(run, core, page, key, row, now, came)
+        return
+    if rules.finite and came:
         for other in range(rules.cores):
             if other != core:
                 _hear(run, other, page, core)
+    if rules.news_rides and rules.link_cycles:
+        _load_links(run, core, page, key, row, now)
+
+
+@kernel
+def _count_news(run: Run, receivers: int, now: int) -> None:
+    count_messages(run, UPDATE, receivers, now)
+    if run.rules.news_rides:
+        run.state.counters[COUNT.noc_trips] += receivers
 
 
 @apart
-def _send_news(run: Run, core: int, page: int, issue: int, came: int) -> None:
-    state = run.state
-    room = state.pending.size // NEWS_ROW
-    at = (state.counters[PENDING_HEAD] + state.counters[PENDING]) % room * NEWS_ROW
-    state.pending[at], state.pending[at + 1] = issue + run.policies.plan.delay_cycles, page
-    state.pending[at + 2], state.pending[at + 3] = core, came
-    state.counters[PENDING] += 1
+def _tell_centre(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
+    """Tell the central directory, which knows at once; the message takes its way all the same."""
+    rules, centre = run.rules, run.rules.cores // 2
+    if core == centre:
+        return
+    _count_news(run, ONE_RECEIVER, now)
+    if rules.news_rides and rules.link_cycles:
+        forward(run, KIND.ballast, NEWS, core, key, row, core, page, NO_NOTE, core, centre, now, now)
+
+
+@apart
+def _load_links(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
+    """Let messages whose news is known at once keep their links busy."""
+    _name_receivers(run, core, page)
+    for other in range(run.rules.cores):
+        if has_core(run.state.others, FIRST_WORD, other):
+            forward(run, KIND.ballast, NEWS, core, key, row, core, page, NO_NOTE, core, other, now, now)
+
+
+@apart
+def _send_news(run: Run, core: int, page: int, key: int, row: int, now: int, came: int) -> None:
+    """Send news that takes effect when it arrives, and not before its delay has passed (spec 4, T10).
+
+    Who keeps no record of the page is sent none, and knows after the delay, as if the news rode free.
+    """
+    rules = run.rules
+    effect, subject = now + run.policies.plan.delay_cycles, 2 * core + came
+    if not rules.news_rides or (rules.link_cycles == 0 and effect - now >= rules.farthest):
+        place = schedule(run, effect, now, KIND.news_to_all, NEWS, core, key, row, subject)
+        run.state.agenda.events[place * at.EVENT + at.PAGE] = page
+        return
+    _name_receivers(run, core, page)
+    for other in range(rules.cores):
+        if has_core(run.state.others, FIRST_WORD, other):
+            forward(run, KIND.news, NEWS, core, key, row, subject, page, effect, core, other, now, now)
+        elif other != core:
+            forward(run, KIND.news, NEWS, core, key, row, subject, page, effect, other, other, effect, now)
+
+
+@apart
+def _name_receivers(run: Run, core: int, page: int) -> None:
+    """Lay out the directories that are sent news: those that the scope says."""
+    rules, state, scope = run.rules, run.state, run.policies.plan.scope
+    if scope == OWN_PLUS_AFFINE:
+        _holders_and_followers(run, core, page)
+        return
+    for word in range(rules.words):
+        state.others[word] = state.held[page * rules.words + word]
+    if scope == ORACLE:
+        for other in range(rules.cores):
+            add_core(state.others, FIRST_WORD, other)
+    drop_core(state.others, FIRST_WORD, core)
+
+
+@apart
+def hear_news(run: Run, core: int, page: int, subject: int) -> None:
+    """Let news take effect in a core's directory."""
+    if subject & 1:
+        learn(run, core, page, subject >> 1)
+    else:
+        unlearn(run, core, page, subject >> 1)
+
+
+@apart
+def hear_everywhere(run: Run, page: int, subject: int) -> None:
+    """Let news take effect in every other directory."""
+    for core in range(run.rules.cores):
+        if core != subject >> 1:
+            hear_news(run, core, page, subject)
 
 
 @kernel
 def _receivers(run: Run, core: int, page: int) -> int:
-    """The other directories that keep a record of the page, or would: those that the scope says."""
+    """Return how many other directories keep a record of the page, or would: those that the scope says."""
     rules, state, plan = run.rules, run.state, run.policies.plan
     if plan.scope == ORACLE:
         return rules.cores - 1
@@ -145,27 +231,8 @@ def _holders_and_followers(run: Run, core: int, page: int) -> int:
     rules, state, row = run.rules, run.state, page * run.rules.words
     for word in range(rules.words):
         state.others[word] = state.held[row + word] | state.followers[core * rules.words + word]
-    drop_core(state.others, 0, core)
-    return count_cores(state.others, 0, rules.words)
-
-
-@apart
-def deliver_news(run: Run, issue: int) -> None:
-    """Let every message that has arrived take effect."""
-    rules, state = run.rules, run.state
-    room = state.pending.size // NEWS_ROW
-    while state.counters[PENDING] > 0:
-        at = state.counters[PENDING_HEAD] * NEWS_ROW
-        if state.pending[at] > issue:
-            return
-        page, core, came = state.pending[at + 1], state.pending[at + 2], state.pending[at + 3]
-        for other in range(rules.cores):
-            if other != core and came:
-                learn(run, other, page, core)
-            elif other != core:
-                unlearn(run, other, page, core)
-        state.counters[PENDING_HEAD] = (state.counters[PENDING_HEAD] + 1) % room
-        state.counters[PENDING] -= 1
+    drop_core(state.others, FIRST_WORD, core)
+    return count_cores(state.others, FIRST_WORD, rules.words)
 
 
 @apart
@@ -249,6 +316,15 @@ def _is_close(run: Run, core: int, page: int) -> bool:
     for word in range(rules.words):
         common |= words[row + word] & state.affine[core * rules.words + word]
     return bool(common != NO_BITS)
+
+
+@kernel
+def forget_beliefs(run: Run, core: int, page: int) -> None:
+    """Let a directory that may be wrong forget who holds a page that its core does not hold."""
+    if run.rules.beliefs:
+        row = known_row(run, core, page)
+        for word in range(row, row + run.rules.words):
+            run.state.belief[word] = NO_BITS
 
 
 @kernel

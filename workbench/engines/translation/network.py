@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from workbench.compiled import apart, kernel
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.reporting import ONE_MESSAGE, WAITED_COLUMN, count_messages, window
+from workbench.engines.translation.scheduling import KIND, order_of, schedule_miss
 from workbench.engines.translation.shape import CROSSBAR, MESH
-from workbench.engines.translation.state import NOC_QUEUED, NOC_TRIPS, Run
-from workbench.structures.calendar import book, first_free
+from workbench.engines.translation.state import DIRECTIONS, Run
+from workbench.structures import agenda as at
 
+NO_NOTE: Any = np.int64(0)
+"""What a message says that says nothing more."""
 EAST, WEST, NORTH, SOUTH = range(4)
-DIRECTIONS = 4
-"""Links that leave a router; a ring uses two of them, a crossbar one, which enters the core."""
 
 
 def mesh_columns(cores: int) -> int:
@@ -45,28 +49,57 @@ def hop_table(network: int, cores: int) -> np.ndarray:
     return np.ascontiguousarray(apart, np.int64).reshape(-1)
 
 
-@kernel
-def travel(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
-    """The cycle at which a message that leaves at one cycle arrives; it may wait for links."""
-    rules, state = run.rules, run.state
-    state.counters[NOC_TRIPS] += 1
-    if rules.link_cycles == 0:
-        return at + state.hops[sender * rules.cores + receiver] * rules.hop_cycles
-    return _over_links(run, issue, sender, receiver, at)
+@apart
+def send(
+    run: Run, kind: int, rank: int, core: int, key: int, row: int, subject: int, page: int, note: int,
+    sender: int, receiver: int, leave: int, now: int, message: int,
+) -> None:  # fmt: skip
+    """Send a message that leaves at a cycle, now or later; from a core to itself it is none.
+
+    `kind`, `rank`, `core`, `key` and `row` are those of the event of its arrival; `subject`, `page` and `note` are what
+    it says; `message` is how it is counted. Where links queue it is an event at each router on its way (spec 4, T11).
+    """
+    if sender != receiver:
+        count_messages(run, message, ONE_MESSAGE, leave)
+        run.state.counters[COUNT.noc_trips] += 1
+    forward(run, kind, rank, core, key, row, subject, page, note, sender, receiver, leave, now)
 
 
 @apart
-def _over_links(run: Run, issue: int, sender: int, receiver: int, at: int) -> int:
+def forward(
+    run: Run, kind: int, rank: int, core: int, key: int, row: int, subject: int, page: int, note: int,
+    sender: int, receiver: int, leave: int, now: int,
+) -> None:  # fmt: skip
+    """Put a message on its way, which is already counted."""
+    rules, agenda, cycle = run.rules, run.state.agenda, leave
+    if rules.link_cycles == 0:
+        cycle += run.state.hops[sender * rules.cores + receiver] * rules.hop_cycles
+        sender = receiver
+        if kind == KIND.peer or kind == KIND.answer or kind == KIND.refusal or kind == KIND.centre:
+            schedule_miss(run, cycle, now, kind, rank, subject)
+            return
+    place = at.take_place(agenda)
+    events, here = agenda.events, place * at.EVENT
+    events[here + at.CYCLE], events[here + at.ORDER] = cycle, order_of(rank, core)
+    events[here + at.KEY], events[here + at.BY_ROW] = key, row
+    events[here + at.WHAT], events[here + at.SUBJECT], events[here + at.PAGE] = kind, subject, page
+    events[here + at.HERE], events[here + at.GOAL], events[here + at.NOTE] = sender, receiver, note
+    at.enter(agenda, place, now)
+
+
+@apart
+def cross_link(run: Run, place: int, now: int) -> None:
+    """Let a message at a router take the next link on its way, when that is free."""
     rules, state = run.rules, run.state
-    began, here = at, sender
-    while here != receiver:
-        link, here = _next_link(run, here, receiver)
-        start = first_free(state.links, link, issue, at, rules.link_cycles)
-        book(state.links, link, start, rules.link_cycles)
-        at = start + rules.hop_cycles
-    waited = at - began - state.hops[sender * rules.cores + receiver] * rules.hop_cycles
-    state.counters[NOC_QUEUED] += waited
-    return at
+    events, here = state.agenda.events, place * at.EVENT
+    link, router = _next_link(run, events[here + at.HERE], events[here + at.GOAL])
+    start = max(now, state.link_free[link])
+    state.link_free[link] = start + rules.link_cycles
+    if start > now:
+        state.counters[COUNT.noc_queued] += start - now
+        state.over_time[window(run, now) + WAITED_COLUMN] += start - now
+    events[here + at.HERE], events[here + at.CYCLE] = router, start + rules.hop_cycles
+    at.enter(state.agenda, place, now)
 
 
 @kernel

@@ -33,6 +33,10 @@ class TranslationOptions(Spec):
         "targeted",
         description="whether an unmapping tells the holders that a directory names, or every core (spec 4, E15)",
     )
+    news: Literal["links", "free"] = lever(
+        "links",
+        description="whether news for directories keeps links busy like other messages, or rides free (for comparison)",
+    )
     sample_accesses: int = lever(
         8192,
         least=1,

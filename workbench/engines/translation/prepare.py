@@ -7,32 +7,31 @@ from typing import Any
 import numpy as np
 
 from workbench.engines.engine import Setup
-from workbench.engines.translation.network import DIRECTIONS, hop_table, mesh_columns
+from workbench.engines.kit import made
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.network import hop_table, mesh_columns
+from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import CROSSBAR, MESH, RING_NETWORK, Policies, Rules
-from workbench.engines.translation.state import (
-    COLUMNS_OVER_TIME,
-    COUNTERS,
-    KINDS_OF_MESSAGE,
-    KINDS_OF_SERVICE,
-    LATENCY_BINS,
-    NEXT_SAMPLE,
-    WINDOWS,
-    State,
-)
+from workbench.engines.translation.state import DIRECTIONS, KINDS_OF_MESSAGE, KINDS_OF_SERVICE, MISS, State
+from workbench.policies.translation.eviction import LRU
+from workbench.policies.translation.fill import DemandAlways
 from workbench.policies.translation.locate.question import (
     CENTRAL,
     CLUSTER,
     DIRECTORY,
     INSTANT,
+    NO_DIRECTORY,
     ON_RESPONSE,
     OWN_PLUS_AFFINE,
     Plan,
 )
 from workbench.streams import Streams
-from workbench.structures.calendar import new_calendar
+from workbench.structures.agenda import new_agenda
 from workbench.structures.entry_sets import new_entry_sets
 from workbench.structures.key_index import new_key_index
+from workbench.structures.turns import new_turns
 
+LONG_AGO = -(1 << 62)
 NETWORKS = {"mesh": MESH, "ring": RING_NETWORK, "crossbar": CROSSBAR}
 
 
@@ -76,6 +75,8 @@ def rules_of(setup: Setup, events: bool) -> Rules:
         columns=mesh_columns(machine.cores),
         hop_cycles=machine.hop_cycles,
         link_cycles=machine.link_cycles,
+        farthest=int(hop_table(NETWORKS[machine.network], machine.cores).max()) * machine.hop_cycles,
+        news_rides=int(given.news == "links"),
         warps=given.cores_issue.warps(),
         gap_cycles=given.cores_issue.gap_cycles(),
         inclusive=int(given.inclusive),
@@ -86,6 +87,9 @@ def rules_of(setup: Setup, events: bool) -> Rules:
         finite=int(directory and plan.quota >= 0),
         dense=1,
         keeps_log=int(events),
+        keeps_answers=0,
+        plain_hits=0,
+        plain_misses=0,
     )
 
 
@@ -113,60 +117,69 @@ def policies_of(setup: Setup, rules: Rules, streams: Streams, checked: bool) -> 
     )
 
 
+def with_shortcuts(rules: Rules, setup: Setup) -> Rules:
+    """Say which ways of an access are plain enough for a stretch of their own."""
+    eviction: Any = setup.policies["eviction"]
+    hits = not (rules.keeps_log or rules.private_ports or rules.warps or eviction.base_policy().touched)
+    behind = rules.shared_entries or rules.walk_cache or plan_of(setup).kind != NO_DIRECTORY
+    usual = _is_plain(eviction, LRU) and _is_plain(setup.policies["fill"], DemandAlways)
+    return rules._replace(plain_hits=int(hits), plain_misses=int(hits and usual and not behind))
+
+
+def _is_plain(policy: Any, cls: Any) -> bool:
+    """Return whether a policy answers as one of the workbench's own classes does."""
+    return type(policy) is cls
+
+
 def new_state(rules: Rules, plan: Plan) -> State:
     """Empty TLBs; the arrays by page have no room yet."""
-    cores, words = rules.cores, rules.words
-    none, bits = np.zeros(0, np.int64), np.zeros(0, np.uint64)
+    cores = rules.cores
     ways, owners = _all_ways(rules, plan)
     quota = max(plan.quota, 0) if rules.finite else 0
     upper = np.array([rules.walk_cache])
-    counters = np.zeros(len(COUNTERS), np.int64)
-    counters[NEXT_SAMPLE] = rules.sample_accesses
-    return State(
-        counters=counters,
+    state = made(
+        State,
+        _sizes(rules),
         tlbs=new_entry_sets(ways, owners),
-        key_of=none,
-        where=np.zeros(0, np.int32),
         places=new_key_index(np.zeros(rules.tlbs, np.int64)),
-        held=bits,
-        belief=bits,
-        given=bits,
-        record=np.zeros(0, np.int32),
         records=new_entry_sets(np.full(cores, quota), np.arange(cores)),
-        others=np.zeros(words, np.uint64),
-        push=np.zeros(cores, np.int64),
-        pairs=np.zeros(cores * cores, np.int64),
-        shared=np.zeros(cores, np.int64),
-        affine=np.zeros(cores * words, np.uint64),
-        followers=np.zeros(cores * words, np.uint64),
-        since=np.zeros(cores, np.int64),
-        pending=none,
-        ports=new_calendar(cores * rules.private_ports),
-        banks=new_calendar(rules.banks * rules.bank_ports),
-        links=new_calendar(cores * DIRECTIONS if rules.link_cycles else 0),
+        agenda=new_agenda(2 * int(most_events(cores))),
         hops=hop_table(rules.network, cores),
-        load=np.zeros(cores, np.int64),
-        walker_free=np.zeros(rules.walkers, np.int64),
-        walk_starts=np.zeros(rules.walk_queue, np.int64),
         walk_cache=new_entry_sets(upper, np.zeros(1, np.int64)),
         walk_index=new_key_index(upper),
-        missing=np.zeros(cores * rules.mshrs, np.int64),
-        awaited=np.zeros(cores * rules.mshrs, np.int64),
-        last_done=np.zeros(cores, np.int64),
-        under_way=np.zeros(cores, np.int64),
-        stall=np.zeros(cores, np.int64),
-        warps=np.zeros(cores * rules.warps, np.int64),
-        turn=np.zeros(cores * 2, np.int64),
-        next_row=np.full(cores, -1),
-        served=np.zeros(cores * KINDS_OF_SERVICE, np.int64),
-        latency=np.zeros(LATENCY_BINS, np.int64),
-        spent=np.zeros(KINDS_OF_SERVICE, np.int64),
-        messages=np.zeros(KINDS_OF_MESSAGE, np.int64),
-        over_time=np.zeros(WINDOWS * COLUMNS_OVER_TIME, np.int64),
-        degrees=np.zeros(cores + 1, np.int64),
-        pair_sums=np.zeros(cores * cores, np.int64),
-        log=none,
+        turns=new_turns(cores),
+        active=np.arange(cores * rules.mshrs),
     )
+    _begin(state.counters, rules)
+    state.warps_free[:] = rules.warps
+    for given in (state.ports, state.banks, state.link_free):
+        given[:] = LONG_AGO
+    return state
+
+
+def _sizes(rules: Rules) -> dict[str, int]:
+    """The lengths of the axes of a state's arrays."""
+    return {
+        "counters": len(COUNT),
+        "cores": rules.cores,
+        "words": rules.words,
+        "banks": rules.banks,
+        "links": rules.cores * DIRECTIONS if rules.link_cycles else 0,
+        "registers": rules.cores * rules.mshrs,
+        "miss": MISS,
+        "warps": rules.warps,
+        "services": KINDS_OF_SERVICE,
+        "messages": KINDS_OF_MESSAGE,
+        "degrees": rules.cores + 1,
+    }
+
+
+def _begin(counters: np.ndarray, rules: Rules) -> None:
+    """Write the counters that do not begin at 0."""
+    counters[COUNT.next_sample], counters[COUNT.walkers_free] = rules.sample_accesses, rules.walkers
+    counters[COUNT.hand_kind] = -1
+    for empty in (COUNT.parked_free, COUNT.queue_head, COUNT.queue_tail, COUNT.backlog_head, COUNT.backlog_tail):
+        counters[empty] = -1
 
 
 def _all_ways(rules: Rules, plan: Plan) -> tuple[np.ndarray, np.ndarray]:

@@ -7,34 +7,28 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import apart, kernel, leading_zeros
+from workbench.engines.translation.counters import COUNT, STATUS
 from workbench.engines.translation.state import (
-    ANSWER,
-    AT_CORE,
-    AT_CYCLE,
     COLUMNS_OVER_TIME,
-    FINE,
-    FIRST_CYCLE,
     KINDS_OF_SERVICE,
-    LAST_CYCLE,
-    LOGGED,
-    SERVED,
-    STATUS,
     STEPS_AN_OCTAVE,
-    WINDOW_BITS,
     WINDOWS,
     Run,
 )
-from workbench.records.translation import EXACT_LATENCIES
+from workbench.records.translation import EXACT_LATENCIES, OVER_TIME
 from workbench.records.translation_events import ACCESS, COLUMNS
 
 _ACCESS: Any = np.int64(ACCESS)
+ONE_MESSAGE: Any = np.int64(1)
+SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
 
 
 @kernel
 def fail(counters: np.ndarray, status: int, cycle: int, core: int, answer: int) -> None:
     """Keep the first thing that went wrong; what follows from it is not news."""
-    if counters[STATUS] == FINE:
-        counters[STATUS], counters[AT_CYCLE], counters[AT_CORE], counters[ANSWER] = status, cycle, core, answer
+    if counters[COUNT.status] == STATUS.fine:
+        counters[COUNT.status], counters[COUNT.at_cycle] = status, cycle
+        counters[COUNT.at_core], counters[COUNT.answer] = core, answer
 
 
 @kernel
@@ -46,15 +40,15 @@ def log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer
 
 @apart
 def _log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer: int, latency: int) -> None:
-    row, at = run.state.log, run.state.counters[LOGGED] * COLUMNS
+    row, at = run.state.log, run.state.counters[COUNT.logged] * COLUMNS
     row[at], row[at + 1], row[at + 2], row[at + 3] = cycle, kind, core, page
     row[at + 4], row[at + 5], row[at + 6] = source, peer, latency
-    run.state.counters[LOGGED] += 1
+    run.state.counters[COUNT.logged] += 1
 
 
 @kernel
 def latency_bin(latency: int) -> int:
-    """The bin in which a latency is counted: its own below 2**16, then 1,024 an octave."""
+    """Return the bin in which a latency is counted: its own below 2**16, then 1,024 an octave."""
     if latency < EXACT_LATENCIES:
         return latency
     octave = 63 - leading_zeros(np.uint64(latency)) - 16
@@ -62,38 +56,50 @@ def latency_bin(latency: int) -> int:
     return EXACT_LATENCIES + octave * STEPS_AN_OCTAVE + step
 
 
-@kernel
-def finish(run: Run, core: int, page: int, issue: int, done: int, source: int, peer: int) -> None:
-    """Count an access that is served."""
+@apart
+def count_served(run: Run, core: int, page: int, since: int, done: int, source: int, peer: int, row: int) -> None:
+    """Count an access that is answered at a cycle; its latency runs from `since`."""
     state = run.state
-    counters, latency = state.counters, done - issue
-    counters[SERVED] += 1
-    counters[LAST_CYCLE] = max(counters[LAST_CYCLE], done)
+    counters, latency = state.counters, done - since
+    counters[COUNT.served] += 1
+    counters[COUNT.last_cycle] = max(counters[COUNT.last_cycle], done)
     state.served[core * KINDS_OF_SERVICE + source] += 1
     state.spent[source] += latency
     state.latency[latency_bin(latency)] += 1
-    state.over_time[window(run, issue) + source] += 1
-    log(run, issue, _ACCESS, core, page, source, peer, latency)
+    state.over_time[window(run, since) + source] += 1
+    log(run, since, _ACCESS, core, page, source, peer, latency)
+    if run.rules.keeps_answers:
+        at = 2 * counters[COUNT.answered]
+        state.answers[at], state.answers[at + 1] = row, done
+        counters[COUNT.answered] += 1
 
 
 @kernel
-def window(run: Run, issue: int) -> int:
-    """Where the counts of a cycle's window begin; windows become twice as long when there are too many."""
+def count_messages(run: Run, kind: int, count: int, leave: int) -> None:
+    """Count messages that leave at a cycle."""
+    run.state.messages[kind] += count
+    run.state.over_time[window(run, leave) + SENT_COLUMN] += count
+
+
+@kernel
+def window(run: Run, cycle: int) -> int:
+    """Return where the counts of a cycle's window begin; windows become twice as long when there are too many."""
     counters = run.state.counters
-    since = issue - counters[FIRST_CYCLE]
-    if (since >> counters[WINDOW_BITS]) >= WINDOWS:
+    since = cycle - counters[COUNT.first_cycle]
+    if (since >> counters[COUNT.window_bits]) >= WINDOWS:
         _halve_windows(run, since)
-    return (since >> counters[WINDOW_BITS]) * COLUMNS_OVER_TIME
+    return (since >> counters[COUNT.window_bits]) * COLUMNS_OVER_TIME
 
 
 @apart
 def _halve_windows(run: Run, since: int) -> None:
+    """Let two windows become one until a cycle lies within them."""
     counts, half = run.state.over_time, WINDOWS // 2 * COLUMNS_OVER_TIME
-    while (since >> run.state.counters[WINDOW_BITS]) >= WINDOWS:
+    while (since >> run.state.counters[COUNT.window_bits]) >= WINDOWS:
         for at in range(half):
             row, column = at // COLUMNS_OVER_TIME, at % COLUMNS_OVER_TIME
             one = 2 * row * COLUMNS_OVER_TIME + column
             counts[at] = counts[one] + counts[one + COLUMNS_OVER_TIME]
         for at in range(half, 2 * half):
             counts[at] = 0
-        run.state.counters[WINDOW_BITS] += 1
+        run.state.counters[COUNT.window_bits] += 1

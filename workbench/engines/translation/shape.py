@@ -6,7 +6,7 @@ behind the other in the same order.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from workbench.policies.translation.peer.question import ReadyPeer
 from workbench.policies.translation.remote_fill.question import ReadyRemoteFill
 
 MESH, RING_NETWORK, CROSSBAR = range(3)
+to_int64: Any = np.int64
+"""Makes a number of an array of 32 bits one of 64, so that what it is handed to is compiled once."""
 LEVEL_BITS = 9
 """Bits of a page number that one level of the page table resolves: 512 entries of 8 bytes in a page of 4 KiB."""
 
@@ -51,6 +53,10 @@ class Rules(NamedTuple):
     """Of the mesh."""
     hop_cycles: int
     link_cycles: int
+    farthest: int
+    """Cycles between the two cores that are farthest apart."""
+    news_rides: int
+    """1 where news for directories takes the links."""
     warps: int
     gap_cycles: int
     inclusive: int
@@ -66,6 +72,12 @@ class Rules(NamedTuple):
     dense: int
     """1 where a table by page and TLB says where a page lies, 0 where each TLB has a hash table."""
     keeps_log: int
+    keeps_answers: int
+    """1 where somebody asks which accesses are answered (specification 6, R2)."""
+    plain_hits: int
+    """1 where a hit in a private TLB tells nobody and waits for nothing."""
+    plain_misses: int
+    """1 where a miss is a walk of constant length that fills its core, which evicts its least recently used entry."""
 
 
 class Policies(NamedTuple):
@@ -92,5 +104,7 @@ class Rows(NamedTuple):
     """int32[rows], the short number of the key."""
     unmap: np.ndarray
     """bool[rows]."""
+    order: np.ndarray
+    """int64[rows], the number of the row in the trace."""
     following: np.ndarray
     """int64[rows], the core's next row, -1 = not known yet; filled where warps wait."""

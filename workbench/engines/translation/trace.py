@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from workbench.engines.engine import Setup
-from workbench.engines.translation.loop import UNKNOWN, first_bad_row, link_rows
+from workbench.engines.translation.closed_loop import link_rows
+from workbench.engines.translation.ordering import by_cycle_and_core, first_bad_row, is_in_order
+from workbench.engines.translation.releasing import UNKNOWN
 from workbench.engines.translation.shape import Rows
 from workbench.errors import InputError
 from workbench.streams import Streams
@@ -21,6 +23,7 @@ ALONE = 1 << 58
 """Added to the key of a page whose neighbours' frames do not lie beside its own."""
 _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _NO_ROWS = np.zeros(0, np.bool_)
+_NO_NUMBERS = np.zeros(0, np.int64)
 
 
 class Trace:
@@ -29,16 +32,33 @@ class Trace:
     def __init__(self, setup: Setup, streams: Streams) -> None:
         self._machine: Any = setup.machine
         self._options: Any = setup.options
-        self._blocks: Iterator[Accesses] = iter(setup.workload.accesses(setup.machine, streams))
+        self._workload, self._streams = setup.workload, streams
         self._rows_before, self._cycle = 0, -(1 << 62)
         self.numbers: PageNumbers = new_page_numbers(1024)
 
     def pieces(self) -> Iterator[Rows]:
         """Every row in order."""
-        for block in self._blocks:
+        for block in self._workload.accesses(self._machine, self._streams):
             for first in range(0, len(block.cycle), PIECE):
                 part = slice(first, first + PIECE)
                 yield self._rows(block.cycle[part], block.core[part], block.page[part], _unmaps(block, part))
+
+    def pieces_in_order(self) -> Iterator[Rows]:
+        """Every row in the order in which cores issue: by cycle, then by core, then as in the trace."""
+        before: Rows | None = None
+        for rows in self.pieces():
+            if before is not None and _is_one_cycle(before, rows):
+                before = _joined([before, rows])
+                continue
+            if before is not None:
+                yield in_order(before)
+            before = rows
+        if before is not None:
+            yield in_order(before)
+
+    def taken(self, block: Accesses) -> Rows:
+        """The rows of a block that comes from somewhere else."""
+        return self._rows(block.cycle, block.core, block.page, _unmaps(block, slice(None)))
 
     def _rows(self, cycle: Any, core: Any, page: Any, unmap: np.ndarray) -> Rows:
         cycle, page = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(page, np.int64)
@@ -47,7 +67,8 @@ class Trace:
         key, number = self.keys(page), np.empty(page.size, np.int32)
         self.numbers = with_room(self.numbers, page.size)
         number_pages(self.numbers, key, number)
-        return Rows(cycle, core.astype(np.int32, copy=False), page, key, number, unmap, np.zeros(0, np.int64))
+        order = np.arange(self._rows_before - cycle.size, self._rows_before)
+        return Rows(cycle, core.astype(np.int32, copy=False), page, key, number, unmap, order, _NO_NUMBERS)
 
     def keys(self, page: np.ndarray) -> np.ndarray:
         """What the entries of pages are found by: int64[rows]; themselves, unless an entry covers several."""
@@ -83,14 +104,34 @@ def _wrong_row(columns: list[np.ndarray], bad: int, row: int, cores: int, pages:
     return InputError(f"access {row} is at cycle {cycle}, before the one before it; cycles must not decrease.")
 
 
+def _is_one_cycle(before: Rows, rows: Rows) -> bool:
+    """Return whether a cycle goes on from one piece to the next with cores that belong before those of the first."""
+    goes_on = before.cycle[-1] == rows.cycle[0]
+    return bool(goes_on) and not is_in_order(_joined([before, rows]))
+
+
+def in_order(rows: Rows) -> Rows:
+    """Return the rows by cycle, then by core, then as they are."""
+    if is_in_order(rows):
+        return rows
+    order = by_cycle_and_core(rows)
+    return Rows(*(column[order] if column.size else column for column in rows))
+
+
+def _joined(pieces: list[Rows]) -> Rows:
+    """Return several pieces as one."""
+    unmaps = any(rows.unmap.size for rows in pieces)
+    whole = [rows._replace(unmap=_all_unmaps(rows)) if unmaps else rows for rows in pieces]
+    columns = [np.concatenate([rows[k] for rows in whole]) for k in range(len(Rows._fields) - 1)]
+    return Rows._make([*columns, _NO_NUMBERS])
+
+
 def together(left: Rows, more: list[Rows], next_row: np.ndarray) -> Rows:
     """The rows that are left, and more behind them, with each core's order; `next_row` is filled."""
-    unmaps = any(rows.unmap.size for rows in (left, *more))
-    whole = [rows._replace(unmap=_all_unmaps(rows)) if unmaps else rows for rows in (left, *more)]
-    joined = [np.concatenate([rows[k] for rows in whole]) for k in range(6)]
-    following = np.empty(joined[0].size, np.int64)
-    link_rows(joined[1], following, next_row)
-    return Rows(joined[0], joined[1], joined[2], joined[3], joined[4], joined[5], following)
+    joined = _joined([left, *more])
+    following = np.empty(joined.cycle.size, np.int64)
+    link_rows(joined.core, following, next_row)
+    return joined._replace(following=following)
 
 
 def _all_unmaps(rows: Rows) -> np.ndarray:
@@ -101,11 +142,10 @@ def left_over(rows: Rows, next_row: np.ndarray) -> Rows:
     """The rows that are not issued yet."""
     first = np.where(next_row == UNKNOWN, rows.cycle.size, next_row)
     kept = np.arange(rows.cycle.size) >= first[rows.core] if rows.core.size else np.zeros(0, bool)
-    columns = [column[kept] if column.size else column for column in rows[:6]]
-    return Rows(columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], rows.following[:0])
+    return Rows._make([*(column[kept] if column.size else column for column in rows[:-1]), _NO_NUMBERS])
 
 
 def no_rows() -> Rows:
     """No rows."""
-    none = np.zeros(0, np.int64)
-    return Rows(none, none.astype(np.int32), none, none, none.astype(np.int32), _NO_ROWS, none)
+    none = _NO_NUMBERS
+    return Rows(none, none.astype(np.int32), none, none, none.astype(np.int32), _NO_ROWS, none, none)

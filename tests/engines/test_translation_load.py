@@ -1,0 +1,155 @@
+"""The engine `translation` under load: equal to its event-driven twin, and its shortcuts to itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.depth import long
+from tests.engines.translation_cases import simulate
+from tests.engines.translation_load_cases import Case, Trace, differences, drawn
+from workbench.engines.engine import Setup
+from workbench.engines.translation import Translation, TranslationOptions
+from workbench.engines.translation.part import NEVER, Request, advance, ask, finished, new_part, next_event
+from workbench.engines.translation.recording import record_of
+from workbench.errors import InputError
+from workbench.policies.translation import (
+    LRU,
+    DemandAlways,
+    Directory,
+    LeaderFollower,
+    NoDirectory,
+    PushNeighbours,
+    PushPair,
+)
+from workbench.records.translation_events import events
+
+IDLE = Path(__file__).parent.parent / "data" / "translation_idle.json"
+"""Digests of spaced-out runs by the engine of revision 2, which booked everything at issue: then nothing can meet."""
+AT_ONCE = ["served", "latency_cycles", "latency_counts", "latency_sums", "shared_accesses", "walks", "walk_levels",
+           "walk_queue_cycles", "walks_joined", "fills", "evictions", "refused_fills", "remote_requests", "stale",
+           "messages", "port_wait_cycles", "mshr_wait_cycles", "shootdowns", "degrees", "pairs"]  # fmt: skip
+SIZE = 40
+"""Cases of one test: a sixth of a second each."""
+
+
+@pytest.mark.parametrize(
+    "first", [*range(0, 2 * SIZE, SIZE), *(pytest.param(k, marks=long) for k in range(2 * SIZE, 4000, SIZE))]
+)
+def test_the_engine_and_its_event_driven_twin_agree(first: int) -> None:
+    for seed in range(first, first + SIZE):
+        found = differences(drawn(seed))
+        assert not found, (seed, sorted(found))
+
+
+def quick(case: Case) -> Any:
+    """The record of a case without its log, so that the engine may take its shortcuts."""
+    return Translation().simulate(case.setup(), case.seed)
+
+
+def same(one: Any, other: Any, besides: tuple[str, ...] = ("log",)) -> None:
+    """Compare two records field by field."""
+    unequal = [k for k in one._fields if k not in besides and not np.array_equal(getattr(one, k), getattr(other, k))]
+    assert not unequal
+
+
+@pytest.mark.parametrize("seed", [*range(60), *(pytest.param(k, marks=long) for k in range(60, 2000))])
+def test_keeping_a_log_which_allows_no_shortcut_changes_nothing(seed: int) -> None:
+    case = drawn(seed)
+    same(quick(case), case.engine())
+
+
+@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(k, marks=long) for k in range(40, 1000))])
+def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    case, plain = drawn(seed), {"locate": NoDirectory(), "eviction": LRU(), "fill": DemandAlways()}
+    machine = {**case.machine, "shared_entries": 0, "shared_ways": 0, "walk_cache_entries": 0, "private_ports": 0}
+    machine["level_cycles"] = int(draw.choice([0, 1, 3]))
+    case = dataclasses.replace(case, machine=machine, policies={**case.policies, **plain}, warps=None)
+    same(quick(case), case.engine())
+
+
+def of_core(record: Any, core: int) -> list[tuple[int, int, int]]:
+    """Cycle, page and latency of a core's accesses."""
+    log = events(record)
+    rows = zip(*(log[name].tolist() for name in ("cycle", "page", "latency", "kind", "core")), strict=True)
+    return [(cycle, page, latency) for cycle, page, latency, kind, who in rows if kind == "access" and who == core]
+
+
+PLAIN = {"locate": "no_directory", "fill": "demand_always"}
+
+
+def test_t13_walks_of_the_future_hold_no_walker() -> None:
+    machine = {"cores": 2, "shared_entries": 0, "walkers": 2, "private_mshrs": 1}
+    rows = [(0, 0, 1), (1, 0, 2), (2, 0, 5), (3, 0, 6), (4, 1, 3), (5, 1, 4)]
+    record = simulate(rows, machine, PLAIN, events=True)
+    assert of_core(record, 1) == [(4, 3, 401), (5, 4, 800)]
+    assert (record.mshr_stalls, record.walkers, record.walk_cycles) == (4, 2, 6 * 400)
+    assert record.last_start == 5
+
+
+def test_t13_a_walk_under_way_is_joined_whatever_was_evicted() -> None:
+    machine = {"cores": 4, "shared_entries": 1, "walkers": 1}
+    record = simulate([(0, 0, 1), (1, 1, 2), (2, 2, 1), (3, 3, 2)], machine, PLAIN)
+    assert (record.walks, record.walks_joined) == (2, 2)
+    assert record.walk_queue_cycles == 413 - 14
+    assert record.walk_queue_latency == (413 - 14) + (413 - 16)
+
+
+def spaced_out(seed: int) -> Case | None:
+    """A case with one access under way at a time, in which no copies travel and nothing is taken away from afar."""
+    case = drawn(seed, loaded=False)
+    travels = isinstance(case.policies["fill"], (PushPair, PushNeighbours, LeaderFollower))
+    told = travels or case.options["inclusive"] or case.machine["link_cycles"] or case.options["pages_an_entry"] > 1
+    near = isinstance(case.policies["locate"], (NoDirectory, Directory))
+    return None if told or not near or any(row.unmap for row in case.rows) else case
+
+
+def digest(record: Any) -> str:
+    """A digest of what an access costs, and of what there is at the end."""
+    told = {name: np.asarray(getattr(record, name)).tolist() for name in AT_ONCE}
+    return hashlib.blake2b(json.dumps(told).encode(), digest_size=8).hexdigest()
+
+
+def test_an_access_alone_is_answered_as_before_this_edition() -> None:
+    kept = json.loads(IDLE.read_text())
+    assert len(kept) >= 40
+    for seed, expected in kept.items():
+        case = spaced_out(int(seed))
+        assert case is not None
+        assert digest(quick(case)) == expected, seed
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_part_that_is_asked_row_by_row_does_as_a_whole_run(seed: int) -> None:
+    case = drawn(seed)
+    case = dataclasses.replace(case, warps=None, rows=sorted(case.rows, key=lambda row: (row.cycle, row.core)))
+    state, told = new_part(case.setup(), case.seed), list[tuple[int, int]]()
+    for ticket, row in enumerate(case.rows):
+        assert ask(state, Request(row.cycle, row.core, row.page, row.unmap)) == ticket
+        told += finished(state)
+    while next_event(state)[0] != NEVER:
+        cycle, rank = next_event(state)
+        advance(state, (cycle, rank + 1))
+        assert next_event(state) > (cycle, rank)
+        told += finished(state)
+    record = case.engine()
+    same(record_of(state), record, ("log", "degrees", "pairs", "samples", "first_cycle"))
+    assert len({ticket for ticket, _ in told}) == len(told) == record.served.sum()
+    assert sorted(cycle for _, cycle in told) == sorted((record.log[:, 0] + record.log[:, 6])[record.log[:, 1] == 0])
+
+
+def test_a_part_refuses_what_is_over_and_what_does_not_exist() -> None:
+    setup = Setup("translation", Case([]).setup().machine, Trace([]), Case([]).setup().policies, TranslationOptions())
+    state = new_part(setup, 1)
+    ask(state, Request(7, 0, 1))
+    with pytest.raises(InputError, match="a request is for cycle 6; it is cycle 7, and time does not go back"):
+        ask(state, Request(6, 0, 1))
+    with pytest.raises(InputError, match="is by core 99"):
+        ask(state, Request(8, 99, 1))

@@ -1,0 +1,294 @@
+"""Translation runs as plain data, given to the engine and to its event-driven twin, also under load."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tests.oracles.translation_load import Choices, Load, Row
+from workbench.engines.engine import Setup
+from workbench.engines.translation import Translation
+from workbench.engines.translation.core_model import Open, Warps
+from workbench.machine.translation_machine import TranslationMachine
+from workbench.policies.translation import (
+    DRRIP,
+    FIFO,
+    LRU,
+    MRU,
+    SRRIP,
+    Always,
+    CentralDirectory,
+    Clustered,
+    DemandAlways,
+    Directory,
+    FirstBit,
+    GateAny,
+    GatePair,
+    GateWhenFull,
+    Instant,
+    LeaderFollower,
+    LeastLoaded,
+    Message,
+    Nearest,
+    Never,
+    NoDirectory,
+    OnResponse,
+    Oracle,
+    OwnOnly,
+    OwnPlusAffine,
+    ProtectLowDegree,
+    PushNeighbours,
+    PushPair,
+    RandomEviction,
+    RandomPeer,
+    RingProbe,
+    SharingAwareEviction,
+    Threshold,
+    TreePLRU,
+)
+from workbench.records.translation import OVER_TIME, TranslationRecord
+from workbench.streams import Streams
+from workbench.workloads.accesses import Accesses
+from workbench.workloads.workload import Workload
+
+NO_POLICIES = {
+    "locate": NoDirectory(),
+    "peer": FirstBit(),
+    "fill": DemandAlways(),
+    "remote_fill": Always(),
+    "eviction": LRU(),
+    "shared_eviction": LRU(),
+}
+"""The plainest machine."""
+BLOCK = 97
+"""Rows of a block of a case's trace, so that what is under way crosses the ends of blocks."""
+
+
+class Trace(Workload):
+    """Accesses given row by row."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        object.__setattr__(self, "rows", rows)
+
+    def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
+        for first in range(0, len(self.rows), BLOCK):
+            block = self.rows[first : first + BLOCK]
+            cycle, core, page, unmap = (np.array(column) for column in zip(*block, strict=True))
+            yield Accesses(cycle.astype(np.int64), core.astype(np.int32), page.astype(np.int64), unmap.astype(bool))
+
+
+@dataclass
+class Case:
+    """A machine, its trace, policies by slot and options; what is not said is the plainest."""
+
+    rows: list[Row]
+    machine: dict[str, Any] = field(default_factory=dict)
+    policies: dict[str, Any] = field(default_factory=dict)
+    warps: tuple[int, int] | None = None
+    """How many, and the gap; None = open loop."""
+    options: dict[str, Any] = field(default_factory=dict)
+    seed: int = 1
+
+    def setup(self) -> Setup:
+        """Return what the engine runs."""
+        model = Warps(count=self.warps[0], gap=self.warps[1]) if self.warps else Open()
+        return Setup(
+            "translation",
+            TranslationMachine(**self.machine),
+            Trace(self.rows),
+            {**NO_POLICIES, **self.policies},
+            Translation.options(cores_issue=model, **self.options),
+        )
+
+    def engine(self) -> TranslationRecord:
+        """Run the engine with its log."""
+        record: TranslationRecord = Translation().simulate(self.setup(), self.seed, events=True)
+        return record
+
+    def twin(self) -> Load:
+        """Run the twin."""
+        return self.load().run()
+
+    def load(self) -> Load:
+        """Return the twin before its first cycle."""
+        warps, gap = self.warps or (0, 0)
+        choices = Choices(
+            warps=warps,
+            gap=gap,
+            pages_an_entry=self.options.get("pages_an_entry", 1),
+            contiguous=self.options.get("contiguous_share", 1.0) == 1.0,
+            inclusive=self.options.get("inclusive", False),
+            broadcast=self.options.get("shootdown", "targeted") == "broadcast",
+            free_news=self.options.get("news", "links") == "free",
+            sample_accesses=self.options.get("sample_accesses", 8192),
+        )
+        policies = {**NO_POLICIES, **self.policies}
+        return Load(TranslationMachine(**self.machine), self.rows, policies, choices, self.generator)
+
+    def generator(self, slot: str) -> int:
+        """Return where the random generator of a slot's policy begins."""
+        policy = {**NO_POLICIES, **self.policies}[slot]
+        base = getattr(policy, "base", policy)
+        seed = Streams(self.seed).integer(slot)
+        return int((base.start_memory(1, 1, seed) if "eviction" in slot else base.start_memory(1, seed))[0])
+
+
+def windows(counts: Counter[tuple[int, str]], record: TranslationRecord) -> list[list[int]]:
+    """Return the twin's counts by cycle in the windows of a record."""
+    rows: dict[int, list[int]] = {}
+    for (cycle, name), amount in counts.items():
+        row = rows.setdefault((cycle - record.first_cycle) // record.window_cycles, [0] * len(OVER_TIME))
+        row[OVER_TIME.index(name)] += amount
+    count = max(len(record.over_time), max(rows, default=-1) + 1)
+    return [rows.get(window, [0] * len(OVER_TIME)) for window in range(count)]
+
+
+def differences(case: Case) -> dict[str, tuple[Any, Any]]:
+    """Return every field in which the engine and the twin differ: the engine's value, the twin's."""
+    record, twin = case.engine(), case.twin()
+    engine = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in record._asdict().items()}
+    engine["log"] = sorted(map(tuple, engine["log"]))
+    told = {**twin.record(), "over_time": windows(twin.by_cycle(), record)}
+    return {name: (engine[name], value) for name, value in told.items() if engine[name] != value}
+
+
+EVICTIONS = (LRU, MRU, FIFO, TreePLRU, SRRIP, RandomEviction)
+
+
+def _pick(draw: np.random.Generator, *values: Any) -> Any:
+    return values[int(draw.integers(len(values)))]
+
+
+def _eviction(draw: np.random.Generator, cores: int) -> Any:
+    base = _pick(draw, *EVICTIONS, lambda: DRRIP(sets_apart=int(_pick(draw, 2, 4)), selector_bits=3))()
+    if draw.random() < 0.5 or cores == 1:
+        return base
+    shared = {
+        "base": base,
+        "candidates": int(draw.integers(1, 5)),
+        "share_threshold": int(draw.integers(2, min(cores, 3) + 1)),
+    }
+    if draw.random() < 0.3:
+        return ProtectLowDegree(**shared, fallback=_pick(draw, "plain_base", "next_batch"))
+    return SharingAwareEviction(**shared, fallback=_pick(draw, "plain_base", "next_batch", "lowest_degree"))
+
+
+def _directory(draw: np.random.Generator, entries: int) -> Directory:
+    affine = OwnPlusAffine(threshold=int(draw.integers(1, 3)), fills=int(draw.integers(1, 6)))
+    return Directory(
+        scope=_pick(draw, Oracle(), affine, affine, OwnOnly()),
+        entries=_pick(draw, 0, 0, entries, entries + 1, entries + 4),
+        update=_pick(draw, Instant(), Message(delay=int(_pick(draw, 0, 3, 20, 900))), OnResponse()),
+        look_up_cycles=int(draw.integers(0, 4)),
+        look_up=_pick(draw, "serial", "parallel"),
+        max_remote_tries=int(draw.integers(1, 4)),
+        use_l2_bit=bool(draw.random() < 0.3),
+        remote_hit_refreshes=bool(draw.random() < 0.3),
+    )
+
+
+def _locate(draw: np.random.Generator, entries: int, kind: str) -> Any:
+    cluster = int(_pick(draw, 2, 8))
+    makers = {
+        "none": NoDirectory,
+        "directory": lambda: _directory(draw, entries),
+        "central": lambda: CentralDirectory(look_up_cycles=int(draw.integers(0, 4))),
+        "ring": lambda: RingProbe(reach=int(draw.integers(1, 4)), remote_hit_refreshes=bool(draw.random() < 0.3)),
+        "clustered": lambda: Clustered(cores=int(_pick(draw, 2, 3)), entries=cluster, ways=int(_pick(draw, 0, 2))),
+    }
+    return makers[kind]()
+
+
+def _fill(draw: np.random.Generator) -> Any:
+    threshold = int(draw.integers(1, 3))
+    return _pick(
+        draw,
+        DemandAlways,
+        lambda: PushPair(fill_threshold=threshold),
+        lambda: GateAny(fill_threshold=1),
+        lambda: GatePair(fill_threshold=1),
+        lambda: GateWhenFull(fill_threshold=threshold),
+        lambda: PushNeighbours(reach=int(draw.integers(1, 4))),
+        lambda: LeaderFollower(probation=int(_pick(draw, 2, 64))),
+    )()
+
+
+def _policies(draw: np.random.Generator, entries: int, cores: int) -> dict[str, Any]:
+    kind = str(_pick(draw, "none", "directory", "directory", "directory", "central", "ring", "clustered"))
+    return {
+        "locate": _locate(draw, entries, kind),
+        "peer": _pick(draw, FirstBit(), Nearest(), LeastLoaded(), RandomPeer()),
+        "fill": _fill(draw),
+        "remote_fill": _pick(draw, Always(), Always(), Never(), Threshold(threshold=1)),
+        "eviction": _eviction(draw, cores),
+        "shared_eviction": _pick(draw, *EVICTIONS)(),
+    }
+
+
+def _machine(draw: np.random.Generator) -> dict[str, Any]:
+    entries = int(_pick(draw, 2, 4, 8))
+    shared = int(_pick(draw, 0, 1, 4, 16, 64))
+    return {
+        "cores": int(_pick(draw, 1, 2, 3, 4, 5, 6, 9)),
+        "private_entries": entries,
+        "private_ways": int(_pick(draw, 0, 2)),
+        "private_cycles": int(_pick(draw, 0, 1, 1, 3)),
+        "private_ports": int(_pick(draw, 0, 1, 2)),
+        "private_mshrs": int(_pick(draw, 1, 1, 2, 4, 64)),
+        "shared_entries": shared,
+        "shared_ways": int(_pick(draw, 0, 2)) if shared > 1 else 0,
+        "shared_cycles": int(_pick(draw, 0, 5, 12)),
+        "shared_banks": int(_pick(draw, 1, 2, 4)),
+        "shared_ports": int(_pick(draw, 0, 1, 2)),
+        "walkers": int(_pick(draw, 1, 1, 2, 8)),
+        "walk_queue": int(_pick(draw, 0, 1, 2, 5)),
+        "walk_levels": int(_pick(draw, 1, 3, 4)),
+        "level_cycles": int(_pick(draw, 0, 1, 20, 100)),
+        "walk_cache_entries": int(_pick(draw, 0, 0, 1, 3, 8)),
+        "network": _pick(draw, "mesh", "ring", "crossbar"),
+        "hop_cycles": int(_pick(draw, 0, 1, 2)),
+        "link_cycles": int(_pick(draw, 0, 1, 1, 5, 30)),
+    }
+
+
+def _rows(draw: np.random.Generator, cores: int, count: int, gap: float, unmapping: float) -> list[Row]:
+    """Return a trace in which cores share some pages, at a mean gap between rows of all cores."""
+    cycles = np.cumsum(np.floor(draw.exponential(gap, count)).astype(np.int64)) if gap else np.zeros(count, np.int64)
+    pages, spread, high = int(_pick(draw, 6, 15, 40)), int(_pick(draw, 1, 9, 512)), int(_pick(draw, 0, 1 << 22))
+    own = float(_pick(draw, 0.0, 0.3))
+    rows = []
+    for cycle in cycles.tolist():
+        core = int(draw.integers(cores))
+        page = min(int(draw.exponential(pages / 3)), pages)
+        page += 1000 * (core + 1) if draw.random() < own else 0
+        rows.append(Row(cycle, core, high + page * spread, bool(draw.random() < unmapping)))
+    return rows
+
+
+def drawn(seed: int, loaded: bool = True) -> Case:
+    """Draw a configuration; loaded ones are saturated more often than not, others leave every access time to end."""
+    draw = np.random.default_rng([seed, 4])
+    machine = _machine(draw)
+    gap = float(_pick(draw, 0, 0.5, 3, 20, 120)) if loaded else 0.0
+    rows = _rows(draw, machine["cores"], int(draw.integers(50, 300)), gap, float(_pick(draw, 0, 0, 0.03)))
+    if not loaded:
+        rows = [row._replace(cycle=SPACE * at) for at, row in enumerate(rows)]
+    options = {
+        "pages_an_entry": int(_pick(draw, 1, 1, 1, 4)),
+        "contiguous_share": float(_pick(draw, 1.0, 1.0, 0.0)),
+        "inclusive": bool(draw.random() < 0.2),
+        "shootdown": _pick(draw, "targeted", "broadcast"),
+        "sample_accesses": int(_pick(draw, 1, 7, 8192)),
+    }
+    if hasattr(Translation.options(), "news") and draw.random() < 0.3:
+        options["news"] = "free"
+    warps = (int(_pick(draw, 1, 2, 8)), int(_pick(draw, 0, 0, 5))) if loaded and draw.random() < 0.5 else None
+    return Case(rows, machine, _policies(draw, machine["private_entries"], machine["cores"]), warps, options, seed)
+
+
+SPACE = 50_000
+"""Cycles between two rows of a case without load: longer than anything takes."""

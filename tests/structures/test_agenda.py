@@ -1,0 +1,51 @@
+"""The agenda against a sorted list."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.structures import agenda as at
+from workbench.structures.agenda import enter, first_order, give_place, new_agenda, take_next, take_place, with_places
+
+AHEAD = st.sampled_from([0, 0, 1, 2, 63, 64, 1023, 1024, 1025, 5000])
+STEPS = st.lists(
+    st.tuples(AHEAD, st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans()), min_size=1, max_size=80
+)
+
+
+def put(agenda, cycle, order, key, row, now):
+    place = take_place(agenda)
+    here = int(place) * at.EVENT
+    agenda.events[here : here + 4] = cycle, order, key, row
+    enter(agenda, place, now)
+    return int(place)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS, st.integers(-3000, 3000))
+def test_events_come_out_in_order_however_far_ahead_they_are(steps, now):
+    agenda, twin = new_agenda(2), []
+    for serial, (ahead, order, key, row, takes) in enumerate(steps):
+        if len(twin) + 1 >= agenda.link.size:
+            agenda = with_places(agenda, 2 * agenda.link.size)
+        twin.append((now + ahead, order, key, row, serial, put(agenda, now + ahead, order, key, row, now)))
+        if takes:
+            now = leave(agenda, twin)
+    while twin:
+        leave(agenda, twin)
+    assert agenda.counters[at.SOONEST] == at.NEVER
+    assert agenda.counters[at.USED] == 0
+
+
+def leave(agenda, twin):
+    """Take the next event; of events alike in all, any may come where one was once far ahead."""
+    first = min(twin)
+    assert agenda.counters[at.SOONEST] == first[0]
+    assert first_order(agenda) == first[1]
+    place = int(take_next(agenda))
+    found = next(event for event in twin if event[5] == place)
+    assert found[:4] == first[:4]
+    twin.remove(found)
+    give_place(agenda, place)
+    return first[0]

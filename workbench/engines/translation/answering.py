@@ -1,0 +1,141 @@
+"""An answer arrives: those that wait are served, and the core keeps what its rules say (spec 4, R14-R21, T8, T9)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import RAISED, apart, kernel
+from workbench.engines.translation import parking as of_parked
+from workbench.engines.translation import registers as of
+from workbench.engines.translation.counters import STATUS
+from workbench.engines.translation.far_filling import fill_cluster
+from workbench.engines.translation.filling import fill_as_the_rule_says, fill_private, held_by
+from workbench.engines.translation.finding import NOWHERE, find
+from workbench.engines.translation.knowing import learn, others_known
+from workbench.engines.translation.releasing import release_warp
+from workbench.engines.translation.reporting import count_served, fail
+from workbench.engines.translation.sampling import sample_if_due
+from workbench.engines.translation.scheduling import wake
+from workbench.engines.translation.state import MISS, PARKED, Run
+from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY, ON_RESPONSE
+from workbench.policies.translation.remote_fill.question import REMOTE_FILL
+from workbench.policies.translation.remote_fill.view import RemoteFillView
+from workbench.records.translation import SERVED_BY
+from workbench.structures.core_bits import FIRST_WORD, NOBODY, add_core, has_core, next_core
+from workbench.structures.entry_sets import NONE
+
+MERGED: Any = np.int64(SERVED_BY.index("merged"))
+FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))
+keep_copy = REMOTE_FILL.ask
+
+
+@apart
+def answer_arrives(run: Run, miss: int, now: int) -> None:
+    """Serve the access that missed and those that joined it, free the register, and fill."""
+    state, row = run.state, miss * MISS
+    core, page, key = state.misses[row + of.CORE], state.misses[row + of.PAGE], state.misses[row + of.KEY]
+    ordinal, source, peer = state.misses[row + of.ORDINAL], state.misses[row + of.SOURCE], state.misses[row + of.PEER]
+    dead = state.misses[row + of.DEAD]
+    _serve(run, miss, core, now)
+    if not dead:
+        if source == FROM_PEER:
+            _keep(run, miss, core, page, key, peer, ordinal, now)
+        else:
+            _fill(run, core, page, key, ordinal, now)
+    sample_if_due(run)
+
+
+@kernel
+def _serve(run: Run, miss: int, core: int, now: int) -> None:
+    """Count the access that missed and those that joined it as served."""
+    state, row = run.state, miss * MISS
+    source, peer = state.misses[row + of.SOURCE], state.misses[row + of.PEER]
+    if source != FROM_PEER:
+        peer = NONE
+    count_served(
+        run, core, state.misses[row + of.NAME], state.misses[row + of.SINCE], now, source, peer,
+        state.misses[row + of.ORDINAL],
+    )  # fmt: skip
+    release_warp(run, core, now, now)
+    _serve_joined(run, core, state.misses[row + of.JOINED], now)
+    of.free_register(run, miss)
+    blocked = state.blocked[core]
+    if blocked != NONE and state.parking[blocked * PARKED + of_parked.WHY] == of_parked.FOR_REGISTER:
+        state.parking[blocked * PARKED + of_parked.WHY] = of_parked.FOR_CORE
+        wake(run, core, now, now)
+
+
+@kernel
+def _serve_joined(run: Run, core: int, place: int, now: int) -> None:
+    parking = run.state.parking
+    while place != NONE:
+        at = place * PARKED
+        done, following = max(now, parking[at + of_parked.KNOWN]), parking[at + of_parked.NEXT]
+        name, since, row = parking[at + of_parked.NAME], parking[at + of_parked.SINCE], parking[at + of_parked.ORDINAL]
+        count_served(run, core, name, since, done, MERGED, NONE, row)
+        release_warp(run, core, done, now)
+        of_parked.unpark(run, place)
+        place = following
+
+
+@kernel
+def _fill(run: Run, core: int, page: int, key: int, ordinal: int, now: int) -> None:
+    """Fill after an answer of the shared TLB or of a walk."""
+    plan = run.policies.plan
+    if plan.kind == CLUSTER:
+        fill_cluster(run, core, page, key)
+    fill_as_the_rule_says(run, core, page, key, ordinal, now)
+    if plan.kind == DIRECTORY and plan.update == ON_RESPONSE:
+        _learn_from_shared(run, core, page)
+
+
+@apart
+def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordinal: int, now: int) -> None:
+    """Keep a copy of what a peer, or a cluster's TLB, answered, where the policy says so; directories may learn."""
+    rules, plan, policy = run.rules, run.policies.plan, run.policies.remote_fill
+    known = plan.kind == DIRECTORY
+    learns = known and plan.update == ON_RESPONSE
+    if learns:
+        _learn_from_peer(run, miss, core, page)
+    degree, held = (others_known(run, core, page) if known else 1), held_by(run, core)
+    said = keep_copy(
+        policy.answer,
+        RemoteFillView(
+            core, peer, rules.cores, rules.private_entries, held, degree, run.state.pairs, policy.params, policy.memory
+        ),
+    )
+    if said == RAISED:
+        fail(run.state.counters, STATUS.remote_raised, now, core, said)
+    elif said:
+        if find(run, core, page) == NOWHERE:
+            fill_private(run, core, page, key, NONE, ordinal, now)
+        if learns:
+            learn(run, peer, page, core)
+
+
+@apart
+def _learn_from_peer(run: Run, miss: int, core: int, page: int) -> None:
+    """Learn who holds a page from what a peer's answer carries."""
+    state, words = run.state, run.rules.words
+    other = next_core(state.left, miss * words, words, FIRST_WORD)
+    while other != NOBODY:
+        if other != core:
+            learn(run, core, page, other)
+        other = next_core(state.left, miss * words, words, other + 1)
+
+
+@apart
+def _learn_from_shared(run: Run, core: int, page: int) -> None:
+    """Learn from the shared TLB's answer whom it has given the entry to; it notes the core, if that holds it now."""
+    rules, state, row = run.rules, run.state, page * run.rules.words
+    if rules.shared_entries == 0:
+        return
+    peer = next_core(state.given, row, rules.words, FIRST_WORD)
+    while peer != NOBODY:
+        if peer != core:
+            learn(run, core, page, peer)
+        peer = next_core(state.given, row, rules.words, peer + 1)
+    if has_core(state.held, row, core) and find(run, rules.tlbs - 1, page) != NOWHERE:
+        add_core(state.given, row, core)

@@ -1,0 +1,100 @@
+"""The counters of a run of the engine `translation`, and how a stretch of its loop may end, by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workbench.engines.kit import numbered
+
+
+class Status(NamedTuple):
+    """How a stretch of the loop ended."""
+
+    fine: int
+    needs_rows: int
+    needs_room: int
+    peer_raised: int
+    no_peer: int
+    fill_raised: int
+    no_push: int
+    remote_raised: int
+    eviction_raised: int
+    no_victim: int
+    endless_eviction: int
+
+
+class Counters(NamedTuple):
+    """Whole numbers of a run, in `State.counters`."""
+
+    status: int
+    at_cycle: int
+    """Of what went wrong first: its cycle, its core, the answer, and whether it was in the shared TLB."""
+    at_core: int
+    answer: int
+    in_shared_tlb: int
+    now: int
+    """The present cycle: nothing that is still to happen is earlier."""
+    row: int
+    """The next row of the piece, where rows are issued in the order of the trace."""
+    served: int
+    started: int
+    first_cycle: int
+    last_cycle: int
+    stream_cycle: int
+    """The cycle of the last row that is known."""
+    last_start: int
+    """The latest cycle at which an access could first have been issued."""
+    ended: int
+    """1 where no more rows will come."""
+    shared_accesses: int
+    walks: int
+    walk_levels: int
+    walk_queued: int
+    walks_joined: int
+    fills: int
+    evictions: int
+    refused_fills: int
+    pushes: int
+    pushes_used: int
+    pushes_unused: int
+    remote: int
+    stale: int
+    noc_queued: int
+    noc_trips: int
+    port_wait: int
+    mshr_wait: int
+    mshr_stalls: int
+    """Misses that found no register free."""
+    queued_latency: int
+    """Cycles that requests which a walk served had waited for its start."""
+    shootdowns: int
+    shot_down: int
+    window_bits: int
+    samples: int
+    next_sample: int
+    under_way: int
+    """Misses under way."""
+    parked: int
+    """Accesses that wait: for their core, for a port or a register, or joined to a miss."""
+    parked_free: int
+    """The head of the list of free places for them."""
+    walkers_free: int
+    queue_head: int
+    """The first and the last walk that wait for a walker, and how many do."""
+    queue_tail: int
+    queue_length: int
+    backlog_head: int
+    """The first and the last request that wait for a place in that queue."""
+    backlog_tail: int
+    hand_kind: int
+    """Of the event that is not entered yet, because it is likely to be next: its kind, -1 = there is none."""
+    hand_cycle: int
+    hand_order: int
+    hand_miss: int
+    logged: int
+    answered: int
+    """Answers that `finished` has not yet told."""
+
+
+STATUS = numbered(Status)
+COUNT = numbered(Counters)

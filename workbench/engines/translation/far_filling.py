@@ -1,0 +1,133 @@
+"""Entries of the TLBs behind the private ones: those of clusters, and the shared one (spec 4, section 7, T7)."""
+
+from __future__ import annotations
+
+from workbench.compiled import apart, kernel
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.filling import FRESH, THERE, fail_eviction, tell_use
+from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
+from workbench.engines.translation.shooting_down import shoot_down_holders
+from workbench.engines.translation.state import Run
+from workbench.policies.translation.eviction.choose import choose_victim
+from workbench.structures.entry_sets import (
+    EARLIEST,
+    FIRST,
+    NEWEST,
+    NONE,
+    OLDEST,
+    PAGE,
+    ROW,
+    WAYS,
+    insert,
+    remove,
+    set_of,
+    take_free,
+)
+
+
+@kernel
+def cluster_set(run: Run, cluster: int, key: int) -> int:
+    """Return the set of a cluster's TLB that a page belongs to."""
+    rules = run.rules
+    return rules.cores * rules.private_sets + cluster * rules.cluster_sets + set_of(key, rules.cluster_sets)
+
+
+@kernel
+def first_shared_set(run: Run) -> int:
+    """Return the first set of the shared TLB."""
+    rules = run.rules
+    return rules.cores * rules.private_sets + rules.clusters * rules.cluster_sets
+
+
+@kernel
+def shared_set(run: Run, key: int) -> int:
+    """Return the set of the shared TLB that a page belongs to."""
+    return first_shared_set(run) + set_of(key, run.rules.shared_sets)
+
+
+@apart
+def fill_cluster(run: Run, core: int, page: int, key: int) -> None:
+    """Keep a page in the TLB of a core's cluster, which evicts its least recently used entry."""
+    rules, state = run.rules, run.state
+    cluster = core // run.policies.plan.cluster_cores
+    tlb, at = rules.cores + cluster, cluster_set(run, cluster, key)
+    if find(run, tlb, page) != NOWHERE:
+        return
+    entry = take_free(state.tlbs, at)
+    if entry == NONE:
+        entry = state.tlbs.sets[at * ROW + OLDEST]
+        forget_place(run, tlb, state.tlbs.entries[entry * ROW + PAGE])
+        remove(state.tlbs, at, entry)
+        entry = take_free(state.tlbs, at)
+    insert(state.tlbs, at, entry, page, THERE, NONE)
+    note_place(run, tlb, page, entry)
+
+
+@apart
+def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
+    """Put a page into the shared TLB, unless it is there; the victim is chosen now."""
+    rules, state, policy = run.rules, run.state, run.policies.shared_eviction
+    if rules.shared_entries == 0 or find(run, rules.tlbs - 1, page) != NOWHERE:
+        return
+    at = shared_set(run, key)
+    entry = take_free(state.tlbs, at)
+    if entry == NONE:
+        entry = _shared_victim(run, at)
+        if entry < 0:
+            state.counters[COUNT.in_shared_tlb] = 1
+            fail_eviction(run, entry, NONE, now)
+            return
+        gone = state.tlbs.entries[entry * ROW + PAGE]
+        drop_shared(run, gone, entry, at)
+        if rules.inclusive:
+            shoot_down_holders(run, gone, row, now)
+        entry = take_free(state.tlbs, at)
+    insert(state.tlbs, at, entry, page, THERE, NONE)
+    note_place(run, rules.tlbs - 1, page, entry)
+    tell_use(run, policy, entry, at, first_shared_set(run), FRESH, now)
+
+
+@kernel
+def _shared_victim(run: Run, at: int) -> int:
+    """Ask for the entry of a full set of the shared TLB that goes."""
+    state, row = run.state, at * ROW
+    sets = state.tlbs.sets
+    return choose_victim(
+        run.policies.shared_eviction,
+        at - first_shared_set(run),
+        sets[row + FIRST],
+        sets[row + WAYS],
+        sets[row + NEWEST],
+        sets[row + OLDEST],
+        sets[row + EARLIEST],
+        state.tlbs.entries,
+        state.held,
+        0,
+        0,
+        0,
+    )
+
+
+@kernel
+def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
+    """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
+    remove(run.state.tlbs, at, entry)
+    forget_place(run, run.rules.tlbs - 1, page)
+    if run.state.given.size > 0:
+        for word in range(page * run.rules.words, (page + 1) * run.rules.words):
+            run.state.given[word] = 0
+
+
+@apart
+def drop_far(run: Run, page: int, key: int) -> None:
+    """Take a page out of the TLBs behind the private ones."""
+    rules, state = run.rules, run.state
+    for cluster in range(rules.clusters):
+        entry = find(run, rules.cores + cluster, page)
+        if entry != NOWHERE:
+            remove(state.tlbs, cluster_set(run, cluster, key), entry)
+            forget_place(run, rules.cores + cluster, page)
+    if rules.shared_entries:
+        entry = find(run, rules.tlbs - 1, page)
+        if entry != NOWHERE:
+            drop_shared(run, page, entry, shared_set(run, key))

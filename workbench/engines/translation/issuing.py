@@ -1,0 +1,125 @@
+"""A core issues an access: its TLB is looked up, and a miss takes a register or waits for one (spec 4, T2, T3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import apart, kernel
+from workbench.engines.translation import parking as of
+from workbench.engines.translation import registers
+from workbench.engines.translation.asking import ask_near
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.filling import UNUSED, USED, tell_push, tell_use
+from workbench.engines.translation.finding import NOWHERE, find
+from workbench.engines.translation.parking import FOR_PORT, FOR_REGISTER, JOINED, park, unpark
+from workbench.engines.translation.ports import port_cycle
+from workbench.engines.translation.releasing import release_warp
+from workbench.engines.translation.reporting import count_served
+from workbench.engines.translation.sampling import sample_if_due
+from workbench.engines.translation.scheduling import wake
+from workbench.engines.translation.state import MISS, PARKED, Run
+from workbench.records.translation import SERVED_BY
+from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
+
+PRIVATE: Any = np.int64(SERVED_BY.index("private"))
+
+
+@apart
+def issue(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, now: int) -> None:
+    """Issue an access, which may have to wait for a port; while it does, its core issues nothing.
+
+    `page` is the short number, `key` what entries are found by, `name` the page of the trace; its latency counts from
+    `since`.
+    """
+    start = port_cycle(run.state.ports, core, run.rules.private_ports, now)
+    if start > now:
+        run.state.counters[COUNT.port_wait] += start - now
+        _halt(run, core, park(run, since, name, page, key, row, FOR_PORT, start))
+        wake(run, core, start, now)
+    else:
+        _look_up(run, core, page, key, name, row, since, now)
+
+
+@kernel
+def _halt(run: Run, core: int, place: int) -> None:
+    """Let a core issue nothing until it is woken for an access that waits."""
+    run.state.halted[core] = 1
+    run.state.blocked[core] = place
+
+
+@apart
+def _look_up(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, now: int) -> None:
+    """Look a page up in a core's own TLB as it is now."""
+    known = now + run.rules.private_cycles
+    if _hits(run, core, page, key, name, row, since, known, now):
+        return
+    if _joins(run, core, page, key, name, row, since, known):
+        return
+    if run.state.in_use[core] == run.rules.mshrs:
+        run.state.counters[COUNT.mshr_stalls] += 1
+        _halt(run, core, park(run, since, name, page, key, row, FOR_REGISTER, known))
+        return
+    miss = registers.take_register(run, core, page, key, name, row, since)
+    ask_near(run, miss, now, known, now)
+
+
+@kernel
+def _hits(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, done: int, now: int) -> bool:
+    """Return whether the core's own TLB holds a page, which it then answers at a cycle."""
+    entry = find(run, core, page)
+    if entry == NOWHERE:
+        return False
+    use(run, core, key, entry, now)
+    count_served(run, core, name, since, done, PRIVATE, NONE, row)
+    release_warp(run, core, done, now)
+    sample_if_due(run)
+    return True
+
+
+@apart
+def use(run: Run, core: int, key: int, entry: int, now: int) -> None:
+    """Note the use of an entry of a core's own TLB, and tell who wants to know."""
+    rules, state = run.rules, run.state
+    at_set = core * rules.private_sets + set_of(key, rules.private_sets)
+    touch(state.tlbs, at_set, entry)
+    tell_use(run, run.policies.eviction, entry, at_set, UNUSED, UNUSED, now)
+    pusher = state.tlbs.entries[entry * ROW + PUSHER]
+    if pusher != NONE:
+        state.tlbs.entries[entry * ROW + PUSHER] = NONE
+        state.counters[COUNT.pushes_used] += 1
+        tell_push(run, pusher, core, USED, now)
+
+
+@apart
+def _joins(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, known: int) -> bool:
+    """Return whether the core waits for a page already: then the access is answered with that miss."""
+    state, miss = run.state, registers.register_of(run, core, page)
+    if miss == NONE:
+        return False
+    place, at = park(run, since, name, page, key, row, JOINED, known), miss * MISS
+    last = state.misses[at + registers.LAST_JOINED]
+    if last == NONE:
+        state.misses[at + registers.JOINED] = place
+    else:
+        state.parking[last * PARKED + of.NEXT] = place
+    state.misses[at + registers.LAST_JOINED] = place
+    return True
+
+
+@apart
+def go_on(run: Run, core: int, place: int, now: int) -> None:
+    """Let an access for which its core waited go on: its port is free, or a register, or its page has come."""
+    parking, at = run.state.parking, place * PARKED
+    since, name, page, key = parking[at + of.SINCE], parking[at + of.NAME], parking[at + of.PAGE], parking[at + of.KEY]
+    row, why, known = parking[at + of.ORDINAL], parking[at + of.WHY], parking[at + of.KNOWN]
+    unpark(run, place)
+    if why == FOR_PORT:
+        _look_up(run, core, page, key, name, row, since, now)
+        return
+    at = max(now, known)
+    run.state.counters[COUNT.mshr_wait] += at - known
+    if not _hits(run, core, page, key, name, row, since, at, now):
+        miss = registers.take_register(run, core, page, key, name, row, since)
+        ask_near(run, miss, now, at, now)

@@ -1,0 +1,94 @@
+"""The compiled loop where every access is issued at its cycle in the trace: rows and events in one order.
+
+A stretch ends when its rows are issued, when an array must grow, or when a policy has broken its contract; it goes on
+from there as if it had not been left.
+"""
+
+from __future__ import annotations
+
+from workbench.compiled import apart, kernel, lend
+from workbench.engines.translation.alone import serve_alone
+from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.handling import let_next_happen
+from workbench.engines.translation.hits import serve_hits
+from workbench.engines.translation.issuing import issue
+from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
+from workbench.engines.translation.room import has_room
+from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
+from workbench.engines.translation.shape import to_int64
+from workbench.engines.translation.state import Run
+from workbench.engines.translation.unmapping import unmap
+from workbench.structures import agenda as at
+
+LONG_AGO = -(1 << 62)
+
+
+@kernel
+def play_in_order(run: Run) -> None:
+    """Issue every row of a piece at its cycle; after the last piece let all that is under way end."""
+    _play_in_order(lend(run))
+
+
+@apart
+def _play_in_order(run: Run) -> None:
+    counters, rows = run.state.counters, run.rows
+    row, end = counters[COUNT.row], rows.cycle.size
+    if end > 0:
+        begin(run, rows.cycle[0])
+    while counters[COUNT.status] == STATUS.fine:
+        if _event_is_next(run, row, end):
+            let_next_happen(run)
+        elif row == end:
+            break
+        else:
+            row = _issue_rows(run, row, end)
+    counters[COUNT.row] = row
+
+
+@kernel
+def _issue_rows(run: Run, row: int, end: int) -> int:
+    """Issue rows before the next event: those of a stretch, or one; return the first that is not issued."""
+    began = row
+    if run.rules.plain_misses and run.state.counters[COUNT.under_way] == 0 and run.state.agenda.counters[at.USED] == 0:
+        row = serve_alone(run, row, end)
+    elif run.rules.plain_hits:
+        row = serve_hits(run, row, end)
+    if row > began:
+        return row
+    if has_room(run):
+        issue_row(run, row)
+        return row + 1
+    run.state.counters[COUNT.status] = STATUS.needs_room
+    return row
+
+
+@kernel
+def begin(run: Run, cycle: int) -> None:
+    """Let time begin with the first row."""
+    counters = run.state.counters
+    if not counters[COUNT.started]:
+        counters[COUNT.started], counters[COUNT.first_cycle], counters[COUNT.last_cycle] = 1, cycle, cycle
+
+
+@kernel
+def _event_is_next(run: Run, row: int, end: int) -> bool:
+    """Return whether an event comes before the next row; at the end of a piece that is not known."""
+    if row < end:
+        return event_precedes(run, run.rows.cycle[row], order_of(ISSUES, to_int64(run.rows.core[row])))
+    return event_precedes(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
+
+
+@apart
+def issue_row(run: Run, row: int) -> None:
+    """Issue a row at its cycle, or let it wait behind its core."""
+    rows, core, cycle = run.rows, to_int64(run.rows.core[row]), run.rows.cycle[row]
+    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    unmaps = rows.unmap.size > 0 and rows.unmap[row]
+    run.state.counters[COUNT.now] = cycle
+    if run.state.halted[core]:
+        why = TO_UNMAP if unmaps else FOR_CORE
+        wait_behind(run, core, park(run, cycle, name, page, key, order, why, cycle))
+    elif unmaps:
+        unmap(run, core, page, key, order, cycle)
+    else:
+        issue(run, core, page, key, name, order, cycle, cycle)

@@ -1,0 +1,75 @@
+"""Accesses that wait: behind their core, for a port or a register, or joined to a miss.
+
+Places are taken from a free list, and linked where several wait for one thing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import apart, kernel
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.state import PARKED, Run
+
+SINCE, NAME, PAGE, KEY, ORDINAL, NEXT, WHY, KNOWN = range(PARKED)
+"""The cycle from which its latency counts; the page of the trace, its short number, what its entry is found by; the row
+of the trace; the next that waits; what it waits for; the cycle at which its look-up is done."""
+_REASONS: Any = tuple(np.int64(reason) for reason in range(5))
+FOR_PORT, FOR_REGISTER, FOR_CORE, TO_UNMAP, JOINED = _REASONS
+NONE: Any = np.int64(-1)
+
+
+def with_places(parking: np.ndarray, counters: np.ndarray, places: int) -> np.ndarray:
+    """Return the same waiting accesses with so many places, more than before."""
+    before, longer = parking.size // PARKED, np.zeros(places * PARKED, np.int64)
+    longer[: parking.size] = parking
+    rows = longer.reshape(-1, PARKED)
+    rows[before:, NEXT] = np.arange(before + 1, places + 1)
+    rows[-1, NEXT] = counters[COUNT.parked_free]
+    counters[COUNT.parked_free] = before
+    return longer
+
+
+@apart
+def park(run: Run, since: int, name: int, page: int, key: int, row: int, why: int, known: int) -> int:
+    """Keep an access that waits, and return its place."""
+    parking, counters = run.state.parking, run.state.counters
+    place = counters[COUNT.parked_free]
+    at = place * PARKED
+    counters[COUNT.parked_free] = parking[at + NEXT]
+    counters[COUNT.parked] += 1
+    parking[at + SINCE], parking[at + NAME], parking[at + PAGE], parking[at + KEY] = since, name, page, key
+    parking[at + ORDINAL], parking[at + NEXT], parking[at + WHY], parking[at + KNOWN] = row, NONE, why, known
+    return place
+
+
+@kernel
+def unpark(run: Run, place: int) -> None:
+    """Give back the place of an access that waits no more."""
+    counters = run.state.counters
+    run.state.parking[place * PARKED + NEXT] = counters[COUNT.parked_free]
+    counters[COUNT.parked_free] = place
+    counters[COUNT.parked] -= 1
+
+
+@apart
+def wait_behind(run: Run, core: int, place: int) -> None:
+    """Put a row at the end of those that a core will issue when it is woken."""
+    state, last = run.state, run.state.behind[2 * core + 1]
+    if last == NONE:
+        state.behind[2 * core] = place
+    else:
+        state.parking[last * PARKED + NEXT] = place
+    state.behind[2 * core + 1] = place
+
+
+@kernel
+def first_behind(run: Run, core: int) -> int:
+    """Take the first of these rows; there is one."""
+    state, first = run.state, run.state.behind[2 * core]
+    state.behind[2 * core] = state.parking[first * PARKED + NEXT]
+    if state.behind[2 * core] == NONE:
+        state.behind[2 * core + 1] = NONE
+    return first

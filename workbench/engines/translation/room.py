@@ -1,0 +1,30 @@
+"""Is there room for what one event can bring about? A stretch of the loop ends when there is not."""
+
+from __future__ import annotations
+
+from workbench.compiled import apart, kernel
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.state import PARKED, Run
+from workbench.records.translation_events import COLUMNS
+from workbench.structures import agenda as at
+
+
+@kernel
+def most_events(cores: int) -> int:
+    """Return how many events, and rows of the log, one event can bring about at most, those of waiting misses aside."""
+    return 8 * cores + 16
+
+
+@apart
+def has_room(run: Run) -> bool:
+    """Return whether the next event, or the next row, finds room for all that it brings about."""
+    state, counters = run.state, run.state.counters
+    most = most_events(run.rules.cores)
+    if state.agenda.counters[at.USED] + counters[COUNT.under_way] + most > state.agenda.link.size:
+        return False
+    if (counters[COUNT.parked] + 2) * PARKED > state.parking.size:
+        return False
+    answers = counters[COUNT.parked] + 2
+    if run.rules.keeps_answers and (counters[COUNT.answered] + answers) * 2 > state.answers.size:
+        return False
+    return not run.rules.keeps_log or (counters[COUNT.logged] + most + answers) * COLUMNS <= state.log.size

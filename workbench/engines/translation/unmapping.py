@@ -1,0 +1,49 @@
+"""A core unmaps a page: it leaves every TLB, and what is under way of it fills nothing (spec 4, E15, T12)."""
+
+from __future__ import annotations
+
+from workbench.compiled import apart
+from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.far_filling import drop_far
+from workbench.engines.translation.filling import SILENT
+from workbench.engines.translation.knowing import forget_beliefs, forget_records
+from workbench.engines.translation.registers import kill_misses
+from workbench.engines.translation.scheduling import KIND, wake
+from workbench.engines.translation.shooting_down import invalidate, shoot_down_others
+from workbench.engines.translation.state import Run
+from workbench.engines.translation.walking import kill_walk
+from workbench.structures import agenda as at
+
+
+@apart
+def unmap(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
+    """Take a page out of the TLBs that the core reaches at once, tell the others, and wait for their answers."""
+    state = run.state
+    state.counters[COUNT.shootdowns] += 1
+    state.acks[core] = shoot_down_others(run, core, page, key, row, now)
+    invalidate(run, core, page, key, row, now, SILENT)
+    forget_beliefs(run, core, page)
+    forget_records(run, page)
+    drop_far(run, page, key)
+    kill_misses(run, page)
+    kill_walk(run, page)
+    _kill_copies(run, page)
+    if state.acks[core] > 0:
+        state.halted[core] = 1
+
+
+@apart
+def _kill_copies(run: Run, page: int) -> None:
+    """Mark the copies of a page that are on their way to peers."""
+    events = run.state.agenda.events
+    for here in range(0, events.size, at.EVENT):
+        if events[here + at.WHAT] == KIND.copy and events[here + at.PAGE] == page:
+            events[here + at.NOTE] = 1
+
+
+@apart
+def acknowledgement_arrives(run: Run, core: int, now: int) -> None:
+    """Let a core go on when every core that it told has answered."""
+    run.state.acks[core] -= 1
+    if run.state.acks[core] == 0:
+        wake(run, core, now, now)

@@ -1,0 +1,220 @@
+"""An agenda: events in a total order, for simulators whose next event is rarely far in the future.
+
+A wheel of 1,024 cycles holds what is due within its turn: a sorted list a cycle, and a bitmap of the cycles that hold
+something. What is due later lies in a binary heap and moves to the wheel as time goes on. Events of one cycle come out
+by (order, key, row), those alike in all three in the order in which they were entered; an event entered at the present
+cycle comes out before the others of that cycle where its order is lower.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.compiled import ALL_BITS, NO_BITS, apart, kernel, left, trailing_zeros
+
+TURN = 1024
+"""Cycles of one turn of the wheel."""
+WORDS = TURN // 64
+NEVER = 1 << 62
+"""A cycle after all others."""
+EVENT = 10
+"""Numbers of an event."""
+CYCLE, ORDER, KEY, BY_ROW, WHAT, SUBJECT, PAGE, HERE, GOAL, NOTE = range(EVENT)
+"""When it is due; its place among events of its cycle (order, key, row); then what the simulator keeps with it."""
+_to_int64: Any = np.int64
+NOTHING = -1
+"""What a free place holds instead of an event."""
+
+
+NOW, SOONEST, LATER, FREE, USED, SERIAL = range(6)
+"""Counters: the present cycle; the cycle of the earliest event, or `NEVER`; events in the heap; the head of the list of
+free places; events that are entered; the next serial number of the heap."""
+
+
+class Agenda(NamedTuple):
+    """The arrays of one agenda."""
+
+    counters: np.ndarray
+    """int64[6], see above."""
+    busy: np.ndarray
+    """uint64[16], which cycles of the wheel hold something."""
+    first: np.ndarray
+    """int32[1024], the first event of each cycle of the wheel, -1 = none."""
+    link: np.ndarray
+    """int32[places], the event, or the free place, after each."""
+    events: np.ndarray
+    """int64[places * 10]."""
+    heap: np.ndarray
+    """int64[places * 3]: cycle, serial number and place of what is due later."""
+
+
+def new_agenda(places: int) -> Agenda:
+    """Return an empty agenda with room for so many events."""
+    counters = np.zeros(6, np.int64)
+    counters[SOONEST], counters[FREE] = NEVER, -1
+    none = np.zeros(0, np.int64)
+    empty = Agenda(counters, np.zeros(WORDS, np.uint64), np.full(TURN, -1, np.int32), none.astype(np.int32), none, none)
+    return with_places(empty, places)
+
+
+def with_places(agenda: Agenda, places: int) -> Agenda:
+    """Return the same agenda with room for so many events, not fewer than before."""
+    before = agenda.link.size
+    link, events = np.full(places, -1, np.int32), np.full(places * EVENT, NOTHING)
+    heap = np.zeros(places * 3, np.int64)
+    link[:before], events[: agenda.events.size], heap[: agenda.heap.size] = agenda.link, agenda.events, agenda.heap
+    link[before : places - 1] = np.arange(before + 1, places)
+    link[places - 1] = agenda.counters[FREE]
+    agenda.counters[FREE] = before
+    return agenda._replace(link=link, events=events, heap=heap)
+
+
+@kernel
+def take_place(agenda: Agenda) -> int:
+    """Take a free place; its fields are then to be written and the event entered."""
+    place = agenda.counters[FREE]
+    agenda.counters[FREE] = agenda.link[place]
+    agenda.counters[USED] += 1
+    return place
+
+
+@kernel
+def give_place(agenda: Agenda, place: int) -> None:
+    """Give back the place of an event that is over."""
+    agenda.events[place * EVENT + WHAT] = NOTHING
+    agenda.link[place] = np.int32(agenda.counters[FREE])
+    agenda.counters[FREE] = place
+    agenda.counters[USED] -= 1
+
+
+@apart
+def enter(agenda: Agenda, place: int, now: int) -> None:
+    """Enter an event whose fields are written, at the present cycle, which no pending event precedes."""
+    counters, cycle = agenda.counters, agenda.events[place * EVENT + CYCLE]
+    counters[NOW] = now
+    if cycle < counters[SOONEST]:
+        counters[SOONEST] = cycle
+    if cycle - now < TURN:
+        _put_in_wheel(agenda, place, cycle)
+    else:
+        _put_later(agenda, place, cycle)
+
+
+@kernel
+def first_order(agenda: Agenda) -> int:
+    """Return the order of the event that is next; there is one."""
+    soonest = agenda.counters[SOONEST]
+    _move_to(agenda, soonest)
+    return agenda.events[agenda.first[soonest & (TURN - 1)] * EVENT + ORDER]
+
+
+@kernel
+def take_next(agenda: Agenda) -> int:
+    """Take the next event off the agenda and return its place; its cycle is the present one from now on."""
+    soonest = agenda.counters[SOONEST]
+    _move_to(agenda, soonest)
+    slot = soonest & (TURN - 1)
+    place = agenda.first[slot]
+    agenda.first[slot] = agenda.link[place]
+    if agenda.first[slot] < 0:
+        agenda.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
+        agenda.counters[SOONEST] = _search(agenda, soonest)
+    return _to_int64(place)
+
+
+@kernel
+def _move_to(agenda: Agenda, now: int) -> None:
+    """Make a cycle the present one: what is due within a turn of it comes from the heap to the wheel."""
+    agenda.counters[NOW] = now
+    while agenda.counters[LATER] > 0 and agenda.heap[0] - now < TURN:
+        cycle = agenda.heap[0]
+        _put_in_wheel(agenda, _take_later(agenda), cycle)
+
+
+@kernel
+def _put_in_wheel(agenda: Agenda, place: int, cycle: int) -> None:
+    slot = cycle & (TURN - 1)
+    before, at = np.int32(-1), agenda.first[slot]
+    if at < 0:
+        agenda.busy[slot >> 6] |= left(np.uint64(1), slot & 63)
+    while at >= 0 and not _precedes(agenda.events, place, at):
+        before, at = at, agenda.link[at]
+    agenda.link[place] = at
+    if before < 0:
+        agenda.first[slot] = np.int32(place)
+    else:
+        agenda.link[before] = np.int32(place)
+
+
+@kernel
+def _precedes(events, one, other) -> bool:  # type: ignore[no-untyped-def]
+    """Return whether one event of a cycle comes out before another that was entered earlier."""
+    one, other = one * EVENT, other * EVENT
+    if events[one + ORDER] != events[other + ORDER]:
+        return bool(events[one + ORDER] < events[other + ORDER])
+    if events[one + KEY] != events[other + KEY]:
+        return bool(events[one + KEY] < events[other + KEY])
+    return bool(events[one + BY_ROW] < events[other + BY_ROW])
+
+
+@kernel
+def _search(agenda: Agenda, now: int) -> int:
+    """Return the cycle of the earliest event from the present one on."""
+    later = agenda.heap[0] if agenda.counters[LATER] > 0 else NEVER
+    slot = now & (TURN - 1)
+    word = slot >> 6
+    bits = agenda.busy[word] & left(ALL_BITS, slot & 63)
+    step = 0
+    while bits == NO_BITS:
+        step += 1
+        if step > WORDS:
+            return later
+        word = (word + 1) & (WORDS - 1)
+        bits = agenda.busy[word]
+    found = word * 64 + trailing_zeros(bits)
+    return min(now + ((found - slot) & (TURN - 1)), later)
+
+
+@kernel
+def _sooner(heap, one: int, other: int) -> bool:  # type: ignore[no-untyped-def]
+    if heap[3 * one] != heap[3 * other]:
+        return bool(heap[3 * one] < heap[3 * other])
+    return bool(heap[3 * one + 1] < heap[3 * other + 1])
+
+
+@kernel
+def _swap(heap, one: int, other: int) -> None:  # type: ignore[no-untyped-def]
+    for k in range(3):
+        heap[3 * one + k], heap[3 * other + k] = heap[3 * other + k], heap[3 * one + k]
+
+
+@apart
+def _put_later(agenda: Agenda, place: int, cycle: int) -> None:
+    heap, counters = agenda.heap, agenda.counters
+    at = counters[LATER]
+    heap[3 * at], heap[3 * at + 1], heap[3 * at + 2] = cycle, counters[SERIAL], place
+    counters[LATER] += 1
+    counters[SERIAL] += 1
+    while at > 0 and _sooner(heap, at, (at - 1) // 2):
+        _swap(heap, at, (at - 1) // 2)
+        at = (at - 1) // 2
+
+
+@apart
+def _take_later(agenda: Agenda) -> int:
+    heap, counters = agenda.heap, agenda.counters
+    place = heap[2]
+    counters[LATER] -= 1
+    size = counters[LATER]
+    _swap(heap, 0, size)
+    at, child = 0, 1
+    while child < size:
+        if child + 1 < size and _sooner(heap, child + 1, child):
+            child += 1
+        if not _sooner(heap, child, at):
+            break
+        _swap(heap, child, at)
+        at, child = child, 2 * child + 1
+    return place
