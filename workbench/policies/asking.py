@@ -121,10 +121,9 @@ class Speaker:
 
     def complete(self, see: Any) -> Any:
         """Return a view with the levers and the memory where it leaves them out."""
-        if see[-1] is not None:
-            return see
         kept = (self._levers, self.memory) if see._fields[-1] == "memory" else (self._levers,)
-        return type(see)(*see[: -len(kept)], *kept)
+        given, own = see[-len(kept) :], see[: -len(kept)]
+        return type(see)(*own, *(mine if value is None else value for value, mine in zip(given, kept, strict=True)))
 
 
 def walk(speaker: Speaker, scenes: Scenes) -> Iterator[Asked]:
