@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, leading_zeros
+from workbench.compiled import kernel, leading_zeros, routine
 from workbench.engines.torch_allocator.state import (
     MIN_BLOCK,
     MIN_LARGE,
@@ -53,3 +53,16 @@ def segment_size(rules: Rules, size: int) -> int:
 def page_size(rules: Rules, pool: int) -> int:
     """Return the bytes of a page of an expandable segment of a pool."""
     return SMALL_BUFFER if pool & 1 else int(rules.large_segment)
+
+
+def rounded_sizes(rules: Rules, sizes: np.ndarray) -> np.ndarray:
+    """Return what requests are rounded up to: int64[requests]."""
+    found = np.zeros(len(sizes), np.int64)
+    _round_all(rules, np.ascontiguousarray(sizes, np.int64), found)
+    return found
+
+
+@routine
+def _round_all(rules: Rules, sizes: np.ndarray, found: np.ndarray) -> None:
+    for row in range(sizes.size):
+        found[row] = block_size(rules, sizes[row])
