@@ -8,7 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator.play import Played, play
-from workbench.engines.torch_allocator.recording import Recording
+from workbench.engines.torch_allocator.sizes import rounded_sizes
+from workbench.engines.torch_allocator.state import MIN_BLOCK, SMALL_SIZE
+from workbench.studies.torch_memory.recording import Recording, recording_of
+from workbench.workloads.allocator_log import AllocatorLog
 
 
 class Exactness(NamedTuple):
@@ -40,6 +43,51 @@ class Exactness(NamedTuple):
 
 
 NOTHING_TO_COMPARE = Exactness(0, 0, 0, 0)
+
+
+class Replay(NamedTuple):
+    """A recording replayed as it was recorded."""
+
+    recording: Recording
+    played: Played
+    exactness: Exactness
+
+
+MOST_GUESSES = 64
+
+
+def replay_of(log: AllocatorLog) -> Replay:
+    """Replay a history, exactly if that is possible.
+
+    The size of a block from before the history is not always told: it keeps up to 1 MiB more than was asked. It is
+    taken for what was asked until the replay puts a block behind it that was not there; then it was larger, by as much
+    as keeps that block from fitting.
+    """
+    assumed: dict[int, int] = {}
+    for _ in range(MOST_GUESSES):
+        recording = recording_of(log, assumed)
+        played = replay_as_recorded(recording)
+        raised = _raised(recording, played, assumed)
+        if raised is None:
+            break
+        assumed |= raised
+    return Replay(recording, played, exactness_of(recording, played))
+
+
+def _raised(recording: Recording, played: Played, assumed: dict[int, int]) -> dict[int, int] | None:
+    """The end of the block behind which the first wrong address lies, so that what was put there does not fit."""
+    wrong = np.flatnonzero((recording.expected >= 0) & (played.placed != recording.expected))
+    if not len(wrong) or not recording.doubtful:
+        return None
+    row, place = int(wrong[0]), int(played.placed[wrong[0]])
+    for address, (least, following) in recording.doubtful.items():
+        if least <= place < following:
+            asked = recording.requests.size[row : row + 1]
+            size = int(rounded_sizes(recording.settings.rules(recording.private), asked)[0])
+            end = following - size + MIN_BLOCK
+            known = assumed.get(address, least)
+            return {address: end} if known < end <= least + SMALL_SIZE else None
+    return None
 
 
 def replay_as_recorded(recording: Recording) -> Played:

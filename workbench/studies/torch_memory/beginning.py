@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from workbench.workloads.allocator_log import (
     AllocatorLog,
 )
 
+NO_ENDS: Mapping[int, int] = {}
 OwnerOf = Callable[[int, int, int], int]
 """The owner of a stream's memory at an address at an event."""
 
@@ -43,6 +44,8 @@ class Beginning(NamedTuple):
     start: Start
     handles: dict[int, tuple[int, int]]
     """Of the address of each block in use: its handle and its owner."""
+    doubtful: dict[int, tuple[int, int]]
+    """Of the address of each block of whose end nothing is told: where it ends at the least, and what follows."""
 
 
 class _Range(NamedTuple):
@@ -66,7 +69,9 @@ class _Block(NamedTuple):
     """Whether the snapshot shows it, so that nothing of its size is a guess."""
 
 
-def beginning(log: AllocatorLog, settings: AllocatorSettings, owner_of: OwnerOf) -> Beginning:
+def beginning(
+    log: AllocatorLog, settings: AllocatorSettings, owner_of: OwnerOf, assumed: Mapping[int, int] = NO_ENDS
+) -> Beginning:
     """Return the layout at the first event.
 
     Parameters
@@ -75,10 +80,13 @@ def beginning(log: AllocatorLog, settings: AllocatorSettings, owner_of: OwnerOf)
         Those of the recording: they say how requests were rounded and what was split.
     owner_of : callable
         Numbers the stream and private pool of an address.
+    assumed : mapping
+        Where blocks end of which nothing is told; where their requests do by default.
     """
     ranges = _ranges_before(log, owner_of)
     blocks = _blocks_before(log, settings)
-    ends = _ends(log, settings, ranges, blocks)
+    ends, doubtful = _ends(log, settings, ranges, blocks)
+    ends |= {address: end for address, end in assumed.items() if address in doubtful}
     pieces, handles, used = [], {}, 0
     for place in ranges:
         while used < len(blocks) and blocks[used].address < place.address:
@@ -89,9 +97,8 @@ def beginning(log: AllocatorLog, settings: AllocatorSettings, owner_of: OwnerOf)
         pieces += _pieces(place, blocks[used:inside], ends, handles)
         used = inside
     rows = _with_unmapped(pieces, settings)
-    return Beginning(
-        Start(*(np.array(column, np.int64) for column in zip(*rows, strict=True))) if rows else NOTHING, handles
-    )
+    columns = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    return Beginning(Start(*columns) if rows else NOTHING, handles, doubtful)
 
 
 def _ranges_before(log: AllocatorLog, owner_of: OwnerOf) -> list[_Range]:
@@ -126,14 +133,13 @@ class _Mapped:
         self._ranges = dict(ranges)
 
     def remove(self, address: int, size: int) -> None:
-        """Take a part out of the range that holds it."""
-        held = next((it for it in self._ranges.values() if it.address <= address < it.address + it.size), None)
-        if held is None:
-            return
-        del self._ranges[held.address]
-        for start, end in ((held.address, address), (address + size, held.address + held.size)):
-            if end > start:
-                self._ranges[start] = held._replace(address=start, size=end - start)
+        """Take a part out of the ranges that hold it."""
+        end = address + size
+        for held in [it for it in self._ranges.values() if it.address < end and address < it.address + it.size]:
+            del self._ranges[held.address]
+            for start, stop in ((held.address, address), (end, held.address + held.size)):
+                if stop > start:
+                    self._ranges[start] = held._replace(address=start, size=stop - start)
 
     def add(self, place: _Range) -> None:
         """Enter a part; its size alone does not tell whether it was of small requests, its neighbours do."""
@@ -171,14 +177,17 @@ def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Bloc
     return sorted(live.values())
 
 
-def _ends(log: AllocatorLog, settings: AllocatorSettings, ranges: list[_Range], blocks: list[_Block]) -> dict[int, int]:
-    """Where each block ends whose size the snapshot does not show, of those that could be larger than was asked.
+def _ends(
+    log: AllocatorLog, settings: AllocatorSettings, ranges: list[_Range], blocks: list[_Block]
+) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
+    """Where each block ends whose size the snapshot does not show, of those that could be larger than was asked; and
+    those of which nothing tells it.
 
     A block of large requests keeps up to 1 MiB too much, as that is not split off. If what lies behind it is larger,
     the first allocation there, while it is still in use, began where it ends.
     """
     if settings.expandable_segments:
-        return {}
+        return {}, {}
     split = settings.max_split_size_mb * MIB or 1 << 62
     starts = [place.address for place in ranges]
     ends, open_ends = {}, {}
@@ -193,7 +202,8 @@ def _ends(log: AllocatorLog, settings: AllocatorSettings, ranges: list[_Range], 
             ends[block.address] = following
         else:
             open_ends[block.address] = (least, following)
-    return {**ends, **_revealed(log, open_ends)}
+    revealed = _revealed(log, open_ends)
+    return {**ends, **revealed}, {at: it for at, it in open_ends.items() if at not in revealed}
 
 
 def _revealed(log: AllocatorLog, candidates: dict[int, tuple[int, int]]) -> dict[int, int]:

@@ -6,15 +6,16 @@ block in use to the next; what a block has too much for what was asked stays its
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
-from workbench.engines.torch_allocator.beginning import beginning
 from workbench.engines.torch_allocator.layout import Start
 from workbench.engines.torch_allocator.settings import AllocatorSettings
-from workbench.engines.torch_allocator.state import SMALL_BUFFER, Requests, Supply
+from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER, Requests, Supply
+from workbench.studies.torch_memory.beginning import NO_ENDS, beginning
 from workbench.workloads.allocator_log import (
     ALLOC,
     FREE_COMPLETED,
@@ -45,6 +46,8 @@ class Recording(NamedTuple):
     """int64[owners], the number of each owner's private pool."""
     failed: np.ndarray
     """int64[requests], the events at which the recorded allocator ran out of memory."""
+    doubtful: Mapping[int, tuple[int, int]]
+    """As of `Beginning.doubtful`."""
 
     @property
     def is_whole(self) -> bool:
@@ -57,13 +60,21 @@ class Recording(NamedTuple):
         return int(self.start.size[self.start.kind != rows.UNMAPPED].sum())
 
 
-def recording_of(log: AllocatorLog) -> Recording:
-    """Return a card's history as requests, from the state at its first event on."""
+def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Recording:
+    """Return a card's history as requests, from the state at its first event on.
+
+    Parameters
+    ----------
+    assumed : mapping
+        See `beginning`.
+    """
     settings = AllocatorSettings.recorded(log.settings)
     owners = _Owners(log)
-    before = beginning(log, settings, owners.number)
+    before = beginning(log, settings, owners.number, assumed)
     table = _Table(log, owners, before.handles)
     table.walk()
+    start, fresh = _without_fresh(before.start, log, settings)
+    table.supplied[:0] = fresh
     columns = [np.array(column, np.int64) for column in zip(*table.rows, strict=True)] or [np.zeros(0, np.int64)] * 7
     supplied = [np.array(column, np.int64) for column in zip(*table.supplied, strict=True)]
     return Recording(
@@ -73,10 +84,28 @@ def recording_of(log: AllocatorLog) -> Recording:
         event=columns[5],
         expected=columns[6],
         supply=Supply(*(supplied or [np.zeros(0, np.int64)] * 3)),
-        start=before.start,
+        start=start,
         private=np.array(owners.private, np.int64),
         failed=np.flatnonzero(log.events.action == OOM),
+        doubtful=before.doubtful,
     )
+
+
+def _without_fresh(
+    start: Start, log: AllocatorLog, settings: AllocatorSettings
+) -> tuple[Start, list[tuple[int, int, int]]]:
+    """Take out the segment that the first event was served from if only a fresh one could: its own event is cut off.
+
+    A cached one of at least `max_split_size` serves no smaller request.
+    """
+    split = settings.max_split_size_mb * MIB
+    if not split or not len(log.events.action) or log.events.action[0] != ALLOC:
+        return start, []
+    address, size = int(log.events.address[0]), int(log.events.size[0])
+    fits = (start.address == address) & (start.first == 1) & (start.kind == rows.CACHED) & (start.base < 0)
+    fits &= (start.size >= split) & (size < split)
+    supplied = [(0, int(start.size[at]), address) for at in np.flatnonzero(fits)]
+    return Start(*(column[~fits] for column in start)), supplied
 
 
 class _Owners:
@@ -147,6 +176,8 @@ class _Table:
             elif action == SEGMENT_FREE:
                 owner = self._owners.number(stream, address, at)
                 self.rows.append((rows.GIVE_BACK, int(size == SMALL_BUFFER), size, owner, address, at, -1))
+            elif action == OOM:
+                self._waiting.clear()
             elif action == SEGMENT_UNMAP and not self._emptied:
                 self.rows.append((rows.EMPTY_CACHE, 0, 0, 0, -1, at, -1))
             self._emptied = action in (SEGMENT_FREE, SEGMENT_UNMAP)
