@@ -79,7 +79,7 @@ def test_what_went_back_segment_by_segment_is_one_request_for_other_settings(tmp
     (log,) = logs_of(tmp_path, made.snapshot())
     recording = recording_of(log)
     assert np.count_nonzero(recording.requests.kind == 5) == 3
-    assert without_releases(recording).kind.tolist() == [0, 0, 0, 1, 1, 1, 4, 0]
+    assert without_releases(recording)[0].kind.tolist() == [0, 0, 0, 1, 1, 1, 4, 0]
 
 
 def test_a_ring_that_begins_behind_the_segment_of_its_first_allocation(tmp_path):

@@ -197,8 +197,11 @@ class _Table:
             self.rows.append((kind, known[0], 0, known[1], -1, at, -1))
 
 
-def without_releases(recording: Recording) -> Requests:
-    """Return the requests as another setting has to serve them: what was given back piece by piece is one request."""
+def without_releases(recording: Recording) -> tuple[Requests, np.ndarray]:
+    """Return the requests as another setting has to serve them, and the event of each.
+
+    What was given back piece by piece is one request to give back what is free.
+    """
     asked = recording.requests
     gives = asked.kind == rows.GIVE_BACK
     empties = gives | (asked.kind == rows.EMPTY_CACHE)
@@ -207,4 +210,4 @@ def without_releases(recording: Recording) -> Requests:
     follows[1:] = empties[1:] & empties[:-1] & (event[1:] == event[:-1] + 1)
     kind = np.where(gives, rows.EMPTY_CACHE, asked.kind)
     kept = ~follows
-    return Requests(kind[kept], *(column[kept] for column in asked[1:]))
+    return Requests(kind[kept], *(column[kept] for column in asked[1:])), event[kept]

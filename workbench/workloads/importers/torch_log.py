@@ -183,15 +183,23 @@ def _columns(kind: Any, rows: list[Any]) -> Any:
     return kind(*(np.array(column, np.int64) for column in columns))
 
 
-def _pieces(events: list[Any]) -> Iterator[list[_Event]]:
+def _pieces(events: list[Any], device: int) -> Iterator[list[_Event]]:
     """The events, checked, so many at a time: whole they would take as much memory once more."""
     for start in range(0, len(events), PIECE):
-        yield msgspec.convert(events[start : start + PIECE], list[_Event])
+        try:
+            yield msgspec.convert(events[start : start + PIECE], list[_Event])
+        except msgspec.ValidationError as problem:
+            raise msgspec.ValidationError(_whole_path(str(problem), device, start)) from None
+
+
+def _whole_path(said: str, device: int, start: int) -> str:
+    """What was said of an event, with its place in the snapshot instead of that in the piece."""
+    return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{device}][{start + int(at[1])}]", said)
 
 
 def _events(found: list[Any], device: int, where: str, sites: Sites, counts: Counter[str]) -> Events:
     columns = [array(code) for code in "bqqqqi"]
-    for piece in _pieces(found):
+    for piece in _pieces(found, device):
         counts.update(event.action for event in piece)
         for event in piece:
             number = _NUMBERS.get(event.action, OTHER)
