@@ -135,7 +135,7 @@ class AllocatorSettings(Spec):
         try:
             settings = cls.parse(conf if isinstance(conf, str) else "")
         except InputError:
-            settings = cls()
+            settings = cls.parse("")
         return settings.but(**{name: value for name, value in _told(told).items() if value is not None})
 
     def rules(self, private: np.ndarray, card_bytes: int | None = None, stops: bool = False) -> Rules:
@@ -187,11 +187,21 @@ def _with_an_eighth(size: int) -> int:
 
 
 def _divisions_said(divisions: tuple[int, ...]) -> str:
-    """One number where all are alike, else a list of where they change; empty if nothing is rounded."""
+    """One number where all are alike, else a list of where they change; empty if nothing is rounded.
+
+    The first size of a list stands for all smaller ones too, `>` for all larger ones than the last; what no size stands
+    for is not rounded.
+
+    >>> _divisions_said((16,) * 4 + (0,) * 12), _divisions_said((0,) * 8 + (4,) * 8)
+    ('[8:16]', '[128:0,>:4]')
+    """
     if len(set(divisions)) == 1:
         return str(divisions[0]) if divisions[0] > 1 else ""
-    said = [f"{1 << k}:{it}" for k, it in enumerate(divisions[:-1])]
-    return f"[{','.join(said)},>:{divisions[-1]}]"
+    first = next(k for k, it in enumerate(divisions) if it != divisions[0]) - 1
+    tail = INTERVALS - next(k for k, it in enumerate(divisions[::-1]) if it != divisions[-1])
+    middle = [f"{1 << k}:{divisions[k]}" for k in range(first + 1, tail) if divisions[k] or k == tail - 1]
+    end = [f">:{divisions[-1]}"] if divisions[-1] else []
+    return f"[{','.join([f'{1 << first}:{divisions[0]}', *middle, *end])}]"
 
 
 def _pairs(conf: str) -> list[tuple[str, str]]:

@@ -69,6 +69,10 @@ class _Block(NamedTuple):
     """Whether the snapshot shows it, so that nothing of its size is a guess."""
 
 
+_Piece = tuple[_Range, int, int, int, int]
+"""A block at the beginning: range, address, size, kind, handle."""
+
+
 def beginning(
     log: AllocatorLog, settings: AllocatorSettings, owner_of: OwnerOf, assumed: Mapping[int, int] = NO_ENDS
 ) -> Beginning:
@@ -87,7 +91,9 @@ def beginning(
     blocks = _blocks_before(log, settings)
     ends, doubtful = _ends(log, settings, ranges, blocks)
     ends |= {address: end for address, end in assumed.items() if address in doubtful}
-    pieces, handles, used = [], {}, 0
+    pieces: list[_Piece] = []
+    handles: dict[int, tuple[int, int]] = {}
+    used = 0
     for place in ranges:
         while used < len(blocks) and blocks[used].address < place.address:
             used += 1
@@ -229,7 +235,7 @@ def _revealed(log: AllocatorLog, candidates: dict[int, tuple[int, int]]) -> dict
 
 def _pieces(
     place: _Range, blocks: list[_Block], ends: dict[int, int], handles: dict[int, tuple[int, int]]
-) -> list[tuple[_Range, int, int, int, int]]:
+) -> list[_Piece]:
     """The blocks of a range and the free ones between them: (range, address, size, kind, handle)."""
     found, at = [], place.address
     for block in blocks:
@@ -247,13 +253,12 @@ def _pieces(
     return found
 
 
-def _with_unmapped(
-    pieces: list[tuple[_Range, int, int, int, int]], settings: AllocatorSettings
-) -> list[tuple[int, ...]]:
+def _with_unmapped(pieces: list[_Piece], settings: AllocatorSettings) -> list[tuple[int, ...]]:
     """The rows of `Start`; what an expandable segment does not map is a piece too, up to its end."""
-    rows, first = [], -1
+    rows: list[tuple[int, ...]] = []
+    first = -1
     reach = settings.rules(np.zeros(1, np.int64)).reach
-    expandable: dict[int, list[tuple[_Range, int, int, int, int]]] = {}
+    expandable: dict[int, list[_Piece]] = {}
     for piece in pieces:
         place = piece[0]
         pool = 2 * place.owner + int(place.small)

@@ -46,6 +46,8 @@ class Recording(NamedTuple):
     """int64[owners], the number of each owner's private pool."""
     failed: np.ndarray
     """int64[requests], the events at which the recorded allocator ran out of memory."""
+    failed_owner: np.ndarray
+    """int64[requests], whose requests these were."""
     doubtful: Mapping[int, tuple[int, int]]
     """As of `Beginning.doubtful`."""
 
@@ -77,6 +79,8 @@ def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Rec
     table.supplied[:0] = fresh
     columns = [np.array(column, np.int64) for column in zip(*table.rows, strict=True)] or [np.zeros(0, np.int64)] * 7
     supplied = [np.array(column, np.int64) for column in zip(*table.supplied, strict=True)]
+    failed = np.flatnonzero(log.events.action == OOM)
+    failed_owner = np.array([owners.of(stream, 0) for stream in log.events.stream[failed].tolist()], np.int64)
     return Recording(
         log=log,
         settings=settings,
@@ -85,8 +89,9 @@ def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Rec
         expected=columns[6],
         supply=Supply(*(supplied or [np.zeros(0, np.int64)] * 3)),
         start=start,
+        failed=failed,
+        failed_owner=failed_owner,
         private=np.array(owners.private, np.int64),
-        failed=np.flatnonzero(log.events.action == OOM),
         doubtful=before.doubtful,
     )
 

@@ -96,7 +96,8 @@ def _check_events(logs: list[AllocatorLog], where: str) -> None:
         said = "one event" if count else "no event"
         raise InputError(
             f"{where}: its history holds {said} of an allocation, which is nothing to replay; record it with a larger "
-            "max_entries, torch.cuda.memory._record_memory_history(max_entries=100000)."
+            "max_entries, torch.cuda.memory._record_memory_history(max_entries=100000). What its segments tell: "
+            "workbench advise."
         )
 
 
@@ -149,7 +150,7 @@ def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int
     if len(logs) == 1:
         return max(int(np.cumsum(changes[0]).max(initial=0)), 0)
     times = [np.maximum.accumulate(log.events.time_us) for log in logs]
-    order = np.argsort(np.concatenate(times), kind="stable") if times else []
+    order = np.argsort(np.concatenate([np.zeros(0, np.int64), *times]), kind="stable")
     whole = np.concatenate([np.zeros(1, np.int64), *changes])
     return max(int(np.cumsum(whole[1:][order]).max(initial=0)), 0)
 

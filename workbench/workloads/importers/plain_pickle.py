@@ -62,5 +62,7 @@ def plain_values(content: bytes, where: str) -> Any:
             f"{where}: asks for {shown(str(asked))}, and a memory snapshot needs no class; it was refused and nothing "
             "in it was executed."
         ) from None
+    except MemoryError:
+        raise
     except Exception as problem:  # what the unpickler raises at damaged bytes is not documented
         raise InputError(f"{where}: is no whole pickle ({type(problem).__name__}).") from None
