@@ -1,4 +1,4 @@
-"""Advice: what each setting does is what the allocator of lists does with the same requests; bounds hold; words agree."""
+"""Advice: what each setting does is what the allocator of lists does with the same requests; bounds hold."""
 
 import pickle
 
@@ -41,7 +41,7 @@ def test_the_best_reserves_least_and_the_bounds_hold(advice):
     assert advice.active_peak_bytes <= advice.offline_plan_bytes <= least
     assert advice.smallest_card_bytes <= least + (2 << 20)
     assert advice.is_whole and advice.exactness.is_exact
-    assert list(advice.table["conf"])[0] == advice.best and len(advice.table) == len(advice.trials)
+    assert next(iter(advice.table["conf"])) == advice.best and len(advice.table) == len(advice.trials)
 
 
 def test_the_recorded_settings_come_out_as_recorded(advice):
