@@ -15,6 +15,8 @@ from workbench.levers import Spec, lever
 from workbench.structures.size_index import NONE
 
 INTERVALS = 16
+LEAST_SPLIT = 20
+"""What PyTorch takes as max_split_size_mb at the least."""
 UNKNOWN_CARD = 1 << 40
 """For how large a card expandable segments reserve addresses where the card is not known: 1 TiB."""
 
@@ -76,10 +78,6 @@ class AllocatorSettings(Spec):
     )
 
     def check(self) -> None:
-        if self.max_split_size_mb and self.max_split_size_mb < 20:
-            raise InputError(
-                f"max_split_size_mb must be 0 (no limit) or at least 20. Got {self.max_split_size_mb}. Nearest: 20."
-            )
         wrong = [it for it in self.roundup_power2_divisions if it < 0 or it & (it - 1)]
         if wrong or len(self.roundup_power2_divisions) != INTERVALS:
             raise InputError(
@@ -119,6 +117,7 @@ class AllocatorSettings(Spec):
         found: dict[str, Any] = dict(values)
         for key, value in _pairs(conf):
             if key in _READ:
+                _check_split(key, value)
                 found[_LEVER_OF.get(key, key)] = _read(key, value)
         return cls(**found)
 
@@ -180,6 +179,11 @@ _IN_CONF = (
 )
 _LEVER_OF = {"per_process_memory_fraction": "per_process_fraction"}
 _READ = (*_IN_CONF, "roundup_power2_divisions", *_LEVER_OF)
+
+
+def _check_split(key: str, value: str) -> None:
+    if key == "max_split_size_mb" and value.isdigit() and int(value) < LEAST_SPLIT:
+        raise InputError(f"max_split_size_mb must be at least {LEAST_SPLIT}. Got {value}. Nearest: {LEAST_SPLIT}.")
 
 
 def _with_an_eighth(size: int) -> int:
