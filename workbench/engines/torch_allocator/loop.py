@@ -23,6 +23,7 @@ from workbench.engines.torch_allocator.state import (
     REFUSED,
     RESERVED,
     ROW,
+    SEARCHED_BEFORE,
     SPARE,
     STATUS,
     STOPPED,
@@ -66,7 +67,8 @@ def serve(requests: Requests, supply: Supply, rules: Rules, state: State, row: i
     """Serve one request."""
     kind, handle = requests.kind[row], requests.handle[row]
     if kind == ALLOC:
-        block = allocate(rules, supply, state, requests.owner[row], requests.size[row])
+        searched = requests.address[row] == SEARCHED_BEFORE
+        block = allocate(rules, supply, state, requests.owner[row], requests.size[row], searched)
         state.block_of[handle] = block
         if block == NONE:
             note_refusal(state, row)

@@ -25,11 +25,13 @@ from workbench.structures.size_index import ADDRESS, AFTER, NONE, SIZE, smallest
 
 
 @routine
-def allocate(rules: Rules, supply: Supply, state: State, owner: int, asked: int) -> int:
-    """Return the block that serves a request, -1 = out of memory."""
+def allocate(rules: Rules, supply: Supply, state: State, owner: int, asked: int, searched: bool) -> int:
+    """Return the block that serves a request, -1 = out of memory; none is looked for among the free ones if they were
+    `searched` before.
+    """
     size = block_size(rules, asked)
     pool = 2 * owner + int(size <= SMALL_SIZE)
-    block = find(rules, state, pool, size)
+    block = NONE if searched else find(rules, state, pool, size)
     if block == NONE:
         block = obtain(rules, supply, state, pool, size)
     if block == NONE:

@@ -20,6 +20,9 @@ ALLOC, FREE, DEFER, COMPLETE, EMPTY_CACHE, GIVE_BACK, MAKE_FREEABLE = range(7)
 """What a row asks: a block; a block back; a block back that a stream still uses, and the end of that use; all cached
 segments back to the driver; one segment back; that a private pool's segments may go back from now on."""
 
+SEARCHED_BEFORE = -2
+"""As the address of an allocation: its search failed before memory went back, and there is no second one."""
+
 KIND, BORN = 6, 7
 """Where a block's node has its state, and how often its pool had been searched when it became free."""
 CACHED, IN_USE, AWAITED, UNMAPPED = range(4)
@@ -46,7 +49,7 @@ class Requests(NamedTuple):
     owner: np.ndarray
     """int64[rows], the stream and private pool, as one number."""
     address: np.ndarray
-    """int64[rows], of `GIVE_BACK`: which segment."""
+    """int64[rows], of `GIVE_BACK`: which segment; of `ALLOC`: -1, or `SEARCHED_BEFORE`."""
 
 
 class Supply(NamedTuple):

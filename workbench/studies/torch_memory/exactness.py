@@ -101,11 +101,11 @@ def exactness_of(recording: Recording, played: Played) -> Exactness:
     asked = recording.expected >= 0
     grown = played.calls[played.calls[:, 2] > 0][:, :3]
     own = Counter(map(tuple, grown.tolist()))
-    told = Counter(
-        zip(*(c.tolist() for c in (recording.supply.row, recording.supply.address, recording.supply.size)), strict=True)
-    )
+    supply = recording.supply
+    columns = (column[recording.implied :].tolist() for column in (supply.row, supply.address, supply.size))
+    told = Counter(zip(*columns, strict=True))
     return Exactness(
-        segment_allocs=len(recording.supply.row),
+        segment_allocs=told.total(),
         segment_allocs_reproduced=(own & told).total(),
         allocs=int(asked.sum()),
         addresses_reproduced=int(np.count_nonzero(played.placed[asked] == recording.expected[asked])),

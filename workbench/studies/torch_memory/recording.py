@@ -41,6 +41,8 @@ class Recording(NamedTuple):
     expected: np.ndarray
     """int64[rows], the address that an allocation got, -1 of other rows."""
     supply: Supply
+    implied: int
+    """How many of the supplied segments, the first ones, have no event: theirs is cut off."""
     start: Start
     private: np.ndarray
     """int64[owners], the number of each owner's private pool."""
@@ -88,6 +90,7 @@ def recording_of(log: AllocatorLog, assumed: Mapping[int, int] = NO_ENDS) -> Rec
         event=columns[5],
         expected=columns[6],
         supply=Supply(*(supplied or [np.zeros(0, np.int64)] * 3)),
+        implied=len(fresh),
         start=start,
         failed=failed,
         failed_owner=failed_owner,
@@ -161,6 +164,8 @@ class _Table:
         self._next = len(handles)
         self._waiting: list[tuple[int, int]] = []
         self._emptied = False
+        self._searched = False
+        """Whether memory went back right before the driver gave some: then what is free was searched before that."""
 
     def walk(self) -> None:
         """Take every event."""
@@ -177,12 +182,14 @@ class _Table:
             elif action == FREE_COMPLETED:
                 self._release(at, address, rows.FREE)
             elif action in (SEGMENT_ALLOC, SEGMENT_MAP):
+                self._searched = self._searched or self._emptied
                 self._waiting.append((size, address))
             elif action == SEGMENT_FREE:
                 owner = self._owners.number(stream, address, at)
                 self.rows.append((rows.GIVE_BACK, int(size == SMALL_BUFFER), size, owner, address, at, -1))
             elif action == OOM:
                 self._waiting.clear()
+                self._searched = False
             elif action == SEGMENT_UNMAP and not self._emptied:
                 self.rows.append((rows.EMPTY_CACHE, 0, 0, 0, -1, at, -1))
             self._emptied = action in (SEGMENT_FREE, SEGMENT_UNMAP)
@@ -191,7 +198,9 @@ class _Table:
         owner = self._owners.number(stream, address, at)
         self.supplied += [(len(self.rows), *it) for it in self._waiting]
         self._waiting.clear()
-        self.rows.append((rows.ALLOC, self._next, size, owner, -1, at, address))
+        searched = rows.SEARCHED_BEFORE if self._searched else -1
+        self._searched = False
+        self.rows.append((rows.ALLOC, self._next, size, owner, searched, at, address))
         self._live[address] = self._next, owner
         self._next += 1
 
@@ -215,4 +224,5 @@ def without_releases(recording: Recording) -> tuple[Requests, np.ndarray]:
     follows[1:] = empties[1:] & empties[:-1] & (event[1:] == event[:-1] + 1)
     kind = np.where(gives, rows.EMPTY_CACHE, asked.kind)
     kept = ~follows
-    return Requests(kind[kept], *(column[kept] for column in asked[1:])), event[kept]
+    other = asked._replace(kind=kind, address=np.where(asked.kind == rows.ALLOC, -1, asked.address))
+    return Requests(*(column[kept] for column in other)), event[kept]
