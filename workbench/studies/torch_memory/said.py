@@ -37,7 +37,8 @@ def _best(advice: Advice) -> list[str]:
     if best.settings != own.settings:
         saved = own.reserved_peak_bytes - best.reserved_peak_bytes
         figures = f"{bytes_said(own.reserved_peak_bytes)}, {own.driver_calls:,} driver calls"
-        said.append(f"As recorded ({own.conf or 'defaults'}): {figures}; the best saves {bytes_said(max(saved, 0))}.")
+        how = "As recorded" if advice.is_whole else "Under the recorded settings, started anew"
+        said.append(f"{how} ({own.conf or 'defaults'}): {figures}; the best saves {bytes_said(max(saved, 0))}.")
     else:
         said.append("Nothing that was tried reserves less than the recorded settings.")
     return said
