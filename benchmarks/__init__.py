@@ -18,6 +18,7 @@ BENCHMARKS = {
     "dispatch_full": "benchmarks.dispatch_full:dispatch_full",
     "pool_replay": "benchmarks.pool_replay:pool_replay",
     "pool_replay_growth": "benchmarks.pool_replay:pool_replay_growth",
+    "torch_allocator": "benchmarks.torch_allocator:torch_allocator",
     "dispatch_full_256": "benchmarks.dispatch_full:dispatch_full_256",
     "malloc_warp": "benchmarks.malloc_warp:malloc_warp",
     "probe_exact_128": "benchmarks.probe_exact_128:probe_exact_128",

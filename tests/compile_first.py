@@ -33,13 +33,31 @@ def compile_engine(engine: str) -> str:
     return "; ".join(row.error for results in found for row in results.failures)
 
 
+def compile_allocator() -> str:
+    """Replay one request by PyTorch's rules; what went wrong is raised."""
+    import numpy as np
+
+    from workbench.engines.torch_allocator.address_plan import planned_bytes
+    from workbench.engines.torch_allocator.layout import NOTHING
+    from workbench.engines.torch_allocator.play import play
+    from workbench.engines.torch_allocator.settings import AllocatorSettings
+    from workbench.engines.torch_allocator.state import Requests
+
+    one = Requests(*(np.array([value]) for value in (0, 0, 512, 0, -1)))
+    play(one, AllocatorSettings().rules(np.zeros(1)), NOTHING)
+    planned_bytes(*(np.array([value]) for value in (0, 1, 512)))
+    return ""
+
+
 def main() -> None:
     """Compile all of them, and say what went wrong."""
     longest_first = sorted(USUAL_SECONDS, key=lambda engine: -USUAL_SECONDS[engine])
     workers = min(len(os.sched_getaffinity(0)), len(longest_first))
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        allocator = pool.submit(compile_allocator)
         for engine, problem in zip(longest_first, pool.map(compile_engine, longest_first), strict=True):
             assert not problem, f"{engine}: {problem}"
+        allocator.result()
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ _BASES = {
 
 _WORDS = {
     "Results": "workbench.api",
+    "advise": "workbench.studies.torch_memory",
     "figure": "workbench.api",
     "open_results": "workbench.api",
     "planned": "workbench.api",

@@ -95,7 +95,7 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["rnu"], "unknown command 'rnu'; there are bench,"),
+        (["rnu"], "unknown command 'rnu'; there are advise, bench,"),
         (["plan"], "the following arguments are required: SWEEP"),
         (["plan", "absent.yaml"], "absent.yaml: cannot be read (No such file or directory)."),
         (["plan", "drain.yaml", "--set", "policy"], "--set takes PATH=VALUE"),

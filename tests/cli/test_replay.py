@@ -5,7 +5,10 @@ import pickle
 
 import pytest
 
+from tests.oracles.torch_allocator import Rules
 from tests.recorded_snapshots import Recorder
+from tests.recorded_torch import Recorder as TorchRecorder
+from tests.recorded_torch import exercised
 from workbench.cli import main
 from workbench.policies.policy import policies
 from workbench.studies.pool.replay import known_caches
@@ -72,7 +75,8 @@ def test_for_a_person_bytes_have_units(snapshot, capsys):
     rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[1:]}
     assert rows["no_cache"] == ["78.2", "MiB", "78.2", "MiB", "0.0%", "60", "0.0%", "0", "B", "0"]
     assert rows["recorded"][-4:] == ["-", "0", "B", "1"]
-    assert len(out.splitlines()) == 4
+    assert len(out.splitlines()) == 5
+    assert "segment allocations reproduced 4 of 34, addresses 10 of 40" in out
 
 
 class Asks:
@@ -117,3 +121,48 @@ def test_a_mistake_is_one_sentence(snapshot, tmp_path, capsys, content, words, s
     out, err = capsys.readouterr()
     assert says in err and err.count("\n") == 1 and "executed" not in out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["own", "own.pickle"]
+
+
+@pytest.fixture
+def warm(tmp_path):
+    """A program of two streams whose ring kept the last 300 events: much was live and cached before."""
+    made = exercised(TorchRecorder(Rules(), ((0, (0, 0)), (64, (0, 0))), 4), 400, 4)
+    place = tmp_path / "warm.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot(300)))
+    return place, made
+
+
+def test_the_replay_starts_as_the_recording_started_and_says_how_exact_it_is(warm, capsys):
+    place, made = warm
+    found = said([place], capsys)
+    events = made.events[-300:]
+    allocs = sum(event["action"] == "alloc" for event in events)
+    segments = sum(event["action"] == "segment_alloc" for event in events)
+    assert found["exactness"] == {
+        "segment_allocs": segments,
+        "segment_allocs_reproduced": segments,
+        "allocs": allocs,
+        "addresses_reproduced": allocs,
+    }
+    calls = sum(event["action"].startswith("segment_") for event in events)
+    caches = {row["policy"]: row for row in found["caches"]}
+    assert found["recorded"]["driver_calls"] == caches["pytorch_caching"]["driver_calls"] == calls
+    assert found["recorded"]["reserved_peak_bytes"] == caches["pytorch_caching"]["reserved_peak_bytes"]
+    frees = sum(event["action"] == "free_completed" for event in events)
+    assert caches["no_cache"]["driver_calls"] == allocs + frees, "what was live before is not part of the window"
+
+
+def test_a_person_reads_how_exact_it_is(warm, capsys):
+    assert main(["replay", str(warm[0]), "--cache", "pytorch_caching", *ON]) == 0
+    out = capsys.readouterr().out
+    assert "PyTorch's own rules from where the recording began: segment allocations reproduced " in out
+    assert "--before with_cache" not in out
+
+
+def test_a_history_of_one_event_is_a_sentence(tmp_path, capsys):
+    made = Recorder()
+    made.alloc(0, 5000)
+    place = tmp_path / "one.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot()))
+    assert main(["replay", str(place), *ON]) == 2
+    assert "its history holds one event of an allocation, which is nothing to replay" in capsys.readouterr().err

@@ -31,7 +31,9 @@ def answer(client, held, what, words):
     if what == "write":
         region.memory[: len(words[1])] = words[1].encode()
     elif what == "free":
+        left = bytes(region.memory[:8]).rstrip(b"\0").decode()
         client.free(region)
+        return left
     return bytes(region.memory[:8]).rstrip(b"\0").decode()
 
 

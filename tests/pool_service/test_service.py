@@ -121,7 +121,9 @@ def test_a_release_that_nobody_waits_for_goes_with_the_next_request(folder):
         client.free_later(gone)
         assert watch.state("gpu0")[0] == 300
         with pytest.raises(Refused, match="it was freed already, or never given"):
-            client.free_later(client.pointer(gone))
+            client.free_later(gone)
+        with pytest.raises(ValueError, match="released memoryview"):
+            client.pointer(gone)
         assert client.alloc(200).id == gone.id, "it was free before the allocation was served"
         client.free_later(client.pointer(kept))
         assert client.state("gpu0")[0] == watch.state("gpu0")[0] == 200
@@ -234,6 +236,7 @@ def test_a_folder_that_others_may_write_to_is_refused(folder):
     with pytest.raises(InputError, match="is too long for a socket"):
         ServiceFolder("x" * 120)
     folder.chmod(0o700)
+    os.close(ServiceFolder(folder).lock())
     (folder / "service.json").write_text(json.dumps([1]))
     with pytest.raises(InputError, match="is damaged; clear the folder with --clear"):
         ServiceFolder(folder).description()

@@ -94,6 +94,7 @@ def test_a_service_may_end_while_it_makes_its_arenas(folder):
     for made in (0, 1):
         place = ServiceFolder(folder)
         place.make()
+        os.close(place.lock())
         said = place.describe(["cpu0", "gpu0", "gpu1"], [1 << 20] * 3)
         for name in said.arenas[:made]:
             detach_arena(make_arena(name, 4096))

@@ -34,6 +34,7 @@ COMMANDS = {
     "schema": "schema",
     "import": "import_trace",
     "replay": "replay",
+    "advise": "advise",
     "new-policy": "new_policy",
     "dashboard": "dashboard",
     "lab": "lab",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from workbench.api import Results
     from workbench.studies.pool import Replayed
+    from workbench.studies.torch_memory import CacheRow, SnapshotReplay
 
 WITH_LENDING = ("local_only", "max_bandwidth")
 """Who lends on cards of another size, unless --target says it: nobody, and the document's first rule."""
@@ -55,13 +56,45 @@ def run(given: argparse.Namespace) -> int:
     sweep, progress = _sweep(given), Bar(quiet=given.json)
     if given.csv and not Path(given.csv).absolute().parent.is_dir():
         raise InputError(f"--csv: the folder of {given.csv} does not exist; make it, or name another file.")
+    exact = _exact(sweep, given.device)
     results = run_sweep(sweep, given.out, set=levers_of(given.set), workers=given.workers, progress=progress)
     rows = replayed(results)
+    if exact is not None:
+        rows = _with_exact(rows, exact, alone=given.card_bytes is None and not given.target and given.before == "ask")
     figures = _drawn(results, Path(given.figure)) if given.figure else []
     if given.csv:
         _write_csv(rows, Path(given.csv))
-    _report(given, results, rows, figures)
+    _report(given, results, rows, figures, exact)
     return SOME_FAILED if results.failures else DONE
+
+
+def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
+    """The replay by PyTorch's own rules from where the recording began; None if the trace is no memory snapshot."""
+    from workbench.studies.torch_memory import replay_of_file
+    from workbench.workloads.read import read_workload
+
+    workload: Any = read_workload(sweep["workload"], wants="pool_requests")
+    return replay_of_file(workload.found(), device)
+
+
+def _with_exact(rows: list[Replayed], exact: SnapshotReplay, alone: bool) -> list[Replayed]:
+    """The rows with what was recorded over the recorded window, and, on a card of its own, PyTorch's caches exactly."""
+    from workbench.studies.torch_memory import exact_rows
+
+    own = exact_rows(exact) if alone else {}
+    allocations = max(exact.exactness.allocs, 1)
+    return [_exactly(row, own[row.policy], allocations) if row.policy in own else row for row in rows]
+
+
+def _exactly(row: Replayed, own: CacheRow, allocations: int) -> Replayed:
+    return row._replace(
+        reserved_peak_bytes=float(own.reserved_peak_bytes),
+        active_peak_bytes=float(own.active_peak_bytes),
+        fragmentation=1 - own.active_peak_bytes / max(own.reserved_peak_bytes, 1),
+        driver_calls=float(own.driver_calls),
+        cache_hit_rate=1 - min(own.driver_calls / allocations, 1),
+        refused=float(own.refused),
+    )
 
 
 def _sweep(given: argparse.Namespace) -> dict[str, Any]:
@@ -99,24 +132,30 @@ def _drawn(results: Results, folder: Path) -> list[Path]:
 
 
 _LUMPED = "The trace does not tell which blocks were live before it: one block a card stands for them, {size} in all."
-_COLD = (
-    "The recorded allocator began with {size} cached and the pools here with none: --before with_cache lets them begin "
-    "as full."
-)
+_COLD = "The recorded allocator began with {size} cached; {these}."
 
 
-def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], figures: list[Path]) -> None:
+def _report(
+    given: argparse.Namespace,
+    results: Results,
+    rows: list[Replayed],
+    figures: list[Path],
+    exact: SnapshotReplay | None,
+) -> None:
     facts = _facts(given, results)
     failed = [{"run_id": row.id, "error": row.error} for row in results.failures]
     if given.json:
         policies = {"policies": [row._asdict() for row in rows], "failed": failed}
-        say_json({**facts, **policies, "folder": given.out, "figures": [str(path) for path in figures]})
+        window = _window(rows, exact)
+        say_json({**facts, **window, **policies, "folder": given.out, "figures": [str(path) for path in figures]})
         return
     print(
         f"{facts['trace']}: {facts['requests']} requests, {facts['allocations']} of them allocations; {facts['board']}"
     )
     say_table(_said(rows))
-    _note_what_was_before(given, facts)
+    if exact is not None:
+        print(f"PyTorch's own rules from where the recording began: {exact.exactness}.")
+    _note_what_was_before(given, facts, exact)
     for one in failed:
         print(f"failed: {one['error']}")
     if given.out:
@@ -126,14 +165,37 @@ def _report(given: argparse.Namespace, results: Results, rows: list[Replayed], f
             print(f"figure: {path}")
 
 
-def _note_what_was_before(given: argparse.Namespace, facts: dict[str, Any]) -> None:
+def _window(rows: list[Replayed], exact: SnapshotReplay | None) -> dict[str, Any]:
+    """What was recorded and what each cache did between the first and the last event."""
+    told = {row.policy: {name: _whole(getattr(row, name)) for name in _WINDOW} for row in rows}
+    recorded = told.pop("recorded", None)
+    return {
+        "exactness": exact.exactness._asdict() if exact else None,
+        "recorded": exact.recorded._asdict() if exact else recorded,
+        "caches": [{"policy": policy, **figures} for policy, figures in told.items()],
+    }
+
+
+_WINDOW = ("reserved_peak_bytes", "active_peak_bytes", "driver_calls", "refused")
+
+
+def _whole(number: float) -> int | None:
+    """A count as JSON writes it, nothing where it is not known."""
+    return None if number != number else round(number)
+
+
+def _note_what_was_before(given: argparse.Namespace, facts: dict[str, Any], exact: SnapshotReplay | None) -> None:
     """Say in which way the pools here did not begin as the recorded allocator did."""
     from workbench.units import bytes_said
 
     if facts["lumped_before_bytes"] and given.before != "leave_out":
         print(_LUMPED.format(size=bytes_said(facts["lumped_before_bytes"])))
     if facts["cached_before_bytes"] and given.before != "with_cache":
-        print(_COLD.format(size=bytes_said(facts["cached_before_bytes"])))
+        others = "the caches that are not PyTorch's begin with what was live alone"
+        these = (
+            others if exact else "the pools here begin with what was live alone, so what they reserve is a lower bound"
+        )
+        print(_COLD.format(size=bytes_said(facts["cached_before_bytes"]), these=these))
 
 
 def _facts(given: argparse.Namespace, results: Results) -> dict[str, Any]:

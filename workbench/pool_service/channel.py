@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import struct
 import threading
 import time
 from collections import deque
@@ -16,6 +17,8 @@ from workbench.pool_service.protocol import REPLY, REQUEST, Reply, Request
 from workbench.pool_service.refusals import Refused, refusal
 
 _PAUSE_S = 0.02
+_CREDENTIALS = struct.Struct("3i")
+"""What Linux tells of the process at the other end: its number, user and group."""
 _AT_ONCE = 512
 """Requests that are sent before their replies are read: the socket has room for these, so neither end waits for the
 other to read."""
@@ -176,6 +179,7 @@ class Channel:
             opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 opened.connect(str(self._folder.socket))
+                self._check_peer(opened)
                 return opened
             except (FileNotFoundError, ConnectionRefusedError):
                 opened.close()
@@ -188,6 +192,13 @@ class Channel:
             except OSError as problem:
                 opened.close()
                 raise Refused(f"{self._folder.path}: there is no service ({problem.strerror}).") from None
+
+    def _check_peer(self, opened: socket.socket) -> None:
+        """Refuse a service that another user runs."""
+        told = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        if _CREDENTIALS.unpack(told)[1] != os.geteuid():
+            opened.close()
+            raise Refused(f"{self._folder.path}: the service belongs to another user.")
 
     def _hello(self) -> None:
         """Say who is there; a service that closes the connection serves another user."""

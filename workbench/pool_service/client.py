@@ -7,12 +7,14 @@ again for what was not answered.
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
-from workbench.errors import unknown_name
+from workbench.errors import InputError, unknown_name
 from workbench.pool_service import protocol
 from workbench.pool_service.arenas import attach_arena, detach_arena, memory_of
 from workbench.pool_service.asked import ANY, whole_number
@@ -70,7 +72,14 @@ class PoolClient:
 
     def __init__(self, folder: Path | str, card: str = "", patience_s: float = 5.0) -> None:
         place = ServiceFolder(folder)
+        try:
+            place.check_owner()
+        except InputError as wrong:
+            raise Refused(str(wrong)) from None
         self._serial = 0
+        self._views: dict[int, list[tuple[memoryview, weakref.ref[Any]]]] = {}
+        """What the application was given of each region, released when it is freed, and what lives as long as anything
+        that was made of it."""
         self._arenas: dict[int, SharedMemory] = {}
         self._pointers: dict[int, int] = {}
         """The identifier of each region of which the application asked for the address (spec 5, R26)."""
@@ -123,16 +132,21 @@ class PoolClient:
     def free(self, region: Region | int) -> None:
         """Let go of a region, by what `alloc` gave, its identifier, or the address of its memory (`pointer`).
 
+        Its views raise `ValueError` from then on: the bytes are the next client's.
+
         Raises
         ------
         Refused
             This client does not hold it (any more).
+        InputError
+            An array or another view that was made of its memory is still there; nothing was given back.
         """
         self.free_many([region])
 
     def free_many(self, regions: Iterable[Region | int]) -> None:
         """Let go of several regions at once; the first that is refused is told, after all of them were asked for."""
         names = [self._named(region) for region in regions]
+        self._release_views(names)
         self._let_go_of(names)
         replies = self._channel.ask([(protocol.FREE, 0, name, 0) for name in names])
         for reply, name in zip(replies, names, strict=True):
@@ -150,6 +164,7 @@ class PoolClient:
         name = self._named(region)
         if name not in self._held:
             raise refusal((protocol.UNKNOWN_REGION, 0, name, 0), name)
+        self._release_views([name])
         self._let_go_of([name])
         self._channel.later((protocol.FREE, 0, name, 0))
 
@@ -213,7 +228,10 @@ class PoolClient:
             self._arenas[card] = arena
         _, offset = protocol.place_of(region)
         self._held.add(region)
-        return Region(region, self.cards[card], memory_of(self._arenas[card])[offset : offset + size])
+        bytes_of = (ctypes.c_char * size).from_buffer(memory_of(self._arenas[card]), offset)
+        view = memoryview(bytes_of).cast("B")
+        self._views.setdefault(region, []).append((view, weakref.ref(bytes_of)))
+        return Region(region, self.cards[card], view)
 
     def _named(self, region: Region | int) -> int:
         """The identifier of what an application calls a region."""
@@ -221,6 +239,19 @@ class PoolClient:
             return region.id
         number = whole_number("a region", region, ANY)
         return self._pointers.get(number, number)
+
+    def _release_views(self, names: Iterable[int]) -> None:
+        """Take back what the application was given of regions, so that it cannot write into the next client's."""
+        for name in names:
+            for view, used in self._views.get(name, []):
+                with suppress(BufferError):
+                    view.release()
+                if used() is not None:
+                    raise InputError(
+                        f"an array or a view of region {name} is still in use, and would write into the next client's "
+                        "memory; let go of it (del) before the region is freed."
+                    )
+            self._views.pop(name, None)
 
     def _let_go_of(self, names: Iterable[int]) -> None:
         """This client no longer holds these."""

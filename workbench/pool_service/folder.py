@@ -16,6 +16,10 @@ from workbench.pool_service.arenas import attach_arena, detach_arena, unlink_are
 
 _MOST_PATH = 100
 """A socket's path has 108 bytes on Linux."""
+_OWN = ("lock", "socket", "journal", "journal.new", "service.json", "service.new")
+"""What a service makes in its folder."""
+_MARK = b"the lock of a workbench pool service\n"
+"""What its lock holds: a folder without it is nobody's, or somebody's own."""
 
 
 class Description(NamedTuple):
@@ -52,8 +56,36 @@ class ServiceFolder:
             found = self.path.stat()
         except OSError as problem:
             raise InputError(f"{self.path}: is not to be had as a folder ({problem.strerror}).") from None
-        if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
+        if not self._belongs(found) or stat.S_IMODE(found.st_mode) & 0o022:
             raise InputError(f"{self.path}: must belong to you, and nobody else may write to it.")
+        self._check_contents()
+
+    def _belongs(self, found: os.stat_result) -> bool:
+        """Whether a folder is this user's, and a link that leads to it is too."""
+        return found.st_uid == os.geteuid() == self.path.lstat().st_uid
+
+    def _check_contents(self) -> None:
+        """Refuse a folder that holds anything but what a service made there."""
+        there = sorted(entry.name for entry in os.scandir(self.path))
+        used = self._lock.is_file() and self._lock.read_bytes()[: len(_MARK)] in (_MARK, b"")
+        others = [name for name in there if name not in _OWN or not used]
+        if others:
+            raise InputError(
+                f"{self.path}: holds {others[0]}, which is none of a service's files; name a new folder, a service "
+                "takes away what it finds in its own."
+            )
+
+    def check_owner(self) -> None:
+        """Refuse the folder of another user, before a client says anything to who serves there.
+
+        Raises
+        ------
+        InputError
+            The folder, or a link that leads to it, belongs to another user.
+        """
+        with suppress(FileNotFoundError):
+            if not self._belongs(self.path.stat()):
+                raise InputError(f"{self.path}: belongs to another user.")
 
     def unmake(self) -> None:
         """Nothing came of it: take away the folder that `make` made, with its lock; another's stays."""
@@ -72,7 +104,7 @@ class ServiceFolder:
             A service runs in it.
         """
         try:
-            held = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            held = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise InputError(f"{self._lock}: cannot be opened ({problem.strerror}).") from None
         try:
@@ -80,6 +112,8 @@ class ServiceFolder:
         except BlockingIOError:
             os.close(held)
             raise InputError(f"{self.path}: a service runs in this folder already.") from None
+        if not os.fstat(held).st_size:
+            os.write(held, _MARK)
         return held
 
     def describe(self, cards: list[str], sizes: list[int]) -> Description:

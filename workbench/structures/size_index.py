@@ -16,7 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.compiled import ALL_BITS, NO_BITS, ONE_BIT, apart, kernel, leading_zeros, left, routine, trailing_zeros
-from workbench.structures.wide_trees import HEAD, empty, first_at_least, largest_size, put, take_out, words_needed
+from workbench.structures.wide_trees import (
+    HEAD,
+    empty,
+    first_at_least,
+    first_from,
+    largest_size,
+    put,
+    take_out,
+    words_needed,
+)
 
 NONE, OUTSIDE = -1, -2
 LONE = -2
@@ -138,6 +147,28 @@ def smallest_at_least(roots: Any, filled: Any, nodes: Any, pool: int, size: int)
         return int(found)
     following = _next_class(filled, pool, kind + 1)
     return NONE if following == NONE else _first_of_class(roots, nodes, _root_of(pool, following), size)
+
+
+@routine
+def smallest_from(roots: Any, filled: Any, nodes: Any, pool: int, size: int, address: int) -> int:
+    """The first block of a pool from a size and address on, in the order of both; -1 = there is none."""
+    kind = class_of(size)
+    found = _first_of_class_from(roots, nodes, _root_of(pool, kind), size, address)
+    if found != NONE:
+        return int(found)
+    following = _next_class(filled, pool, kind + 1)
+    return NONE if following == NONE else _first_of_class(roots, nodes, _root_of(pool, following), size)
+
+
+@kernel
+def _first_of_class_from(roots: Any, nodes: Any, place: int, size: int, address: int) -> int:
+    """The first block from a size and address on of the class whose root is there, -1 = there is none."""
+    root = roots[place]
+    if root < NONE:
+        at = (LONE - root) * FIELDS
+        follows = nodes[at + SIZE] > size or (nodes[at + SIZE] == size and nodes[at + ADDRESS] >= address)
+        return int(LONE - root) if follows else NONE
+    return first_from(roots, place, size, address)
 
 
 @kernel

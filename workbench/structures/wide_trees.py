@@ -207,12 +207,18 @@ def take_out(trees: np.ndarray, root: int, size: int, address: int) -> bool:
 @kernel
 def first_at_least(trees: np.ndarray, root: int, size: int) -> int:
     """The number of the first entry of at least a size, -1 = there is none."""
+    return first_from(trees, root, size, NONE)
+
+
+@kernel
+def first_from(trees: np.ndarray, root: int, size: int, address: int) -> int:
+    """The number of the first entry from a size and address on, -1 = there is none."""
     node = trees[root]
     if node == NONE:
         return NONE
     while trees[node + BEHIND] == INNER:
-        node = trees[node + NUMBERS + max(_first_from(trees, node, size, NONE) - 1, 0)]
-    place = _first_from(trees, node, size, NONE)
+        node = trees[node + NUMBERS + max(_first_from(trees, node, size, address) - 1, 0)]
+    place = _first_from(trees, node, size, address)
     if trees[node + place] == ENDLESS:
         node, place = trees[node + BEHIND], 0
     return NONE if node == NONE else int(trees[node + NUMBERS + place])

@@ -18,6 +18,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.machine import Board
 from workbench.policies.catalogue import load_all
 from workbench.policies.policy import policies
+from workbench.records.pool import ROW
 from workbench.workloads.read import read_workload
 
 Before = Literal["ask", "leave_out", "with_cache"]
@@ -49,6 +50,7 @@ class Replayed(NamedTuple):
     fragmentation: float
     """1 - peak active / peak reserved."""
     driver_calls: float
+    """Between the first and the last event: not those for what was live before."""
     cache_hit_rate: float
     """Granted allocations that needed no driver call, as a share of the granted."""
     borrowed_peak_bytes: float
@@ -171,8 +173,27 @@ def replayed(runs: RunSet) -> list[Replayed]:
     setup: Any = runs.points[0].setup
     facts = setup.workload.facts(setup.machine)
     own = recorded_allocator(setup.workload)
-    rows = [_row(runs, point, facts) for point in runs.points]
+    before = calls_before(runs)
+    rows = [_row(runs, point, facts, before.get(runs.label(point), 0)) for point in runs.points]
     return [*([own] if own is not None else []), *(row for row in rows if row is not None)]
+
+
+def calls_before(runs: RunSet) -> dict[str, int]:
+    """Return how many calls of the driver each policy made for what was live before the first event of the trace.
+
+    Parameters
+    ----------
+    runs : RunSet
+        As of `replayed`.
+    """
+    setup: Any = runs.points[0].setup
+    before = setup.workload.facts(setup.machine)["allocations_from_before"]
+    if not before:
+        return {}
+    engine: Any = runs.plan.sweep.mechanism.engine
+    done = (point for point in runs.points if runs.values(point, "driver_calls_per_request"))
+    records = ((runs.label(point), engine.simulate(point.setup, runs.seeds[0])) for point in done)
+    return {label: int(np.count_nonzero(record.calls[:, ROW] < before)) for label, record in records}
 
 
 def recorded_allocator(workload: Any) -> Replayed | None:
@@ -197,14 +218,14 @@ def _most(over_time: np.ndarray | None) -> float:
     return math.nan if over_time is None else float(over_time.max(initial=0))
 
 
-def _row(runs: RunSet, point: Any, facts: dict[str, int]) -> Replayed | None:
+def _row(runs: RunSet, point: Any, facts: dict[str, int], before: int) -> Replayed | None:
     row = runs.rows.get(run_id(point.id, runs.seeds[0]))
     if row is None or row.status != "done":
         return None
     found = row.measures
     return Replayed(
         policy=runs.label(point),
-        driver_calls=round(found["driver_calls_per_request"] * facts["requests"]),
+        driver_calls=round(found["driver_calls_per_request"] * facts["requests"]) - before,
         refused=round((1 - found["completed_rate"]) * facts["allocations"]),
         **{name: found[name] for name in Replayed._fields if name in found},
     )

@@ -30,6 +30,11 @@ def as_one_sentence(source: Source, importer: str) -> Iterator[None]:
         yield
     except InputError:
         raise
+    except MemoryError:
+        raise InputError(
+            f"{source.where}: does not fit into this machine's memory as it is read; take a machine with more, or a "
+            "shorter recording."
+        ) from None
     except OverflowError:
         raise InputError(f"{source.where}: holds a number that does not fit in 64 bits; the file is damaged.") from None
     except (Exception, SystemExit) as problem:

@@ -13,10 +13,24 @@ from pathlib import Path
 from typing import IO
 
 from workbench.errors import InputError
+from workbench.units import bytes_said, parse_bytes
 
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 21
+MOST_BYTES = 16 << 30
+MOST_VARIABLE = "WORKBENCH_MOST_BYTES"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
+
+
+def most_bytes() -> int:
+    """Return how many bytes of one file are read into memory at most: 16 GiB or a quarter of it, the smaller.
+
+    The variable WORKBENCH_MOST_BYTES says another number, such as 64GiB.
+    """
+    named = os.environ.get(MOST_VARIABLE)
+    if named:
+        return parse_bytes(named, MOST_VARIABLE)
+    return min(MOST_BYTES, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4)
 
 
 class Source:
@@ -56,6 +70,18 @@ class Source:
             while piece := file.read(PIECE_BYTES):
                 yield piece
 
+    def _within(self, most: int) -> Iterator[bytes]:
+        """The pieces, as long as they are not larger together than may be unpacked."""
+        total = 0
+        for piece in self.pieces():
+            total += len(piece)
+            if total > most:
+                raise InputError(
+                    f"{self.where}: holds more than {bytes_said(most)} once it is decompressed, the most that is read "
+                    f"into memory; let {MOST_VARIABLE} say more, such as {MOST_VARIABLE}=64GiB."
+                )
+            yield piece
+
     def lines(self) -> Iterator[str]:
         """The contents as lines of text, ends kept; bytes that are not UTF-8 are replaced."""
         rest = b""
@@ -66,8 +92,14 @@ class Source:
             yield rest.decode(errors="replace")
 
     def whole(self) -> bytes:
-        """All of the contents."""
-        return b"".join(self.pieces())
+        """All of the contents.
+
+        Raises
+        ------
+        InputError
+            They are larger than `most_bytes` allows.
+        """
+        return b"".join(self._within(most_bytes()))
 
     def _opened(self) -> IO[bytes]:
         return self._open(self.path, "rb")  # type: ignore[operator]

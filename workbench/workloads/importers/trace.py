@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from workbench.workloads.allocations import AllocationTable
+from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.kernels import KernelTable
 
 
@@ -46,6 +47,8 @@ class Trace(NamedTuple):
     cards: tuple[Card, ...] = ()
     noted: Mapping[str, Any] = {}
     """Further facts of the format, in plain types."""
+    logs: tuple[AllocatorLog, ...] = ()
+    """What PyTorch's allocator of each card did, of a memory snapshot."""
 
     def facts(self) -> dict[str, Any]:
         """What the trace holds, in plain types: counts, sums and maxima, those that the format has.

@@ -1,0 +1,70 @@
+"""`workbench advise`: text, JSON, a page, CSV; mistakes in a sentence."""
+
+import json
+import pickle
+
+import pytest
+
+from tests.oracles.torch_allocator import Rules
+from tests.recorded_torch import Recorder, exercised
+from workbench.cli import main
+
+
+@pytest.fixture
+def snapshot(tmp_path):
+    place = tmp_path / "own.pickle"
+    place.write_bytes(pickle.dumps(exercised(Recorder(Rules(), seed=2), 150, 2).snapshot()))
+    return place
+
+
+def test_as_json_it_has_the_promised_keys(snapshot, capsys):
+    assert main(["advise", str(snapshot), "--card-bytes", "40GiB", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"conf", "reserved_peak_bytes"} <= set(found["best"])
+    assert found["best"] == found["settings"][0] and len(found["settings"]) > 30
+    assert found["active_peak_bytes"] <= found["offline_plan_bytes"] <= found["best"]["reserved_peak_bytes"]
+    assert found["smallest_card_bytes"] <= found["best"]["smallest_card_bytes"]
+    exactness = found["exactness"]
+    assert exactness["segment_allocs"] == exactness["segment_allocs_reproduced"] > 0
+    assert exactness["allocs"] == exactness["addresses_reproduced"] > 0
+    assert found["best"]["fits"] is True and found["card_bytes"] == 40 << 30
+    assert sum(holder["bytes"] for holder in found["holders"]) == sum(it["bytes"] for it in found["sizes"])
+
+
+def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_path, capsys):
+    page, table = tmp_path / "page.html", tmp_path / "rows.csv"
+    assert main(["advise", str(snapshot), "--html", str(page), "--csv", str(table)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "replayed by PyTorch's rules: segment allocations reproduced" in lines[0]
+    assert lines[1].startswith("Best: PYTORCH_ALLOC_CONF")
+    assert page.read_text().startswith("<!doctype html>")
+    assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,")
+
+
+def test_a_snapshot_without_a_history_is_read_as_it_stands(tmp_path, capsys):
+    place = tmp_path / "still.pickle"
+    place.write_bytes(pickle.dumps(exercised(Recorder(Rules()), 100, 1).snapshot()["segments"]))
+    assert main(["advise", str(place)]) == 0
+    assert "the segments of a moment and no history" in capsys.readouterr().out
+    assert main(["advise", str(place), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["history"] is False and found["reserved_bytes"] >= found["live_bytes"]
+    assert main(["advise", str(place), "--html", str(tmp_path / "no.html")]) == 2
+    assert not (tmp_path / "no.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["no_such.pickle"], "no_such.pickle"),
+        (["{own}", "--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB"),
+        (["{own}", "--html", "/no/such/page.html"], "the folder of /no/such/page.html does not exist"),
+        (["{log}"], "is no memory snapshot of PyTorch"),
+    ],
+)
+def test_a_mistake_is_one_sentence(snapshot, tmp_path, capsys, words, says):
+    log = tmp_path / "rmm.csv"
+    log.write_text("Thread,Time,Action,Pointer,Size,Stream\n1,9:00:00.0,allocate,0x1,2097152,0\n")
+    assert main(["advise", *(word.format(own=snapshot, log=log) for word in words)]) == 2
+    out, err = capsys.readouterr()
+    assert says in err and err.count("\n") == 1 and not out

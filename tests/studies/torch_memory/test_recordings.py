@@ -1,0 +1,140 @@
+"""Recordings replayed: every segment and every address, of the public snapshots and of made-up ones of every kind."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from tests import public_traces
+from tests.depth import thinned
+from tests.oracles.torch_allocator import MIB, UNLIMITED, Rules
+from tests.recorded_torch import Recorder, exercised
+from workbench.studies.torch_memory.exactness import exactness_of, replay_as_recorded, replay_of
+from workbench.studies.torch_memory.recording import recording_of, without_releases
+from workbench.workloads.importers import read_trace
+
+ONE, STREAMS = ((0, (0, 0)),), tuple((k * 0x5000, (0, 0)) for k in range(10))
+POOLS = ((0, (0, 0)), (7, (0, 0)), (0, (0, 1)), (7, (0, 1)), (9, (3, 0)))
+OVERSIZE = "oversize blocks on a full card"
+WAYS = {
+    "as PyTorch is": Rules(),
+    "max_split_size": Rules(max_split=24 * MIB),
+    "roundup": Rules(divisions=(4,) * 16),
+    "a full card": Rules(card=220 * MIB),
+    OVERSIZE: Rules(card=260 * MIB, max_split=20 * MIB, rounding=24 * MIB),
+}
+
+
+def logs_of(folder, snapshot):
+    place = folder / "made.pickle"
+    place.write_bytes(pickle.dumps(snapshot))
+    return read_trace(place).logs
+
+
+OWNERS = {"one stream": ONE, "ten streams": STREAMS, "private pools": POOLS}
+CASES = [(way, owners) for way in WAYS for owners in OWNERS if (way, owners) != (OVERSIZE, "private pools")]
+"""A private pool's segment that went back leaves no trace of its pool: an oversize block of one is not told."""
+
+
+@pytest.mark.parametrize("seed", thinned([*range(12), 129, 131, 144], 7))
+@pytest.mark.parametrize(("way", "owners"), CASES)
+def test_a_made_up_recording_is_replayed_exactly(tmp_path, way, owners, seed):
+    made = exercised(Recorder(WAYS[way], OWNERS[owners], seed), 400, seed)
+    for kept in (1 << 30, 300, 40):
+        (log,) = logs_of(tmp_path, made.snapshot(kept))
+        recording, played, found = replay_of(log)
+        assert found.is_exact, (kept, str(found))
+        assert found.allocs == sum(event["action"] == "alloc" for event in made.events[-kept:])
+        grown = [event for event in made.events[-kept:] if event["action"] == "segment_alloc"]
+        assert found.segment_allocs == len(grown)
+        assert played.reserved[-1] == made.reserved()
+        assert recording.is_whole == (kept > 400 * 4)
+
+
+def test_what_was_searched_before_a_flush_is_not_searched_again(tmp_path):
+    """pytorch#189504 as a recording: the flush makes the block that would serve, and a segment is got instead."""
+    made = Recorder(Rules(card=70 * MIB))
+    made.free(made.malloc(0, 40 * MIB))
+    made.malloc(0, 20 * MIB)
+    awaited = made.malloc(0, 20 * MIB)
+    made.free(made.malloc(0, 14 * MIB))
+    made.defer(awaited, 1)
+    made.malloc(0, 20 * MIB)
+    last = [event["action"] for event in made.events[-4:]]
+    assert last == ["free_completed", "segment_free", "segment_alloc", "alloc"]
+    (log,) = logs_of(tmp_path, made.snapshot())
+    found = replay_of(log).exactness
+    assert found.is_exact, str(found)
+
+
+def test_expandable_segments_are_replayed_from_their_own_beginning(tmp_path):
+    made = exercised(Recorder(Rules(expandable=True), STREAMS[:3], 5), 400, 5)
+    (log,) = logs_of(tmp_path, made.snapshot())
+    found = replay_of(log).exactness
+    assert found.is_exact, str(found)
+
+
+def test_a_replay_under_other_rules_is_not_exact_and_says_so(tmp_path):
+    made = exercised(Recorder(Rules(divisions=(2,) * 16), ONE, 3), 300, 3).snapshot()
+    made["allocator_settings"]["roundup_power2_divisions"] = {}
+    (log,) = logs_of(tmp_path, made)
+    recording = recording_of(log)
+    found = exactness_of(recording, replay_as_recorded(recording))
+    assert not found.is_exact and found.addresses_reproduced < found.allocs
+
+
+def test_what_went_back_segment_by_segment_is_one_request_for_other_settings(tmp_path):
+    made = Recorder(Rules())
+    held = [made.malloc(0, size) for size in (30 * MIB, 40 * MIB, 50 * MIB)]
+    for address in held:
+        made.free(address)
+    made.empty_cache()
+    made.malloc(0, 5)
+    (log,) = logs_of(tmp_path, made.snapshot())
+    recording = recording_of(log)
+    assert np.count_nonzero(recording.requests.kind == 5) == 3
+    assert without_releases(recording)[0].kind.tolist() == [0, 0, 0, 1, 1, 1, 4, 0]
+
+
+def test_a_ring_that_begins_behind_the_segment_of_its_first_allocation(tmp_path):
+    made = Recorder(Rules())
+    made.malloc(0, 30 * MIB)
+    snapshot = made.snapshot(1)
+    (log,) = logs_of(tmp_path, snapshot)
+    recording = recording_of(log)
+    assert recording.reserved_at_start == 30 * MIB and not recording.is_whole
+    assert str(exactness_of(recording, replay_as_recorded(recording))) == (
+        "segment allocations reproduced 0 of 0, addresses 1 of 1"
+    )
+
+
+def public(format_name):
+    """Snapshots of the folders of public traces, whether the catalogue lists them or not."""
+    found = {}
+    for folder in public_traces.FOLDERS:
+        facts = json.loads((folder / "facts.json").read_text())
+        found |= {file: (folder / file, told) for file, told in facts.items() if told["format"] == format_name}
+    return found
+
+
+PUBLIC = public("torch_snapshot")
+
+
+@pytest.mark.needs("public traces")
+@pytest.mark.parametrize("file", sorted(PUBLIC))
+def test_public_snapshots_come_out_to_the_byte(file):
+    place, told = PUBLIC[file]
+    (log,) = read_trace(place).logs
+    recording = recording_of(log)
+    played = replay_as_recorded(recording)
+    found = exactness_of(recording, played)
+    assert found.segment_allocs_reproduced == told["segment_allocs_reproducible"] == found.segment_allocs
+    assert found.addresses_reproduced == told["alloc_addresses_reproducible"] == found.allocs
+    assert recording.reserved_at_start == told["reserved_at_start"]
+    assert played.reserved_peak == told["reserved_peak_in_window"]
+    assert played.reserved[-1] == told["reserved_at_end"]
+
+
+def test_unlimited_is_what_both_sides_call_it():
+    assert UNLIMITED == 1 << 62

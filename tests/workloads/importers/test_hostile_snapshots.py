@@ -1,0 +1,67 @@
+"""Files that would take all memory or time: refused in one sentence, before they do."""
+
+import gzip
+import pickle
+import tracemalloc
+
+import pytest
+
+from tests.recorded_snapshots import Recorder
+from workbench.errors import InputError
+from workbench.workloads.importers import read_trace
+from workbench.workloads.importers.source import most_bytes
+
+
+def refused(place):
+    with pytest.raises(InputError) as said:
+        read_trace(place)
+    assert str(said.value).startswith(str(place)) and "\n" not in str(said.value)
+    return str(said.value)
+
+
+def test_nine_bytes_that_number_a_memo_take_no_memory(tmp_path):
+    place = tmp_path / "nine.pickle"
+    place.write_bytes(bytes.fromhex("80045d72000000102e"))
+    tracemalloc.start()
+    said = refused(place)
+    assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    tracemalloc.stop()
+    assert "is no whole pickle (byte 3: it numbers values higher than it has any)" in said
+
+
+def test_lists_that_are_named_again_and_again_are_counted_before_they_are_copied(tmp_path):
+    """A thousand cards whose history is the same list, which names one event a thousand times: in 20 kB."""
+    made = Recorder()
+    made.alloc(0, 5000)
+    snapshot = made.snapshot()
+    events = [snapshot["device_traces"][0][0]] * 5000
+    snapshot["device_traces"] = [events] * 5000
+    place = tmp_path / "shared.pickle"
+    place.write_bytes(pickle.dumps(snapshot))
+    assert place.stat().st_size < 50_000
+    assert "names the same lists again and again" in refused(place)
+
+
+def test_what_is_decompressed_has_a_limit(tmp_path, monkeypatch):
+    place = tmp_path / "bomb.pickle.gz"
+    place.write_bytes(gzip.compress(b"\x80\x04" + b"N0" * (8 << 20)))
+    monkeypatch.setenv("WORKBENCH_MOST_BYTES", "4MiB")
+    assert "holds more than 4 MiB once it is decompressed" in refused(place)
+    monkeypatch.setenv("WORKBENCH_MOST_BYTES", "plenty")
+    with pytest.raises(InputError, match="WORKBENCH_MOST_BYTES must be bytes such as 40GiB"):
+        most_bytes()
+    monkeypatch.delenv("WORKBENCH_MOST_BYTES")
+    assert 1 << 20 < most_bytes() <= 16 << 30
+
+
+def test_memory_that_runs_out_is_a_sentence(tmp_path, monkeypatch):
+    made = Recorder()
+    made.alloc(0, 5000)
+    place = tmp_path / "large.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot()))
+
+    def no_memory(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("workbench.workloads.importers.torch_snapshot.torch_logs", no_memory)
+    assert "does not fit into this machine's memory" in refused(place)

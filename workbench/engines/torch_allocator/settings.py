@@ -1,0 +1,259 @@
+"""What PYTORCH_ALLOC_CONF sets of PyTorch's caching allocator, as levers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from workbench.engines.torch_allocator.state import MIB, UNLIMITED, Rules
+from workbench.errors import InputError, shown
+from workbench.levers import Spec, lever
+from workbench.structures.size_index import NONE
+
+INTERVALS = 16
+LEAST_SPLIT = 20
+"""What PyTorch takes as max_split_size_mb at the least."""
+UNKNOWN_CARD = 1 << 40
+"""For how large a card expandable segments reserve addresses where the card is not known: 1 TiB."""
+
+
+class AllocatorSettings(Spec):
+    """The settings of PyTorch's caching allocator that decide what it gets from the driver.
+
+    Examples
+    --------
+    >>> AllocatorSettings(max_split_size_mb=128, expandable_segments=True).conf
+    'max_split_size_mb:128,expandable_segments:True'
+    >>> AllocatorSettings.parse("roundup_power2_divisions:[256:1,512:2,>:4]").roundup_power2_divisions[-1]
+    4
+
+    References
+    ----------
+    PyTorch, c10/core/AllocatorConfig.cpp; docs/source/notes/cuda.rst, "Optimizing memory usage with
+    PYTORCH_ALLOC_CONF".
+    """
+
+    max_split_size_mb: int = lever(
+        0, least=0, most=1 << 24, unit="MiB", description="blocks at least so large are not split; 0 = all may be"
+    )
+    max_non_split_rounding_mb: int = lever(
+        20,
+        least=20,
+        most=1 << 24,
+        unit="MiB",
+        description="by how much a block that may not be split may be too large for what it serves",
+    )
+    roundup_power2_divisions: tuple[int, ...] = lever(
+        (0,) * INTERVALS,
+        description="steps between two powers of two to which requests are rounded up, from below 2 MiB to 32 GiB and "
+        "more; 0 or 1 = to 512 B",
+    )
+    garbage_collection_threshold: float = lever(
+        0.0,
+        least=0,
+        most=0.999,
+        step=0.01,
+        description="share of the allowed memory above which idle segments go back; 0 = never, without "
+        "per_process_fraction too",
+    )
+    expandable_segments: bool = lever(False, description="whether segments grow page by page in reserved addresses")
+    large_segment_size_mb: int = lever(
+        20, least=10, most=1 << 20, unit="MiB", description="segment or page for requests above 1 MiB and below 10 MiB"
+    )
+    per_process_fraction: float = lever(
+        1.0,
+        least=0,
+        most=1,
+        step=0.01,
+        description="share of the card that the process may get (set_per_process_memory_fraction); 1 = no limit",
+    )
+    search_after_flush: bool = lever(
+        False,
+        description="whether free blocks are searched once more after all cached memory went back (PyTorch does not: "
+        "pytorch#189504)",
+    )
+
+    def check(self) -> None:
+        wrong = [it for it in self.roundup_power2_divisions if it < 0 or it & (it - 1)]
+        if wrong or len(self.roundup_power2_divisions) != INTERVALS:
+            raise InputError(
+                f"roundup_power2_divisions must be {INTERVALS} powers of two, or 0. "
+                f"Got {shown(list(self.roundup_power2_divisions))}."
+            )
+
+    @property
+    def conf(self) -> str:
+        """The value of PYTORCH_ALLOC_CONF that sets the same; what it cannot set is left out.
+
+        >>> AllocatorSettings(garbage_collection_threshold=0.8, per_process_fraction=0.9).conf
+        'garbage_collection_threshold:0.8'
+        """
+        said = [
+            f"{name}:{getattr(self, name)}" for name in _IN_CONF if getattr(self, name) != self.levers[name].default
+        ]
+        divisions = _divisions_said(self.roundup_power2_divisions)
+        return ",".join(said + ([f"roundup_power2_divisions:{divisions}"] if divisions else []))
+
+    @classmethod
+    def parse(cls, conf: str, **values: Any) -> AllocatorSettings:
+        """Read a value of PYTORCH_ALLOC_CONF as PyTorch does; what does not concern device memory is passed over.
+
+        Parameters
+        ----------
+        conf : str
+            Such as ``max_split_size_mb:128,roundup_power2_divisions:[256:1,>:4]``.
+        **values
+            Levers that the text does not set.
+
+        Raises
+        ------
+        InputError
+            A value is none that PyTorch takes.
+        """
+        found: dict[str, Any] = dict(values)
+        for key, value in _pairs(conf):
+            if key in _READ:
+                _check_split(key, value)
+                found[_LEVER_OF.get(key, key)] = _read(key, value)
+        return cls(**found)
+
+    @classmethod
+    def recorded(cls, told: Mapping[str, Any]) -> AllocatorSettings:
+        """Read what a snapshot says under `allocator_settings`; what it does not say is as PyTorch has it by default.
+
+        Examples
+        --------
+        >>> AllocatorSettings.recorded({"max_split_size": 134217728, "expandable_segments": True}).max_split_size_mb
+        128
+        """
+        conf = told.get("PYTORCH_CUDA_ALLOC_CONF") or told.get("PYTORCH_ALLOC_CONF") or ""
+        try:
+            settings = cls.parse(conf if isinstance(conf, str) else "")
+        except InputError:
+            settings = cls.parse("")
+        return settings.but(**{name: value for name, value in _told(told).items() if value is not None})
+
+    def rules(self, private: np.ndarray, card_bytes: int | None = None, stops: bool = False) -> Rules:
+        """Return the settings as the numbers that the loop works by.
+
+        Parameters
+        ----------
+        private : int64[owners]
+            The number of each owner's private pool, 0 = none.
+        card_bytes : int, optional
+            Bytes of the card that the allocator may get; without it the card never runs out, and what is a share of
+            the card has no effect.
+        stops : bool
+            Whether the first request that cannot be served ends the run.
+        """
+        card = UNLIMITED if card_bytes is None else card_bytes
+        limits = card_bytes is not None and self.per_process_fraction < 1
+        allowed = math.floor(self.per_process_fraction * card) if limits else NONE
+        collects = limits and self.garbage_collection_threshold > 0
+        return Rules(
+            max_split=self.max_split_size_mb * MIB or UNLIMITED,
+            rounding=self.max_non_split_rounding_mb * MIB,
+            collect_above=math.floor(self.garbage_collection_threshold * allowed) if collects else NONE,
+            allowed=allowed,
+            expandable=int(self.expandable_segments),
+            large_segment=self.large_segment_size_mb * MIB,
+            card=card,
+            reach=_with_an_eighth(UNKNOWN_CARD if card_bytes is None else card_bytes),
+            searches_again=int(self.search_after_flush),
+            stops=int(stops),
+            divisions=np.array(self.roundup_power2_divisions, np.int64),
+            private=np.ascontiguousarray(private, np.int64),
+        )
+
+
+_IN_CONF = (
+    "max_split_size_mb",
+    "max_non_split_rounding_mb",
+    "garbage_collection_threshold",
+    "expandable_segments",
+    "large_segment_size_mb",
+)
+_LEVER_OF = {"per_process_memory_fraction": "per_process_fraction"}
+_READ = (*_IN_CONF, "roundup_power2_divisions", *_LEVER_OF)
+
+
+def _check_split(key: str, value: str) -> None:
+    if key == "max_split_size_mb" and value.isdigit() and int(value) < LEAST_SPLIT:
+        raise InputError(f"max_split_size_mb must be at least {LEAST_SPLIT}. Got {value}. Nearest: {LEAST_SPLIT}.")
+
+
+def _with_an_eighth(size: int) -> int:
+    return size + size // 8
+
+
+def _divisions_said(divisions: tuple[int, ...]) -> str:
+    """One number where all are alike, else a list of where they change; empty if nothing is rounded.
+
+    The first size of a list stands for all smaller ones too, `>` for all larger ones than the last; what no size stands
+    for is not rounded.
+
+    >>> _divisions_said((16,) * 4 + (0,) * 12), _divisions_said((0,) * 8 + (4,) * 8)
+    ('[8:16]', '[128:0,>:4]')
+    """
+    if len(set(divisions)) == 1:
+        return str(divisions[0]) if divisions[0] > 1 else ""
+    first = next(k for k, it in enumerate(divisions) if it != divisions[0]) - 1
+    tail = INTERVALS - next(k for k, it in enumerate(divisions[::-1]) if it != divisions[-1])
+    middle = [f"{1 << k}:{divisions[k]}" for k in range(first + 1, tail) if divisions[k] or k == tail - 1]
+    end = [f">:{divisions[-1]}"] if divisions[-1] else []
+    return f"[{','.join([f'{1 << first}:{divisions[0]}', *middle, *end])}]"
+
+
+def _pairs(conf: str) -> list[tuple[str, str]]:
+    """The keys and values of a text; commas within brackets part no pairs."""
+    parts = re.findall(r"([^,:\[\]\s]+)\s*:\s*(\[[^\]]*\]|[^,\[\]]*)", conf)
+    return [(key, value.strip()) for key, value in parts]
+
+
+def _read(key: str, value: str) -> Any:
+    try:
+        if key == "roundup_power2_divisions":
+            return _divisions(value)
+        if key == "expandable_segments":
+            return {"True": True, "False": False}[value]
+        return float(value) if key in ("garbage_collection_threshold", "per_process_memory_fraction") else int(value)
+    except (ValueError, KeyError, IndexError):
+        raise InputError(f"{key} has a value that PyTorch does not take. Got {shown(value)}.") from None
+
+
+def _divisions(value: str) -> tuple[int, ...]:
+    """One number for all sizes, or a list of ``megabytes:number`` whose last may be ``>:number``."""
+    if not value.startswith("["):
+        return (int(value),) * INTERVALS
+    found, last = [0] * INTERVALS, -1
+    for part in value.strip("[]").split(","):
+        size, number = part.split(":")
+        if size.strip() == ">":
+            found[last + 1 :] = [int(number)] * (INTERVALS - last - 1)
+            break
+        place = min(int(size).bit_length() - 1, INTERVALS - 1)
+        if last < 0:
+            found[:place] = [int(number)] * place
+        found[place], last = int(number), place
+    return tuple(found)
+
+
+def _told(told: Mapping[str, Any]) -> dict[str, Any]:
+    """The levers that a snapshot tells, None = it does not."""
+    split, share = told.get("max_split_size"), told.get("garbage_collection_threshold")
+    grows, steps = told.get("expandable_segments"), told.get("roundup_power2_divisions")
+    return {
+        "max_split_size_mb": split // MIB if isinstance(split, int) and 20 * MIB <= split < 1 << 44 else None,
+        "garbage_collection_threshold": float(share) if isinstance(share, float) and 0 < share < 1 else None,
+        "expandable_segments": grows if isinstance(grows, bool) else None,
+        "roundup_power2_divisions": _steps_told(steps) if isinstance(steps, Mapping) else None,
+    }
+
+
+def _steps_told(steps: Mapping[Any, Any]) -> tuple[int, ...] | None:
+    found = tuple(steps.get(str(1 << k), 0) for k in range(INTERVALS))
+    return found if all(isinstance(it, int) and it >= 0 and not it & (it - 1) for it in found) else None

@@ -1,0 +1,155 @@
+"""The arrays of one replay: what is asked, by which rules, and the blocks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.structures.size_index import FIELDS, NONE, SizeIndex, new_size_index, with_room
+
+MIB = 1 << 20
+MIN_BLOCK, SMALL_SIZE, SMALL_BUFFER, MIN_LARGE, ROUND_LARGE = 512, MIB, 2 * MIB, 10 * MIB, 2 * MIB
+"""kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc and kRoundLarge of PyTorch."""
+UNLIMITED = 1 << 62
+"""As `max_split`: every block may be split; as `card`: the driver never runs out."""
+DEFAULT_POOL = 0
+"""The number of the private pool that is none."""
+
+ALLOC, FREE, DEFER, COMPLETE, EMPTY_CACHE, GIVE_BACK, MAKE_FREEABLE = range(7)
+"""What a row asks: a block; a block back; a block back that a stream still uses, and the end of that use; all cached
+segments back to the driver; one segment back; that a private pool's segments may go back from now on."""
+
+SEARCHED_BEFORE = -2
+"""As the address of an allocation: its search failed before memory went back, and there is no second one."""
+
+KIND, BORN = 6, 7
+"""Where a block's node has its state, and how often its pool had been searched when it became free."""
+CACHED, IN_USE, AWAITED, UNMAPPED = range(4)
+"""What a block is: free and backed by memory, allocated, free once a stream is done with it, a range of addresses."""
+
+SPARE, FRESH, ROW, STATUS, RESERVED, CALLS, NEXT_ADDRESS, SUPPLY, REFUSED, FIRST_REFUSED, FLUSHES, MAPPED = range(12)
+COUNTERS = 12
+"""Counters: blocks to be used again, blocks ever used, the next row, why the loop stopped, bytes got from the driver,
+driver calls, the next address that the driver gives, the next segment that is supplied, refused requests and the first
+of them, how often all cached memory went back for want of more, pages mapped."""
+DONE, NEEDS_ROOM, STOPPED = range(3)
+"""Why the loop stopped: no row is left, the arrays are too small for the next row, a request was refused."""
+
+
+class Requests(NamedTuple):
+    """What is asked; one row a request."""
+
+    kind: np.ndarray
+    """int64[rows], `ALLOC` ... `MAKE_FREEABLE`."""
+    handle: np.ndarray
+    """int64[rows], the number of the block."""
+    size: np.ndarray
+    """int64[rows], bytes asked for; of `GIVE_BACK` those of the segment."""
+    owner: np.ndarray
+    """int64[rows], the stream and private pool, as one number."""
+    address: np.ndarray
+    """int64[rows], of `GIVE_BACK`: which segment; of `ALLOC`: -1, or `SEARCHED_BEFORE`."""
+
+
+class Supply(NamedTuple):
+    """Where the driver gives segments, as far as that is known; in the order of rows."""
+
+    row: np.ndarray
+    """int64[segments], the request that needed it."""
+    size: np.ndarray
+    address: np.ndarray
+
+
+class Rules(NamedTuple):
+    """The settings as numbers."""
+
+    max_split: int
+    rounding: int
+    collect_above: int
+    """Bytes got from the driver from which on idle segments are collected, -1 = never."""
+    allowed: int
+    """Bytes that the process may get from the driver, -1 = no limit of its own."""
+    expandable: int
+    large_segment: int
+    card: int
+    """Bytes of the card."""
+    reach: int
+    """Bytes of addresses of an expandable segment."""
+    searches_again: int
+    stops: int
+    """1 = the first refused request ends the run."""
+    divisions: np.ndarray
+    """int64[16], of powers of two, from 1 MiB to 32 GiB."""
+    private: np.ndarray
+    """int64[owners], the number of each owner's private pool, 0 = none."""
+
+
+class State(NamedTuple):
+    """The allocator of one card."""
+
+    blocks: SizeIndex
+    spare: np.ndarray
+    """int64[capacity], numbers of blocks to be used again."""
+    base: np.ndarray
+    """int64[capacity], the first address of each block's expandable segment, -1 = it is in none."""
+    below: np.ndarray
+    """int64[capacity], the next unmapped range of the same pool."""
+    unmapped: np.ndarray
+    """int64[pools], the lowest unmapped range of each pool."""
+    searches: np.ndarray
+    """int64[private pools * 2], how often each was searched: large, small."""
+    freeable: np.ndarray
+    """int64[private pools], 1 = its segments may go back."""
+    block_of: np.ndarray
+    """int64[handles], the block of each live handle, -1 = none."""
+    counters: np.ndarray
+    placed: np.ndarray
+    """int64[rows], the address that an allocation got, -1 = none."""
+    reserved: np.ndarray
+    """int64[rows], bytes got from the driver after each row."""
+    calls: np.ndarray
+    """int64[capacity, 4]: row, address, bytes (below zero = given back), pages (0 = a segment of its own)."""
+
+
+def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int) -> State:
+    """An allocator that holds nothing, with room for so many blocks."""
+    counters = np.zeros(COUNTERS, np.int64)
+    counters[FIRST_REFUSED] = NONE
+    return State(
+        blocks=new_size_index(2 * owners, blocks),
+        spare=np.zeros(blocks, np.int64),
+        base=np.full(blocks, NONE),
+        below=np.full(blocks, NONE),
+        unmapped=np.full(2 * owners, NONE),
+        searches=np.zeros(2 * privates, np.int64),
+        freeable=np.concatenate([np.ones(1, np.int64), np.zeros(privates - 1, np.int64)]),
+        block_of=np.full(max(handles, 1), NONE),
+        counters=counters,
+        placed=np.full(rows, NONE),
+        reserved=np.zeros(rows, np.int64),
+        calls=np.zeros((blocks, 4), np.int64),
+    )
+
+
+def roomier(state: State) -> State:
+    """The same allocator in arrays for four times as many blocks and calls."""
+    capacity = 4 * state.spare.size
+    return state._replace(
+        blocks=with_room(state.blocks, state.unmapped.size, capacity),
+        spare=_longer(state.spare, capacity),
+        base=_longer(state.base, capacity),
+        below=_longer(state.below, capacity),
+        calls=_longer(state.calls, capacity),
+    )
+
+
+def _longer(array: np.ndarray, length: int) -> np.ndarray:
+    longer = np.full((length, *array.shape[1:]), NONE)
+    longer[: len(array)] = array
+    return longer
+
+
+def block_capacity(state: State) -> int:
+    """For how many blocks there is room."""
+    return state.blocks.nodes.size // FIELDS

@@ -1,0 +1,35 @@
+"""PyTorch's allocator from a memory snapshot: replayed to the byte, and under other settings."""
+
+from workbench.studies.torch_memory.advice import Advice, advice_or_still, advise
+from workbench.studies.torch_memory.exactness import Exactness, Replay, replay_of
+from workbench.studies.torch_memory.recording import Recording, recording_of
+from workbench.studies.torch_memory.replay import (
+    CacheRow,
+    Recorded,
+    SnapshotReplay,
+    exact_rows,
+    replay_of_file,
+    snapshot_replay,
+)
+from workbench.studies.torch_memory.still import Still
+from workbench.studies.torch_memory.trial import RunsOut, Trial
+
+__all__ = [
+    "Advice",
+    "CacheRow",
+    "Exactness",
+    "Recorded",
+    "Recording",
+    "Replay",
+    "RunsOut",
+    "SnapshotReplay",
+    "Still",
+    "Trial",
+    "advice_or_still",
+    "advise",
+    "exact_rows",
+    "recording_of",
+    "replay_of",
+    "replay_of_file",
+    "snapshot_replay",
+]

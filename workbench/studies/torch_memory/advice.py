@@ -1,0 +1,312 @@
+"""Which settings of PyTorch's allocator would have carried a recorded program, on which card: `workbench advise`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.engines.torch_allocator import state as rows
+from workbench.engines.torch_allocator.address_plan import MOST_BLOCKS, planned_bytes
+from workbench.engines.torch_allocator.settings import AllocatorSettings
+from workbench.errors import InputError
+from workbench.studies.torch_memory.asking import Asking, asking_of
+from workbench.studies.torch_memory.candidates import grid, proposed
+from workbench.studies.torch_memory.exactness import Exactness
+from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins, segments_at
+from workbench.studies.torch_memory.recording import Recording
+from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, reserved_by_event, snapshot_replay
+from workbench.studies.torch_memory.still import Still, still_of
+from workbench.studies.torch_memory.trial import Trial, on_card, tried, with_smallest_card
+from workbench.workloads.allocator_log import ALLOC, FREE_COMPLETED, OTHER, AllocatorLog
+from workbench.workloads.importers.bad_line import as_one_sentence
+from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.torch_snapshot import read_snapshot
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TRIALS, FEWEST, ROWS_IN_ALL = 60, 8, 4_000_000
+"""How many settings Optuna proposes at most and at least; fewer of a long history, so that all have so many rows."""
+MOST_ROWS = 400_000
+"""Requests up to which the smallest card is looked for under every setting; above it under the best and the own."""
+Say = Callable[[str], None]
+
+
+class Curve(NamedTuple):
+    """Bytes over the events of a history."""
+
+    name: str
+    bytes: np.ndarray
+
+
+class Failure(NamedTuple):
+    """A request that the recorded allocator could not serve."""
+
+    event: int
+    asked_bytes: int
+    reserved_bytes: int
+    """What the allocator held then, after all that was free had gone back."""
+    driver_free_bytes: int
+    """What the driver still had, -1 = not told."""
+
+
+class Advice:
+    """What a memory snapshot says about the settings of PyTorch's allocator.
+
+    `best` is the value of PYTORCH_ALLOC_CONF to set, `table` has a row a setting, `exactness` says how much of the
+    recording the replay reproduced: what the advice rests on. In a notebook it shows itself.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        found: SnapshotReplay,
+        asked: Sequence[Asking],
+        trials: Sequence[Trial],
+        plan_bytes: int,
+        card_bytes: int | None,
+    ) -> None:
+        self.path = path
+        self.replay = found
+        self.exactness: Exactness = found.exactness
+        self.recorded: Recorded = found.recorded
+        self.card_bytes = card_bytes
+        self.trials: list[Trial] = sorted(trials, key=_order)
+        self.active_peak_bytes = sum(int(one.live.max(initial=0)) for one in asked)
+        self.offline_plan_bytes = plan_bytes
+        self._asked = list(asked)
+
+    @property
+    def best(self) -> str:
+        """The value of PYTORCH_ALLOC_CONF under which the least is reserved; empty = PyTorch's defaults."""
+        return self.best_trial.conf
+
+    @property
+    def best_trial(self) -> Trial:
+        """The first of the settings: one that fits on the named card, with the least peak, the fewest driver calls."""
+        return self.trials[0]
+
+    @property
+    def own_trial(self) -> Trial:
+        """The settings that the program was recorded with."""
+        own = self.replay.replays[0].recording.settings
+        return next(trial for trial in self.trials if trial.settings == own)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the history begins with an allocator that held nothing, so that nothing before it is unknown."""
+        return self.replay.is_whole
+
+    @property
+    def smallest_card_bytes(self) -> int | None:
+        """The smallest card on which the program runs under any of the settings."""
+        return min((it.smallest_card_bytes for it in self.trials if it.smallest_card_bytes is not None), default=None)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The requests that the recorded allocator could not serve."""
+        return [failure for one in self.replay.replays for failure in _failures(one.recording)]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row a setting, the best first: what it reserves, driver calls, the smallest card, where it runs out."""
+        import pandas as pd
+
+        return pd.DataFrame([_flat(trial) for trial in self.trials])
+
+    def peak_segments(self) -> list[SegmentMap]:
+        """The recorded segments with their live blocks when most bytes were live, all cards together."""
+        return [it for one in self.replay.replays for it in segments_at(one.recording, _peak_event(one.recording))]
+
+    def holders(self) -> list[Holder]:
+        """Who asked for what was live at the peak."""
+        return by_site(self.peak_segments())
+
+    def sizes(self) -> list[Holder]:
+        """What was live at the peak by classes of size."""
+        return by_size(self.peak_segments())
+
+    def pins(self) -> list[Pin]:
+        """Which live blocks kept free bytes from going back when most was reserved."""
+        fullest = ((one.recording, _fullest_event(one.recording)) for one in self.replay.replays)
+        return pins(it for recording, event in fullest for it in segments_at(recording, event))
+
+    def curves(self) -> list[Curve]:
+        """Bytes over the events of the first card: live and reserved as recorded, reserved under the best setting."""
+        from workbench.studies.torch_memory.curves import curves_of
+
+        return curves_of(self.replay.replays[0].recording, self._asked[0], self.best_trial.settings)
+
+    def plain(self) -> dict[str, Any]:
+        """Everything as plain types, as `workbench advise --json` prints it."""
+        from workbench.studies.torch_memory.plain_advice import plain_advice
+
+        return plain_advice(self)
+
+    def sentences(self) -> list[str]:
+        """What came out, in words."""
+        from workbench.studies.torch_memory.said import sentences_of
+
+        return sentences_of(self)
+
+    def html(self) -> str:
+        """A page of its own that needs nothing else: curves, the map of segments at the peak, every setting."""
+        from workbench.studies.torch_memory.page import page_of
+
+        return page_of(self)
+
+    def _repr_html_(self) -> str:
+        from workbench.studies.torch_memory.page import notebook_of
+
+        return notebook_of(self)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())
+
+
+def _order(trial: Trial) -> tuple[Any, ...]:
+    return trial.fits is False, trial.reserved_peak_bytes, trial.driver_calls, len(trial.conf), trial.conf
+
+
+def _flat(trial: Trial) -> dict[str, Any]:
+    row = trial.row()
+    out = row.pop("runs_out")
+    told = out if isinstance(out, dict) else {}
+    return {**row, "runs_out_at_event": told.get("event"), "runs_out_asked_bytes": told.get("asked_bytes")}
+
+
+def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = None) -> Advice:
+    """Try the settings of PyTorch's allocator on what a memory snapshot recorded.
+
+    Parameters
+    ----------
+    path : str or Path
+        A memory snapshot with a history, as `torch.cuda.memory._dump_snapshot` writes it.
+    card_bytes : int, optional
+        Bytes of a card that the program should fit on.
+    say : callable, optional
+        Receives a sentence as soon as it is known how exactly the recording is replayed.
+
+    Returns
+    -------
+    Advice
+        `.best`, `.table`, `.exactness` and more.
+
+    Raises
+    ------
+    InputError
+        The file is no memory snapshot, or holds no history.
+    """
+    return advise_logs(_history(path), str(path), card_bytes, say)
+
+
+def _history(path: str | Path) -> tuple[AllocatorLog, ...]:
+    from workbench.workloads.catalogue import trace_file
+
+    source = Source(trace_file(str(path)))
+    if not source.head.startswith(b"\x80"):
+        raise InputError(
+            f"{path}: is no memory snapshot of PyTorch; write one with torch.cuda.memory._dump_snapshot, or see what "
+            "other caches would do with this trace: workbench replay."
+        )
+    with as_one_sentence(source, "torch_memory_snapshot"):
+        found = read_snapshot(source)
+    if not found.of_allocator:
+        raise InputError(f"{path}: was made of a profile and does not tell the allocator's segments; take a snapshot.")
+    return found.logs
+
+
+def advise_logs(
+    logs: Sequence[AllocatorLog], where: str, card_bytes: int | None = None, say: Say | None = None
+) -> Advice:
+    """Try settings on histories that are read already; see `advise`."""
+    found = snapshot_replay(logs, where)
+    if say is not None:
+        say(_first_line(where, found))
+    asked = [asking_of(one.recording) for one in found.replays]
+    own = found.replays[0].recording.settings
+    trials = _with_cards(_tried(asked, own), asked, own, card_bytes)
+    return Advice(where, found, asked, trials, _planned(asked, trials), card_bytes)
+
+
+def _first_line(where: str, found: SnapshotReplay) -> str:
+    return f"{where}: {found.exactness.allocs:,} allocations; replayed by PyTorch's rules: {found.exactness}."
+
+
+def _tried(asked: Sequence[Asking], own: AllocatorSettings) -> list[Trial]:
+    """A trial of each setting of the grid, and of what Optuna proposes."""
+    known = {settings: tried(asked, settings) for settings in grid(own)}
+    scores = {settings: _score(trial) for settings, trial in known.items()}
+
+    def score(settings: AllocatorSettings) -> tuple[int, int]:
+        known[settings] = tried(asked, settings)
+        return _score(known[settings])
+
+    count = sum(len(one.requests.kind) for one in asked)
+    proposed(score, scores, min(max(ROWS_IN_ALL // max(count, 1), FEWEST), TRIALS))
+    return list(known.values())
+
+
+def _score(trial: Trial) -> tuple[int, int]:
+    return trial.reserved_peak_bytes, trial.driver_calls
+
+
+def _with_cards(
+    trials: list[Trial], asked: Sequence[Asking], own: AllocatorSettings, card_bytes: int | None
+) -> list[Trial]:
+    if card_bytes is not None:
+        trials = [on_card(trial, asked, card_bytes) for trial in trials]
+    few = sum(len(one.requests.kind) for one in asked) <= MOST_ROWS
+    first = min(trials, key=_order).settings
+    looked = (few or trial.settings in (own, first) for trial in trials)
+    return [with_smallest_card(it, asked) if look else it for it, look in zip(trials, looked, strict=True)]
+
+
+def _planned(asked: Sequence[Asking], trials: Sequence[Trial]) -> int:
+    """What a plan of addresses needs; of very many blocks the least that any setting reserved, which is one too."""
+    least = min(trial.reserved_peak_bytes for trial in trials)
+    if max(int((one.requests.kind == rows.ALLOC).sum()) for one in asked) > MOST_BLOCKS:
+        return least
+    return min(sum(_plan_of(one) for one in asked), least)
+
+
+def _plan_of(asked: Asking) -> int:
+    requests = asked.requests
+    born = np.flatnonzero(requests.kind == rows.ALLOC)
+    gone = np.full(int(requests.handle.max(initial=0)) + 1, len(requests.kind))
+    ends = np.flatnonzero((requests.kind == rows.FREE) | (requests.kind == rows.COMPLETE))
+    gone[requests.handle[ends]] = ends
+    size = -(-np.maximum(requests.size[born], 1) // rows.MIN_BLOCK) * rows.MIN_BLOCK
+    return planned_bytes(born, gone[requests.handle[born]], size)
+
+
+def _peak_event(recording: Recording) -> int:
+    """The event after which most bytes were live."""
+    events = recording.log.events
+    change = events.size * ((events.action == ALLOC).astype(np.int64) - (events.action == FREE_COMPLETED))
+    return int(np.argmax(np.cumsum(change))) if len(change) else -1
+
+
+def _fullest_event(recording: Recording) -> int:
+    """The event after which most bytes were reserved and not in use, among those of the highest reserve."""
+    grown = np.cumsum(reserved_by_event(recording.log))
+    return len(grown) - 1 - int(np.argmax(grown[::-1])) if len(grown) else -1
+
+
+def _failures(recording: Recording) -> list[Failure]:
+    events, held = recording.log.events, recording.reserved_at_start + np.cumsum(reserved_by_event(recording.log))
+    return [
+        Failure(at, int(events.size[at]), int(held[at]), int(events.address[at])) for at in recording.failed.tolist()
+    ]
+
+
+def advice_or_still(path: str | Path, card_bytes: int | None = None, say: Say | None = None) -> Advice | Still:
+    """Return advice, or, of a snapshot without a history, what its segments tell; as `advise` otherwise."""
+    logs = _history(path)
+    events = sum(int(np.count_nonzero(log.events.action < OTHER)) for log in logs)
+    if not events and any(len(log.segments.size) for log in logs):
+        return still_of(logs, str(path))
+    return advise_logs(logs, str(path), card_bytes, say)

@@ -1,0 +1,170 @@
+"""An advice as one HTML page that needs nothing else, and as what a notebook shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from workbench.units import bytes_said
+
+if TYPE_CHECKING:
+    from workbench.studies.torch_memory.advice import Advice, Curve
+    from workbench.studies.torch_memory.holdings import SegmentMap
+    from workbench.studies.torch_memory.trial import Trial
+
+WIDTH, HEIGHT = 960, 280
+POINTS = 1200
+"""Points of a curve at most: of each stretch of events the highest."""
+MOST_SEGMENTS, ROW = 400, 14
+MOST_ROWS = 80
+COLOURS = ("#4477aa", "#cc6677", "#228833", "#ccbb44", "#aa3377", "#66ccee", "#ee8866", "#77aadd", "#999933", "#882255")
+LINES = ("#999999", "#4477aa", "#228833")
+_STYLE = """
+body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1000px;padding:0 1rem;color:#222;background:#fff}
+code{background:#f0f0f3;padding:.1em .3em;border-radius:3px}table{border-collapse:collapse;font-size:13px}
+td,th{padding:.2em .6em;border-bottom:1px solid #ddd;text-align:right}td:first-child,th:first-child{text-align:left}
+svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#444}.over rect:hover{stroke:#000}
+@media(prefers-color-scheme:dark){body{background:#16181c;color:#ddd}code{background:#26292f}svg text{fill:#bbb}
+td,th{border-color:#333}}
+"""
+
+
+def page_of(advice: Advice) -> str:
+    """Return the whole page."""
+    name = escape(advice.path.rsplit("/", 1)[-1])
+    parts = [
+        f"<h1>{name}</h1>",
+        *(f"<p>{_with_code(sentence)}</p>" for sentence in advice.sentences()),
+        f"<h2>Bytes over events</h2>{curve_chart(advice.curves())}",
+        f"<h2>Segments at the peak</h2>{segment_chart(advice.peak_segments())}",
+        f"<h2>Settings</h2>{settings_table(advice.trials[:MOST_ROWS])}",
+        _holders_table(advice),
+    ]
+    head = f"<meta charset='utf-8'><title>{name}</title><style>{_STYLE}</style>"
+    return f"<!doctype html><html lang='en'><head>{head}</head><body>{''.join(parts)}</body></html>\n"
+
+
+def notebook_of(advice: Advice) -> str:
+    """Return what a notebook shows: the sentences, the curves, the ten best settings."""
+    said = "".join(f"<p>{_with_code(sentence)}</p>" for sentence in advice.sentences())
+    return f"<div>{said}{curve_chart(advice.curves())}{settings_table(advice.trials[:10])}</div>"
+
+
+def _with_code(sentence: str) -> str:
+    words = (f"<code>{it}</code>" if it.startswith("PYTORCH_ALLOC_CONF=") else it for it in escape(sentence).split(" "))
+    return " ".join(words)
+
+
+def highest(values: np.ndarray, points: int = POINTS) -> np.ndarray:
+    """Return the highest value of each of so many stretches: float64[points] or all of them.
+
+    >>> highest(np.array([1, 5, 2, 4]), 2).tolist()
+    [5, 4]
+    """
+    if len(values) <= points:
+        return values
+    edges = np.linspace(0, len(values), points + 1).astype(int)[:-1]
+    found: np.ndarray = np.maximum.reduceat(values, edges)
+    return found
+
+
+def curve_chart(curves: list[Curve]) -> str:
+    """Return the curves as SVG; a line says its figures when it is pointed at."""
+    top = max((int(curve.bytes.max(initial=0)) for curve in curves), default=0) or 1
+    lines = [_line(curve, top, colour) for curve, colour in zip(curves, LINES, strict=False)]
+    grid = [_level(top * k // 4, top) for k in range(5)]
+    legend = [
+        f"<rect x='{70 + 300 * k}' y='{HEIGHT + 8}' width='12' height='12' fill='{colour}'/>"
+        f"<text x='{88 + 300 * k}' y='{HEIGHT + 18}'>{escape(curve.name[:44])}</text>"
+        for k, (curve, colour) in enumerate(zip(curves, LINES, strict=False))
+    ]
+    return f"<svg viewBox='0 0 {WIDTH} {HEIGHT + 28}' role='img'>{''.join([*grid, *lines, *legend])}</svg>"
+
+
+def _line(curve: Curve, top: int, colour: str) -> str:
+    values = highest(curve.bytes)
+    step = (WIDTH - 70) / max(len(values) - 1, 1)
+    points = " ".join(f"{70 + k * step:.1f},{_height(int(it), top):.1f}" for k, it in enumerate(values.tolist()))
+    title = f"{curve.name}: {bytes_said(int(curve.bytes.max(initial=0)))} at most"
+    return (
+        f"<polyline points='{points}' fill='none' stroke='{colour}' stroke-width='1.5'>"
+        f"<title>{escape(title)}</title></polyline>"
+    )
+
+
+def _height(value: int, top: int) -> float:
+    return HEIGHT - 6 - (HEIGHT - 16) * value / top
+
+
+def _level(value: int, top: int) -> str:
+    y = _height(value, top)
+    return (
+        f"<line x1='70' x2='{WIDTH}' y1='{y:.1f}' y2='{y:.1f}' stroke='#8884'/>"
+        f"<text x='64' y='{y + 4:.1f}' text-anchor='end'>{bytes_said(value)}</text>"
+    )
+
+
+def segment_chart(segments: list[SegmentMap]) -> str:
+    """Return the largest segments as rows of blocks, coloured by who asked; a block says what it is when pointed at."""
+    shown = sorted(segments, key=lambda it: -it.size)[:MOST_SEGMENTS]
+    sites = sorted({block.site for segment in shown for block in segment.blocks})
+    colours = {site: COLOURS[k % len(COLOURS)] for k, site in enumerate(sites)}
+    rows, x, y = [], 0.0, 0
+    scale = max(sum(it.size for it in shown) / (40 * WIDTH), 1)
+    for segment in shown:
+        width = min(max(segment.size / scale, 2), WIDTH)
+        if x + width > WIDTH:
+            x, y = 0, y + ROW + 3
+        rows.append(_segment(segment, x, y, width, colours))
+        x += width + 2
+    left = (
+        f"<p>{len(segments) - len(shown):,} smaller segments are not drawn.</p>" if len(segments) > len(shown) else ""
+    )
+    return f"<svg class='over' viewBox='0 0 {WIDTH} {y + ROW + 2}' role='img'>{''.join(rows)}</svg>{left}"
+
+
+def _segment(segment: SegmentMap, x: float, y: int, width: float, colours: dict[str, str]) -> str:
+    title = f"segment of {bytes_said(segment.size)}, {bytes_said(segment.free)} free"
+    back = f"<rect x='{x:.1f}' y='{y}' width='{width:.1f}' height='{ROW}' fill='#8883'><title>{title}</title></rect>"
+    return back + "".join(
+        f"<rect x='{x + width * (block.address - segment.address) / segment.size:.1f}' y='{y}' "
+        f"width='{max(width * block.size / segment.size, 0.4):.1f}' height='{ROW}' fill='{colours[block.site]}'>"
+        f"<title>{escape(f'{bytes_said(block.size)}: {block.site}')}</title></rect>"
+        for block in segment.blocks
+    )
+
+
+def settings_table(trials: list[Trial]) -> str:
+    """Return the settings as a table, the best first."""
+    head = "<tr><th>PYTORCH_ALLOC_CONF</th><th>reserved peak</th><th>driver calls</th><th>smallest card</th></tr>"
+    return f"<table>{head}{''.join(map(_row, trials))}</table>"
+
+
+def _row(trial: Trial) -> str:
+    card = "-" if trial.smallest_card_bytes is None else bytes_said(trial.smallest_card_bytes)
+    conf = escape(trial.conf or "(defaults)")
+    cells = (f"<code>{conf}</code>", bytes_said(trial.reserved_peak_bytes), f"{trial.driver_calls:,}", card)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _holders_table(advice: Advice) -> str:
+    pinned = [(pin.site, pin.pinned_bytes, pin.blocks) for pin in advice.pins()[:20]]
+    return "".join(
+        (
+            _groups("Who holds what at the peak", "asked for by", advice.holders()[:20]),
+            _groups("Sizes at the peak", "size of block", advice.sizes()),
+            _groups("What pins free memory", "live blocks of", pinned),
+        )
+    )
+
+
+def _groups(title: str, first: str, rows: Sequence[tuple[str, int, int]]) -> str:
+    """Return groups of blocks as a table under a title: name, bytes, count."""
+    cells = (
+        f"<tr><td>{escape(name)}</td><td>{bytes_said(size)}</td><td>{count:,}</td></tr>" for name, size, count in rows
+    )
+    head = f"<tr><th>{first}</th><th>bytes</th><th>blocks</th></tr>"
+    return f"<h2>{title}</h2><table>{head}{''.join(cells)}</table>"

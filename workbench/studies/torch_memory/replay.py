@@ -1,0 +1,196 @@
+"""A memory snapshot replayed by PyTorch's own rules, from where its recording began, and how exact that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.engines.torch_allocator.play import Played, play
+from workbench.engines.torch_allocator.settings import AllocatorSettings
+from workbench.errors import InputError
+from workbench.studies.torch_memory.exactness import NOTHING_TO_COMPARE, Exactness, Replay, replay_of
+from workbench.studies.torch_memory.recording import Recording, without_releases
+from workbench.workloads.allocator_log import (
+    ACTIONS,
+    ALLOC,
+    FREE_COMPLETED,
+    OOM,
+    SEGMENT_ALLOC,
+    SEGMENT_FREE,
+    SEGMENT_MAP,
+    SEGMENT_UNMAP,
+    AllocatorLog,
+)
+from workbench.workloads.recorded import TraceFile, trace_in
+
+
+class Recorded(NamedTuple):
+    """What the recorded allocators did between the first and the last event, all cards together."""
+
+    reserved_peak_bytes: int
+    active_peak_bytes: int
+    """Most bytes that were asked for and live at a time."""
+    driver_calls: int
+    refused: int
+
+
+class CacheRow(NamedTuple):
+    """What one cache did with the recorded requests, over the recorded window."""
+
+    policy: str
+    reserved_peak_bytes: int
+    active_peak_bytes: int
+    driver_calls: int
+    refused: int
+
+
+class SnapshotReplay(NamedTuple):
+    """A snapshot's histories, each replayed as it was recorded."""
+
+    replays: tuple[Replay, ...]
+    exactness: Exactness
+    recorded: Recorded
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every history begins with an allocator that held nothing."""
+        return all(one.recording.is_whole for one in self.replays)
+
+
+def snapshot_replay(logs: Sequence[AllocatorLog], where: str) -> SnapshotReplay:
+    """Replay the histories of a snapshot as they were recorded.
+
+    Parameters
+    ----------
+    logs : sequence of AllocatorLog
+        One a card; cards without an event are left out.
+    where : str
+        How messages name the file.
+
+    Raises
+    ------
+    InputError
+        There is one event, or none: nothing that could be replayed.
+    """
+    told = [log for log in logs if np.count_nonzero(log.events.action < len(ACTIONS))]
+    _check_events(told, where)
+    replays = tuple(replay_of(log) for log in told)
+    exactness = sum((one.exactness for one in replays), NOTHING_TO_COMPARE)
+    return SnapshotReplay(replays, exactness, recorded_of([one.recording for one in replays]))
+
+
+@lru_cache(maxsize=4)
+def replay_of_file(file: TraceFile, device: int = -1) -> SnapshotReplay | None:
+    """Replay a trace file, or one card of it; None if it is no snapshot that tells what its allocator got."""
+    trace = trace_in(file)
+    logs = [log for log in trace.logs if device in (-1, log.device)]
+    return snapshot_replay(logs, str(file.path)) if logs else None
+
+
+def _check_events(logs: list[AllocatorLog], where: str) -> None:
+    count = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
+    if count <= 1:
+        said = "one event" if count else "no event"
+        raise InputError(
+            f"{where}: its history holds {said} of an allocation, which is nothing to replay; record it with a larger "
+            "max_entries, torch.cuda.memory._record_memory_history(max_entries=100000). What its segments tell: "
+            "workbench advise."
+        )
+
+
+def recorded_of(recordings: Sequence[Recording]) -> Recorded:
+    """Return what histories say of their own allocators."""
+    logs = [recording.log for recording in recordings]
+    changes = [_changes(recording) for recording in recordings]
+    reserved = sum(recording.reserved_at_start for recording in recordings)
+    return Recorded(
+        reserved_peak_bytes=reserved + together(logs, [reserved_by_event(log) for log in logs]),
+        active_peak_bytes=sum(before for before, _ in changes) + together(logs, [change for _, change in changes]),
+        driver_calls=sum(int(np.count_nonzero(reserved_by_event(log))) for log in logs),
+        refused=sum(int(np.count_nonzero(log.events.action == OOM)) for log in logs),
+    )
+
+
+def reserved_by_event(log: AllocatorLog) -> np.ndarray:
+    """Return what each event adds to the bytes that the driver gave: int64[events]."""
+    events = log.events
+    grows = np.isin(events.action, (SEGMENT_ALLOC, SEGMENT_MAP)).astype(np.int64)
+    return events.size * (grows - np.isin(events.action, (SEGMENT_FREE, SEGMENT_UNMAP)))
+
+
+def _changes(recording: Recording) -> tuple[int, np.ndarray]:
+    """Bytes asked for and live before the first event, and what each event adds to them."""
+    events = recording.log.events
+    change = np.where(events.action == ALLOC, events.size, 0) - np.where(
+        events.action == FREE_COMPLETED, events.size, 0
+    )
+    return int(live_before(recording).sum()), change
+
+
+def live_before(recording: Recording) -> np.ndarray:
+    """Return the bytes asked for of each block that was live before the first event, by its handle: int64[blocks]."""
+    log, start = recording.log, recording.start
+    known = start.handle >= 0
+    asked = dict(zip(log.blocks.address.tolist(), log.blocks.asked.tolist(), strict=True))
+    freed = np.flatnonzero(log.events.action == FREE_COMPLETED)[::-1]
+    asked |= dict(zip(log.events.address[freed].tolist(), log.events.size[freed].tolist(), strict=True))
+    found = np.zeros(int(known.sum()), np.int64)
+    for handle, address, size in zip(
+        *(c[known].tolist() for c in (start.handle, start.address, start.size)), strict=True
+    ):
+        found[handle] = min(asked.get(address, size), size) or size
+    return found
+
+
+def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int:
+    """Return the most that changes on several cards add up to, in the order of time."""
+    if len(logs) == 1:
+        return max(int(np.cumsum(changes[0]).max(initial=0)), 0)
+    times = [np.maximum.accumulate(log.events.time_us) for log in logs]
+    order = np.argsort(np.concatenate([np.zeros(0, np.int64), *times]), kind="stable")
+    whole = np.concatenate([np.zeros(1, np.int64), *changes])
+    return max(int(np.cumsum(whole[1:][order]).max(initial=0)), 0)
+
+
+def exact_rows(found: SnapshotReplay) -> dict[str, CacheRow]:
+    """Return what PyTorch's two caches do from where the recording began: the recorded settings, and both ways to grow.
+
+    `pytorch_caching` gets its memory segment by segment, `expandable_segments` page by page; all other settings are
+    those of the recording.
+    """
+    ways = {"pytorch_caching": False, "expandable_segments": True}
+    return {name: cache_row(name, found, grows) for name, grows in ways.items()}
+
+
+def cache_row(name: str, found: SnapshotReplay, expandable: bool) -> CacheRow:
+    """Return what the recorded settings, with or without expandable segments, do from the recorded beginning."""
+    played = [_played(one, expandable) for one in found.replays]
+    logs = [one.recording.log for one in found.replays]
+    start = sum(one.reserved_at_start for one, _ in played)
+    return CacheRow(
+        policy=name,
+        reserved_peak_bytes=start + together(logs, [by_event(*it) for it in zip(logs, played, strict=True)]),
+        active_peak_bytes=found.recorded.active_peak_bytes,
+        driver_calls=sum(len(one.calls) for one, _ in played),
+        refused=sum(one.refused for one, _ in played),
+    )
+
+
+def _played(one: Replay, expandable: bool) -> tuple[Played, np.ndarray]:
+    """What the allocator did, and the event of each row that it served."""
+    recording = one.recording
+    if expandable == recording.settings.expandable_segments:
+        return one.played, recording.event
+    settings: AllocatorSettings = recording.settings.but(expandable_segments=expandable)
+    requests, event = without_releases(recording)
+    return play(requests, settings.rules(recording.private), recording.start), event
+
+
+def by_event(log: AllocatorLog, played: tuple[Played, np.ndarray]) -> np.ndarray:
+    """Return what each event adds to the bytes that the driver gave in a replay: int64[events]."""
+    found, (did, event) = np.zeros(len(log.events.action), np.int64), played
+    np.add.at(found, event[did.calls[:, 0]], did.calls[:, 2])
+    return found

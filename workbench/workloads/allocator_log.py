@@ -1,0 +1,96 @@
+"""What PyTorch's allocator of one card did, event by event, and the segments that it held after the last event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ACTIONS = (
+    "alloc",
+    "free_requested",
+    "free_completed",
+    "segment_alloc",
+    "segment_free",
+    "segment_map",
+    "segment_unmap",
+    "oom",
+)
+"""The actions that concern memory, by their numbers in `Events.action`."""
+ALLOC, FREE_REQUESTED, FREE_COMPLETED, SEGMENT_ALLOC, SEGMENT_FREE, SEGMENT_MAP, SEGMENT_UNMAP, OOM = range(8)
+OTHER = len(ACTIONS)
+INACTIVE, ACTIVE, AWAITING = range(3)
+"""What a block is: free, allocated, free as soon as other streams are done with it."""
+NO_POOL = (0, 0)
+"""The private pool of what is in none."""
+
+
+class Events(NamedTuple):
+    """The events that a card's ring kept, oldest first; one row an event."""
+
+    action: np.ndarray
+    """int8[events], a place in `ACTIONS`, `OTHER` = it says nothing of memory."""
+    address: np.ndarray
+    """int64[events]; of `oom` the bytes that the driver still had, -1 = not told."""
+    size: np.ndarray
+    """int64[events], bytes asked for, or got from the driver."""
+    stream: np.ndarray
+    """int64[events], the stream's handle."""
+    time_us: np.ndarray
+    """int64[events], -1 = not told."""
+    site: np.ndarray
+    """int32[events], which of `AllocatorLog.sites` asked, -1 = the snapshot holds no stack."""
+
+
+class Segments(NamedTuple):
+    """What the card's allocator held after the last event; one row a segment."""
+
+    address: np.ndarray
+    size: np.ndarray
+    stream: np.ndarray
+    small: np.ndarray
+    """bool[segments], whether it serves requests of at most 1 MiB."""
+    expandable: np.ndarray
+    pool: np.ndarray
+    """int64[segments], which of `AllocatorLog.pools`."""
+
+
+class Blocks(NamedTuple):
+    """The blocks of these segments, in the order of addresses within each; one row a block."""
+
+    segment: np.ndarray
+    """int64[blocks], the row of its segment."""
+    address: np.ndarray
+    size: np.ndarray
+    asked: np.ndarray
+    """int64[blocks], bytes that were asked for."""
+    state: np.ndarray
+    """int8[blocks], `INACTIVE`, `ACTIVE` or `AWAITING`."""
+    site: np.ndarray
+    """int32[blocks], as of `Events.site`."""
+
+
+class AllocatorLog(NamedTuple):
+    """The history of one card's allocator."""
+
+    device: int
+    events: Events
+    segments: Segments
+    blocks: Blocks
+    pools: tuple[tuple[int, int], ...]
+    """The ids of private pools, `NO_POOL` first."""
+    sites: tuple[str, ...]
+    """Places in the program that asked for memory, from the stacks."""
+    settings: Mapping[str, Any]
+    """What the snapshot says under `allocator_settings`."""
+
+    @property
+    def allocations(self) -> int:
+        """How many allocations the history holds."""
+        return int(np.count_nonzero(self.events.action == ALLOC))
+
+    @property
+    def reserved_at_end(self) -> int:
+        """Bytes got from the driver after the last event."""
+        return int(self.segments.size.sum())

@@ -1,0 +1,57 @@
+"""Which place in a program asked for memory: one frame of a recorded stack, as a person would name it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_LIBRARIES = ("/site-packages/", "/dist-packages/", "/torch/", "<frozen", "<string>")
+MOST_SITES = 1 << 20
+
+
+class Sites:
+    """The places that stacks lead to, each once."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._of_stack: dict[int, int] = {}
+        self._held: list[Any] = []
+
+    def number(self, frames: Any) -> int:
+        """Return the number of the place that a stack leads to, -1 = there is no stack.
+
+        Stacks are shared between events, so each list is looked at once; it is held, so that its id stays its own.
+        """
+        if not isinstance(frames, list) or not frames:
+            return -1
+        known = self._of_stack.get(id(frames))
+        if known is None:
+            name = site_of(frames)
+            known = self._numbers.setdefault(name, len(self._numbers)) if name else -1
+            if known == len(self.names):
+                self.names.append(name)
+            self._of_stack[id(frames)] = known
+            self._held.append(frames)
+        return known
+
+
+def site_of(frames: list[Any]) -> str:
+    """Return the innermost frame of the program's own Python code, else of any Python code, else of any that is named.
+
+    >>> inner = {"name": "empty_strided", "filename": "/venv/lib/site-packages/torch/_ops.py", "line": 9}
+    >>> outer = {"name": "forward", "filename": "/home/me/model.py", "line": 54}
+    >>> site_of([{"name": "malloc", "filename": "??", "line": 0}, inner, outer])
+    'me/model.py:54 forward'
+    """
+    named = [frame for frame in frames if isinstance(frame, dict) and frame.get("filename") not in (None, "", "??")]
+    python = [frame for frame in named if str(frame["filename"]).endswith(".py")]
+    own = [frame for frame in python if not any(part in _slashed(frame) for part in _LIBRARIES)]
+    chosen = next(iter(own or python or named), None)
+    if chosen is None:
+        return ""
+    where = "/".join(_slashed(chosen).split("/")[-2:])
+    return f"{where}:{chosen.get('line', 0)} {chosen.get('name', '')}"[:200].strip()
+
+
+def _slashed(frame: dict[str, Any]) -> str:
+    return str(frame["filename"]).replace("\\", "/")

@@ -1,0 +1,218 @@
+"""From the dictionaries of a memory snapshot to columns: the history and the segments of each card's allocator."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from workbench.errors import InputError
+from workbench.workloads.allocator_log import (
+    ACTIONS,
+    ACTIVE,
+    AWAITING,
+    INACTIVE,
+    NO_POOL,
+    OOM,
+    OTHER,
+    AllocatorLog,
+    Blocks,
+    Events,
+    Segments,
+)
+from workbench.workloads.importers.stack_sites import Sites
+
+PIECE = 4096
+"""Events that are checked and copied at a time."""
+_NUMBERS = {name: number for number, name in enumerate(ACTIONS)}
+_Bytes = Annotated[int, msgspec.Meta(ge=0)]
+_LIVE = re.compile(r"active_(pending|awaiting)?")
+"""A block's state: active_allocated, active_pending_free (old), active_awaiting_free, or inactive."""
+
+
+class _Once(msgspec.Struct):
+    """A use of a block, in snapshots before PyTorch 2.1."""
+
+    real_size: _Bytes
+    frames: Any = None
+
+
+class _BlockOfSegment(msgspec.Struct):
+    size: _Bytes
+    state: str
+    address: int = -1
+    requested_size: int = -1
+    history: list[_Once] = []
+    frames: Any = None
+
+    @property
+    def asked(self) -> int:
+        if self.requested_size >= 0:
+            return self.requested_size
+        return self.history[0].real_size if self.history else self.size
+
+    @property
+    def stack(self) -> Any:
+        return self.frames or (self.history[0].frames if self.history else None)
+
+
+class _Segment(msgspec.Struct):
+    address: int
+    total_size: _Bytes
+    blocks: list[_BlockOfSegment] = []
+    device: int = 0
+    segment_type: str = ""
+    stream: int = 0
+    segment_pool_id: tuple[int, int] = NO_POOL
+    is_expandable: bool = False
+
+
+class _Event(msgspec.Struct):
+    action: str
+    addr: int = -1
+    size: _Bytes = 0
+    stream: int = 0
+    time_us: int = -1
+    device_free: int = -1
+    frames: Any = None
+
+
+class _Snapshot(msgspec.Struct):
+    """The outside alone; what the lists hold is checked piece by piece."""
+
+    segments: list[Any]
+    device_traces: list[list[Any]]
+    allocator_settings: Any = None
+
+
+class TorchLogs(NamedTuple):
+    """What a snapshot holds."""
+
+    logs: tuple[AllocatorLog, ...]
+    """One a device that has a history or a segment, in the order of devices."""
+    of_allocator: bool
+    """Whether the segments are what an allocator got from its driver; they are all small or large then. A snapshot
+    that was made of a profile has one segment a card, which spans all addresses that were seen."""
+    actions: Mapping[str, int]
+    """How many events there are of each action, those included that say nothing of memory."""
+
+
+def torch_logs(found: Any, where: str, most: int) -> TorchLogs:
+    """Return the logs of a snapshot's values.
+
+    Parameters
+    ----------
+    most : int
+        Upper bound on the number of events, segments and blocks: the bytes of the file, as each takes some of its own.
+
+    Raises
+    ------
+    InputError
+        The values are not those of a snapshot, or name the same lists again and again.
+    """
+    try:
+        outside = msgspec.convert(found, _Snapshot)
+        _check_count(outside, where, most)
+        sites, counts = Sites(), Counter[str]()
+        segments, blocks, pools, typed = _segments(outside.segments, sites)
+        settings = outside.allocator_settings if isinstance(outside.allocator_settings, Mapping) else {}
+        traces = [_events(events, device, where, sites, counts) for device, events in enumerate(outside.device_traces)]
+    except (msgspec.ValidationError, RecursionError) as problem:
+        raise InputError(f"{where}: is no memory snapshot of PyTorch ({problem}).") from None
+    devices = sorted({*range(len(traces)), *segments})
+    logs = (
+        AllocatorLog(
+            device=device,
+            events=traces[device] if device < len(traces) else _NO_EVENTS,
+            segments=_columns(Segments, segments.get(device, [])),
+            blocks=_columns(Blocks, blocks.get(device, [])),
+            pools=pools,
+            sites=tuple(sites.names),
+            settings=settings,
+        )
+        for device in devices
+    )
+    return TorchLogs(tuple(logs), typed, dict(sorted(counts.items())))
+
+
+def _check_count(outside: _Snapshot, where: str, most: int) -> None:
+    """Refuse lists that are longer, taken together, than the file could say one by one."""
+    inner = (segment.get("blocks") for segment in outside.segments if isinstance(segment, dict))
+    lists = [outside.segments, *outside.device_traces, *(it for it in inner if isinstance(it, list))]
+    if sum(map(len, lists)) > most:
+        raise InputError(f"{where}: names the same lists again and again, more than its {most:,} bytes could say.")
+
+
+def _segments(
+    found: list[Any], sites: Sites
+) -> tuple[dict[int, list[Any]], dict[int, list[Any]], tuple[tuple[int, int], ...], bool]:
+    """Rows of segments and of blocks by device, the pools that they are in, and whether an allocator had them."""
+    segments: dict[int, list[Any]] = {}
+    blocks: dict[int, list[Any]] = {}
+    pools, typed = {NO_POOL: 0}, True
+    for raw in found:
+        segment = msgspec.convert(raw, _Segment)
+        typed = typed and bool(segment.segment_type)
+        pool = pools.setdefault(segment.segment_pool_id, len(pools))
+        rows = segments.setdefault(segment.device, [])
+        own = blocks.setdefault(segment.device, [])
+        at = segment.address
+        for block in segment.blocks:
+            place = at if block.address < 0 else block.address
+            own.append((len(rows), place, block.size, block.asked, _state(block.state), sites.number(block.stack)))
+            at += block.size
+        small = segment.segment_type == "small"
+        rows.append((segment.address, segment.total_size, segment.stream, small, segment.is_expandable, pool))
+    return segments, blocks, tuple(pools), typed
+
+
+def _state(said: str) -> int:
+    live = _LIVE.match(said)
+    if live is None:
+        return INACTIVE
+    return AWAITING if live[1] else ACTIVE
+
+
+def _columns(kind: Any, rows: list[Any]) -> Any:
+    columns = zip(*rows, strict=True) if rows else [()] * len(kind._fields)
+    return kind(*(np.array(column, np.int64) for column in columns))
+
+
+def _pieces(events: list[Any], device: int) -> Iterator[list[_Event]]:
+    """The events, checked, so many at a time: whole they would take as much memory once more."""
+    for start in range(0, len(events), PIECE):
+        try:
+            yield msgspec.convert(events[start : start + PIECE], list[_Event])
+        except msgspec.ValidationError as problem:
+            raise msgspec.ValidationError(_whole_path(str(problem), device, start)) from None
+
+
+def _whole_path(said: str, device: int, start: int) -> str:
+    """What was said of an event, with its place in the snapshot instead of that in the piece."""
+    return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{device}][{start + int(at[1])}]", said)
+
+
+def _events(found: list[Any], device: int, where: str, sites: Sites, counts: Counter[str]) -> Events:
+    columns = [array(code) for code in "bqqqqi"]
+    for piece in _pieces(found, device):
+        counts.update(event.action for event in piece)
+        for event in piece:
+            number = _NUMBERS.get(event.action, OTHER)
+            if event.addr < 0 and number < OOM:
+                raise InputError(
+                    f"{where}: an event {event.action} of device {device} has no address; the file is damaged."
+                )
+            place = event.device_free if number == OOM else event.addr
+            site = sites.number(event.frames)
+            row = (number, place, event.size, event.stream, event.time_us, site)
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+    return Events(*(np.array(column) for column in columns))
+
+
+_NO_EVENTS = Events(*(np.zeros(0, kind) for kind in (np.int8, *(np.int64,) * 4, np.int32)))
