@@ -39,7 +39,9 @@ def own_cells(own: Mapping[str, OwnMeasure], record: Any, setup: Setup, task: Ta
     MemoryError
         There was not enough.
     """
-    found, before = dict[str, float](), _content(record) if own else 0
+    if not own:
+        return {}
+    found, before = dict[str, float](), _content(record)
     for name, one in own.items():
         about = f"the measure {name} of {_point(setup, task)}, seed {task.seed},"
         found[name] = _cell(one, record, about)

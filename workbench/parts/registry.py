@@ -116,6 +116,8 @@ class Registry(dict[str, T]):
         InputError
             There is none of that name.
         """
+        if known is None and type(name) is str and name in self:  # as every run asks
+            return self[name]
         there: Mapping[str, Any] = ChainMap(self, self._later) if known is None else known
         if not isinstance(name, str) or name not in there:
             raise unknown_name(where, self.noun, name, there)
