@@ -61,7 +61,7 @@ def crowded(seed: int, **more: Any) -> Case:
     return Case(in_queue_order(rows), **shape, more=MORE[:1], seed=seed, **more)
 
 
-EACH = [(slot, policy) for listed in (EVERY, ROUND) for slot, found in listed.items() for policy in found]
+EACH = [pytest.param(slot, policy) for listed in (EVERY, ROUND) for slot, found in listed.items() for policy in found]
 """Compiled all, interpreted every fourth, for a crowd takes a second there."""
 
 

@@ -12,9 +12,12 @@ LEAST = 20
 
 
 def pytest_collection_modifyitems(items):
-    contracts = {item.cls for item in items if item.cls is not None and issubclass(item.cls, Contract)}
+    contracts = set()
     for item in items:
-        if item.cls in contracts or hasattr(item.module, "walk_far"):
+        of_class, in_module = getattr(item, "cls", None), getattr(item, "module", None)
+        if of_class is not None and issubclass(of_class, Contract):
+            contracts.add(of_class)
+        if of_class in contracts or hasattr(in_module, "walk_far"):
             item.add_marker(pytest.mark.deeper)
     for contract in contracts:
         if not LONG and contract.steps > LEAST:
