@@ -12,11 +12,9 @@ from workbench.experiments.run_set import RunSet
 from workbench.experiments.until import Bound, Until, bound_of
 from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.statistics import Pairs, mean_interval, pair
+from workbench.studies.statistics.equal_values import difference_span
 
 LEVEL = 0.95
-FEWEST_EQUAL = 59
-"""Differences that are all equal show no spread to judge by; from so many on, with 95 % confidence at most 5 % of all
-seeds differ (0.95 ** 59 < 0.05), and they count as known."""
 
 
 class Width(NamedTuple):
@@ -128,10 +126,9 @@ def _width(
 def half_width(pairs: Pairs, level: float) -> float:
     """Half the width of the interval of the mean difference; infinite where nothing is known about it.
 
-    Fewer than 59 differences that are all equal are no knowledge.
+    Of differences that are all equal it is the bound on what was not seen, over the range of both sides' values.
     """
     differences = pairs.differences()
-    interval = mean_interval(differences, level=level)
-    if interval.n < 2 or (interval.method == "constant" and interval.n < FEWEST_EQUAL):
-        return math.inf
-    return (interval.high - interval.low) / 2
+    span = difference_span(pairs.baseline, pairs.other, differences)
+    interval = mean_interval(differences, level=level, span=span)
+    return math.inf if interval.n < 2 else (interval.high - interval.low) / 2

@@ -21,6 +21,7 @@ from workbench.studies.statistics.looks import Looks
 from workbench.studies.statistics.paired import PairedComparison, compare
 from workbench.studies.statistics.pairing import Pairs, pair
 from workbench.studies.statistics.permutation_test import permutation_test
+from workbench.studies.statistics.point_mean import point_mean
 from workbench.studies.statistics.proportion import proportion_interval
 from workbench.studies.statistics.ratio import ratio_interval
 from workbench.studies.statistics.sign_test import sign_test
@@ -51,6 +52,7 @@ __all__ = [
     "mean_interval",
     "pair",
     "permutation_test",
+    "point_mean",
     "proportion_interval",
     "ratio_interval",
     "sign_test",

@@ -43,7 +43,7 @@ def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
     Examples
     --------
     >>> from workbench.studies.statistics.paired import compare
-    >>> superior("H1.1", "drains faster", compare([9, 8, 9, 7], [7, 7, 6, 6])).side
+    >>> superior("H1.1", "drains faster", compare([9, 8, 9, 7, 8, 9], [7, 7, 6, 6, 6, 6])).side
     'for'
     """
     return Finding(
