@@ -23,10 +23,10 @@ _COMPARED = 64
 
 
 def different(trials: Sequence[Trial]) -> list[Trial]:
-    """The first trial of each point, in order."""
-    first: dict[str, Trial] = {}
+    """The first trial of each outcome, in order: points that came out equal in everything are one row of a front."""
+    first: dict[tuple[float, ...] | str, Trial] = {}
     for trial in trials:
-        first.setdefault(trial.point, trial)
+        first.setdefault(trial.point if trial.values is None else (*trial.values, *trial.limits), trial)
     return list(first.values())
 
 

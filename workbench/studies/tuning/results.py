@@ -128,7 +128,8 @@ class StudyResults:
     @functools.cached_property
     def importances(self) -> pd.DataFrame:
         """One row a tuned lever: lever, and its share in what makes trials good, by goal (PED-ANOVA): the front, and
-        each objective. Empty where fewer than 20 trials are done."""
+        each objective. The row `(inert lever)` is what a lever that changes nothing reaches; no smaller share means
+        anything. Trials that break a constraint are left out. Empty where fewer than 20 trials are done."""
         import pandas as pd
 
         shares = lever_shares(self.study, self.found)
