@@ -41,7 +41,7 @@ def test_ratio_agrees_with_scipy(values):
 
 def test_ratio_of_equal_pairs_is_told_by_what_was_not_seen_and_not_by_rounding():
     """40 - 0.955 * 99 is no binary number, so that its equal values have a spread of their own."""
-    got = equivalent_ratio(np.full(2, 40.0), np.full(2, 99.0), (0.955, 1.045))
+    got = equivalent_ratio(np.full(2, 40.0), np.full(2, 99.0), (0.955, 1.045), span=82.8)
     assert got.interval.method == "constant"
     assert (got.p_low, got.place) == (1.0, "across")
     assert 0.05 < got.p_high < 0.1
@@ -110,7 +110,8 @@ def test_equal_values_decide_by_what_was_not_seen():
     assert equivalent_mean([1.0] * 5, (0, 2), span=2.0).p_value == 2**-5
     assert [equivalent_mean([3.0] * n, (0, 2), span=2.0).place for n in (2, 3, 5)] == ["across", "across", "outside"]
     assert equivalent_mean([1.0] * 200, (0, 2)).place == "across"  # nothing is known of what was not seen
-    assert [equivalent_ratio([2] * n, [1] * n, (0.9, 1.1)).place for n in (2, 9)] == ["across", "outside"]
+    assert [equivalent_ratio([2] * n, [1] * n, (0.9, 1.1), span=3.0).place for n in (2, 9)] == ["across", "outside"]
+    assert equivalent_ratio([2] * 99, [1] * 99, (0.9, 1.1)).place == "across"
 
 
 def test_too_few_values_decide_nothing():

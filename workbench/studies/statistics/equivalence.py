@@ -67,7 +67,9 @@ def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05, span: float
     return _placed(band, mean_interval(values, level=1 - 2 * alpha, span=span), tails, alpha)
 
 
-def equivalent_ratio(numerators: Any, denominators: Any, band: Band, *, alpha: float = 0.05) -> Equivalence:
+def equivalent_ratio(
+    numerators: Any, denominators: Any, band: Band, *, alpha: float = 0.05, span: float | None = None
+) -> Equivalence:
     """Whether mean(numerators) / mean(denominators) lies within a band, paired by seed (Sasabuchi 1988).
 
     Tests `numerators - low * denominators > 0` and `high * denominators - numerators > 0` by paired t tests, which is
@@ -80,6 +82,8 @@ def equivalent_ratio(numerators: Any, denominators: Any, band: Band, *, alpha: f
         One value a seed; the mean denominator must be positive.
     band, alpha
         As in `equivalent_mean`; for the ratio, no unit.
+    span
+        As in `ratio_interval`.
 
     Raises
     ------
@@ -96,9 +100,10 @@ def equivalent_ratio(numerators: Any, denominators: Any, band: Band, *, alpha: f
     _check(band, alpha)
     if lower.size and lower.mean() <= 0:
         raise InputError(f"the denominators of a ratio must have a positive mean. Got {float(lower.mean())!r}.")
-    interval = ratio_interval(upper, lower, level=1 - 2 * alpha)
+    interval = ratio_interval(upper, lower, level=1 - 2 * alpha, span=span)
     if interval.method == "constant":
-        far = upper.size, ratio_span(upper, lower, interval.mean)
+        given = None if span is None else span / abs(float(lower.mean()))
+        far = upper.size, ratio_span(upper, lower, interval.mean) if given is None else given
         tails = _equal_tail(interval.mean - band[0], *far), _equal_tail(band[1] - interval.mean, *far)
     else:
         tails = _end_tail(upper, lower, band[0]), _end_tail(-upper, -lower, band[1])

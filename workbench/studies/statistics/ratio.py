@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.studies.statistics.equal_values import reach
+from workbench.studies.statistics.equal_values import reach, span_of
 from workbench.studies.statistics.interval import Interval, t_quantile
 from workbench.studies.statistics.sample import check_open, finite_sample
 
@@ -66,11 +66,19 @@ def ratio_interval(numerators: Any, denominators: Any, *, level: float = 0.95, s
 
 
 def ratio_span(upper: np.ndarray, lower: np.ndarray, ratio: float) -> float:
-    """Return how far the ratio of one seed can lie from that of all, as far as the values of both sides show it."""
+    """Return how far the ratio of one seed can lie from that of all, each side anywhere in its own range."""
+    return float((span_of(upper) + abs(ratio) * span_of(lower)) / abs(lower.mean()))
+
+
+def alike_span(upper: np.ndarray, lower: np.ndarray) -> float:
+    """Return the same of two sides of one unit, each anywhere in the range of both, in that unit.
+
+    >>> alike_span(np.zeros(3), np.array([4.0, 5.0, 6.0]))
+    6.0
+    """
     least, most = min(upper.min(), lower.min()), max(upper.max(), lower.max())
-    if least == most:
-        return 0.0
-    return float(max(abs(most - ratio * least), abs(least - ratio * most)) / abs(lower.mean()))
+    ratio = upper.mean() / lower.mean()
+    return float(max(abs(most - ratio * least), abs(least - ratio * most))) if most > least else 0.0
 
 
 def _fieller(rest: np.ndarray, lower: np.ndarray, t_squared: float) -> tuple[float, float]:
