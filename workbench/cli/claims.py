@@ -19,7 +19,7 @@ KEPT = Path("results/claims")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ids", nargs="*", metavar="ID", help="such as H1.1 (default: all)")
     parser.add_argument("--out", metavar="DIR", help="keep the report here, and the runs in a results folder a sweep")
-    parser.add_argument("--seeds", type=whole, metavar="N", help="paired seeds (default 200; 8 with --quick)")
+    parser.add_argument("--seeds", type=whole, metavar="N", help="paired seeds (default 200; 16 with --quick)")
     parser.add_argument("--quick", action="store_true", help="few seeds: an indicative report in under two minutes")
     parser.add_argument("--write", metavar="DIR", help=f"a full run; its verdicts go here (runs are kept in {KEPT})")
     parser.add_argument("--workers", type=int, metavar="N", help="processes")

@@ -21,7 +21,7 @@ _ROOMS = tuple(
 _KNOWN: Registry[Claim] = Registry("claim", named_by="id")
 """Those that were entered, and the package's own once one was."""
 
-SEEDS, QUICK_SEEDS = 200, 8
+SEEDS, QUICK_SEEDS = 200, 16
 """Paired seeds, at least as many as the source document ran (spec 1, section 6); and of a report that is indicative."""
 
 
@@ -79,7 +79,7 @@ def claims(
         A folder that keeps the runs: a results folder a sweep, which `open_results` and the commands `results` and
         `export` open. What is kept is not run again.
     seeds : int, optional
-        Paired seeds of every comparison: 200, or 8 with `quick`. They begin at 1,000,000, where no pilot was run.
+        Paired seeds of every comparison: 200, or 16 with `quick`. They begin at 1,000,000, where no pilot was run.
     quick : bool
         Whether the report is indicative.
 

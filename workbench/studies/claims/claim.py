@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
@@ -47,7 +48,8 @@ class Claim(NamedTuple):
     @property
     def family(self) -> str:
         """The claims that it is corrected with: those of its specification (`H3`), or the user's own."""
-        return self.id.split(".", 1)[0] if self.built_in else "own"
+        found = re.match(r"H\d+(?=\.)", self.id)
+        return found[0] if found else "own"
 
     def found(self, evidence: Evidence) -> tuple[Finding, list[Finding]]:
         """The claim as a whole, and its cases."""

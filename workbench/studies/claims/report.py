@@ -83,7 +83,7 @@ def _line(one: Outcome) -> str:
     adjusted = f", adjusted p = {one.p_adjusted:.2g}" if one.p_adjusted is not None else ""
     counted = _counted(one.shown)
     kind = "" if one.kind == "tested" else f" [{one.kind.replace('_', ' ')}]"
-    return f"{one.id:<6}{_word(one):<19} {one.claim.statement}{kind} ({_map(one)}{counted}{adjusted})"
+    return f"{one.id:<7}{_word(one):<14} {one.claim.statement}{kind} ({_map(one)}{counted}{adjusted})"
 
 
 def _lines(one: Outcome) -> list[str]:

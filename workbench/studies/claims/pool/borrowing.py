@@ -38,7 +38,7 @@ def _completes(evidence: Evidence) -> Iterator[Finding]:
 
 def _completes_more(evidence: Evidence) -> Iterator[Finding]:
     runs = _full(evidence)
-    for footprint in FOOTPRINTS[1:]:
+    for footprint in (one for one in FOOTPRINTS if one > 1):
         alone, lending = (point(runs, footprint=footprint, target=name) for name in (ALONE, LENDING))
         yield better(runs, alone, lending, "completed_rate", f"footprint {footprint:g}")
 
