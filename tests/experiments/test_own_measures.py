@@ -18,6 +18,8 @@ from workbench.experiments.folder import STORE
 from workbench.experiments.measured import MeasuredBy
 from workbench.experiments.mechanism import mechanism
 from workbench.experiments.store import Store
+from workbench.identity import snapshot
+from workbench.levers import Spec, lever
 
 SWEEP: dict[str, Any] = {
     "engine": "shared_memory",
@@ -38,6 +40,10 @@ def slack(record):
     return record.length.mean() * FACTOR
 """
 SHIFT = [0.0]
+
+
+class Ring(Spec):
+    depth: int = lever(4, least=1, most=64, description="how deep")
 
 
 class Heard:
@@ -114,7 +120,7 @@ def test_ids_and_other_cells_do_not_know_it():
         assert after.rows[id].measures.keys() - row.measures.keys() == {"slack"}
 
 
-def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_not_pay_for_it():
+def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_not_pay_for_it(tmp_path):
     scaled(1.0)
     assert "slack" in wb.run({key: value for key, value in SWEEP.items() if key != "measures"}).table
     without = wb.run(BUILT_IN)
@@ -123,7 +129,8 @@ def test_a_sweep_that_names_no_measures_has_it_and_one_that_names_others_does_no
         without.values(without.points[0], "slack")
     study = {**BUILT_IN, "workload": {"regime": "large_uniform", "count": {"vary": {"from": 20, "to": 60}}}}
     with pytest.raises(InputError, match=r"^sweep: slack is computed of runs"):
-        wb.sensitivity({**study, "design": {"saltelli": {"base": 4}}}, measure="slack")
+        wb.sensitivity({**study, "design": {"saltelli": {"base": 4}}}, tmp_path / "out", measure="slack")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("store", ["sqlite", "rows"])
@@ -229,12 +236,13 @@ def raises(record: Any) -> float:
     ("function", "says"),
     [
         (raises, "raised ZeroDivisionError (division by zero) in raises (test_own_measures.py:"),
+        (lambda record: Ring(depth=0), "raised InputError (ring.depth must be a whole number from 1 to 64."),
         (lambda record: "many", "must return a number. Got 'many'."),
         (lambda record: None, "must return a number. Got None."),
         (lambda record: sys.exit(3), "raised SystemExit (3) in"),
         (lambda record: record.length.sort() or 1.0, "changed the record that it measures; it may only read"),
     ],
-    ids=["raises", "text", "nothing", "exits", "changes"],
+    ids=["raises", "refuses", "text", "nothing", "exits", "changes"],
 )
 def test_what_it_does_wrong_is_a_failed_row_that_names_measure_point_and_seed(function, says, workers):
     entered(function)
@@ -304,6 +312,20 @@ def test_adaptive_seeds_look_at_it():
     until = {"measure": "slack", "half_width": "50 %", "at_most": 20, "batch": 10}
     found = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}})
     assert all(row.measures["slack"] == row.measures["drain_cycles"] for row in found.rows.values())
+
+
+def test_adaptive_seeds_look_at_one_in_a_file(files):
+    until = {"measure": "mine.py:slack", "half_width": "50 %", "at_most": 10, "batch": 5}
+    found = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}}, files / "out")
+    assert all("slack" in row.measures for row in found.rows.values())
+    assert len(wb.open_results(files / "out").rows) == len(found.rows)
+
+
+def test_what_the_workbench_defines_goes_to_workers_by_name():
+    def reads(record: Any) -> float:
+        return float(wb.is_free(record.length.astype(np.uint64), 0, 1))
+
+    assert "workbench" not in snapshot(reads).modules
 
 
 def test_a_figure_draws_it():

@@ -74,6 +74,7 @@ def sweep_naming(folder, policies):
     Runs.plan.sweep.folder = folder
     Runs.plan.sweep.said = {"engine": "shared_memory", "policy": {"placement": {"vary": policies}}}
     Runs.plan.sweep.mechanism = type("M", (), {"engine": None})
+    Runs.plan.sweep.own = {}
     return Runs
 
 

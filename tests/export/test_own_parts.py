@@ -126,6 +126,20 @@ def test_one_that_no_file_brings_along_is_named_with_its_text_and_its_numbers_ar
     assert "tables/mean_of.tex" in {one.file for one in verify(bundle, sample=1).changes}
 
 
+def test_a_figure_that_no_file_brings_along_is_compared_by_digest_where_it_is_not_defined(tmp_path, monkeypatch):
+    wb.add_measure("shared_memory", wb.measure(unit="segments", better="lower")(mean_of))
+    exec(FIGURE.replace('"slack"', '"mean_of"'), {"__name__": "a_cell"})
+    bundle = runs(measures=["mean_of"], figures=["slack_bars"]).export(tmp_path / "paper")
+    needs = read_manifest(bundle)["needs"]
+    assert any(one.startswith("slack_data is computed by what the module a_cell defines") for one in needs)
+    assert verify(bundle, sample=1).same
+    wb.remove("figure", "slack_bars")
+    report = verify(bundle, sample=1)
+    assert report.same
+    why = "it is drawn by a figure of the user's that is not defined here"
+    assert report.by_digest["figures/slack_bars.csv"] == report.by_digest["figures/slack_bars.pdf"] == why
+
+
 def test_a_file_that_was_edited_since_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MEASURES)

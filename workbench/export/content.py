@@ -71,6 +71,7 @@ def content(
         MAIN: _main(runs, style_name, shown, drawn, numbers, notes),
     }
     sweep = runs.plan.sweep
+    own_figures = {one.name: one.recipe.says for one in drawn if not one.recipe.built_in}
     manifest = {
         "sweep": sweep.name,
         "question": str(sweep.said.get("question") or ""),
@@ -84,6 +85,7 @@ def content(
         "macros": {f"\\{macro.name}": _of_macro(macro) for macro in numbers},
         "tables": {f"{TABLES}/{table.name}.tex": table.entries for table in shown},
         "figures": {f"{FIGURES}/{one.name}.pdf": _of_figure(runs, sets, one) for one in drawn},
+        **({"own_figures": own_figures} if own_figures else {}),
         "figures_left_out": dict(refused),
         "run_sets": sets.plain(),
         "points": {place.point.id: _of_point(place) for place in _in_plan_order(runs, named)},

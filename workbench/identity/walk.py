@@ -300,7 +300,8 @@ class Walk:
             self._outside(module.__name__, names)
             return
         name, *rest = names
-        self.modules.setdefault(module.__name__, set()).add(name)
+        read = self.modules.setdefault(module.__name__, set()) if owner == "user" else set()
+        read.add(name)
         value = vars(module).get(name, MISSING)
         if value is MISSING:
             value = sys.modules.get(f"{module.__name__}.{name}", MISSING)
@@ -309,7 +310,7 @@ class Walk:
         if self._noting:
             self.guards.name(vars(module), name, value, self.shown)
         if value is MISSING and (asked := vars(module).get("__getattr__")) is not None:
-            self.modules[module.__name__].add("__getattr__")
+            read.add("__getattr__")
             self.value(asked)
         if isinstance(value, ModuleType):
             self.chain(value, tuple(rest))

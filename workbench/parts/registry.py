@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
@@ -115,8 +116,9 @@ class Registry(dict[str, T]):
         InputError
             There is none of that name.
         """
-        if not isinstance(name, str) or name not in (self.names() if known is None else known):
-            raise unknown_name(where, self.noun, name, self.names() if known is None else known)
+        there: Mapping[str, Any] = ChainMap(self, self._later) if known is None else known
+        if not isinstance(name, str) or name not in there:
+            raise unknown_name(where, self.noun, name, there)
         return self._made(name)
 
     def _made(self, name: str) -> T:

@@ -124,8 +124,8 @@ def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
 
     real = work._row
 
-    def poisoned(found, setup, task):
-        row = real(found, setup, task)
+    def poisoned(found, setup, task, *more):
+        row = real(found, setup, task, *more)
         return row._replace(measures={**row.measures, "drain_cycles": math.nan}) if task[2] == 1 else row
 
     monkeypatch.setattr(work, "_row", poisoned)

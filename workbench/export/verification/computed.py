@@ -11,6 +11,7 @@ from workbench.errors import InputError
 from workbench.experiments.folder import PROVENANCE, SWEEP
 from workbench.experiments.provenance import environment
 from workbench.experiments.row import Row
+from workbench.experiments.run_set import RunSet
 from workbench.export.content import MAIN, Content, content, in_order
 from workbench.export.drawings import FIGURES, Drawing, recipe_of
 from workbench.export.inputs import INPUTS
@@ -20,6 +21,7 @@ from workbench.export.verification.kept_runs import KeptRuns
 from workbench.export.verification.pictures import PICTURES, compared_pictures, redrawn
 from workbench.export.verification.recorded import unlike_provenance
 from workbench.export.verification.replayed import NotSimulatedError, Replayed
+from workbench.figures.known import FIGURES as KNOWN
 
 RECOMPUTED, REDRAWN, READ, YOURS = "recomputed", "redrawn", "read", "yours"
 """What was done with a file: computed from the runs; drawn anew; what the runs are done from; a researcher's own."""
@@ -77,8 +79,10 @@ def _figures(manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRun
     runs = Replayed(kept.plan, sorted(rows.values(), key=lambda row: row.id), allowed)
     found = _Figures([], {}, {}, 0)
     for name in runs.plan.sweep.figures:
-        recipe, data = recipe_of(runs, name), None
-        if kept.places is not None:
+        recipe, data = _recipe(manifest, runs, name), None
+        if isinstance(recipe, Absent):
+            found.skipped[name] = "it is drawn by a figure of the user's that is not defined here"
+        elif kept.places is not None:
             found.skipped[name] = f"points cannot be read here: {kept.unread[0]}" if kept.unread else "points differ"
         else:
             try:
@@ -93,6 +97,19 @@ def _figures(manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRun
         else:
             found.refused[name] = manifest["figures_left_out"].get(name, "")
     return found._replace(simulated=runs.simulated)
+
+
+class Absent(NamedTuple):
+    """Stands for a figure of the user's that nothing defines here."""
+
+    name: str
+    says: str
+    built_in: bool = False
+
+
+def _recipe(manifest: Mapping[str, Any], runs: RunSet, name: str) -> Any:
+    own = manifest.get("own_figures", {})
+    return Absent(name, own[name]) if name in own and name not in KNOWN else recipe_of(runs, name)
 
 
 def _given(manifest: Mapping[str, Any], shown: _Figures) -> Iterator[tuple[str, str]]:
