@@ -1,4 +1,4 @@
-"""Can a sweep's family of comparisons reach its level at all? With few seeds the smallest p-value there is, is too large.
+"""Can a sweep's family of comparisons reach its level at all? With few seeds the smallest p-value is too large.
 
 Of n pairs that all favour one side, 2 of 2^n patterns of signs look as clear, so no p-value is below 2^(1 - n); Holm
 multiplies the smallest by the number of comparisons.

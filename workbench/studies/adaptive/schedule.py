@@ -1,7 +1,7 @@
 """The schedule of looks that every interval and p-value of a sweep answers for.
 
-Seeds are added until intervals are narrow, wherever they lie. Such a rule cannot wait for an interval to look right, and
-its intervals and p-values are those of one look, as if the number of seeds had been fixed.
+Seeds are added until intervals are narrow, wherever they lie. Such a rule cannot wait for an interval to look right,
+and its intervals and p-values are those of one look, as if the number of seeds had been fixed.
 """
 
 from __future__ import annotations

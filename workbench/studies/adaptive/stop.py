@@ -1,8 +1,8 @@
 """Are the seeds enough? The rule, as a pure function of the rows: it says the same whenever it is asked.
 
-The rule looks at widths alone and never at where an interval lies, so nothing is corrected for looking often. What would
-be wrong is a width that is small by luck: it has to be small at two looks in a row (`benchmarks/statistics` shows how
-often the intervals at the stop hold the truth).
+The rule looks at widths alone and never at where an interval lies, so nothing is corrected for looking often. What
+would be wrong is a width that is small by luck: it has to be small at two looks in a row (`benchmarks/statistics`
+shows how often the intervals at the stop hold the truth).
 """
 
 from __future__ import annotations

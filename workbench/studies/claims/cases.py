@@ -81,9 +81,10 @@ def ratio(
     """The ratio of a point's mean to a baseline's, seed by seed, lies within a band (two one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     seeds = [seed for seed in ours if seed in theirs]
-    sides = [np.array([side[seed] for seed in seeds], float) for side in (ours, theirs)]
-    span = alike_span(*sides) if seeds and sides[1].mean() > 0 else None
-    found = equivalent(_named(about, measure), statement, equivalent_ratio(*sides, band, span=span))
+    other_side, first_side = (np.array([side[seed] for seed in seeds], float) for side in (ours, theirs))
+    span = alike_span(other_side, first_side) if seeds and first_side.mean() > 0 else None
+    result = equivalent_ratio(other_side, first_side, band, span=span)
+    found = equivalent(_named(about, measure), statement, result)
     return of(runs, found._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
 
 

@@ -57,7 +57,7 @@ class Outcome(NamedTuple):
     @property
     def counts(self) -> dict[Side, int]:
         """How many cases are for it, against it, and neither, after correction."""
-        return {side: self.found.sides.count(side) for side in ("for", "against", "neither")}  # type: ignore[misc]
+        return {side: self.found.sides.count(side) for side in ("for", "against", "neither")}
 
     def row(self) -> dict[str, Any]:
         """The claim as one row: every figure is of the case shown."""

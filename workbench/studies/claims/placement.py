@@ -1,7 +1,7 @@
 """H1.1 to H1.9: what the source document asserts of placement nearest to a boundary (spec 1, section 6).
 
-They are judged over the specification's design of 54 workloads (section 6, common design): nine laws of sizes, three of run
-times, two of arrivals.
+They are judged over the specification's design of 54 workloads (section 6, common design): nine laws of sizes, three of
+run times, two of arrivals.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The margins that claims are judged by, registered with a date before anything was run on the seeds that judge.
 
-A margin is never changed: another one makes another claim, with an id of its own. A test holds the digest of this table.
+A margin is never changed: another one makes another claim, with an id of its own. A test holds this table's digest.
 """
 
 from __future__ import annotations

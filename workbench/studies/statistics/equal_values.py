@@ -32,7 +32,8 @@ def reach(count: int, level: float, span: float | None) -> float:
     level : float
         Confidence of the bound, 0 < level < 1.
     span : float or None
-        How far apart two values can lie, in their unit. None or 0: nothing is known about it, and the bound is infinite.
+        How far apart two values can lie, in their unit. None or 0: nothing is known about it, and the bound is
+        infinite.
 
     Examples
     --------

@@ -132,11 +132,11 @@ def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: in
 def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     """The claim that all of several things hold; it shows the figures of the part that it stands or falls with.
 
-    For it: all parts are. As all parts must be shown, the largest p-value is the p-value of the whole, without correction
-    (intersection-union test, Berger 1982). Against it: at least one is, and as the worst of several must be told from
-    luck, its p-value times their number (Bonferroni) is below 1 - the level of its interval. The part shown is the first
-    one against, else one without a value, else the one with the largest p. Where a part has no value, the whole is not
-    tested.
+    For it: all parts are. As all parts must be shown, the largest p-value is the p-value of the whole, without
+    correction (intersection-union test, Berger 1982). Against it: at least one is, and as the worst of several must
+    be told from luck, its p-value times their number (Bonferroni) is below 1 - the level of its interval. The part
+    shown is the first one against, else one without a value, else the one with the largest p. Where a part has no
+    value, the whole is not tested.
 
     Raises
     ------

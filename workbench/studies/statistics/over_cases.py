@@ -1,9 +1,10 @@
 """Does a claim hold over its cases, in some of them, or in none? Verdicts whose errors are controlled on both sides.
 
-Every case has a p-value for the claim and one against it. A claim holds when all cases are for it: each must be shown, so
-the largest p-value is that of the whole (intersection-union test, Berger 1982). It is contradicted when all are against
-it. Whether it holds or fails in single cases is told by Holm's correction over the cases, so that with a chance of at
-least 1 - alpha no case is on the wrong side of the map. All of it is multiplied by the number of claims of the family.
+Every case has a p-value for the claim and one against it. A claim holds when all cases are for it: each must be
+shown, so the largest p-value is that of the whole (intersection-union test, Berger 1982). It is contradicted when all
+are against it. Whether it holds or fails in single cases is told by Holm's correction over the cases, so that with a
+chance of at least 1 - alpha no case is on the wrong side of the map. All of it is multiplied by the number of claims
+of the family.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class OverCases(NamedTuple):
     sides: tuple[Side, ...]
     """Of each case after correction: the map of where it holds."""
     shown: int
-    """The place of the case that the verdict stands or falls with; its measure, estimate, interval and p go together."""
+    """The place of the case that the verdict stands or falls with; its measure, estimate, interval and p go
+    together."""
     p_adjusted: float | None
     """Of the verdict, corrected over cases and claims; None where everything is counted."""
 

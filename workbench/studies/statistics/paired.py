@@ -108,8 +108,8 @@ def compare(
 ) -> PairedComparison:
     """Compare two policies seed by seed; all tests are two-sided.
 
-    Differences that are zero throughout are a result: mean 0, p-values 1, effect sizes 0. The limits of differences that
-    are all equal bound what was not seen, over the range of both policies' values. With one pair the limits of
+    Differences that are zero throughout are a result: mean 0, p-values 1, effect sizes 0. The limits of differences
+    that are all equal bound what was not seen, over the range of both policies' values. With one pair the limits of
     the mean are unknown (NaN); with none (one side has no value at all) there is no test: figures and p-values are NaN.
 
     Parameters

@@ -1,8 +1,8 @@
 """Could the mean difference be the luck of which of a pair was called which? The paired permutation test.
 
-Flipping signs leaves the sum of squares as it is, so ordering the patterns by the mean or by Student's t of it is one and
-the same: the test is the studentised one, which stays right for the mean in large samples of differences that are not
-symmetric (Janssen 1997).
+Flipping signs leaves the sum of squares as it is, so ordering the patterns by the mean or by Student's t of it is one
+and the same: the test is the studentised one, which stays right for the mean in large samples of differences that are
+not symmetric (Janssen 1997).
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def permutation_test(differences: Any, *, seed: int = 0) -> Significance:
 
     All sign patterns are tried where there are at most FLIPS + 1 of them (13 non-zero differences), then p is exact.
     Otherwise FLIPS random ones from the named stream `permutation`, and the observed pattern counts as one of them,
-    p = (1 + as extreme) / (1 + FLIPS), so that p is valid and never 0 (Phipson and Smyth 2010). Where Chernoff's bound of
-    the share of such patterns is below RARE it is the p-value (`bound`): some ten times the share itself, never below it,
-    and small enough for large families. Only zeros: p = 1; no differences: no test, p = NaN.
+    p = (1 + as extreme) / (1 + FLIPS), so that p is valid and never 0 (Phipson and Smyth 2010). Where Chernoff's
+    bound of the share of such patterns is below RARE it is the p-value (`bound`): some ten times the share itself,
+    never below it, and small enough for large families. Only zeros: p = 1; no differences: no test, p = NaN.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""What is the mean of one measure at one point? As `mean_interval`, with infinite values and the range of the measure."""
+"""What is the mean of one measure at one point? As `mean_interval`, with infinite values and the range of the
+measure."""
 
 from __future__ import annotations
 

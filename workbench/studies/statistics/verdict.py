@@ -40,16 +40,16 @@ def judge(findings: Sequence[Finding], *, alpha: float = 0.05) -> list[Verdict]:
     `undecided`: anything else. Facts are yes or no by themselves and take no part in the correction; no more do claims
     that rest on no value at all, because every run failed.
 
-    With alpha 0.05, families in which no effect differs from zero hold any `yes` in at most 2.5 % of all studies and any
-    `yes` or `no` in at most 5 %; an estimate outside its band comes out as equivalent in at most 5 %.
+    With alpha 0.05, families in which no effect differs from zero hold any `yes` in at most 2.5 % of all studies and
+    any `yes` or `no` in at most 5 %; an estimate outside its band comes out as equivalent in at most 5 %.
 
     Parameters
     ----------
     findings : sequence of Finding
         All claims of one study: leaving the failed ones out would make the others look better than they are.
     alpha : float
-        Chance of any false `yes` or `no` in the family, 0 < alpha < 1; the intervals should be of level 1 - alpha (1 - 2 alpha
-        for equivalence).
+        Chance of any false `yes` or `no` in the family, 0 < alpha < 1; the intervals should be of level 1 - alpha (1
+        - 2 alpha for equivalence).
 
     Raises
     ------

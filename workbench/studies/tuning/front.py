@@ -67,8 +67,8 @@ class Front:
         return ", ".join(chosen) or self._holdout.label(point)
 
     def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
-        """The mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is infinite where
-        a value is."""
+        """The mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is infinite
+        where a value is."""
         return self._interval(point, objective.measure)
 
     def keeps(self, point: PlannedPoint) -> bool:

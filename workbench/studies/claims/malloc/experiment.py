@@ -48,7 +48,7 @@ OCCUPANCIES = [0.0, 0.5, 0.9]
 """Of the heap, before the first call."""
 DESIGN = "8 laws of sizes x active lanes 1/32, 1/4, 1/2, 1 x heaps 0, 50, 90 % occupied"
 FIXED = (*EQUAL, "thread_number")
-"""Loads whose sizes are not drawn: with all lanes and an empty heap there is one run, which is counted and no sample."""
+"""Loads whose sizes are not drawn: with all lanes and an empty heap there is one run, counted and no sample."""
 
 
 class Pair(NamedTuple):

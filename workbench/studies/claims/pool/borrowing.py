@@ -25,7 +25,7 @@ def _full(evidence: Evidence) -> RunSet:
 def _completes(evidence: Evidence) -> Iterator[Finding]:
     runs = _full(evidence)
     for footprint in FOOTPRINTS:
-        alone, lending = (point(runs, footprint=footprint, target=name) for name in (ALONE, LENDING))
+        lending = point(runs, footprint=footprint, target=LENDING)
         rates = finite(runs, lending, "completed_rate")
         whole = all(rate == 1.0 for rate in rates.values())
         bytes_of = finite(runs, lending, "granted_bytes_rate")
