@@ -13,6 +13,8 @@ from workbench.studies.statistics.proportion import chance_of_at_least, chance_o
 from workbench.studies.statistics.ratio import paired_samples, ratio_interval, ratio_span
 from workbench.studies.statistics.sample import check_open, finite_sample
 
+NEARLY_ALL = 0.8
+"""The share of equal values from which those that differ are counted: Student's test errs where they are few."""
 Band = tuple[float, float]
 """The values that count as equal, ends excluded. An infinite end leaves one test: non-inferiority within a margin."""
 
@@ -157,7 +159,21 @@ def _tail(distances: np.ndarray, span: float | None) -> float:
     if distances.min() == distances.max():
         return _equal_tail(float(distances[0]), distances.size, span)
     error = distances.std(ddof=1) / np.sqrt(distances.size)
-    return float(stdtr(distances.size - 1, -distances.mean() / error))
+    return max(float(stdtr(distances.size - 1, -distances.mean() / error)), _sparse_tail(distances))
+
+
+def _sparse_tail(distances: np.ndarray) -> float:
+    """The same where nearly all distances are equal, and the mean is a matter of how many seeds are not.
+
+    The chance that so few of them come nearer to the end, if those of all seeds that do were just enough (binomial).
+    """
+    values, counts = np.unique(distances, return_counts=True)
+    usual = float(values[counts.argmax()])
+    nearer = distances < usual
+    if counts.max() < NEARLY_ALL * distances.size or usual <= 0 or not nearer.any():
+        return 0.0
+    share = usual / (usual - float(distances.min()))
+    return chance_of_at_most(int(nearer.sum()), distances.size, share) if share < 1 else 0.0
 
 
 def _equal_tail(distance: float, count: int, span: float | None) -> float:
