@@ -21,7 +21,8 @@ def table(head: str, rows: Iterable[Iterable[object]]) -> None:
 
 def main(repetitions: int) -> None:
     """Run everything."""
-    print(f"## Verdicts in planted worlds\n\n10 cases, 40 seeds, {repetitions} studies each.\n")
+    print("## Verdicts in planted worlds\n")
+    print(f"10 cases, 40 seeds (200 where the differences are skewed), {repetitions} studies each.\n")
     rows = []
     for law, world in itertools.product(planted.LAWS, planted.WORLDS):
         found = planted.studies(world, 10, 40 if law != "skewed" else 200, repetitions, law=law)
