@@ -69,14 +69,14 @@ def test_the_family_is_the_specification_whatever_is_asked_for(monkeypatch):
     """0.4 corrected over the ids that were typed: the same claim was surer alone than with its fellows."""
     members = [Claim(f"H9.{k}", "it is so", "¶1", lambda e: [FASTER]) for k in range(1, 4)]
     counted = Claim("H9.4", "it is counted", "¶1", lambda e: [TRUE], kind="counted")
-    entered(monkeypatch, *members, counted, Claim("H8.1", "of another family", "¶1", lambda e: [FASTER]))
+    entered(monkeypatch, *members, counted, Claim("M1", "of another family", "¶1", lambda e: [FASTER]))
     alone, together = room.claims("H9.1"), room.claims()
     assert alone.verdicts[0].p_adjusted == together.verdicts[0].p_adjusted == 3 * FASTER.p_value
     assert alone.heading == ["H9: every p-value times 3, the tested claims of the family, of which 2 were not run"]
     assert [one.family_size for one in together.verdicts] == [3, 3, 3, 3, 1]
     assert together.heading == [
         "H9: every p-value times 3, the tested claims of the family",
-        "H8: every p-value times 1, the tested claims of the family",
+        "own: every p-value times 1, the tested claims of the family",
     ]
 
 
