@@ -82,7 +82,7 @@ def test_ink():
     assert len({line.get_marker() for line in axes.lines}) == len({line.get_color() for line in axes.lines}) == 2
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["first fit", "best fit"]
     assert axes.get_ylim()[0] == 0
-    assert drawn.get_supxlabel() == "mean of 2 seeds with its 95 % interval"
+    assert drawn.get_supxlabel() == "mean of 2 seeds with its pointwise 95 % interval"
 
 
 def test_long_times_are_in_thousands_of_cycles():

@@ -9,10 +9,11 @@ import workbench as wb
 from tests.studies.failed_runs import with_failed
 from tests.studies.tuning.small import undisturbed
 from workbench.cli.main import main
-from workbench.studies.claims import ClaimReport
-from workbench.studies.claims.cases import better, weakest
+from workbench.studies.claims import ClaimReport, Outcome
+from workbench.studies.claims.cases import better
+from workbench.studies.claims.claim import Claim
 from workbench.studies.missing import missing_notes
-from workbench.studies.statistics import holm, judge
+from workbench.studies.statistics import holm
 from workbench.studies.summary import summary
 from workbench.studies.tuning.front import Front
 from workbench.studies.where_it_holds import where_it_holds
@@ -122,12 +123,17 @@ def test_a_claim_on_failed_runs_is_untested(runs):
     lost, kept = better(broken, first, best, "drain_cycles"), better(broken, first, worst, "drain_cycles")
     assert (lost.p_value, lost.n, lost.missing) == (None, 0, 8)
     assert (kept.n, kept.missing) == (6, 2) and kept.p_value == rows_of(broken)["worst_fit"]["p"]
-    both = weakest("both", [kept, lost])
-    assert (both.p_value, both.n, both.side) == (None, 0, "neither")
-    report = ClaimReport(judge([both, kept]), {"both": [kept, lost], kept.id: [kept]}, {"both": [], kept.id: []})
-    assert "(n = 0: no seed has a value on both sides, so nothing is tested)" in report.text
-    assert "(n = 6, 2 seeds without a pair, adjusted p" in report.text
-    assert report.verdicts[1].p_adjusted == kept.p_value
+    both, alone = (Claim(id, "it is so", "¶1", lambda e: []) for id in ("H9.1", "H9.2"))
+    report = ClaimReport(
+        [
+            Outcome(both, both.judged([kept, lost], 2), [kept, lost], [], 2),
+            Outcome(alone, alone.judged([kept], 2), [kept], [], 2),
+        ]
+    )
+    assert report.verdicts[0].verdict not in ("holds", "contradicted") and report.verdicts[0].shown.n == 0
+    assert "n = 0: no seed has a value on both sides, so nothing is tested" in report.text
+    assert "n = 6, 2 seeds without a pair, adjusted p" in report.text
+    assert report.verdicts[1].p_adjusted == min(1, 2 * kept.both_p[0])
     assert "best_fit against first_fit: no seed has a value on both sides, so nothing is compared" in report.text
 
 

@@ -22,21 +22,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     from workbench.api import planned
+    from workbench.studies.reachable import family_of
 
     plan = planned(given.sweep, set=overrides(given))
     kept, note = _kept(plan, Path(given.out) if given.out else default_folder(given.sweep))
-    drawn = draw(plan.sweep)
+    drawn, family = draw(plan.sweep), family_of(plan)
     if given.json:
         points = [{"id": point.id, "baseline": point.baseline, **point.coordinates} for point in plan.points]
         design = {"design": drawn.plain()} if drawn else {}
         noted = {"note": note} if note else {}
-        say_json({"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept, **noted})
+        size = {"comparisons": family.comparisons, "seeds": family.seeds, "seeds_needed": family.seeds_needed}
+        told = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
+        say_json({**told, "family": {**size, "least_p_holm": family.least_p, "reaches": family.reaches}, **noted})
     else:
         if drawn:
             print(drawn.says())
         print(f"{counted(plan)}, {kept} of them kept")
-        if note:
-            print(note)
+        for line in (note, family.note):
+            if line:
+                print(line)
     return DONE
 
 

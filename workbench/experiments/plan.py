@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.designs.draw import with_choices
+from workbench.experiments.different_runs import different_workloads, draws
 from workbench.experiments.expand import Point, expand
 from workbench.experiments.fault import chosen, raised_in_planning
 from workbench.experiments.interrupts import noticed
@@ -79,9 +80,10 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     for alternative in expand(varied, "", sweep.where):
         with _noted(unread), raised_in_planning(sweep.where, alternative.coordinates):
             _add_with_baseline(points, sweep, alternative, read, named)
+    counted = _Counted(sweep)
     for id, point in list(points.items()):
         with _noted(unread) as refused, raised_in_planning(sweep.where, point.coordinates, point.setup):
-            _admit(sweep, point)
+            _admit(sweep, point, counted)
         if refused:
             del points[id]
     return Plan(sweep, told_apart(points.values()))
@@ -100,19 +102,35 @@ def _noted(unread: list[str] | None) -> Iterator[list[str]]:
         unread.append(str(problem))
 
 
-def _admit(sweep: Sweep, point: PlannedPoint) -> None:
-    _refuse_repeats(sweep, point.setup)
+def _admit(sweep: Sweep, point: PlannedPoint, counted: _Counted) -> None:
     try:
         sweep.mechanism.engine.admit(point.setup, sweep.seeds[0])
     except InputError as wrong:
         raise InputError(at(sweep.where, at(chosen(point.coordinates), str(wrong)))) from None
+    _refuse_repeats(sweep, point.setup, counted)
 
 
-def _refuse_repeats(sweep: Sweep, setup: Setup) -> None:
+class _Counted:
+    """How many different workloads the seeds make, counted once a workload and machine of a plan."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._wanted, self._seeds = sweep.mechanism.engine.wants, sweep.seeds
+        self._known: dict[tuple[int, int], int] = {}
+
+    def of(self, setup: Setup) -> int:
+        """Return the number for a setup, whose parts the plan keeps alive."""
+        key = id(setup.workload), id(setup.machine)
+        if key not in self._known:
+            self._known[key] = different_workloads(setup, self._wanted, self._seeds)
+        return self._known[key]
+
+
+def _refuse_repeats(sweep: Sweep, setup: Setup, counted: _Counted) -> None:
     """Runs that are copies of each other are no sample: intervals over them would say what nobody measured."""
-    most = setup.workload.different_seeds(setup.machine)
-    drawn = any(policy.draws for policy in setup.policies.values())
-    if most is not None and len(sweep.seeds) > most and not drawn:
+    if len(sweep.seeds) < 2 or draws(setup):
+        return
+    most = counted.of(setup)
+    if len(sweep.seeds) > most:
         more = setup.workload.more_seeds
         cure = f" ({more})" if most == 1 and more else ""
         expected = f"must be at most {most}: this workload has no more different runs{cure}"

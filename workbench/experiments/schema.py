@@ -8,7 +8,7 @@ from typing import Any
 from workbench.experiments.designs import Design
 from workbench.experiments.designs.ranges import RANGE_SCHEMA
 from workbench.experiments.mechanism import Mechanism, mechanism, mechanisms
-from workbench.experiments.sweep import KEYS, REQUIRED
+from workbench.experiments.sweep import INTERVALS, KEYS, REQUIRED
 from workbench.experiments.until import Until
 from workbench.levers.schema_parts import written_once
 from workbench.metrics.measure import Measure, Measures
@@ -41,6 +41,7 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
         "design": Design.schema(),
         "baseline": chosen,
         "seeds": _seeds(),
+        "interval": {"enum": list(INTERVALS)},
         "measures": {"type": "array", "items": _measure_names(found.measures)},
         "figures": _NAMES,
     }

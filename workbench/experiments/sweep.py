@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.experiments.measured_by import MeasuredBy, measured_by
@@ -25,11 +25,14 @@ KEYS = {
     "design": "how the ranges of the sweep, vary: {from: , to: }, are drawn together",
     "baseline": "the policies that every point is compared with, at the same seeds",
     "seeds": "how many paired seeds, a list of them, {first: 0, count: 200}, or {until: ...} enough",
+    "interval": "of means and differences: t, bca (from 20 seeds on), log_ratio (of geometric means) or ranks",
     "measures": "which measures the table shows",
     "figures": "which figures are drawn",
 }
 VARIED = ("machine", "workload", "policy", "options")
 """The keys under which `vary` may stand."""
+INTERVALS = ("t", "bca", "log_ratio", "ranks")
+"""What is estimated of paired values (`studies/statistics/estimand.py` says it of each)."""
 REQUIRED = ("engine", "workload")
 MOST_SEED = (1 << 63) - 1
 MOST_SEEDS = 1_000_000
@@ -54,6 +57,8 @@ class Sweep(NamedTuple):
     """When seeds are enough; then `seeds` are all that there may be."""
     known_own: Mapping[str, OwnMeasure] = {}
     """The user's measures that it could name."""
+    interval: Literal["t", "bca", "log_ratio", "ranks"] = "t"
+    """What is estimated of paired values, and how."""
 
     @property
     def own(self) -> dict[str, OwnMeasure]:
@@ -121,7 +126,15 @@ def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path, mea
         figures=[_without_file(name, folder, where) for name in _strings(said, "figures", where)],
         until=until,
         known_own=own,
+        interval=_interval(said, where),
     )
+
+
+def _interval(said: Mapping[str, Any], where: str) -> Any:
+    given = said.get("interval", "t")
+    if given not in INTERVALS:
+        raise unknown_name(at(where, "interval"), "interval", given, INTERVALS)
+    return given
 
 
 def _named_measures(said: Mapping[str, Any]) -> list[Any]:

@@ -29,7 +29,7 @@ class Bound(NamedTuple):
 
 
 class Until(Spec):
-    """Seeds are added in batches until the interval of the paired difference to the baseline is narrow at every point.
+    """Seeds are added in batches until every interval of a paired difference to the baseline is narrow, twice in a row.
 
     >>> Until(measure="drain_cycles", half_width="0.5 %", at_most=50).looks
     (20, 40, 50)

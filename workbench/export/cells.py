@@ -13,7 +13,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.panels import panels
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive.schedule import looks_of
-from workbench.studies.statistics import Interval, PairedComparison, holm, mean_interval
+from workbench.studies.statistics import Interval, PairedComparison, holm, point_mean
 from workbench.studies.summary import LEVEL, comparison
 from workbench.studies.values import by_seed
 
@@ -86,7 +86,8 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
     finite = {seed: value for seed, value in values.items() if not math.isnan(value)}
     against, baseline = comparison(runs, place.point, measure.name), runs.baseline_of(place.point)
     pairs = [sets.name(one, against.seeds) for one in (baseline, place.point) if one is not None] if against else []
-    mean = mean_interval(list(finite.values()), level=looks_of(runs.plan.sweep).level(LEVEL))
+    sweep = runs.plan.sweep
+    mean = point_mean(list(finite.values()), level=looks_of(sweep).level(LEVEL), method=sweep.interval)
     return Cell(place, measure, mean, against, math.nan, [sets.name(place.point, finite)], pairs)
 
 

@@ -91,4 +91,4 @@ def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
     wins, losses = (count if found.n else math.nan for count in (found.wins, found.losses))
     yield macro("better", alone(wins), wins, f"seeds on which it is better {to}", pairs)
     yield macro("worse", alone(losses), losses, f"seeds on which it is worse {to}", pairs)
-    yield macro("p", p_value(cell.p_holm), cell.p_holm, f"p of Wilcoxon's test, Holm-corrected, {to}", pairs)
+    yield macro("p", p_value(cell.p_holm), cell.p_holm, f"p of the same estimand, Holm-corrected, {to}", pairs)

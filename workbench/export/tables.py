@@ -17,7 +17,7 @@ from workbench.metrics.measure import Measure
 SIGNIFICANT = 0.05
 NOTE = (
     "Means over n seeds, with the half width of the 95 % interval (Student's t). Differences are to the baseline at "
-    "the same seeds, positive = better; savings are their share of its mean; p of Wilcoxon's signed-rank test, after "
+    "the same seeds, positive = better; savings are their share of its mean; p of the same estimand, after "
     f"Holm's correction over all tables; bold: p below {SIGNIFICANT}. Pairs: the seeds that both have, where some lack."
 )
 """What the columns of every table mean."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from workbench.figures.of_study import OfStudy
 from workbench.figures.recipe import Column, on_paper
+from workbench.studies.tuning.importances import INERT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ class LeverImportances(NamedTuple):
     goals: tuple[str, ...]
     """The front, and each objective."""
     shares: np.ndarray
-    """float64[goals, levers], each row adds up to 1."""
+    """float64[goals, levers]; those of the levers add up to 1, that of the inert one is what noise alone reaches."""
     trials: int
     """How many trials they rest on."""
 
@@ -41,7 +42,8 @@ def lever_importances_data(found: StudyResults) -> LeverImportances | None:
     if not len(table):
         return None
     goals = tuple(name for name in table.columns if name != "lever")
-    done = sum(trial.values is not None for trial in found.found)
+    kept = found.study.constraints
+    done = sum(trial.values is not None and trial.feasible(kept) for trial in found.found)
     return LeverImportances(tuple(table["lever"]), goals, table[list(goals)].to_numpy().T, done)
 
 
@@ -56,11 +58,17 @@ def draw(data: LeverImportances) -> Figure:
         order = np.argsort(-shares, kind="stable")[:rows]
         place = np.arange(rows)[::-1]
         axes.barh(place, 100 * shares[order], 0.7, color=marks.GOOD, edgecolor=marks.INK, linewidth=0.4)
+        axes.axvline(100 * shares[data.levers.index(INERT)], color=marks.INK, linewidth=0.6, linestyle=":")
         axes.set_yticks(place, [short_path(data.levers[k]) for k in order])
         axes.tick_params(axis="y", length=0)
         frame.title(axes, goal if goal != "front" else "reaching the front")
     more = f"; {len(data.levers) - rows} more levers each" if len(data.levers) > rows else ""
-    frame.name_sides(panels, "share in what makes a trial good (%)", "", f"PED-ANOVA over {data.trials} trials{more}")
+    frame.name_sides(
+        panels,
+        "share in what makes a trial good (%)",
+        "",
+        f"PED-ANOVA over {data.trials} trials{more}; dotted: noise alone",
+    )
     return sheet
 
 
@@ -70,6 +78,8 @@ def short_path(path: str) -> str:
     >>> short_path("policy.choice.weighted_choice.choices[1].least_recent_energy.nx"), short_path("policy.placement")
     ('choice: least recent energy: nx', 'placement')
     """
+    if path == INERT:
+        return path
     parts = path.split(".")[1:]
     kept = parts if len(parts) <= 2 else [parts[0], *parts[-2:]]
     return ": ".join(part.replace("_", " ") for part in kept)

@@ -33,8 +33,9 @@ class Means(NamedTuple):
 
 
 def means_of(intervals: Iterable[Interval]) -> Means:
-    """Intervals as arrays."""
-    return Means(*np.array([interval[:3] for interval in intervals], float).reshape(-1, 3).T)
+    """Intervals as arrays; of an infinite limit nothing is drawn, as of one that is not known."""
+    ends = np.array([interval[:3] for interval in intervals], float).reshape(-1, 3).T
+    return Means(*np.where(np.isfinite(ends), ends, np.nan))
 
 
 def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
@@ -56,14 +57,17 @@ def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
     return Means(mean, mean - half, mean + half)
 
 
-def rests_on(counts: Iterable[int]) -> str:
-    """What the means of a figure rest on, in small print.
+def rests_on(counts: Iterable[int], pointwise: bool = False) -> str:
+    """What the means of a figure rest on, in small print; of bands around a curve that they are pointwise.
 
     >>> rests_on([200, 200]), rests_on([200, 198]), rests_on([1, 1])
     ('mean of 200 seeds with its 95 % interval', 'mean of 198 to 200 seeds with its 95 % interval', 'one seed')
+    >>> rests_on([200], pointwise=True)
+    'mean of 200 seeds with its pointwise 95 % interval'
     """
     least, most = min(numbers := set(counts)), max(numbers)
     if most == 1:
         return "one seed"
     seeds = str(most) if least == most else f"{least} to {most}"
-    return f"mean of {seeds} seeds with its {100 * LEVEL:g} % interval"
+    kind = "pointwise " if pointwise else ""
+    return f"mean of {seeds} seeds with its {kind}{100 * LEVEL:g} % interval"

@@ -103,7 +103,9 @@ def draw(data: NetworkLoad) -> Figure:
         one.set_xlim(0, max(1, *(int(line.cycle[-1]) for line in data.lines if line.panel == place)))
         if not any(line.messages.mean.any() for line in data.lines if line.panel == place):
             frame.say_instead(one, "no messages between cores")
-    frame.name_sides(axes, "time (cycles)", "messages a cycle", rests_on(line.n for line in data.lines))
+    frame.name_sides(
+        axes, "time (cycles)", "messages a cycle", rests_on((line.n for line in data.lines), pointwise=True)
+    )
     frame.legend(figure, axes)
     return figure
 

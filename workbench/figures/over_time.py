@@ -125,7 +125,7 @@ def draw(data: OverTime) -> Figure:
         frame.title(one, title)
         one.set_ylim(bottom=0)
         one.set_xlim(0, max(1, *(int(curve.cycle[-1]) for curve in data.curves if curve.panel == place)))
-    frame.name_sides(axes, "time (cycles)", data.quantity, rests_on(curve.n for curve in data.curves))
+    frame.name_sides(axes, "time (cycles)", data.quantity, rests_on((curve.n for curve in data.curves), pointwise=True))
     frame.legend(figure, axes)
     return figure
 

@@ -95,7 +95,7 @@ def draw(data: PowerOverModules) -> Figure:
         one.set_ylim(bottom=0)
         frame.whole_numbers(one.xaxis, 8)
         one.set_xlim(-0.5, max(len(line.watts.mean) for line in data.lines if line.panel == place) - 0.5)
-    frame.name_sides(axes, "module", "power (W)", rests_on(line.n for line in data.lines))
+    frame.name_sides(axes, "module", "power (W)", rests_on((line.n for line in data.lines), pointwise=True))
     frame.legend(figure, axes)
     return figure
 

@@ -86,7 +86,9 @@ def draw(data: SharingDegrees) -> Figure:
         frame.title(one, title)
         one.set_ylim(bottom=0)
         frame.whole_numbers(one.xaxis, 8)
-    frame.name_sides(axes, "cores that hold the page", "pages held (%)", rests_on(line.n for line in data.lines))
+    frame.name_sides(
+        axes, "cores that hold the page", "pages held (%)", rests_on((line.n for line in data.lines), pointwise=True)
+    )
     frame.legend(figure, axes)
     return figure
 

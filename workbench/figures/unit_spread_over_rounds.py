@@ -105,7 +105,7 @@ def draw(data: UnitSpread) -> Figure:
         one.set_xscale("log", base=2)
         one.set_xlim(1, max(2, *(int(line.rounds[-1]) for line in data.lines)))
         frame.plain_numbers(one)
-    note = rests_on(line.n for line in data.lines)
+    note = rests_on((line.n for line in data.lines), pointwise=True)
     frame.name_sides(axes, "dispatches to a module", "spread over its units (waves)", note)
     frame.legend(figure, axes)
     return figure

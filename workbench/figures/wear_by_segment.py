@@ -106,7 +106,9 @@ def draw(data: WearBySegment) -> Figure:
         one.set_ylim(bottom=0)
         one.set_xlim(0, max((len(line.means.mean) - 1 for line in data.lines if line.panel == place), default=1))
     left_out = f"; no ranges: {', '.join(data.without)}" if data.without else ""
-    frame.name_sides(axes, "segment", "grants / mean", rests_on(line.n for line in data.lines) + left_out)
+    frame.name_sides(
+        axes, "segment", "grants / mean", rests_on((line.n for line in data.lines), pointwise=True) + left_out
+    )
     frame.legend(figure, axes)
     return figure
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.studies.adaptive.schedule import looks_of
-from workbench.studies.statistics import Looks, PairedComparison, compare, holm, mean_interval
-from workbench.studies.values import by_seed
+from workbench.studies.statistics import Interval, Looks, PairedComparison, compare, holm, point_mean
+from workbench.studies.statistics.student import small_for_its_skew
+from workbench.studies.values import by_seed, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,28 +23,49 @@ LEVEL = 0.95
 def summary(runs: RunSet) -> pd.DataFrame:
     """One row a point and measure.
 
-    Columns: one a varied lever; measure; n; mean, low, high (95 %, Student's t); and, against the baseline at the same
-    seeds, `difference` with `difference_low`, `difference_high` (positive = better than the baseline), `saving` (the
-    difference over the baseline's mean), `better` and `worse` (how many seeds), `pairs` (seeds that both have) and
-    `missing` (seeds that one or both lack), `p` (Wilcoxon) and `p_holm` (corrected over the whole table). Without a
-    pair there is no test: the row has no p and is no member of the family. With adaptive seeds all intervals and
-    p-values answer for every scheduled look (`Looks`).
+    Columns: one a varied lever; measure; n; `infinite` (how many of them are); mean, low, high (95 %); `note` (n too
+    small for the skewness seen, an infinite mean); and, against the baseline at the same seeds, `difference` with
+    `difference_low`, `difference_high` (positive = better than the baseline), what they are of (`estimand`: the mean
+    difference, or what the sweep's `interval` names), `saving` (the difference over the baseline's mean), `better` and
+    `worse` (how many seeds), `pairs` (seeds that both have) and `missing` (seeds that one or both lack), `p` (of the
+    same estimand) and `p_holm` (corrected over the whole table). An infinite value is the worst, not a missing one:
+    the mean is infinite, and the comparison is one of ranks. Without a pair there is no test: the row has no p and is
+    no member of the family. With adaptive seeds all intervals and p-values answer for every scheduled look (`Looks`).
     """
     import pandas as pd
 
-    rows = [_row(runs, point, name) for name in runs.plan.sweep.measures for point in runs.points]
+    rows = [row for name in runs.plan.sweep.measures for row in _rows(runs, name)]
     tested = {k: row["p"] for k, row in enumerate(rows) if not math.isnan(row.get("p", math.nan))}
     for k, p_adjusted in holm(tested).items():
         rows[k]["p_holm"] = p_adjusted
     return pd.DataFrame(rows)
 
 
-def _row(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
-    values = [value for value in runs.values(point, name).values() if math.isfinite(value)]
-    interval = mean_interval(values, level=looks_of(runs.plan.sweep).level(LEVEL))
+def _rows(runs: RunSet, name: str) -> list[dict[str, Any]]:
+    values = {point.id: [*values_of(runs, point, name).values()] for point in runs.points}
+    seen = [value for one in values.values() for value in one if math.isfinite(value)]
+    span = max(seen, default=0.0) - min(seen, default=0.0)
+    return [_row(runs, point, name, values[point.id], span) for point in runs.points]
+
+
+def _row(runs: RunSet, point: PlannedPoint, name: str, values: list[float], span: float) -> dict[str, Any]:
+    sweep = runs.plan.sweep
+    interval = point_mean(values, level=looks_of(sweep).level(LEVEL), span=span, method=sweep.interval)
+    infinite = sum(map(math.isinf, values))
+    note = (
+        f"{infinite} of {len(values)} values are infinite, and so is the mean"
+        if infinite
+        else _skew_note(interval, values)
+    )
     named = {path: point.coordinates.get(path) for path in runs.varied}
-    shown = {**named, "measure": name, "n": len(values)}
-    return {**shown, "mean": interval.mean, "low": interval.low, "high": interval.high, **_against(runs, point, name)}
+    shown = {**named, "measure": name, "n": len(values), "infinite": infinite}
+    ends = {"mean": interval.mean, "low": interval.low, "high": interval.high}
+    against = _against(runs, point, name)
+    return {**shown, **ends, **against, "note": note or against.get("note", "")}
+
+
+def _skew_note(interval: Interval, values: list[float]) -> str:
+    return small_for_its_skew(np.array(values)) if interval.method == "t" else ""
 
 
 def _against(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
@@ -52,6 +76,7 @@ def _against(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
     if not found.n:
         return counts
     return {
+        "estimand": found.estimand,
         "difference": found.interval.mean,
         "difference_low": found.interval.low,
         "difference_high": found.interval.high,
@@ -60,6 +85,7 @@ def _against(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
         "worse": found.losses,
         **counts,
         "p": found.p_value,
+        "note": found.skew_note,
     }
 
 
@@ -72,10 +98,11 @@ def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison
     names = runs.label(baseline), runs.label(point)
     looks = looks_of(runs.plan.sweep)
     sides = by_seed(runs, baseline, name), by_seed(runs, point, name)
-    return _repeated(compare(*sides, names=names, better=better, level=looks.level(LEVEL)), looks)
+    method = runs.plan.sweep.interval
+    return _repeated(compare(*sides, names=names, better=better, level=looks.level(LEVEL), method=method), looks)
 
 
 def _repeated(found: PairedComparison, looks: Looks) -> PairedComparison:
     """The comparison with p-values that answer for every look."""
-    tests = {name: getattr(found, name) for name in ("wilcoxon", "sign", "permutation")}
+    tests = {name: getattr(found, name) for name in ("primary", "wilcoxon", "sign", "permutation")}
     return found._replace(**{n: test._replace(p_value=looks.p_value(test.p_value)) for n, test in tests.items()})

@@ -9,10 +9,14 @@ from workbench.experiments.run_set import RunSet
 
 
 def by_seed(runs: RunSet, point: PlannedPoint, measure: str) -> dict[int, float]:
-    """Return one value a seed of the sweep: NaN where the run failed, is missing, or has no such finite value."""
+    """Return one value a seed of the sweep: NaN where the run failed, is missing, or has no such value.
+
+    An infinite value is one: the worst there is, and it is not left out.
+    """
     known = runs.values(point, measure)
-    return {seed: _finite(known.get(seed, math.nan)) for seed in runs.seeds}
+    return {seed: known.get(seed, math.nan) for seed in runs.seeds}
 
 
-def _finite(value: float) -> float:
-    return value if math.isfinite(value) else math.nan
+def values_of(runs: RunSet, point: PlannedPoint, measure: str) -> dict[int, float]:
+    """Return the values by seed, infinite ones included; seeds without a value are left out."""
+    return {seed: value for seed, value in runs.values(point, measure).items() if not math.isnan(value)}

@@ -30,7 +30,8 @@ class Place(NamedTuple):
     saving: float
     """It over the baseline's mean; NaN where that is not above zero."""
     p_value: float
-    """Wilcoxon's; NaN where no seed has a pair: then there is no test, and the place is no member of the family."""
+    """Of the mean difference; NaN where no seed has a pair: then there is no test, and the place is no member of the
+    family."""
     p_adjusted: float
     """Over all places of the region, those of other panels included."""
 

@@ -12,7 +12,7 @@ from workbench.experiments.sweep import read_sweep
 from workbench.experiments.until import Bound, Until, bound_of
 from workbench.metrics.measure import Measure
 from workbench.studies.adaptive.stop import half_width
-from workbench.studies.statistics import Looks, mean_interval, pair
+from workbench.studies.statistics import mean_interval, pair
 
 SWEEP = {
     "engine": "shared_memory",
@@ -95,15 +95,20 @@ def test_equal_differences_are_no_knowledge_until_there_are_enough():
         values = np.arange(n, dtype=float)
         return pair(values, values - shift)
 
-    assert half_width(pairs(1), 0.95) == half_width(pairs(58), 0.95) == math.inf
-    assert half_width(pairs(59), 0.95) == 0
+    assert half_width(pairs(1), 0.95) == math.inf
+    same = pair([5.0] * 400, [5.0] * 400)
+    assert half_width(same, 0.95) == math.inf  # nothing was seen to vary on either side
+    widths = [half_width(pairs(n), 0.95) for n in (20, 58, 400)]
+    assert widths == pytest.approx([(1 - 0.05 ** (1 / n)) * (n + 2 + 3) for n in (20, 58, 400)])
 
 
-def stopped(difference, baseline, looks, share, level):
+def stopped(difference, baseline, looks, share, level, in_a_row=2):
     """Where the rule stops, and the interval that it leaves."""
+    narrow = 0
     for count in looks:
         pairs = pair(baseline[:count], baseline[:count] - difference[:count])
-        if half_width(pairs, level) <= share * abs(pairs.baseline.mean()):
+        narrow = narrow + 1 if half_width(pairs, level) <= share * abs(pairs.baseline.mean()) else 0
+        if narrow == in_a_row:
             break
     return count, mean_interval(difference[:count], level=level)
 
@@ -112,7 +117,7 @@ def stopped(difference, baseline, looks, share, level):
 def test_intervals_of_a_study_that_stops_when_they_are_narrow_hold_the_truth_as_often_as_they_say(law):
     """Differences of mean 5 and deviation 10 to a baseline near 100, until the interval is 2.5 % of it wide."""
     looks, draws = tuple(range(20, 201, 20)), np.random.default_rng(3)
-    level, ends, held = Looks(looks).level(0.95), [], 0
+    level, ends, held = 0.95, [], 0
     for _ in range(600):
         noise = draws.standard_normal(200) if law == "normal" else draws.exponential(size=200) - 1
         count, interval = stopped(5 + 10 * noise, draws.normal(100, 5, 200), looks, 0.025, level)
@@ -123,12 +128,12 @@ def test_intervals_of_a_study_that_stops_when_they_are_narrow_hold_the_truth_as_
     assert len(set(ends)) > 3
 
 
-def test_stopping_early_by_luck_is_why_the_level_is_corrected():
-    """With few values a look and the plain level, the rule stops where the spread was underestimated, and misses."""
+def test_stopping_early_by_luck_is_why_widths_are_narrow_twice():
+    """With few values a look, a rule of one look stops where the spread was underestimated, and misses more often."""
     looks, draws = tuple(range(5, 101, 5)), np.random.default_rng(4)
     missed = {}
-    for name, level in (("plain", 0.95), ("corrected", Looks(looks).level(0.95))):
-        outcomes = (stopped(draws.normal(0, 10, 100), np.full(100, 100.0), looks, 0.05, level) for _ in range(800))
-        missed[name] = sum(not one.low <= 0 <= one.high for _, one in outcomes) / 800
-    assert missed["plain"] > 0.06
-    assert missed["corrected"] <= 0.05
+    for in_a_row in (1, 2):
+        studies = (draws.normal(0, 10, 100) for _ in range(800))
+        ends = (stopped(one, np.full(100, 100.0), looks, 0.05, 0.95, in_a_row)[1] for one in studies)
+        missed[in_a_row] = sum(not one.low <= 0 <= one.high for one in ends) / 800
+    assert missed[1] > 0.06 > missed[2]

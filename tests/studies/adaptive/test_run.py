@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import yaml
 
@@ -20,7 +21,7 @@ from workbench.experiments.folder import STORE
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.runner import Silent
 from workbench.studies.adaptive import stop
-from workbench.studies.statistics import Looks, mean_interval
+from workbench.studies.statistics import mean_interval
 from workbench.studies.tuning import read_study
 
 SWEEP = {
@@ -61,33 +62,30 @@ def every():
 
 
 @pytest.mark.parametrize("share", [0.025, 0.04, 0.05])
-def test_it_stops_at_the_first_look_at_which_every_point_is_narrow(every, share):
-    """With intervals of the uncorrected level all but 4 % would stop one look earlier."""
+def test_it_stops_at_the_second_look_in_a_row_at_which_every_point_is_narrow(every, share):
+    """Of two in a row it is the second."""
     results = wb.run(sweep(half_width=f"{100 * share:g} %"), workers=1)
-    level = Looks((10, 20, 30, 40, 50, 60)).level(0.95)
+    before = False
     table = every.table.pivot(index="seed", columns="policy.placement", values="drain_cycles")
     for count in (10, 20, 30, 40, 50, 60):
         first = table.iloc[:count]
-        intervals = [mean_interval(first["first_fit"] - first[other], level=level) for other in table.columns[[0, 2]]]
+        intervals = [mean_interval(first["first_fit"] - first[other]) for other in table.columns[[0, 2]]]
         narrow = [one.high - one.low <= 2 * share * first["first_fit"].mean() for one in intervals]
-        if all(narrow):
+        if all(narrow) and before:
             break
+        before = all(narrow)
     assert results.seeds == list(range(3, 3 + count))
     assert 10 < count < 60
     assert results.table.equals(every.table[every.table["seed"] < 3 + count].reset_index(drop=True))
 
 
-def test_results_answer_for_every_scheduled_look():
+def test_results_are_those_of_as_many_fixed_seeds():
+    """The rule looks at widths alone, so nothing answers for how often it looked."""
     results = wb.run(sweep(), workers=1)
-    fixed = wb.run({**SWEEP, "seeds": results.seeds}, workers=1).summary()
-    found, looks = results.summary(), Looks((10, 20, 30, 40, 50, 60))
-    assert (found["difference"].dropna() == fixed["difference"].dropna()).all()
-    assert ((found["high"] - found["low"]) > 1.1 * (fixed["high"] - fixed["low"])).all()
-    for ours, theirs in zip(found["p"].dropna(), fixed["p"].dropna(), strict=True):
-        assert ours == looks.p_value(theirs) > theirs
-    figure = results.figure_data("saving_by_policy").panels[0].saving
-    plain = wb.run({**SWEEP, "seeds": results.seeds}, workers=1).figure_data("saving_by_policy").panels[0].saving
-    assert ((figure.high - figure.low) > 1.1 * (plain.high - plain.low)).all()
+    fixed = wb.run({**SWEEP, "seeds": results.seeds}, workers=1)
+    assert results.summary().equals(fixed.summary())
+    ours, theirs = (one.figure_data("saving_by_policy").panels[0].saving for one in (results, fixed))
+    assert all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
 @pytest.mark.parametrize("killed_after", [1, 17, 31, 45])
@@ -192,7 +190,7 @@ def test_the_command_says_where_it_stopped(tmp_path, monkeypatch, capsys):
     assert main(["plan", "s.yaml"]) == 0
     assert capsys.readouterr().out == "3 points x at most 60 seeds = at most 180 runs, 0 of them kept\n"
     assert main(["run", "s.yaml", "--out", "r", "--workers", "1"]) == 0
-    told = "10 seeds after 1 of 6 looks: every point is known as well as was asked (drain_cycles to 50 %)"
+    told = "20 seeds after 2 of 6 looks: every point is known as well as was asked (drain_cycles to 50 %)"
     assert told in capsys.readouterr().out
     assert main(["run", "s.yaml", "--out", "r", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["stopped"] == told

@@ -7,7 +7,16 @@ import math
 import pytest
 
 from tests.figures.stand_ins import runs
-from workbench.studies.claims.cases import ALL, all_better, better, falling, no_worse, ratio, weakest
+from workbench.studies.claims.cases import (
+    ALL,
+    all_better,
+    always_better,
+    better,
+    either_better,
+    falling,
+    no_worse,
+    ratio,
+)
 
 BASE = [100.0, 110.0, 120.0, 130.0, 140.0, 150.0, 160.0]
 
@@ -27,12 +36,29 @@ def test_better_is_less_where_less_is_better():
     assert better(found, other, first, "drain_cycles").side == "against"
 
 
-def test_all_must_be_better_and_the_weakest_is_named():
+def test_every_measure_is_a_case_with_its_measure_unit_and_sweep():
     found, (first, other) = made(best_fit=[v - 5 - v / 50 for v in BASE])
-    case = all_better(found, first, other, ("drain_cycles", "mean_queue"), "here")
-    assert (case.id, case.side, case.estimate) == ("here", "neither" if case.n < 6 else "against", 0.0)
-    assert case.statement == "mean gain; mean_queue is the weakest of 2"
-    assert weakest("x", [better(found, first, other, "drain_cycles")]).side == "for"
+    drain, queue = all_better(found, first, other, ("drain_cycles", "mean_queue"), "here")
+    assert (drain.id, drain.measure, drain.unit, drain.results) == (
+        "here, drain_cycles",
+        "drain_cycles",
+        "cycles",
+        "by_hand",
+    )
+    assert (drain.side, queue.side, queue.estimate) == ("for", "neither", 0.0)
+
+
+def test_one_of_several_measures_is_told_from_luck():
+    found, (first, other) = made(best_fit=[v - 5 - v / 50 for v in BASE])
+    alone = better(found, first, other, "drain_cycles")
+    either = either_better(found, first, other, ("drain_cycles", "mean_queue"), "here")
+    assert (either.measure, either.p_value, either.estimate) == ("drain_cycles", 2 * alone.p_value, alone.estimate)
+
+
+def test_what_is_better_in_every_run_is_counted():
+    found, (first, other) = made(best_fit=[v - 5 for v in BASE])
+    assert (always_better(found, first, other, "drain_cycles").both_p) == (0.0, 1.0)
+    assert (always_better(found, other, first, "drain_cycles").side) == "against"
 
 
 @pytest.mark.parametrize(("share", "side"), [(1.05, "for"), (1.10, "neither"), (1.2, "against"), (0.5, "for")])

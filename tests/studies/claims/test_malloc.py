@@ -33,6 +33,7 @@ def test_every_claim_has_cases_that_are_told_apart(id, evidence):
     assert len(set(said)) == len(said)
     assert (whole.id, whole.statement) == (id, claim.statement)
     assert all(case.n in (1, SEEDS) or case.p_value is None for case in cases)
+    assert all(case.measure and case.results for case in cases)
     assert all(case.statement and case.note for case in cases)
 
 

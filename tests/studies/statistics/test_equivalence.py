@@ -39,10 +39,12 @@ def test_ratio_agrees_with_scipy(values):
         assert (got.place == "inside") == (got.p_value < 0.05 and not math.isnan(got.interval.low))
 
 
-def test_ratio_of_equal_pairs_is_told_by_signs_and_not_by_rounding():
-    """40 - 0.955 * 99 is no binary number, so that its three equal values have a spread of their own."""
-    got = equivalent_ratio(np.full(3, 40.0), np.full(3, 99.0), (0.955, 1.045))
-    assert (got.p_low, got.p_high, got.place) == (1.0, 0.125, "across")
+def test_ratio_of_equal_pairs_is_told_by_what_was_not_seen_and_not_by_rounding():
+    """40 - 0.955 * 99 is no binary number, so that its equal values have a spread of their own."""
+    got = equivalent_ratio(np.full(2, 40.0), np.full(2, 99.0), (0.955, 1.045), span=82.8)
+    assert got.interval.method == "constant"
+    assert (got.p_low, got.place) == (1.0, "across")
+    assert 0.05 < got.p_high < 0.1
 
 
 @given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -102,11 +104,14 @@ def test_an_open_end_is_a_test_of_non_inferiority():
     assert equivalent_proportion(0, 100, (-1.0, 0.1)).place == "inside"
 
 
-def test_equal_values_decide_only_in_numbers():
-    assert [equivalent_mean([1.0] * n, (0, 2)).place for n in (2, 4, 5)] == ["across", "across", "inside"]
-    assert [equivalent_mean([3.0] * n, (0, 2)).place for n in (2, 4, 5)] == ["across", "across", "outside"]
-    assert equivalent_mean([1.0] * 5, (0, 2)).p_value == 2**-5
-    assert [equivalent_ratio([2] * n, [1] * n, (0.9, 1.1)).place for n in (4, 5)] == ["across", "outside"]
+def test_equal_values_decide_by_what_was_not_seen():
+    places = [equivalent_mean([1.0] * n, (0, 2), span=2.0).place for n in (2, 4, 5)]
+    assert places == ["across", "across", "inside"]  # the mean is an end of the band when half of all seeds differ by 2
+    assert equivalent_mean([1.0] * 5, (0, 2), span=2.0).p_value == 2**-5
+    assert [equivalent_mean([3.0] * n, (0, 2), span=2.0).place for n in (2, 3, 5)] == ["across", "across", "outside"]
+    assert equivalent_mean([1.0] * 200, (0, 2)).place == "across"  # nothing is known of what was not seen
+    assert [equivalent_ratio([2] * n, [1] * n, (0.9, 1.1), span=3.0).place for n in (2, 9)] == ["across", "outside"]
+    assert equivalent_ratio([2] * 99, [1] * 99, (0.9, 1.1)).place == "across"
 
 
 def test_too_few_values_decide_nothing():

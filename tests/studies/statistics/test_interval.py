@@ -122,7 +122,10 @@ def test_degenerate_samples_are_values():
     assert not one.above(-math.inf)
     assert not one.below(math.inf)
     for method in ("t", "bca"):
-        assert mean_interval([0.1] * 3, method=method) == Interval(0.1, 0.1, 0.1, 0.95, "constant", 3)
+        unknown = Interval(0.1, -math.inf, math.inf, 0.95, "constant", 3)
+        assert mean_interval([0.1] * 3, method=method) == unknown
+        known, share = mean_interval([0.1] * 3, method=method, span=2.0), 1 - 0.05 ** (1 / 3)
+        assert known[:3] == pytest.approx((0.1, 0.1 - 2 * share, 0.1 + 2 * share))
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,6 @@ def test_rounding_stays_within_a_part_in_a_million_million(row):
         ([1, 2], [1], "rows must have one value a seed each. Got 2 and 1 values."),
         ({1: 2}, [1], "must both map seeds to values, or both be rows. Got one of each."),
         ({1: 2}, {2: 2}, "have no seed in common. Got no pair. Run both with the same seeds."),
-        ({1: 2, "b": math.inf}, {1: 2}, "baseline['b'] must be a finite number, or NaN for a failed run. Got inf."),
         ({1: 2}, {1: "fast"}, "other must be numbers. Got ['fast']."),
         (3, {1: 2}, "baseline must map seeds to values, or be a row of numbers. Got 3."),
         (pd.Series([1, 2], index=[5, 5]), {5: 1}, "baseline must have one value a seed. Got seed 5 twice."),
@@ -78,3 +77,9 @@ def test_mistakes_are_one_sentence(baseline, other, says):
     with pytest.raises(InputError) as wrong:
         pair(baseline, other)
     assert says in str(wrong.value)
+
+
+def test_an_infinite_value_is_the_worst_and_no_missing_one():
+    got = pair({1: math.inf, 2: 5, 3: math.inf, 4: 1}, {1: math.inf, 2: math.inf, 3: 4, 4: None})
+    assert (got.seeds, got.missing) == ((1, 2, 3), (4,))
+    assert got.differences().tolist() == [0.0, -math.inf, math.inf]

@@ -51,8 +51,10 @@ def test_scale(values, up, down):
 
 
 def test_one_ratio_throughout_and_single_seeds():
-    assert ratio_interval([1.1, 2.2, 3.3], [1, 2, 3]) == (pytest.approx(1.1),) * 3 + (0.95, "constant", 3)
-    assert ratio_interval([0, 0], [1, 2])[:5] == (0, 0, 0, 0.95, "constant")
+    same, share = ratio_interval([1.1, 2.2, 3.3], [1, 2, 3]), 1 - 0.05 ** (1 / 3)
+    far = share * (2.2 + 1.1 * 2) / 2  # each anywhere in its range
+    assert same == (pytest.approx(1.1), pytest.approx(1.1 - far), pytest.approx(1.1 + far), 0.95, "constant", 3)
+    assert ratio_interval([1.1] * 3, [1] * 3, span=0.5).low == pytest.approx(1.1 - share * 0.5)
     assert ratio_interval([3], [4])[0::4] == (0.75, "none")
     assert ratio_interval([], []).n == 0
     assert math.isnan(ratio_interval([3], [4]).low)

@@ -55,6 +55,25 @@ class Axis(NamedTuple):
             return self._clipped(round(math.exp(_mixed(math.log(self.least), math.log(self.most), share))))
         return self._stop(round(share * (self.stops - 1)))
 
+    def share_of(self, value: Any) -> float:
+        """The share of the way at which a value lies, on the range's own scale: what `at_share` gave, after rounding.
+
+        >>> axis = Axis("k", "integer", 1, 3)
+        >>> [axis.share_of(axis.at_share(share)) for share in (0, 1 / 3, 2 / 3, 1)]
+        [0.0, 0.5, 0.5, 1.0]
+        """
+        if self.kind == "category":
+            place = next(k for k, one in enumerate(self.values) if one == value and type(one) is type(value))
+            return place / max(self.stops - 1, 1)
+        if self.kind == "power_of_two":
+            found = math.log2(value) if value else -1.0
+        else:
+            found = math.log(value) if self.log else float(value)
+        least, most = (math.log(self.least), math.log(self.most)) if self.log else (self.least, self.most)
+        if self.kind == "power_of_two":
+            least, most = self.least, self.most
+        return (found - least) / (most - least) if most > least else 0.0
+
     def spaced(self, count: int) -> list[Any]:
         """So many evenly spaced values, ends included; those that fall together come once.
 

@@ -1,4 +1,4 @@
-"""Adaptive seeds: paired seeds are added until the intervals are narrow, and the intervals say so honestly.
+"""Adaptive seeds: paired seeds are added until the intervals are narrow, twice in a row.
 
 run_plan(...)    do what is missing of a plan; a sweep with `seeds: {until: ...}` is run look by look   -> seconds
 settled(runs)    the same runs, cut to the seeds at which the rule stops                     -> Plan

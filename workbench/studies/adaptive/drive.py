@@ -1,4 +1,4 @@
-"""Run a plan look by look: a batch of seeds, a look at the intervals, and on until they are narrow.
+"""Run a plan look by look: a batch of seeds, a look at the intervals, and on until they are narrow twice in a row.
 
 Looks are at fixed numbers of seeds and decide by the rows alone, so a driver that dies and begins anew comes to the
 same end, with the same runs, whatever the number and kind of its workers.
@@ -33,13 +33,15 @@ def run_plan(
     until = plan.sweep.until
     if until is None:
         return run_missing(plan, store, workers, executor, progress, limit_seconds)
-    watch, seconds = _Once(progress or Silent(), plan, store), 0.0
+    watch, seconds, before_narrow = _Once(progress or Silent(), plan, store), 0.0, False
     try:
         for before, count in itertools.pairwise((0, *until.looks)):
             batch = cut(plan, slice(before, count))
             seconds += run_missing(batch, store, workers, executor, watch, limit_seconds)
-            if all(width.narrow for width in widths(gather(plan, store), count)):
+            narrow = all(width.narrow for width in widths(gather(plan, store), count))
+            if narrow and before_narrow:
                 break
+            before_narrow = narrow
         watch.complete()
     finally:
         watch.over()

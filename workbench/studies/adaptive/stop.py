@@ -1,4 +1,9 @@
-"""Are the seeds enough? The rule, as a pure function of the rows: it says the same whenever it is asked."""
+"""Are the seeds enough? The rule, as a pure function of the rows: it says the same whenever it is asked.
+
+The rule looks at widths alone and never at where an interval lies, so nothing is corrected for looking often. What
+would be wrong is a width that is small by luck: it has to be small at two looks in a row (`benchmarks/statistics`
+shows how often the intervals at the stop hold the truth).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +15,10 @@ from workbench.experiments.plan import Plan, PlannedPoint
 from workbench.experiments.run_id import run_id
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.until import Bound, Until, bound_of
-from workbench.studies.adaptive.schedule import looks_of
 from workbench.studies.statistics import Pairs, mean_interval, pair
+from workbench.studies.statistics.equal_values import difference_span
 
 LEVEL = 0.95
-FEWEST_EQUAL = 59
-"""Differences that are all equal show no spread to judge by; from so many on, with 95 % confidence at most 5 % of all
-seeds differ (0.95 ** 59 < 0.05), and they count as known."""
 
 
 class Width(NamedTuple):
@@ -66,16 +68,18 @@ class Stop(NamedTuple):
 def stop(runs: RunSet) -> Stop:
     """Where a sweep with adaptive seeds stopped, by its rows.
 
-    Its seeds are those of the first look at which every point is known as well as was asked, or of the last look
-    whose runs all ended.
+    Its seeds are those of the second of two looks in a row at which every point is known as well as was asked, or of
+    the last look whose runs all ended.
     """
     until = runs.plan.sweep.until
     assert until is not None
     ended = 1 + sum(1 for _ in itertools.takewhile(lambda count: _ended(runs, count), until.looks[1:]))
+    narrow = False
     for done, count in enumerate(until.looks[:ended], start=1):
         found = Stop(until, count, done, widths(runs, count))
-        if not found.wide:
+        if narrow and not found.wide:
             break
+        narrow = not found.wide
     return found
 
 
@@ -102,11 +106,10 @@ def widths(runs: RunSet, count: int) -> list[Width]:
     sweep = runs.plan.sweep
     assert sweep.until is not None
     bound = bound_of(sweep.until, sweep.mechanism.measures[sweep.until.measure])
-    level = looks_of(sweep).level(LEVEL)
     first = RunSet(cut(runs.plan, slice(0, count)), runs.rows.values())
     baselines = {point.id: _finite(first, point) for point in first.points if point.baseline is None}
     compared = [point for point in first.points if point.baseline is not None]
-    return [_width(point, baselines[str(point.baseline)], _finite(first, point), bound, level) for point in compared]
+    return [_width(point, baselines[str(point.baseline)], _finite(first, point), bound, LEVEL) for point in compared]
 
 
 def _finite(runs: RunSet, point: PlannedPoint) -> dict[int, float]:
@@ -128,10 +131,9 @@ def _width(
 def half_width(pairs: Pairs, level: float) -> float:
     """Half the width of the interval of the mean difference; infinite where nothing is known about it.
 
-    Fewer than 59 differences that are all equal are no knowledge.
+    Of differences that are all equal it is the bound on what was not seen, over the range of both sides' values.
     """
     differences = pairs.differences()
-    interval = mean_interval(differences, level=level)
-    if interval.n < 2 or (interval.method == "constant" and interval.n < FEWEST_EQUAL):
-        return math.inf
-    return (interval.high - interval.low) / 2
+    span = difference_span(pairs.baseline, pairs.other, differences)
+    interval = mean_interval(differences, level=level, span=span)
+    return math.inf if interval.n < 2 else (interval.high - interval.low) / 2

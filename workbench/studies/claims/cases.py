@@ -8,36 +8,63 @@ import numpy as np
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
-from workbench.studies.claims.evidence import compared, finite
+from workbench.studies.claims.evidence import compared, finite, unit_of
 from workbench.studies.statistics import (
     Finding,
     compare,
     equivalent,
     equivalent_mean,
     equivalent_ratio,
-    every,
+    fact,
+    pair,
+    some,
     superior,
 )
+from workbench.studies.statistics.equal_values import difference_span
 from workbench.studies.statistics.equivalence import Band
-from workbench.studies.statistics.finding import weakest_of
+from workbench.studies.statistics.ratio import alike_span
 
 ALL = float("inf")
 
 
 def better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
     """A measure is better of one point than of a baseline, in the mean over the paired seeds."""
-    return superior(_named(about, measure), "mean gain", compared(runs, first, other, measure))
+    found = superior(_named(about, measure), "mean gain", comparison := compared(runs, first, other, measure))
+    told = "gain" if not comparison.infinite else comparison.estimand
+    return of(runs, found._replace(statement=told), measure)
 
 
-def all_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str) -> Finding:
-    """Every one of several measures is better."""
-    return weakest(about, [better(runs, first, other, measure) for measure in measures])
+def of(runs: RunSet, case: Finding, measure: str, unit: str | None = None) -> Finding:
+    """The case with its measure, the unit of its estimate, and the sweep whose runs it rests on."""
+    unit = unit_of(runs, measure) if unit is None else unit
+    return case._replace(measure=measure, unit=unit, results=runs.plan.sweep.name)
 
 
-def weakest(about: str, parts: Sequence[Finding]) -> Finding:
-    """Everything holds; the statement names the part that is shown."""
-    found, shown = every(about, "", parts), weakest_of(parts)
-    return found._replace(statement=f"{shown.statement}; {shown.id} is the weakest of {len(parts)}")
+def always_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
+    """A measure is better of one point than of a baseline in every run: counted, and no matter of luck."""
+    found = compared(runs, first, other, measure)
+    told = f"better in {found.wins} of {found.n} runs, worse in {found.losses}"
+    whole = found.n > 0 and found.wins == found.n
+    case = fact(
+        _named(about, measure), "better in every run", whole, estimate=found.interval.mean, n=found.n, note=told
+    )
+    return of(runs, case, measure)
+
+
+def all_better(
+    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str
+) -> list[Finding]:
+    """Every one of several measures is better: a case each."""
+    return [better(runs, first, other, measure, about) for measure in measures]
+
+
+def either_better(
+    runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str
+) -> Finding:
+    """One of several measures is better, told from luck by their number; shown is the one that speaks for it most."""
+    parts = [better(runs, first, other, measure) for measure in measures]
+    found = some(about, "", parts)
+    return found._replace(statement=f"{found.measure} gains most of {', '.join(measures)}")
 
 
 def no_worse(
@@ -54,8 +81,11 @@ def ratio(
     """The ratio of a point's mean to a baseline's, seed by seed, lies within a band (two one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     seeds = [seed for seed in ours if seed in theirs]
-    result = equivalent_ratio([ours[seed] for seed in seeds], [theirs[seed] for seed in seeds], band)
-    return equivalent(_named(about, measure), statement, result)._replace(missing=len(runs.seeds) - len(seeds))
+    other_side, first_side = (np.array([side[seed] for seed in seeds], float) for side in (ours, theirs))
+    span = alike_span(other_side, first_side) if seeds and first_side.mean() > 0 else None
+    result = equivalent_ratio(other_side, first_side, band, span=span)
+    found = equivalent(_named(about, measure), statement, result)
+    return of(runs, found._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
 
 
 def differs_by(
@@ -63,9 +93,12 @@ def differs_by(
 ) -> Finding:
     """A measure of a point less a baseline's, seed by seed, lies within a band (two one-sided tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
-    differences = [ours[seed] - theirs[seed] for seed in ours if seed in theirs]
-    found = equivalent(_named(about, measure), statement, equivalent_mean(differences, band))
-    return found._replace(missing=len(runs.seeds) - len(differences))
+    pairs = pair(theirs, ours) if ours.keys() & theirs.keys() else pair([], [])
+    differences = 0.0 - pairs.differences()
+    span = difference_span(pairs.baseline, pairs.other, differences)
+    found = equivalent(_named(about, measure), statement, equivalent_mean(differences, band, span=span))
+    missing = len(runs.seeds) - len(differences)
+    return of(runs, found._replace(missing=missing), f"{measure} less the baseline's", unit_of(runs, measure))
 
 
 def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, about: str = "") -> Finding:
@@ -76,7 +109,9 @@ def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, abou
     points : mapping from the lever's value to its point
         Two or more values above zero. A seed has a slope of its own, none where the measure is not defined at them all.
     """
-    return _trend({value: finite(runs, p, measure) for value, p in points.items()}, measure, about, len(runs.seeds))
+    by_value = {value: finite(runs, p, measure) for value, p in points.items()}
+    found = _trend(by_value, measure, about, len(runs.seeds))
+    return of(runs, found, f"fall of {measure} a doubling", unit_of(runs, measure))
 
 
 def gain_falls(
@@ -91,7 +126,8 @@ def gain_falls(
     """
     sign = -1.0 if runs.plan.sweep.mechanism.measures[measure].better == "lower" else 1.0
     gains = {value: _gains(runs, *pair, measure, sign) for value, pair in pairs.items()}
-    return _trend(gains, f"gain in {measure}", about, len(runs.seeds))
+    found = _trend(gains, f"gain in {measure}", about, len(runs.seeds))
+    return of(runs, found, f"fall of the gain in {measure} a doubling", "share of the baseline")
 
 
 def _gains(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, sign: float) -> dict[int, float]:

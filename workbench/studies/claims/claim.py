@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from workbench.studies.claims.evidence import Evidence
-from workbench.studies.statistics import Finding, every
+from workbench.studies.statistics import Finding, OverCases, every, over_cases, some
 
 Parts = Callable[[Evidence], Sequence[Finding]]
+Kind = Literal["tested", "counted", "by_construction"]
+KINDS: dict[Kind, str] = {
+    "tested": "by runs at paired seeds: the verdict has an error rate",
+    "counted": "counted out, such as gates or chances: nothing is drawn, and nothing can differ by luck",
+    "by_construction": "true by the definitions of the model: it says that the model does what it was built to do",
+}
 
 
 def nothing(evidence: Evidence) -> Sequence[Finding]:
@@ -29,14 +36,27 @@ class Claim(NamedTuple):
     """What else became better or worse, measured beside it; no part of the verdict."""
     joined: Callable[[str, str, Sequence[Finding]], Finding] = every
     """How the cases make the claim: it holds when every case does, or when some case does."""
+    kind: Kind = "tested"
+    design: str = ""
+    """Over which cases of its family it is judged."""
 
     @property
     def built_in(self) -> bool:
         """Whether it is part of this package."""
         return getattr(self.parts, "__module__", "workbench.").startswith("workbench.")
 
+    @property
+    def family(self) -> str:
+        """The claims that it is corrected with: those of its specification (`H3`), or the user's own."""
+        found = re.match(r"H\d+(?=\.)", self.id)
+        return found[0] if found else "own"
+
     def found(self, evidence: Evidence) -> tuple[Finding, list[Finding]]:
         """The claim as a whole, and its cases."""
         cases = list(self.parts(evidence))
         whole = self.joined(self.id, self.statement, cases) if len(cases) > 1 else cases[0]
         return whole._replace(id=self.id, statement=self.statement), cases
+
+    def judged(self, cases: Sequence[Finding], size: int) -> OverCases:
+        """What becomes of it, corrected over its cases and the size of its family."""
+        return over_cases(cases, family=size, joined="some" if self.joined is some else "every")

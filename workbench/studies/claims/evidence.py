@@ -19,6 +19,9 @@ from workbench.studies.adaptive import run_plan
 from workbench.studies.statistics import PairedComparison, compare
 from workbench.studies.values import by_seed
 
+FIRST_SEED = 1_000_000
+"""Claims are judged on seeds from here on: the specifications' pilots and all shipped sweeps used small ones."""
+
 
 class Evidence:
     """Sweeps by name, run when a claim first asks; with a folder each is kept as an ordinary results folder in it."""
@@ -29,8 +32,13 @@ class Evidence:
         self._runs: dict[str, RunSet] = {}
         self._asked: dict[str, Mapping[str, Any]] = {}
 
-    def runs(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
+    def runs(self, name: str, sweep: Mapping[str, Any], seeds: int | None = None) -> RunSet:
         """The runs of a sweep; with a folder they are kept there, and what is kept is not run again.
+
+        Parameters
+        ----------
+        seeds : int, optional
+            As many as the report has; 1 where a workload has one run, which is counted and no sample.
 
         Raises
         ------
@@ -39,7 +47,8 @@ class Evidence:
         """
         if name not in self._runs:
             self._asked[name] = sweep
-            self._runs[name] = self._run(name, {**sweep, "seeds": self.seeds})
+            count = self.seeds if seeds is None else seeds
+            self._runs[name] = self._run(name, {**sweep, "seeds": {"first": FIRST_SEED, "count": count}})
         if sweep != self._asked[name]:
             raise InputError(f"two claims call different sweeps {name!r}; give each sweep a name of its own.")
         return self._runs[name]
@@ -79,6 +88,11 @@ def point(runs: RunSet, **shown: Any) -> PlannedPoint:
 
 def _coordinate(p: PlannedPoint, name: str) -> Any:
     return next((value for path, value in p.coordinates.items() if path.rsplit(".", 1)[-1] == name), None)
+
+
+def unit_of(runs: RunSet, measure: str) -> str:
+    """The unit of a measure."""
+    return str(runs.plan.sweep.mechanism.measures[measure].unit)
 
 
 def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str) -> PairedComparison:

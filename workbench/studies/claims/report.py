@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbench.studies.statistics import Finding, Verdict
+from workbench.studies.claims.outcome import Outcome
+from workbench.studies.statistics import Finding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,47 +18,95 @@ _CHANGE = {"for": "gains", "against": "costs", "neither": "or not"}
 class ClaimReport(NamedTuple):
     """Claims judged together, as they came out."""
 
-    verdicts: list[Verdict]
-    cases: dict[str, list[Finding]]
-    """What the data say in each case of each claim."""
-    costs: dict[str, list[Finding]]
-    """What else became better (`for`) or worse (`against`) with it, no part of the verdict."""
+    verdicts: list[Outcome]
+    seeds: int = 0
+    quick: bool = False
+    """Whether it is indicative: few seeds, of which a full run may say something else."""
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a claim."""
+        """One row a claim; measure, unit, estimate, low, high and p are of the case named, `holds` is 0.4's word."""
         import pandas as pd
 
-        return pd.DataFrame([_verdict_row(verdict) for verdict in self.verdicts])
+        return pd.DataFrame([{**one.row(), "holds": one.holds} for one in self.verdicts])
 
     @property
     def case_table(self) -> pd.DataFrame:
         """One row a case of a claim, and one a cost."""
         import pandas as pd
 
-        return pd.DataFrame(
-            {"claim": claim, "part": part, **_case_row(case)}
-            for claim in self.cases
-            for part, found in (("case", self.cases[claim]), ("cost", self.costs[claim]))
-            for case in found
-        )
+        return pd.DataFrame([row for one in self.verdicts for row in one.case_rows()])
+
+    def plain(self) -> list[dict[str, Any]]:
+        """The report as `workbench claims --json` prints it."""
+        return [one.plain() for one in self.verdicts]
 
     @property
     def text(self) -> str:
         """The verdicts with their cases, for reading."""
-        lines: list[str] = []
-        for verdict in self.verdicts:
-            adjusted = f", adjusted p = {verdict.p_adjusted:.2g}" if verdict.p_adjusted is not None else ""
-            counted = _counted(verdict)
-            lines.append(f"{verdict.id}  {verdict.holds.upper():<9} {verdict.statement} ({counted}{adjusted})")
-            lines.extend(f"      {case.side:<8} {case.id}: {_figures(case)}" for case in self.cases[verdict.id])
-            lines.extend(
-                f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures(cost)}" for cost in self.costs[verdict.id]
-            )
-        return "\n".join(lines)
+        return "\n".join([*self.heading, *(line for one in self.verdicts for line in _lines(one))])
+
+    @property
+    def short(self) -> str:
+        """The verdicts, a line each."""
+        return "\n".join([*self.heading, *(_line(one) for one in self.verdicts)])
+
+    @property
+    def heading(self) -> list[str]:
+        """What there is to say of the whole: the families, and how many of their members were not run."""
+        run: dict[str, int] = {}
+        sizes = {one.claim.family: one.family_size for one in self.verdicts if one.kind == "tested"}
+        for one in self.verdicts:
+            run[one.claim.family] = run.get(one.claim.family, 0) + (one.kind == "tested")
+        told = [
+            f"{name}: every p-value times {size}, the tested claims of the family"
+            + (f", of which {size - run[name]} were not run" if size > run[name] else "")
+            for name, size in sizes.items()
+        ]
+        quick = [f"indicative: {self.seeds} seeds a comparison; a verdict needs a full run"] if self.quick else []
+        return [*quick, *told]
+
+    @property
+    def markdown(self) -> str:
+        """The verdicts as a table of a README."""
+        rows = [
+            f"| {one.id} | {one.claim.statement} | {_word(one)} | {one.kind} | {_shown(one)} |" for one in self.verdicts
+        ]
+        head = ["| claim | it says | verdict | kind | shown |", "| --- | --- | --- | --- | --- |"]
+        return "\n".join([*head, *rows]) + "\n"
 
     def _repr_html_(self) -> str:
         return str(self.table.to_html(index=False))
+
+
+def _line(one: Outcome) -> str:
+    adjusted = f", adjusted p = {one.p_adjusted:.2g}" if one.p_adjusted is not None else ""
+    counted = _counted(one.shown)
+    kind = "" if one.kind == "tested" else f" [{one.kind.replace('_', ' ')}]"
+    return f"{one.id:<7}{_word(one):<14} {one.claim.statement}{kind} ({_map(one)}{counted}{adjusted})"
+
+
+def _lines(one: Outcome) -> list[str]:
+    sides = zip(one.cases, one.found.sides, strict=True)
+    cases = [f"      {side:<8} {case.id}: {_figures(case)}" for case, side in sides]
+    return [_line(one), *cases, *(f"      {_CHANGE[cost.side]:<8} {cost.id}: {_figures(cost)}" for cost in one.costs)]
+
+
+def _word(one: Outcome) -> str:
+    return one.verdict.upper().replace("_", " ")
+
+
+def _map(one: Outcome) -> str:
+    counts = one.counts
+    return f"{counts['for']} cases for, {counts['against']} against, {counts['neither']} open; "
+
+
+def _shown(one: Outcome) -> str:
+    case = one.shown
+    if case.interval is None:
+        return case.id
+    unit = f" {case.unit}" if case.unit else ""
+    return f"{case.id}: {case.measure} {case.interval}{unit}"
 
 
 def _figures(case: Finding) -> str:
@@ -65,26 +114,11 @@ def _figures(case: Finding) -> str:
         return case.note
     tested = f", p = {case.p_value:.2g}" if case.p_value is not None else ""
     lacking = f"; {case.missing} seeds without a pair" if case.missing else ""
-    return f"{case.interval}{tested} ({case.statement}{lacking})"
+    unit = f" {case.unit}" if case.unit else ""
+    return f"{case.interval}{unit}{tested} ({case.statement}{lacking})"
 
 
-def _counted(verdict: Verdict) -> str:
-    if not verdict.n:
+def _counted(case: Finding) -> str:
+    if not case.n:
         return "n = 0: no seed has a value on both sides, so nothing is tested"
-    return f"n = {verdict.n}" + (f", {verdict.missing} seeds without a pair" if verdict.missing else "")
-
-
-def _verdict_row(verdict: Verdict) -> dict[str, object]:
-    said = {"id": verdict.id, "statement": verdict.statement, "holds": verdict.holds}
-    return {**said, **_numbers(verdict), "p_holm": verdict.p_adjusted, "note": verdict.note}
-
-
-def _case_row(case: Finding) -> dict[str, object]:
-    said = {"case": case.id, "statement": case.statement, "side": case.side}
-    return {**said, **_numbers(case), "note": case.note}
-
-
-def _numbers(found: Verdict | Finding) -> dict[str, object]:
-    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-    counts = {"n": found.n, "missing": found.missing}
-    return {"estimate": found.estimate, "low": low, "high": high, "p": found.p_value, **counts}
+    return f"n = {case.n}" + (f", {case.missing} seeds without a pair" if case.missing else "")

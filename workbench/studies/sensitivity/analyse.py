@@ -104,7 +104,11 @@ def _found(drawn: Drawn, values: np.ndarray, kept: np.ndarray) -> Indices | Effe
     """The indices or effects of the ranges that the way has; the others change nothing in it."""
     design = drawn.design
     if isinstance(design, Morris):
-        effects = elementary_effects(values, design.ranks(drawn.axes), design.levels, seed=design.seed)
+        ranks = design.ranks(drawn.axes)
+        places = [
+            [axis.share_of(axis.at_share(rank)) for axis, rank in zip(drawn.axes, row, strict=True)] for row in ranks
+        ]
+        effects = elementary_effects(values, ranks, design.levels, shares=np.array(places), seed=design.seed)
         size = type(effects.mean_size)(*(side[kept] for side in effects.mean_size))
         return Effects(size, effects.mean[kept], effects.spread[kept])
     assert isinstance(design, Saltelli)

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import missing_extra
-from workbench.experiments.designs.morris import problem_of
 from workbench.streams import Streams
 from workbench.studies.sensitivity.estimates import LEVEL, Estimates, around, checked, resamples
 
@@ -23,7 +21,9 @@ class Effects(NamedTuple):
     """float64[axes], their standard deviation (sigma): how much depends on the other levers, or bends."""
 
 
-def elementary_effects(outputs: Any, ranks: np.ndarray, levels: int, *, seed: int = 0) -> Effects:
+def elementary_effects(
+    outputs: Any, ranks: np.ndarray, levels: int, *, shares: np.ndarray | None = None, seed: int = 0
+) -> Effects:
     """The effects of outputs in the order of the design `morris`, with a 95 % interval of their mean size.
 
     Parameters
@@ -32,7 +32,11 @@ def elementary_effects(outputs: Any, ranks: np.ndarray, levels: int, *, seed: in
     ranks : float64[rows, axes]
         Where each row lies, as the design drew it: levels of the lattice, from 0 to 1.
     levels : int
-        Of the lattice.
+        Of the lattice, whose moves every walk makes in its ranks.
+    shares : float64[rows, axes], optional
+        Where the values lie that were run, from 0 to 1 on their own scale: a lever of few values moves by another share
+        than its rank does. An effect is what a move changed over the move that was made; a move that came to nothing
+        has none. The ranks where left out.
     seed : int
         Of the bootstrap.
 
@@ -40,13 +44,11 @@ def elementary_effects(outputs: Any, ranks: np.ndarray, levels: int, *, seed: in
     ------
     InputError
         An output is missing or not finite, or all are equal.
-    WorkbenchError
-        The optional part `sensitivity` is not installed.
 
     References
     ----------
     [1] Morris (1991), Technometrics 33; Campolongo, Cariboni and Saltelli (2007), Environ. Model. Softw. 22: mu star;
-        as in `SALib.analyze.morris`.
+        as in `SALib.analyze.morris`, but for moves after rounding.
 
     Examples
     --------
@@ -55,19 +57,38 @@ def elementary_effects(outputs: Any, ranks: np.ndarray, levels: int, *, seed: in
     >>> elementary_effects(3 * ranks[:, 0] - 5 * ranks[:, 1], ranks, 4).mean.round(6)
     array([ 3., -5.])
     """
-    try:
-        from SALib.analyze import morris
-    except ImportError:
-        raise missing_extra("reading elementary effects", "sensitivity") from None
-    rows, axes = ranks.shape
-    found = morris.analyze(
-        problem_of(axes),
-        ranks,
-        checked(outputs, rows),
-        num_levels=levels,
-        num_resamples=resamples(rows),
-        conf_level=LEVEL,
-        seed=np.random.default_rng(Streams(seed).integer("elementary effects")),
-    )
-    size = around(np.asarray(found["mu_star"]), np.asarray(found["mu_star_conf"]))
-    return Effects(size, np.asarray(found["mu"], float), np.asarray(found["sigma"], float))
+    found = checked(outputs, len(ranks))
+    effects = _effects(found, ranks, ranks if shares is None else shares)
+    drawn = np.random.default_rng(Streams(seed).integer("elementary effects"))
+    again = drawn.integers(len(effects), size=(resamples(len(ranks)), len(effects)))
+    sizes = np.abs(effects)
+    spread = np.array([_mean(sizes[rows]) for rows in again]).std(axis=0, ddof=1)
+    size = around(_mean(sizes), t_half(LEVEL) * spread)
+    known = np.maximum(np.isfinite(effects).sum(axis=0), 1)
+    away = np.nan_to_num(effects - _mean(effects)) ** 2
+    return Effects(size, _mean(effects), np.sqrt(away.sum(axis=0) / np.maximum(known - 1, 1)))
+
+
+def t_half(level: float) -> float:
+    """The half width of a normal interval in standard errors."""
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def _effects(outputs: np.ndarray, ranks: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """The effect of each lever in each walk: float64[walks, axes], NaN where its move came to nothing."""
+    axes = ranks.shape[1]
+    moved = np.abs(np.diff(ranks.reshape(-1, axes + 1, axes), axis=1)).argmax(axis=2)
+    moves = np.take_along_axis(np.diff(shares.reshape(-1, axes + 1, axes), axis=1), moved[:, :, None], 2)[:, :, 0]
+    changes = np.diff(outputs.reshape(-1, axes + 1), axis=1)
+    effects = np.full(moved.shape, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.put_along_axis(effects, moved, np.where(moves != 0, changes / moves, np.nan), axis=1)
+    return effects
+
+
+def _mean(effects: np.ndarray) -> np.ndarray:
+    """The mean over the walks in which a lever moved; 0 where it moved in none, so that nothing depends on it."""
+    known = np.isfinite(effects)
+    return np.asarray(np.where(known, effects, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))

@@ -7,11 +7,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.studies.statistics.equal_values import equal_p
 from workbench.studies.statistics.interval import Interval, mean_interval
 from workbench.studies.statistics.proportion import chance_of_at_least, chance_of_at_most, proportion_interval
-from workbench.studies.statistics.ratio import paired_samples, ratio_interval
+from workbench.studies.statistics.ratio import paired_samples, ratio_interval, ratio_span
 from workbench.studies.statistics.sample import check_open, finite_sample
 
+NEARLY_ALL = 0.8
+"""The share of equal values from which those that differ are counted: Student's test errs where they are few."""
 Band = tuple[float, float]
 """The values that count as equal, ends excluded. An infinite end leaves one test: non-inferiority within a margin."""
 
@@ -32,11 +35,12 @@ class Equivalence(NamedTuple):
     """Against "not below the high end"."""
 
 
-def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05) -> Equivalence:
+def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05, span: float | None = None) -> Equivalence:
     """Whether the mean of independent values lies within a band: paired t tests, give differences for a pair.
 
-    Values that are all equal show no spread; the exact sign test (p = 2^-n) takes the place of the t test. One value
-    decides nothing (p = 1); without any there is no test (p = NaN).
+    Values that are all equal show no spread; the bound on what was not seen (`equal_values`) takes the place of the
+    t test, and decides nothing where no span is given. One value decides nothing (p = 1); without any there is no test
+    (p = NaN).
 
     Parameters
     ----------
@@ -46,6 +50,8 @@ def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05) -> Equivale
         (low, high), low < high, in the sample's unit; either end may be infinite.
     alpha : float
         Chance of saying "inside" for a mean that is not; 0 < alpha < 0.5.
+    span : float, optional
+        How far apart two values can lie, in the sample's unit.
 
     Raises
     ------
@@ -59,11 +65,13 @@ def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05) -> Equivale
     """
     values = finite_sample(sample)
     _check(band, alpha)
-    tails = _tail(values - band[0]), _tail(band[1] - values)
-    return _placed(band, mean_interval(values, level=1 - 2 * alpha), tails, alpha)
+    tails = _tail(values - band[0], span), _tail(band[1] - values, span)
+    return _placed(band, mean_interval(values, level=1 - 2 * alpha, span=span), tails, alpha)
 
 
-def equivalent_ratio(numerators: Any, denominators: Any, band: Band, *, alpha: float = 0.05) -> Equivalence:
+def equivalent_ratio(
+    numerators: Any, denominators: Any, band: Band, *, alpha: float = 0.05, span: float | None = None
+) -> Equivalence:
     """Whether mean(numerators) / mean(denominators) lies within a band, paired by seed (Sasabuchi 1988).
 
     Tests `numerators - low * denominators > 0` and `high * denominators - numerators > 0` by paired t tests, which is
@@ -76,6 +84,8 @@ def equivalent_ratio(numerators: Any, denominators: Any, band: Band, *, alpha: f
         One value a seed; the mean denominator must be positive.
     band, alpha
         As in `equivalent_mean`; for the ratio, no unit.
+    span
+        As in `ratio_interval`.
 
     Raises
     ------
@@ -92,8 +102,14 @@ def equivalent_ratio(numerators: Any, denominators: Any, band: Band, *, alpha: f
     _check(band, alpha)
     if lower.size and lower.mean() <= 0:
         raise InputError(f"the denominators of a ratio must have a positive mean. Got {float(lower.mean())!r}.")
-    tails = _end_tail(upper, lower, band[0]), _end_tail(-upper, -lower, band[1])
-    return _placed(band, ratio_interval(upper, lower, level=1 - 2 * alpha), tails, alpha)
+    interval = ratio_interval(upper, lower, level=1 - 2 * alpha, span=span)
+    if interval.method == "constant":
+        given = None if span is None else span / abs(float(lower.mean()))
+        far = upper.size, ratio_span(upper, lower, interval.mean) if given is None else given
+        tails = _equal_tail(interval.mean - band[0], *far), _equal_tail(band[1] - interval.mean, *far)
+    else:
+        tails = _end_tail(upper, lower, band[0]), _end_tail(-upper, -lower, band[1])
+    return _placed(band, interval, tails, alpha)
 
 
 def equivalent_proportion(successes: int, trials: int, band: Band, *, alpha: float = 0.05) -> Equivalence:
@@ -131,25 +147,39 @@ def _check(band: Band, alpha: float) -> None:
 
 
 def _end_tail(upper: np.ndarray, lower: np.ndarray, end: float) -> float:
-    return _tail(upper - end * lower) if np.isfinite(end) else _tail(np.full(upper.size, np.inf))
+    return _tail(upper - end * lower, None) if np.isfinite(end) else 0.0
 
 
-def _tail(distances: np.ndarray) -> float:
+def _tail(distances: np.ndarray, span: float | None) -> float:
     """One-sided p-value against "the mean distance is not positive"; 0 for an end at infinity."""
     from scipy.special import stdtr
 
     if distances.size < 2:
         return 1.0
     if distances.min() == distances.max():
-        return _constant_tail(distances)
+        return _equal_tail(float(distances[0]), distances.size, span)
     error = distances.std(ddof=1) / np.sqrt(distances.size)
-    return float(stdtr(distances.size - 1, -distances.mean() / error))
+    return max(float(stdtr(distances.size - 1, -distances.mean() / error)), _sparse_tail(distances))
 
 
-def _constant_tail(distances: np.ndarray) -> float:
-    if np.isposinf(distances[0]):
+def _sparse_tail(distances: np.ndarray) -> float:
+    """The same where nearly all distances are equal, and the mean is a matter of how many seeds are not.
+
+    The chance that so few of them come nearer to the end, if those of all seeds that do were just enough (binomial).
+    """
+    values, counts = np.unique(distances, return_counts=True)
+    usual = float(values[counts.argmax()])
+    nearer = distances < usual
+    if counts.max() < NEARLY_ALL * distances.size or usual <= 0 or not nearer.any():
         return 0.0
-    return 0.5**distances.size if distances[0] > 0 else 1.0
+    share = usual / (usual - float(distances.min()))
+    return chance_of_at_most(int(nearer.sum()), distances.size, share) if share < 1 else 0.0
+
+
+def _equal_tail(distance: float, count: int, span: float | None) -> float:
+    if np.isposinf(distance):
+        return 0.0
+    return equal_p(count, distance, span) if distance > 0 else 1.0
 
 
 def _placed(band: Band, interval: Interval, tails: tuple[float, float], alpha: float) -> Equivalence:
@@ -159,11 +189,6 @@ def _placed(band: Band, interval: Interval, tails: tuple[float, float], alpha: f
     place: Literal["inside", "outside", "across"] = "across"
     if interval.above(band[0]) and interval.below(band[1]) and p_value < alpha:
         place = "inside"
-    elif (interval.above(band[1]) or interval.below(band[0])) and _enough(interval, alpha):
+    elif interval.above(band[1]) or interval.below(band[0]):
         place = "outside"
     return Equivalence(place, band, interval, p_value, *tails)
-
-
-def _enough(interval: Interval, alpha: float) -> bool:
-    """Equal values show no spread, so their interval decides only where their number alone would (sign test)."""
-    return interval.method != "constant" or 0.5**interval.n < alpha

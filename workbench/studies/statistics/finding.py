@@ -32,24 +32,43 @@ class Finding(NamedTuple):
     note: str
     missing: int = 0
     """Seeds that lack a value on one side or on both, for instance because a run failed."""
+    measure: str = ""
+    unit: str = ""
+    """Of the estimate and of the limits of its interval."""
+    p_against: float | None = None
+    """Of an equivalence: against "within the band". Of anything else `p_value` speaks for the side of the estimate."""
+    null: float = 0.0
+    """Where the estimate speaks for neither side."""
+    results: str = ""
+    """The sweep whose runs it rests on."""
+
+    @property
+    def both_p(self) -> tuple[float, float]:
+        """The p-values for the claim and against it: of a fact 0 and 1, of what was not tested 1 and 1."""
+        if not self.n:
+            return 1.0, 1.0
+        if self.p_value is None:
+            return (0.0, 1.0) if self.side == "for" else (1.0, 0.0)
+        if self.p_against is not None:
+            return self.p_value, self.p_against
+        return (self.p_value, 1.0) if self.estimate > self.null else (1.0, self.p_value)
 
 
 def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
-    """The claim that the other policy is better in the mean; p is Wilcoxon's.
+    """The claim that the other policy is better in the mean, or in what else the comparison estimates.
 
-    Against it: the interval of the mean difference lies below zero. Where all differences are equal, and zero or less,
-    that interval has no width and it takes as many pairs as make P(difference > 0) clearly smaller than one half.
+    Against it: the interval lies below zero. Interval and p-value are of one estimand and cannot disagree.
 
     Examples
     --------
     >>> from workbench.studies.statistics.paired import compare
-    >>> superior("H1.1", "drains faster", compare([9, 8, 9, 7], [7, 7, 6, 6])).side
+    >>> superior("H1.1", "drains faster", compare([9, 8, 9, 7, 8, 9], [7, 7, 6, 6, 6, 6])).side
     'for'
     """
     return Finding(
         id,
         statement,
-        _side(comparison),
+        _clear(comparison.interval, 0),
         comparison.interval.mean,
         comparison.interval,
         comparison.p_value if comparison.n else None,
@@ -73,7 +92,8 @@ def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
     share, note = comparison.win_share, comparison.sentence
     p_value = half_test(comparison.wins, comparison.n) if comparison.n else None
     missing = len(comparison.missing)
-    return Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note, missing)
+    found = Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note, missing)
+    return found._replace(null=0.5, measure="share of seeds that are better")
 
 
 def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
@@ -91,7 +111,11 @@ def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
         f"{interval} ({100 * interval.level:.4g} %, {interval.method}) lies {result.place} the band {low:g} to {high:g}"
     )
     p_value = result.p_value if interval.n else None
-    return Finding(id, statement, side[result.place], interval.mean, interval, p_value, interval.n, note)
+    outside = min(1.0, 2 * min(1 - result.p_low, 1 - result.p_high)) if interval.n > 1 else 1.0
+    if interval.method == "constant" and result.place != "outside":
+        outside = 1.0
+    found = Finding(id, statement, side[result.place], interval.mean, interval, p_value, interval.n, note)
+    return found._replace(p_against=outside if interval.n else None)
 
 
 def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: int = 1, note: str = "") -> Finding:
@@ -108,9 +132,11 @@ def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: in
 def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     """The claim that all of several things hold; it shows the figures of the part that it stands or falls with.
 
-    For it: all parts are; against it: at least one is. As all parts must be shown, the largest p-value is the p-value
-    of the whole, without correction (intersection-union test, Berger 1982). The part shown is the first one against,
-    else one without a value, else the one with the largest p. Where a part has no value, the whole is not tested.
+    For it: all parts are. As all parts must be shown, the largest p-value is the p-value of the whole, without
+    correction (intersection-union test, Berger 1982). Against it: at least one is, and as the worst of several must
+    be told from luck, its p-value times their number (Bonferroni) is below 1 - the level of its interval. The part
+    shown is the first one against, else one without a value, else the one with the largest p. Where a part has no
+    value, the whole is not tested.
 
     Raises
     ------
@@ -125,13 +151,21 @@ def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     """
     if not parts:
         raise InputError(f"claim {id} must have at least one part. Got none.")
-    sides = {part.side for part in parts}
-    side: Side = "against" if "against" in sides else "for" if sides == {"for"} else "neither"
-    tested = [part.p_value for part in parts if part.p_value is not None]
-    weakest = weakest_of(parts)
+    tested = [part for part in parts if part.p_value is not None]
+    against = min((part for part in parts if part.side == "against"), key=lambda part: part.both_p[1], default=None)
+    corrected = 0.0 if against is None else min(1.0, len(tested) * against.both_p[1])
+    refuted = against is not None and (against.p_value is None or corrected < _alpha(against))
+    side: Side = "against" if refuted else "for" if {part.side for part in parts} == {"for"} else "neither"
+    shown = weakest_of(parts)
+    p_value = max((part.p_value for part in tested), default=None) if all(part.n for part in parts) else None  # type: ignore[type-var]
+    if refuted and against is not None:
+        shown, p_value = against, None if against.p_value is None else corrected
     note = "; ".join(f"{part.id} {part.statement}: {part.side}" for part in parts)
-    p_value = max(tested, default=None) if all(part.n for part in parts) else None
-    return weakest._replace(id=id, statement=statement, side=side, p_value=p_value, note=note)
+    return shown._replace(id=id, statement=statement, side=side, p_value=p_value, p_against=None, note=note)
+
+
+def _alpha(part: Finding) -> float:
+    return 1 - part.interval.level if part.interval is not None else 0.05
 
 
 def weakest_of(parts: Sequence[Finding]) -> Finding:
@@ -172,13 +206,6 @@ def _p_or_nothing(part: Finding) -> float:
     if not part.n:
         return 2.0
     return -1.0 if part.p_value is None else part.p_value
-
-
-def _side(comparison: PairedComparison) -> Side:
-    interval = comparison.interval
-    if interval.method != "constant" or interval.above(0):
-        return _clear(interval, 0)
-    return "against" if comparison.win_share.below(0.5) else "neither"
 
 
 def _clear(interval: Interval, value: float) -> Side:

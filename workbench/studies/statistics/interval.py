@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.errors import unknown_name
 from workbench.streams import Streams
+from workbench.studies.statistics.equal_values import reach
 from workbench.studies.statistics.sample import check_open, finite_sample
 
 Method = Literal["t", "bca"]
@@ -30,7 +31,8 @@ class Interval(NamedTuple):
     level: float
     """The confidence level, e.g. 0.95, two-sided."""
     method: str
-    """`t`, `bca`, `fieller`, `clopper_pearson`; `constant` = all values equal; `none` = fewer than two values."""
+    """`t`, `bca`, `log_ratio`, `ranks`, `fieller`, `clopper_pearson`; `constant` = all values equal, so that the limits
+    bound what was not seen; `infinite` = some values are; `none` = fewer than two values."""
     n: int
     """How many values it rests on."""
 
@@ -46,11 +48,18 @@ class Interval(NamedTuple):
         return f"{self.mean:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
-def mean_interval(sample: Any, *, level: float = 0.95, method: Method = "t", seed: int = 0) -> Interval:
+BCA_FROM = 20
+"""Values from which BCa covers what it says; of fewer, `bca` gives Student's interval, and `method` says so."""
+
+
+def mean_interval(
+    sample: Any, *, level: float = 0.95, method: Method = "t", seed: int = 0, span: float | None = None
+) -> Interval:
     """The two-sided confidence interval of the mean of independent values.
 
-    A sample of equal values has an interval of no width (`constant`): it shows no spread to judge by, so what decides
-    on it must look at `n` too. One value or none leaves the limits unknown (NaN, `none`); no value leaves the mean NaN.
+    A sample of equal values shows no spread to judge by. Its limits (`constant`) bound what was not seen: with a
+    confidence of `level` no more than some 3 / n of all seeds differ (`unseen_share`), each by `span` at most; without
+    a span the limits are infinite. One value or none leaves them unknown (NaN, `none`); no value leaves the mean NaN.
 
     Parameters
     ----------
@@ -61,7 +70,9 @@ def mean_interval(sample: Any, *, level: float = 0.95, method: Method = "t", see
     method : {"t", "bca"}
         `t` (Student 1908): exact for normal values, good from some thirty values on for mildly skewed ones.
         `bca` (Efron 1987, bias-corrected and accelerated bootstrap, `scipy.stats.bootstrap`): follows the skew;
-        too narrow below some twenty values, where `t` is the better choice.
+        too narrow below some twenty values (`BCA_FROM`), where `t` takes its place.
+    span : float, optional
+        How far apart two values of the measure can lie, in its unit; it matters where all values are equal.
     seed : int
         Of the named stream `bootstrap`: the same sample in the same order gives the same bits.
 
@@ -75,7 +86,9 @@ def mean_interval(sample: Any, *, level: float = 0.95, method: Method = "t", see
     >>> print(mean_interval([1, 2, 3, 4, 5]))
     3 [1.037, 4.963]
     >>> mean_interval([7, 7, 7])
-    Interval(mean=7.0, low=7.0, high=7.0, level=0.95, method='constant', n=3)
+    Interval(mean=7.0, low=-inf, high=inf, level=0.95, method='constant', n=3)
+    >>> print(mean_interval([7] * 60, span=10))
+    7 [6.513, 7.487]
     >>> mean_interval([7])
     Interval(mean=7.0, low=nan, high=nan, level=0.95, method='none', n=1)
 
@@ -90,8 +103,9 @@ def mean_interval(sample: Any, *, level: float = 0.95, method: Method = "t", see
     if values.size < 2:
         return Interval(float(values[0]) if values.size else np.nan, np.nan, np.nan, level, "none", values.size)
     if values.min() == values.max():
-        same = float(values[0])
-        return Interval(same, same, same, level, "constant", values.size)
+        same, far = float(values[0]), reach(values.size, level, span)
+        return Interval(same, same - far, same + far, level, "constant", values.size)
+    method = method if values.size >= BCA_FROM else "t"
     low, high = _LIMITS[method](values, level, seed)
     return Interval(float(values.mean()), float(low), float(high), level, method, values.size)
 

@@ -29,11 +29,15 @@ class Pairs(NamedTuple):
     def differences(self) -> np.ndarray:
         """baseline - other, float64[n].
 
+        Infinite values are the worst there are: of two there is no difference (0), and one alone differs infinitely.
         Whole numbers are subtracted as they are. Other values carry rounding, and a difference that is rounding alone
         must not count as a win or break a tie: those are rounded to 2^-40 of the largest value of the sample.
         """
-        raw = self.baseline - self.other
+        both = np.isinf(self.baseline) & (self.baseline == self.other)
+        with np.errstate(invalid="ignore"):
+            raw = np.where(both, 0.0, self.baseline - self.other)
         values = np.concatenate([self.baseline, self.other])
+        values = values[np.isfinite(values)]
         if not values.size or (values == np.floor(values)).all():
             return raw
         _, exponent = np.frexp(np.abs(values).max())
@@ -51,9 +55,9 @@ def pair(baseline: Any, other: Any) -> Pairs:
     Raises
     ------
     InputError
-        Rows of different lengths, a mapping beside a row, a seed twice, an infinite value, or no seed in common
-        although both have values. Seeds that both name and of which each lacks a value on one side are no mistake: runs
-        fail, and then there is no pair.
+        Rows of different lengths, a mapping beside a row, a seed twice, or no seed in common although both have
+        values. Seeds that both name and of which each lacks a value on one side are no mistake: runs fail, and then
+        there is no pair.
 
     Examples
     --------
@@ -90,8 +94,6 @@ def _by_seed(given: Any, name: str) -> dict[Hashable, float]:
     numbers = as_numbers([value for _, value in seeds_and_values], name)
     by_seed: dict[Hashable, float] = {}
     for (seed, _), number in zip(seeds_and_values, numbers.tolist()):
-        if number in (float("inf"), float("-inf")):
-            raise wrong_value("", f"{name}[{shown(seed)}]", "must be a finite number, or NaN for a failed run", number)
         if seed in by_seed:
             raise InputError(f"{name} must have one value a seed. Got seed {shown(seed)} twice.")
         by_seed[seed] = number

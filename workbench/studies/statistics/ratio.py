@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.studies.statistics.equal_values import reach, span_of
 from workbench.studies.statistics.interval import Interval, t_quantile
 from workbench.studies.statistics.sample import check_open, finite_sample
 
@@ -14,7 +15,7 @@ _SAME = 1e-12
 """Residuals below this part of the numerator are rounding: the ratio was the same on every seed."""
 
 
-def ratio_interval(numerators: Any, denominators: Any, *, level: float = 0.95) -> Interval:
+def ratio_interval(numerators: Any, denominators: Any, *, level: float = 0.95, span: float | None = None) -> Interval:
     """The interval of mean(numerators) / mean(denominators), paired by position (Fieller 1954).
 
     It holds exactly the ratios r that a paired t test of `numerators - r * denominators` does not reject. So a seed
@@ -25,11 +26,15 @@ def ratio_interval(numerators: Any, denominators: Any, *, level: float = 0.95) -
     ----------
     numerators, denominators : array-like of numbers, shape (n,) each
         One value a seed, same order; the mean denominator must not be zero.
+    span : float, optional
+        How far a numerator can lie from its denominator's share of it, in the numerators' unit; left out, as far as the
+        range of all values given allows. It matters where the ratio is the same on every seed.
 
     Returns
     -------
     Interval
-        `constant` where the ratio is the same on every seed, `none` with fewer than two seeds.
+        `constant` where the ratio is the same on every seed: its limits bound what was not seen, as those of
+        `mean_interval`, over the range of all the values given. `none` with fewer than two seeds.
 
     Raises
     ------
@@ -52,9 +57,28 @@ def ratio_interval(numerators: Any, denominators: Any, *, level: float = 0.95) -
     if upper.size < 2:
         return Interval(ratio, np.nan, np.nan, level, "none", upper.size)
     if np.abs(rest).max() <= _SAME * np.abs(upper).max():
-        return Interval(ratio, ratio, ratio, level, "constant", upper.size)
+        far = reach(
+            upper.size, level, ratio_span(upper, lower, ratio) if span is None else span / abs(float(lower.mean()))
+        )
+        return Interval(ratio, ratio - far, ratio + far, level, "constant", upper.size)
     low, high = _fieller(rest, lower, t_quantile(level, upper.size - 1) ** 2)
     return Interval(ratio, ratio + low, ratio + high, level, "fieller", upper.size)
+
+
+def ratio_span(upper: np.ndarray, lower: np.ndarray, ratio: float) -> float:
+    """Return how far the ratio of one seed can lie from that of all, each side anywhere in its own range."""
+    return float((span_of(upper) + abs(ratio) * span_of(lower)) / abs(lower.mean()))
+
+
+def alike_span(upper: np.ndarray, lower: np.ndarray) -> float:
+    """Return the same of two sides of one unit, each anywhere in the range of both, in that unit.
+
+    >>> alike_span(np.zeros(3), np.array([4.0, 5.0, 6.0]))
+    6.0
+    """
+    least, most = min(upper.min(), lower.min()), max(upper.max(), lower.max())
+    ratio = upper.mean() / lower.mean()
+    return float(max(abs(most - ratio * least), abs(least - ratio * most))) if most > least else 0.0
 
 
 def _fieller(rest: np.ndarray, lower: np.ndarray, t_squared: float) -> tuple[float, float]:

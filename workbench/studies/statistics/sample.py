@@ -42,6 +42,15 @@ def finite_sample(values: Any, name: str = "sample") -> np.ndarray:
     return row
 
 
+def ranked_sample(values: Any, name: str = "sample") -> np.ndarray:
+    """The values as float64[n], none of them NaN: an infinite one has a rank, though no mean can be taken with it."""
+    row = as_numbers(values, name)
+    bad = np.flatnonzero(np.isnan(row))
+    if bad.size:
+        raise wrong_value("", f"{name}[{bad[0]}]", "must be a number; leave failed runs out", float(row[bad[0]]))
+    return row
+
+
 def as_numbers(values: Any, name: str) -> np.ndarray:
     """The values as float64[n]; None becomes NaN, text and nested rows are refused."""
     try:

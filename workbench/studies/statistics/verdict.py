@@ -35,20 +35,21 @@ def judge(findings: Sequence[Finding], *, alpha: float = 0.05) -> list[Verdict]:
     """Judge a family of claims together, in the order given.
 
     `yes`: the interval is clear on the claimed side and the adjusted p-value is below alpha.
-    `no`: the interval is clear on the other side (for equivalence: entirely outside the band).
+    `no`: the interval is clear on the other side (for equivalence: entirely outside the band), and so is its adjusted
+    p-value. Either is as rare as the other where there is nothing to find.
     `undecided`: anything else. Facts are yes or no by themselves and take no part in the correction; no more do claims
     that rest on no value at all, because every run failed.
 
-    With two-sided 95 % intervals and alpha 0.05, an effect of zero comes out as `yes` in at most 2.5 % of all studies
-    and as `yes` or `no` in at most 5 %; an estimate outside its band comes out as equivalent in at most 5 %.
+    With alpha 0.05, families in which no effect differs from zero hold any `yes` in at most 2.5 % of all studies and
+    any `yes` or `no` in at most 5 %; an estimate outside its band comes out as equivalent in at most 5 %.
 
     Parameters
     ----------
     findings : sequence of Finding
         All claims of one study: leaving the failed ones out would make the others look better than they are.
     alpha : float
-        Chance of any false `yes` in the family, 0 < alpha < 1; the intervals should be of level 1 - alpha (1 - 2 alpha
-        for equivalence).
+        Chance of any false `yes` or `no` in the family, 0 < alpha < 1; the intervals should be of level 1 - alpha (1
+        - 2 alpha for equivalence).
 
     Raises
     ------
@@ -66,23 +67,31 @@ def judge(findings: Sequence[Finding], *, alpha: float = 0.05) -> list[Verdict]:
     >>> slow, fast = [9, 8, 9, 7, 8, 9], [7, 7, 6, 6, 6, 7]
     >>> claims = [superior("A", "faster", compare(slow, fast)), superior("B", "slower", compare(fast, slow))]
     >>> [(v.id, v.holds, v.p_adjusted) for v in judge(claims)]
-    [('A', 'undecided', 0.0625), ('B', 'no', 0.0625)]
+    [('A', 'undecided', 0.0625), ('B', 'undecided', 0.0625)]
     """
     check_open(alpha, "alpha")
     twice = [id for id, times in Counter(finding.id for finding in findings).items() if times > 1]
     if twice:
         raise InputError(f"a family of claims must have every claim once. Got {twice[0]} twice.")
-    adjusted = holm({finding.id: finding.p_value for finding in findings if finding.p_value is not None})
+    adjusted = holm({finding.id: _decisive(finding) for finding in findings if finding.p_value is not None})
     return [_judged(finding, adjusted.get(finding.id), alpha) for finding in findings]
 
 
+def _decisive(finding: Finding) -> float:
+    """The p-value of the side on which the finding lies."""
+    return float(
+        finding.both_p[1] if finding.side == "against" and finding.p_against is not None else finding.p_value or 0
+    )
+
+
 def _judged(finding: Finding, p_adjusted: float | None, alpha: float) -> Verdict:
-    id, statement, side, estimate, interval, p_value, n, note, missing = finding
+    id, statement, side, estimate, interval, p_value, n, note, missing = finding[:9]
     holds: Literal["yes", "no", "undecided"] = "undecided"
-    if side == "against":
+    decided = p_adjusted is None or p_adjusted < alpha
+    if side == "against" and decided:
         holds = "no"
-    elif side == "for" and (p_adjusted is None or p_adjusted < alpha):
+    elif side == "for" and decided:
         holds = "yes"
-    elif side == "for":
+    elif side != "neither":
         note = f"{note}; adjusted p = {p_adjusted:.2g} is not below {alpha:g}"
     return Verdict(id, statement, holds, estimate, interval, p_value, p_adjusted, n, note, missing)

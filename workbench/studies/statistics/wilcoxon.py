@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from workbench.errors import unknown_name
-from workbench.studies.statistics.sample import finite_sample
+from workbench.studies.statistics.sample import ranked_sample
 from workbench.studies.statistics.significance import NO_TEST, Significance
 
 Zeros = Literal["pratt", "wilcox"]
@@ -45,13 +45,14 @@ def wilcoxon(differences: Any, *, zeros: Zeros = "pratt") -> Significance:
     Parameters
     ----------
     differences : array-like of numbers, shape (n,)
+        An infinite one has the largest rank.
     zeros : {"pratt", "wilcox"}
         `pratt` (Pratt 1959) lets zeros push the others up in rank; `wilcox` is Wilcoxon's own rule.
 
     Raises
     ------
     InputError
-        A difference that is not finite, or an unknown rule for zeros.
+        A difference that is NaN, or an unknown rule for zeros.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def wilcoxon(differences: Any, *, zeros: Zeros = "pratt") -> Significance:
     ----------
     spec 1, section 6: "a sign or Wilcoxon test".
     """
-    values = finite_sample(differences, "differences")
+    values = ranked_sample(differences, "differences")
     signed = signed_ranks(values, zeros=zeros)
     count = signed.ranks.size
     if not values.size:
@@ -80,7 +81,7 @@ def signed_ranks(differences: Any, *, zeros: Zeros = "pratt") -> SignedRanks:
     >>> signed_ranks([0, -1, 1, 3]).ranks, signed_ranks([0, -1, 1, 3], zeros="wilcox").ranks
     (array([2.5, 2.5, 4. ]), array([1.5, 1.5, 3. ]))
     """
-    values = finite_sample(differences, "differences")
+    values = ranked_sample(differences, "differences")
     if zeros not in ("pratt", "wilcox"):
         raise unknown_name("", "rule for zeros", zeros, ("pratt", "wilcox"))
     nonzero = values[values != 0]

@@ -11,12 +11,12 @@ import numpy as np
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import Interval, PairedComparison, compare, holm, mean_interval
+from workbench.studies.statistics import Interval, PairedComparison, compare, holm, point_mean
 from workbench.studies.tuning.hypervolume import on_front
 from workbench.studies.tuning.objectives import Objective, costs_of
 from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Trial
-from workbench.studies.values import by_seed
+from workbench.studies.values import by_seed, values_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,13 +47,19 @@ class Front:
         for (k, name), p_value in holm({key: p for key, p in tested.items() if not math.isnan(p)}).items():
             rows[k][name] = p_value
         if tested:
-            rows = [{**row, "beats_baseline": self._beats(row)} for row in rows]
+            beats = holm({k: self._beating_p(point) for k, point in enumerate(self.points)})
+            rows = [{**row, "beats_baseline": self._beats(row, beats[k])} for k, row in enumerate(rows)]
         return pd.DataFrame(rows)
 
-    def _beats(self, row: dict[str, Any]) -> bool:
-        """Whether a point is better than its baseline in every objective, each interval clear of zero."""
-        lows = [row.get(f"{one.measure.name}_difference_low", math.nan) for one in self._objectives]
-        return bool(row.get("feasible", True)) and all(low > 0 for low in lows)
+    def _beats(self, row: dict[str, Any], p_adjusted: float) -> bool:
+        """Whether a point is better than its baseline in every objective, corrected over the front."""
+        return bool(row.get("feasible", True)) and p_adjusted < 1 - LEVEL
+
+    def _beating_p(self, point: PlannedPoint) -> float:
+        """The p-value of being better in every objective: the largest of theirs, 1 where one is not better at all."""
+        found = [self.comparison(point, one) for one in self._objectives]
+        clear = [one is not None and one.n > 0 and one.interval.mean > 0 for one in found]
+        return max(one.p_value for one in found if one is not None) if all(clear) else 1.0
 
     def name(self, point: PlannedPoint) -> str:
         """The policies that the study chooses between, with the levers that differ from their defaults."""
@@ -61,7 +67,8 @@ class Front:
         return ", ".join(chosen) or self._holdout.label(point)
 
     def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
-        """The mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so."""
+        """The mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is infinite
+        where a value is."""
         return self._interval(point, objective.measure)
 
     def keeps(self, point: PlannedPoint) -> bool:
@@ -77,11 +84,7 @@ class Front:
         return compare(*values, names=(self.name(baseline), self.name(point)), better=objective.better, level=LEVEL)
 
     def _interval(self, point: PlannedPoint, measure: Measure) -> Interval:
-        return mean_interval(list(self._values(point, measure).values()), level=LEVEL)
-
-    def _values(self, point: PlannedPoint, measure: Measure) -> dict[int, float]:
-        values = self._holdout.values(point, measure.name)
-        return {seed: value for seed, value in values.items() if math.isfinite(value)}
+        return point_mean(list(values_of(self._holdout, point, measure.name).values()), level=LEVEL)
 
     def _still_best(self) -> list[bool]:
         known = [k for k, row in enumerate(self.means) if self.kept[k] and all(map(math.isfinite, row))]

@@ -11,19 +11,22 @@ from typing import Any
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, at
+from workbench.experiments.different_runs import draws, workload_digest
 from workbench.experiments.sweep import KEYS, Sweep, checked_sweep
 from workbench.studies.tuning.space import Levers, Node, dimensions
 from workbench.studies.tuning.study import Study
 from workbench.studies.tuning.trial import Proposal, Trial
 
 _ZIP = "front"
+_COMPARED = 64
+"""Seeds of either kind whose workloads are compared."""
 
 
 def different(trials: Sequence[Trial]) -> list[Trial]:
-    """The first trial of each point, in order."""
-    first: dict[str, Trial] = {}
+    """The first trial of each outcome, in order: points that came out equal in everything are one row of a front."""
+    first: dict[tuple[float, ...] | str, Trial] = {}
     for trial in trials:
-        first.setdefault(trial.point, trial)
+        first.setdefault(trial.point if trial.values is None else (*trial.values, *trial.limits), trial)
     return list(first.values())
 
 
@@ -54,21 +57,23 @@ def _tuned(node: Node) -> bool:
 
 
 def check_fresh(study: Study, setup: Setup) -> None:
-    """Refuse hold-out seeds that stand for runs that were tuned on: a workload in windows has so many and no more.
+    """Refuse hold-out seeds that stand for runs that were tuned on, as digests of their workloads tell.
 
-    Of a workload that has one run, everything is tuned on that run, and only policies that draw differ.
+    Of a workload that has one run, everything is tuned on that run, one seed to tune on and one to hold out; nothing is
+    claimed of it, as one run is no sample. Policies and options that draw make every seed another run.
 
     Raises
     ------
     InputError
-        Two seeds take the same window.
+        A hold-out seed asks the same of the machine as a tuned one.
     """
-    different_runs = setup.workload.different_seeds(setup.machine)
-    if different_runs is None or different_runs == 1:
+    if draws(setup) or len(study.sweep.seeds) == len(study.holdout_seeds) == 1:
         return
-    tuned_on = {seed % different_runs: seed for seed in study.sweep.seeds}
-    both = [seed for seed in study.holdout_seeds if seed % different_runs in tuned_on]
-    if both:
-        same = f"seed {both[0]} is the same run as seed {tuned_on[both[0] % different_runs]}"
-        only = f"for the workload has {different_runs} different ones"
-        raise InputError(at(study.sweep.where, f"holdout_seeds must be fresh: {same}, {only}."))
+    wanted = study.sweep.mechanism.engine.wants
+    tuned_on = {workload_digest(setup, wanted, seed, first=True): seed for seed in study.sweep.seeds[:_COMPARED]}
+    for seed in study.holdout_seeds[:_COMPARED]:
+        same = tuned_on.get(workload_digest(setup, wanted, seed, first=True))
+        if same is not None and len({workload_digest(setup, wanted, one) for one in (seed, same)}) == 1:
+            raise InputError(
+                at(study.sweep.where, f"holdout_seeds must be fresh: seed {seed} is the same run as seed {same}.")
+            )

@@ -16,6 +16,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from workbench.streams import Streams
 from workbench.studies.tuning.objectives import costs_of
 from workbench.studies.tuning.quiet import quiet
 from workbench.studies.tuning.space import dimensions
@@ -28,25 +31,34 @@ if TYPE_CHECKING:
 FEWEST = 20
 """Trials; the best tenth of fewer is a single one."""
 FRONT = "front"
+INERT, INERT_DRAWS = "(inert lever)", 40
+"""A lever that changes nothing, drawn beside the others so many times: its share is noise, and so is any that is no
+larger."""
+FLOOR = 0.95
+"""The quantile of the inert lever's shares that is its share in the table."""
 
 
 def lever_shares(study: Study, trials: Sequence[Trial]) -> dict[str, dict[str, float]]:
-    """By goal, the share of each lever, the largest first; the shares of a goal add up to 1.
+    """By goal, the share of each lever, the largest first, and of `INERT` the share that noise alone reaches.
 
-    The goals are the objectives by name, and with several of them `front`: coming near the front at all. Empty where
-    fewer than `FEWEST` trials are done.
+    The shares of the levers of a goal add up to 1. The goals are the objectives by name, and with several of them
+    `front`: coming near the front at all. Trials that break a constraint are left out. Empty where fewer than `FEWEST`
+    trials are done.
     """
-    done = [trial for trial in trials if trial.values is not None]
+    done = [trial for trial in trials if trial.values is not None and trial.feasible(study.constraints)]
     if len(done) < FEWEST:
         return {}
     with quiet(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that low values are explained: they are costs
-        asker = _study_of(study, done)
-        goals = {FRONT: None} if len(study.objectives) > 1 else {}
-        shares: dict[str, Any] = {name: _shares(asker, target) for name, target in goals.items()}
-        for k, objective in enumerate(study.objectives):
-            shares[objective.measure.name] = _shares(asker, _value(k))
-    return shares
+        goals: dict[str, Any] = {FRONT: None} if len(study.objectives) > 1 else {}
+        goals |= {objective.measure.name: _value(k) for k, objective in enumerate(study.objectives)}
+        asker, beside = _study_of(study, done), [_study_of(study, done, draw) for draw in range(INERT_DRAWS)]
+        return {name: _with_floor(asker, beside, target) for name, target in goals.items()}
+
+
+def _with_floor(asker: optuna.Study, beside: Sequence[optuna.Study], target: Any) -> dict[str, float]:
+    inert = [_shares(one, target).get(INERT, 0.0) for one in beside]
+    return {**_shares(asker, target), INERT: float(np.quantile(inert, FLOOR))}
 
 
 def _value(place: int) -> Callable[[optuna.trial.FrozenTrial], float]:
@@ -60,18 +72,23 @@ def _shares(asker: optuna.Study, target: Callable[[optuna.trial.FrozenTrial], fl
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _study_of(study: Study, trials: Sequence[Trial]) -> optuna.Study:
-    """The trials with the levers that mattered to each, and costs for values."""
+def _study_of(study: Study, trials: Sequence[Trial], inert: int | None = None) -> optuna.Study:
+    """The trials with the levers that mattered to each, and costs for values; perhaps with an inert lever beside."""
     import optuna
 
+    beside = [None] * len(trials) if inert is None else Streams(inert)["inert lever"].random(len(trials)).tolist()
     axes = {dimension.path: dimension for dimension in dimensions(study.space)}
     asker = optuna.create_study(directions=["minimize"] * len(study.objectives))
-    for trial in trials:
+    for trial, drawn in zip(trials, beside, strict=True):
         chosen = trial.proposal.chosen
+        params = {path: axes[path].parameter(value) for path, value in chosen.items()}
+        ranges: dict[str, Any] = {path: axes[path].distribution() for path in chosen}
+        if drawn is not None:
+            params[INERT], ranges[INERT] = drawn, optuna.distributions.FloatDistribution(0.0, 1.0)
         asker.add_trial(
             optuna.trial.create_trial(
-                params={path: axes[path].parameter(value) for path, value in chosen.items()},
-                distributions={path: axes[path].distribution() for path in chosen},
+                params=params,
+                distributions=ranges,
                 values=list(costs_of(trial.values or (), study.objectives)),
             )
         )

@@ -97,7 +97,7 @@ class StudyResults:
         Columns: trial, policy (what it is), best (it keeps the constraints and no other point of the front beats it
         there either), n, and for each objective NAME: NAME (mean), NAME_low, NAME_high (95 %, Student's t), NAME_tuned
         (mean on the study's seeds), and against the baseline NAME_difference (positive = better), NAME_difference_low,
-        NAME_difference_high, NAME_p_holm (Wilcoxon, corrected over the whole table; NaN and no member where no seed has
+        NAME_difference_high, NAME_p_holm (corrected over the whole table; NaN and no member where no seed has
         a pair), pairs and missing (seeds that both have, and that one lacks, of the objective that has fewest),
         beats_baseline (better in every objective, each interval clear of zero). With constraints the first four of
         these for their measures too, and feasible. The baseline has the machine and the options of the point.
@@ -128,7 +128,8 @@ class StudyResults:
     @functools.cached_property
     def importances(self) -> pd.DataFrame:
         """One row a tuned lever: lever, and its share in what makes trials good, by goal (PED-ANOVA): the front, and
-        each objective. Empty where fewer than 20 trials are done."""
+        each objective. The row `(inert lever)` is what a lever that changes nothing reaches; no smaller share means
+        anything. Trials that break a constraint are left out. Empty where fewer than 20 trials are done."""
         import pandas as pd
 
         shares = lever_shares(self.study, self.found)

@@ -10,6 +10,7 @@ from workbench.studies.claims.dispatch.sharing import SHARING
 from workbench.studies.claims.dispatch.splitting import SPLITTING
 from workbench.studies.claims.dispatch.starvation import STARVATION
 from workbench.studies.claims.dispatch.units import UNITS
+from workbench.studies.claims.in_order import in_order
 
 CLAIMS = sorted(
     (
@@ -28,5 +29,5 @@ CLAIMS = sorted(
         )
         for claim in part
     ),
-    key=lambda claim: int(claim.id.rsplit(".", 1)[1]),
+    key=lambda claim: in_order(claim.id),
 )

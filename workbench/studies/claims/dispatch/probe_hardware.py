@@ -11,8 +11,10 @@ from workbench.policies.probes.contract import asks, states
 from workbench.policies.probes.hardware import ProbeCost
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence
+from workbench.studies.claims.registered import margin
 from workbench.studies.statistics import Finding, fact
 
+HIGHER = margin("H3.9b clock")
 SIZES = (16, 64, 128, 512)
 STATES = 500
 """Free maps of each size on which the reports are compared."""
@@ -26,10 +28,12 @@ def _cycles(evidence: Evidence) -> Iterator[Finding]:
         differ = sum(one(asks(free, blocks)) != other(asks(free, blocks)) for free in states(blocks, STATES))
         note = "{} or {} cycles against {} of a scan; ".format(*cycles) + f"{differ} of {STATES} reports differ"
         fixed = cycles == [1, 3, blocks] and not differ
-        yield fact(f"N = {blocks}", "one or three cycles, same reports", fixed, estimate=cycles[0], note=note)
+        yield fact(f"N = {blocks}", "one or three cycles, same reports", fixed, estimate=cycles[0], note=note)._replace(
+            measure="cycles", unit="cycles"
+        )
 
 
-def _timings(evidence: Evidence) -> Iterator[Finding]:
+def _timings(evidence: Evidence, higher: float = 1.0) -> Iterator[Finding]:
     """Gates and registers stand for area, and for what switches at a low clock; the deepest stage sets the clock."""
     for chain, blocks in itertools.product(("running", "doubling"), SIZES):
         one, three = (_cost(blocks, chain=chain, timing=timing) for timing in ("comb_1cycle", "pipe_3cycle"))
@@ -39,14 +43,14 @@ def _timings(evidence: Evidence) -> Iterator[Finding]:
             f"{one.period} gate levels a cycle against {three.period}, a clock {clock:.2f} times as high"
         )
         smaller = one.gates + one.registers < three.gates + three.registers and one.gates <= three.gates
-        true = smaller and clock > 1
+        true = smaller and clock > higher
         yield fact(
             f"N = {blocks}, {chain} chain",
             "in one cycle smaller, in three faster clocked",
             true,
             estimate=clock,
             note=note,
-        )
+        )._replace(measure="clock of three cycles over that of one")
 
 
 def _cost(blocks: int, **levers: str) -> ProbeCost:
@@ -54,11 +58,28 @@ def _cost(blocks: int, **levers: str) -> ProbeCost:
 
 
 PROBE_HARDWARE = [
-    Claim("H3.8", "the probe takes one or three cycles, not a scan", "¶102 and ¶122", lambda e: list(_cycles(e))),
+    Claim(
+        "H3.8",
+        "the probe takes one or three cycles, not a scan",
+        "¶102 and ¶122",
+        lambda e: list(_cycles(e)),
+        kind="by_construction",
+        design="4 sizes, 500 free maps each",
+    ),
     Claim(
         "H3.9",
-        "the one-cycle form is smaller, the three-cycle form allows a higher clock",
+        "the one-cycle form is smaller, the three-cycle form has fewer gate levels a cycle",
         "¶113-114",
         lambda e: list(_timings(e)),
+        kind="by_construction",
+        design="2 chains x 4 sizes",
+    ),
+    Claim(
+        "H3.9b",
+        f"three cycles allow a clock at least {HIGHER:g} times as high",
+        "¶113-114",
+        lambda e: list(_timings(e, HIGHER)),
+        kind="counted",
+        design="2 chains x 4 sizes",
     ),
 ]

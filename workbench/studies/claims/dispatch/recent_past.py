@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.studies.claims.cases import better, falling, weakest
+from workbench.studies.claims.cases import better, falling
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.dispatch.experiment import POWER, experiment, groups
 from workbench.studies.claims.dispatch.modules import calibrated
 from workbench.studies.claims.evidence import Evidence
-from workbench.studies.statistics import Finding, some
+from workbench.studies.statistics import Finding, every, some
+from workbench.studies.statistics.finding import weakest_of
 
 NX = [1 << k for k in range(4, 17, 2)]
 LONG = groups(6000, duration={"uniform": [1000, 10_000]}, arrival={"poisson_load": 0.7})
@@ -34,7 +35,7 @@ def mixture(w: float) -> dict[str, Any]:
 
 
 def _mixtures(evidence: Evidence) -> list[Finding]:
-    """A mixture is best if it beats both ends in both objectives."""
+    """A mixture is best if it beats both ends in both objectives: each weight is a case, shown by its weakest part."""
     weights = (0.0, *MIXED, 1.0)
     sweep = experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in weights]})
     runs = evidence.runs("dispatch_mixtures", sweep)
@@ -46,7 +47,10 @@ def _mixtures(evidence: Evidence) -> list[Finding]:
             for end in (0.0, 1.0)
             for measure in OBJECTIVES
         ]
-        found.append(weakest(f"w = {w:g}, better than both ends in both", beats))
+        weakest = every(f"w = {w:g}", "better than both ends in both", beats)
+        found.append(
+            weakest._replace(statement=f"better than both ends in both; the weakest is {weakest_of(beats).id}")
+        )
     return found
 
 

@@ -31,13 +31,15 @@ def _points(evidence: Evidence) -> tuple[RunSet, dict[tuple[str, int], PlannedPo
 def _relieves(evidence: Evidence) -> list[Finding]:
     runs, split, never = _points(evidence)
     measures = ("makespan_cycles", "failed_rounds")
-    return [all_better(runs, never, split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
+    found = [all_better(runs, never, split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
+    return [case for cases in found for case in cases]
 
 
 def _whole_first(evidence: Evidence) -> list[Finding]:
     runs, split, _ = _points(evidence)
     measures = ("wait_unsplit_mean_cycles", "utilisation")
-    return [all_better(runs, split["inherit", n], split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
+    found = [all_better(runs, split["inherit", n], split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
+    return [case for cases in found for case in cases]
 
 
 SPLITTING = [

@@ -10,13 +10,14 @@ from workbench.studies.claims.cases import ALL, better, ratio
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.dispatch.experiment import experiment
 from workbench.studies.claims.evidence import Evidence, point
+from workbench.studies.claims.registered import margin
 from workbench.studies.statistics import Finding
 
 SHORT, LONG = 2000, 8000
 """Groups. What is bounded is nearly the same in a run of four times the length; what is not grows with it."""
-P99_GROWS, MAX_GROWS, UNBOUNDED = 1.5, 2.0, 2.0
+P99_GROWS, MAX_GROWS, UNBOUNDED = (margin(f"H3.5 {name}") for name in ("p99", "maximum", "unbounded"))
 """By how much a bounded waiting may grow at most (a maximum over more groups is larger anyway), an unbounded one at
-least; stated before anything was run."""
+least."""
 
 
 _PRIORITIES = ("static_priority", "priority_windows")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
+from workbench.studies.claims.cases import always_better, better
 from workbench.studies.claims.evidence import Evidence, finite, point
+from workbench.studies.statistics import Finding
 
 MACHINE = "h100"
 WARP = 32
@@ -40,14 +42,55 @@ def every_load(**levers: Any) -> dict[str, Any]:
     return {"vary": [regime(name, **changed, **levers) for name, changed in LOADS.values()]}
 
 
-def loads(evidence: Evidence) -> tuple[RunSet, dict[str, tuple[PlannedPoint, PlannedPoint]]]:
-    """The runs of every load, and its two points: per thread and warp-aggregated."""
-    runs = evidence.runs("malloc_loads", experiment(every_load(), serve={"vary": BOTH}))
-    return runs, dict(zip(LOADS, zip(runs.points[::2], runs.points[1::2], strict=True), strict=True))
+ACTIVE = [1 / 32, 1 / 4, 1 / 2, 1.0]
+"""Lanes of a warp that call: one, a quarter, half, all."""
+OCCUPANCIES = [0.0, 0.5, 0.9]
+"""Of the heap, before the first call."""
+DESIGN = "8 laws of sizes x active lanes 1/32, 1/4, 1/2, 1 x heaps 0, 50, 90 % occupied"
+FIXED = (*EQUAL, "thread_number")
+"""Loads whose sizes are not drawn: with all lanes and an empty heap there is one run, counted and no sample."""
+
+
+class Pair(NamedTuple):
+    """A case of the design: the point per thread and the one that is warp-aggregated."""
+
+    name: str
+    runs: RunSet
+    alone: PlannedPoint
+    together: PlannedPoint
+    exact: bool
+    """Whether there is one run of it, the same under every seed."""
+
+
+def loads(evidence: Evidence) -> Iterator[Pair]:
+    """Every case of the design."""
+    for active in ACTIVE:
+        for occupancy in OCCUPANCIES:
+            one = active == 1.0 and not occupancy
+            yield from _cases(evidence, [*LOADS] if not one else [*UNEQUAL][1:], active, occupancy, exact=False)
+            yield from _cases(evidence, [*FIXED] if one else [], active, occupancy, exact=True)
+
+
+def _cases(evidence: Evidence, names: list[str], active: float, occupancy: float, exact: bool) -> Iterator[Pair]:
+    if not names:
+        return
+    asked = [regime(LOADS[n][0], active=active, active_by="warp", **LOADS[n][1]) for n in names]
+    sweep = experiment({"vary": asked}, {"occupancy": occupancy}, serve={"vary": BOTH})
+    lanes = round(WARP * active)
+    runs = evidence.runs(f"malloc_loads_{lanes}_{occupancy:g}{'_exact' * exact}", sweep, seeds=1 if exact else None)
+    told = f"{lanes} of {WARP} lanes, heap {occupancy:.0%} occupied"
+    for name, alone, together in zip(names, runs.points[::2], runs.points[1::2], strict=True):
+        yield Pair(f"{name}, {told}", runs, alone, together, exact)
+
+
+def gains(pair: Pair, measure: str) -> Finding:
+    """A measure is better with aggregation: tested, or counted where there is one run."""
+    judge = always_better if pair.exact else better
+    return judge(pair.runs, pair.alone, pair.together, measure, pair.name)
 
 
 def counts(evidence: Evidence, threads: list[int]) -> RunSet:
-    """Calls of several numbers of threads, per thread and warp-aggregated."""
+    """Calls of several numbers of threads, per thread and warp-aggregated, of sizes that are drawn."""
     workload = {"synthetic": "random_mallocs", "threads": {"vary": threads}}
     return evidence.runs("malloc_counts", experiment(workload, serve={"vary": BOTH}))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench.experiments.run_set import RunSet
-from workbench.studies.claims.cases import better, falling
+from workbench.studies.claims.cases import better, falling, of
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, finite, point
 from workbench.studies.claims.pool.experiment import BUSY, FITS, experiment
@@ -66,9 +66,10 @@ def _bounded(evidence: Evidence) -> Iterator[Finding]:
         for limit in LIMITS:
             most = max(finite(runs, point(runs, limit_bytes_a_card=limit), "cached_peak_card_bytes").values())
             says = f"no card caches more than {limit >> 20} MiB between two requests"
-            yield fact(
+            found = fact(
                 f"{kind}, {limit >> 20} MiB", says, most <= limit, estimate=most, note=f"{most / limit:.2f} of it"
             )
+            yield of(runs, found, "cached_peak_card_bytes")
     points = {limit: point(runs, limit_bytes_a_card=limit) for limit in LIMITS}
     yield falling(runs, points, "driver_calls_per_request", "a higher limit")
 

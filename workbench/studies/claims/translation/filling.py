@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.experiments.run_set import RunSet
-from workbench.studies.claims.cases import ALL, better
+from workbench.studies.claims.cases import ALL, better, of
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, finite, point
 from workbench.studies.claims.translation.experiment import DIRECTORY, SHARED, experiment
@@ -38,10 +38,11 @@ def _pollution(evidence: Evidence) -> Iterator[Finding]:
     for regime in SHARED:
         runs = _runs(evidence, regime)
         for threshold in THRESHOLDS:
-            found = finite(runs, point(runs, fill_threshold=threshold), "push_pollution")
-            result = equivalent_mean([*found.values()], MOSTLY_USED)
+            values = finite(runs, point(runs, fill_threshold=threshold), "push_pollution")
+            result = equivalent_mean([*values.values()], MOSTLY_USED, span=1.0)
             about = f"{regime}, threshold {threshold}, push_pollution"
-            yield equivalent(about, "of the pushed entries fewer than half leave unused", result)
+            found = equivalent(about, "of the pushed entries fewer than half leave unused", result)
+            yield of(runs, found, "push_pollution")
 
 
 def _literal(evidence: Evidence) -> Iterator[Finding]:

@@ -10,10 +10,11 @@ from workbench.experiments.run_set import RunSet
 from workbench.studies.claims.cases import better, differs_by, gain_falls
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence, point
+from workbench.studies.claims.registered import margin
 from workbench.studies.claims.translation.experiment import BASES, DIRECTORY, MACHINE, NONE, PRIVATE, experiment
 from workbench.studies.statistics import Finding, some
 
-LOOK_UP, MARGIN = 1.0, 0.05
+LOOK_UP, MARGIN = 1.0, margin("H4.7 nothing")
 """Cycles of a look-up in the directory, what a miss may lose where nothing is shared; and what counts as nothing."""
 UNQUEUED = {"preset": MACHINE, "walkers": 32}
 """A walker for every warp: what a miss takes longer is then its own look-up, not the wait for others' walks."""

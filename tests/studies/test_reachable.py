@@ -1,0 +1,71 @@
+"""A family of comparisons that cannot reach its level is said to be one before anything runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from workbench.api import planned
+from workbench.cli.main import main
+from workbench.errors import InputError, WorkbenchError
+from workbench.studies.reachable import Family, family_of
+from workbench.studies.statistics import compare, holm
+
+SWEEPS = sorted(path for path in Path("sweeps").rglob("*.yaml") if path.parent.name != "tune")
+NAMED = {
+    "pool/cache.yaml": 12,
+    "pool/residency.yaml": 13,
+    "pool/full_card.yaml": 12,
+    "translation/kernels.yaml": 10,
+    "dispatch/probe_accuracy.yaml": 14,
+    "dispatch/unit_spread.yaml": 11,
+}
+"""Those that once had too few seeds."""
+
+
+@pytest.mark.parametrize("comparisons", [1, 7, 40, 288])
+def test_the_seeds_needed_are_the_fewest_with_which_the_clearest_data_are_significant(comparisons):
+    def p_holm(seeds):
+        clearest = compare([k + 100.0 for k in range(seeds)], [k % 3 for k in range(seeds)])
+        return holm({0: clearest.p_value, **dict.fromkeys(range(1, comparisons), 1.0)})[0]
+
+    needed = Family(comparisons, 2).seeds_needed
+    assert p_holm(needed) < 0.05 <= p_holm(needed - 1)
+    assert Family(comparisons, needed).reaches and not Family(comparisons, needed - 1).reaches
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=str)
+def test_every_shipped_sweep_can_reach_its_level(path):
+    try:
+        family = family_of(planned(path))
+    except (InputError, WorkbenchError) as lacking:
+        pytest.skip(str(lacking)[:80])
+    assert family.reaches, family.note
+
+
+@pytest.mark.parametrize(("name", "seeds"), NAMED.items())
+def test_the_six_that_could_not_have_the_seeds_they_need(name, seeds):
+    family = family_of(planned(f"sweeps/{name}"))
+    assert family.seeds == seeds >= family.seeds_needed
+
+
+def test_plan_says_so(tmp_path, capsys):
+    sweep = {
+        "engine": "shared_memory",
+        "workload": "bimodal",
+        "policy": {"placement": {"vary": ["first_fit", "best_fit"]}},
+        "baseline": {"placement": "first_fit"},
+        "measures": ["drain_cycles", "wear_gini"],
+        "seeds": 5,
+    }
+    file = tmp_path / "s.yaml"
+    file.write_text(json.dumps(sweep))
+    assert main(["plan", str(file)]) == 0
+    assert "2 comparisons at 5 seeds cannot give p_holm < 0.05: the smallest there is, is 0.12; it takes 7 seeds" in (
+        capsys.readouterr().out
+    )
+    assert main(["plan", str(file), "--json"]) == 0
+    family = json.loads(capsys.readouterr().out)["family"]
+    assert (family["comparisons"], family["reaches"], family["seeds_needed"]) == (2, False, 7)
+    assert main(["plan", str(file), "--set", "seeds=7"]) == 0
+    assert "cannot" not in capsys.readouterr().out

@@ -1,0 +1,64 @@
+"""Can a sweep's family of comparisons reach its level at all? With few seeds the smallest p-value is too large.
+
+Of n pairs that all favour one side, 2 of 2^n patterns of signs look as clear, so no p-value is below 2^(1 - n); Holm
+multiplies the smallest by the number of comparisons.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from workbench.experiments.plan import Plan
+
+ALPHA = 0.05
+
+
+class Family(NamedTuple):
+    """The comparisons of a sweep, which are corrected together."""
+
+    comparisons: int
+    seeds: int
+    alpha: float = ALPHA
+
+    @property
+    def least_p(self) -> float:
+        """The smallest adjusted p-value that there can be, at most 1."""
+        return min(1.0, self.comparisons * 2.0 ** (1 - self.seeds))
+
+    @property
+    def reaches(self) -> bool:
+        """Whether any comparison can be below alpha; true where nothing is compared."""
+        return not self.comparisons or self.least_p < self.alpha
+
+    @property
+    def seeds_needed(self) -> int:
+        """The fewest seeds with which a comparison can be below alpha.
+
+        >>> Family(40, 10).seeds_needed, Family(1, 3).seeds_needed, Family(0, 1).seeds_needed
+        (11, 6, 1)
+        """
+        if not self.comparisons:
+            return 1
+        needed = math.floor(1 + math.log2(self.comparisons / self.alpha)) - 1
+        while self.comparisons * 2.0 ** (1 - needed) >= self.alpha:
+            needed += 1
+        return needed
+
+    @property
+    def note(self) -> str:
+        """Return a sentence where no comparison can be below alpha, and an empty one elsewhere."""
+        if self.reaches:
+            return ""
+        several = f"{self.comparisons} comparisons" if self.comparisons > 1 else "one comparison"
+        return (
+            f"{several} at {self.seeds} seeds cannot give p_holm < {self.alpha:g}: the smallest there is, is "
+            f"{self.least_p:.2g}; it takes {self.seeds_needed} seeds"
+        )
+
+
+def family_of(plan: Plan) -> Family:
+    """Return the family of a plan: every point that has a baseline, by every measure with a better direction."""
+    measures = plan.sweep.mechanism.measures
+    judged = sum(measures[name].better != "neither" for name in plan.sweep.measures)
+    return Family(judged * sum(point.baseline is not None for point in plan.points), len(plan.sweep.seeds))
