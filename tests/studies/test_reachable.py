@@ -69,3 +69,10 @@ def test_plan_says_so(tmp_path, capsys):
     assert (family["comparisons"], family["reaches"], family["seeds_needed"]) == (2, False, 7)
     assert main(["plan", str(file), "--set", "seeds=7"]) == 0
     assert "cannot" not in capsys.readouterr().out
+
+
+def test_one_seed_is_no_sample_and_makes_no_family():
+    sweep = {"engine": "shared_memory", "workload": "bimodal", "measures": ["drain_cycles"]}
+    sweep |= {"policy": {"placement": {"vary": ["first_fit", "best_fit"]}}, "baseline": {"placement": "first_fit"}}
+    assert family_of(planned({**sweep, "seeds": 1})) == Family(0, 1)
+    assert family_of(planned({**sweep, "seeds": 2})) == Family(1, 2)

@@ -58,7 +58,10 @@ class Family(NamedTuple):
 
 
 def family_of(plan: Plan) -> Family:
-    """Return the family of a plan: every point that has a baseline, by every measure with a better direction."""
-    measures = plan.sweep.mechanism.measures
-    judged = sum(measures[name].better != "neither" for name in plan.sweep.measures)
-    return Family(judged * sum(point.baseline is not None for point in plan.points), len(plan.sweep.seeds))
+    """Return the family of a plan: every point that has a baseline, by every measure with a better direction.
+
+    One seed a point, as a recorded trace has, is no sample: its differences are shown and none is tested.
+    """
+    measures, seeds = plan.sweep.mechanism.measures, len(plan.sweep.seeds)
+    judged = sum(measures[name].better != "neither" for name in plan.sweep.measures) if seeds > 1 else 0
+    return Family(judged * sum(point.baseline is not None for point in plan.points), seeds)
