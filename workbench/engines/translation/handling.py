@@ -14,7 +14,7 @@ from workbench.engines.translation.network import cross_link
 from workbench.engines.translation.parking import TO_UNMAP, first_behind, unpark
 from workbench.engines.translation.releasing import line_up
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import EMPTY, KIND, holds_event, wake
+from workbench.engines.translation.scheduling import KIND, next_is_in_hand, take_from_hand, wake
 from workbench.engines.translation.shooting_down import shoot_down_arrives
 from workbench.engines.translation.state import PARKED, Run
 from workbench.engines.translation.unmapping import acknowledgement_arrives, unmap
@@ -33,12 +33,11 @@ def let_next_happen(run: Run) -> None:
 
 @apart
 def handle_next(run: Run) -> None:
-    """Let the event in hand happen, or else the next of the agenda."""
-    if holds_event(run):
-        counters = run.state.counters
-        kind, subject, now = counters[COUNT.hand_kind], counters[COUNT.hand_miss], counters[COUNT.hand_cycle]
-        counters[COUNT.hand_kind], counters[COUNT.now] = EMPTY, now
-        _handle(run, kind, subject, now)
+    """Let the next event happen, in hand or of the agenda."""
+    if next_is_in_hand(run):
+        kind, miss, now = take_from_hand(run)
+        run.state.counters[COUNT.now] = now
+        _handle(run, kind, miss, now)
     else:
         _handle_first(run)
 

@@ -26,7 +26,7 @@ from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 PRIVATE: Any = np.int64(SERVED_BY.index("private"))
 
 
-@apart
+@kernel
 def issue(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, now: int) -> None:
     """Issue an access, which may have to wait for a port; while it does, its core issues nothing.
 
@@ -92,7 +92,7 @@ def use(run: Run, core: int, key: int, entry: int, now: int) -> None:
         tell_push(run, pusher, core, USED, now)
 
 
-@apart
+@kernel
 def _joins(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, known: int) -> bool:
     """Return whether the core waits for a page already: then the access is answered with that miss."""
     state, miss = run.state, registers.register_of(run, core, page)

@@ -41,7 +41,7 @@ def take_register(run: Run, core: int, page: int, key: int, name: int, row: int,
     return miss
 
 
-@apart
+@kernel
 def free_register(run: Run, miss: int) -> None:
     """Give back the register of a miss that is answered."""
     state = run.state
