@@ -38,7 +38,7 @@ nearest: Any = kernel(Nearest.answer)
 """The usual answer, without a call."""
 
 
-@apart
+@kernel
 def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
     """Ask whoever the plan says about a miss that goes on at a cycle; `read` is when it was looked up."""
     plan, core = run.policies.plan, run.state.misses[miss * MISS + of.CORE]
@@ -123,7 +123,7 @@ def _copy_holders(run: Run, miss: int, core: int, page: int) -> None:
     state.misses[miss * MISS + of.HOLDERS] = count_cores(state.left, first, rules.words)
 
 
-@apart
+@kernel
 def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
     """Ask a holder that is left, where another may be asked, else go on to the shared TLB or the walkers."""
     plan, misses, row = run.policies.plan, run.state.misses, miss * MISS

@@ -24,7 +24,7 @@ NONE: Any = np.int64(-1)
 NO_PEER: Any = np.int64(-1)
 
 
-@apart
+@kernel
 def take_register(run: Run, core: int, page: int, key: int, name: int, row: int, since: int) -> int:
     """Take a free register of a core for a miss, and return its number."""
     state = run.state

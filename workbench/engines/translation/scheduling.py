@@ -101,7 +101,7 @@ def _follows(run: Run, moment: int, miss: int, other: int, what: int) -> bool:
     return bool(misses[one + ORDINAL] > misses[two + ORDINAL])
 
 
-@kernel
+@apart
 def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int) -> None:
     """Enter an event of a miss."""
     agenda, row = run.state.agenda, miss * MISS
@@ -133,7 +133,7 @@ def next_cycle(run: Run) -> int:
     return min(soonest_in_hand(run), run.state.agenda.counters[at.SOONEST])
 
 
-@kernel
+@apart
 def next_order(run: Run) -> int:
     """Return the order of the next event, at whose cycle it is; there is one."""
     own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
