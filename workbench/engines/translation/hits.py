@@ -53,10 +53,15 @@ def serve_hits(run: Run, row: int, end: int) -> int:
 
 @kernel
 def fetch_page(run: Run, row: int, end: int) -> None:
-    """Let the table by page come nearer where a row of the trace will soon need it."""
-    if run.rules.dense:
+    """Let the tables by page come nearer where a row of the trace will soon need them."""
+    rules, state = run.rules, run.state
+    if rules.dense:
         soon = min(row + AHEAD, end - 1)
-        prefetch(run.state.where, to_int64(run.rows.number[soon]) * run.rules.tlbs + to_int64(run.rows.core[soon]))
+        page = to_int64(run.rows.number[soon])
+        prefetch(state.where, page * rules.tlbs + to_int64(run.rows.core[soon]))
+        if rules.reads_ahead:
+            prefetch(state.where, page * rules.tlbs + rules.tlbs - 1)
+            prefetch(state.held, page * rules.words)
 
 
 @kernel
