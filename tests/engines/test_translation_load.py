@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.depth import long
-from tests.engines.translation_cases import simulate
+from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import Case, Trace, differences, drawn
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
@@ -100,6 +100,25 @@ def test_t13_a_walk_under_way_is_joined_whatever_was_evicted() -> None:
     assert (record.walks, record.walks_joined) == (2, 2)
     assert record.walk_queue_cycles == 413 - 14
     assert record.walk_queue_latency == (413 - 14) + (413 - 16)
+
+
+DIRECTED = {**PLAIN, "locate": {"directory": {"scope": "oracle"}}, "peer": "nearest", "eviction": "lru"}
+SLOW = {"cores": 4, "private_cycles": 20, "network": "crossbar"}
+"""Between a miss and the look-up in its directory there is time for others."""
+
+
+@pytest.mark.parametrize(("before", "asked"), [(19, 1), (21, 0)])
+def test_a_fill_between_a_miss_and_its_directory_is_seen(before: int, asked: int) -> None:
+    filled = of_core(simulate([(0, 0, 7)], SLOW, DIRECTED, events=True), 0)[0][2]
+    rows = [(0, 0, 7), (filled - before, 1, 7), (filled + 500, 2, 8)]
+    assert simulate(rows, SLOW, DIRECTED).remote_requests == asked
+
+
+@pytest.mark.parametrize("cuts", [(), (2,)])
+@pytest.mark.parametrize(("later", "asked"), [(2, 0), (21, 1)])
+def test_an_unmapping_between_a_miss_and_its_directory_is_seen(later: int, asked: int, cuts: tuple[int, ...]) -> None:
+    rows = [(0, 0, 7), (5000, 1, 7), (5000 + later, 0, 7, True), (9000, 2, 8)]
+    assert simulate(GivenAccesses(rows, cuts), SLOW, DIRECTED).remote_requests == asked
 
 
 def spaced_out(seed: int) -> Case | None:

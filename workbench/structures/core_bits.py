@@ -37,10 +37,18 @@ def drop_core(words: np.ndarray, row: int, core: int) -> None:
 @kernel
 def count_cores(words: np.ndarray, row: int, length: int) -> int:
     """How many cores are in the set."""
-    total = 0
-    for word in range(row, row + length):
+    total = ones(words[row])
+    for word in range(row + 1, row + length):
         total += ones(words[word])
     return total
+
+
+@kernel
+def copy_cores(to: np.ndarray, at: int, words: np.ndarray, row: int, length: int) -> None:
+    """Copy a set to another place."""
+    to[at] = words[row]
+    for word in range(1, length):
+        to[at + word] = words[row + word]
 
 
 @kernel

@@ -86,26 +86,23 @@ def _fill(run: Run, core: int, page: int, key: int, ordinal: int, now: int) -> N
     plan = run.policies.plan
     if plan.kind == CLUSTER:
         fill_cluster(run, core, page, key)
-    fill_as_the_rule_says(run, core, page, key, ordinal, now)
+    if not run.rules.fills_always:
+        fill_as_the_rule_says(run, core, page, key, ordinal, now)
+    elif find(run, core, page) == NOWHERE:
+        fill_private(run, core, page, key, NONE, ordinal, now)
     if plan.kind == DIRECTORY and plan.update == ON_RESPONSE:
         _learn_from_shared(run, core, page)
 
 
-@apart
+@kernel
 def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordinal: int, now: int) -> None:
     """Keep a copy of what a peer, or a cluster's TLB, answered, where the policy says so; directories may learn."""
-    rules, plan, policy = run.rules, run.policies.plan, run.policies.remote_fill
+    rules, plan = run.rules, run.policies.plan
     known = plan.kind == DIRECTORY
     learns = known and plan.update == ON_RESPONSE
     if learns:
         _learn_from_peer(run, miss, core, page)
-    degree, held = (others_known(run, core, page) if known else 1), held_by(run, core)
-    said = keep_copy(
-        policy.answer,
-        RemoteFillView(
-            core, peer, rules.cores, rules.private_entries, held, degree, run.state.pairs, policy.params, policy.memory
-        ),
-    )
+    said = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)
     if said == RAISED:
         fail(run.state.counters, STATUS.remote_raised, now, core, said)
     elif said:
@@ -113,6 +110,19 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
             fill_private(run, core, page, key, NONE, ordinal, now)
         if learns:
             learn(run, peer, page, core)
+
+
+@apart
+def _ask_whether_to_keep(run: Run, core: int, page: int, peer: int, known: bool) -> int:
+    """Ask the policy whether a copy is kept."""
+    rules, policy = run.rules, run.policies.remote_fill
+    degree, held = (others_known(run, core, page) if known else 1), held_by(run, core)
+    return keep_copy(
+        policy.answer,
+        RemoteFillView(
+            core, peer, rules.cores, rules.private_entries, held, degree, run.state.pairs, policy.params, policy.memory
+        ),
+    )
 
 
 @apart

@@ -16,16 +16,17 @@ from workbench.engines.translation.far_filling import cluster_set
 from workbench.engines.translation.filling import UNUSED, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.knowing import has_record, known_row, note_record, unlearn
-from workbench.engines.translation.network import NO_NOTE, send
+from workbench.engines.translation.network import send_miss
 from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.reporting import fail
-from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, schedule_miss
+from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.state import MISS, Run
 from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
+from workbench.policies.translation.peer.nearest import Nearest
 from workbench.policies.translation.peer.question import PEER
 from workbench.policies.translation.peer.view import PeerView
 from workbench.records.translation import MESSAGES, SERVED_BY
-from workbench.structures.core_bits import FIRST_WORD, count_cores, drop_core, has_core
+from workbench.structures.core_bits import FIRST_WORD, copy_cores, count_cores, drop_core, has_core
 from workbench.structures.entry_sets import set_of, touch
 
 NOBODY: Any = np.int64(-1)
@@ -33,14 +34,18 @@ FROM_PEER = SERVED_BY.index("peer")
 REQUEST: Any = np.int64(MESSAGES.index("request"))
 ANSWER: Any = np.int64(MESSAGES.index("answer"))
 choose_peer = PEER.ask
+nearest: Any = kernel(Nearest.answer)
+"""The usual answer, without a call."""
 
 
-@apart
+@kernel
 def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
     """Ask whoever the plan says about a miss that goes on at a cycle; `read` is when it was looked up."""
     plan, core = run.policies.plan, run.state.misses[miss * MISS + of.CORE]
     if plan.kind == DIRECTORY and plan.parallel:
         _read_directory(run, miss, max(at, read + plan.look_up_cycles), now)
+    elif plan.kind == DIRECTORY and _is_undisturbed(run, at):
+        _read_directory(run, miss, at + plan.look_up_cycles, now)
     elif plan.kind == DIRECTORY:
         schedule_miss(run, at, now, KIND.directory, REQUESTS, miss)
     elif plan.kind == CENTRAL:
@@ -53,6 +58,18 @@ def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
         ask_shared(run, miss, at, now)
 
 
+@kernel
+def _is_undisturbed(run: Run, at: int) -> bool:
+    """Return whether a directory says at a cycle, before its issues, what it says now.
+
+    Nothing happens until then but issues, none of them an unmapping: those change no entry that a directory knows of.
+    """
+    rows = run.rows
+    if not run.rules.reads_ahead or rows.unmap.size > 0 or rows.cycle.size == 0:
+        return False
+    return bool(rows.cycle[rows.cycle.size - 1] >= at and next_cycle(run) > at)
+
+
 @apart
 def ask_shared(run: Run, miss: int, at: int, now: int) -> None:
     """Send a miss to the shared TLB, or to the walkers where there is none."""
@@ -63,9 +80,7 @@ def ask_shared(run: Run, miss: int, at: int, now: int) -> None:
 @kernel
 def _travel(run: Run, miss: int, kind: int, sender: int, receiver: int, leave: int, now: int) -> None:
     """Send a request of a miss."""
-    row, misses = miss * MISS, run.state.misses
-    core, key, ordinal = misses[row + of.CORE], misses[row + of.KEY], misses[row + of.ORDINAL]
-    send(run, kind, REQUESTS, core, key, ordinal, miss, NO_NOTE, NO_NOTE, sender, receiver, leave, now, REQUEST)
+    send_miss(run, kind, REQUESTS, miss, sender, receiver, leave, now, REQUEST)
 
 
 @kernel
@@ -77,7 +92,7 @@ def _ask(run: Run, miss: int, sender: int, peer: int, leave: int, now: int) -> N
     _travel(run, miss, KIND.peer, sender, peer, leave, now)
 
 
-@apart
+@kernel
 def directory_is_read(run: Run, miss: int, now: int) -> None:
     """Read the directory of a miss's core; its answer is there after the look-up (T4)."""
     _read_directory(run, miss, now + run.policies.plan.look_up_cycles, now)
@@ -103,18 +118,20 @@ def _copy_holders(run: Run, miss: int, core: int, page: int) -> None:
     """Copy the other cores that the record of a page names."""
     rules, state, first = run.rules, run.state, miss * run.rules.words
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
-    for word in range(rules.words):
-        state.left[first + word] = words[row + word]
+    copy_cores(state.left, first, words, row, rules.words)
     drop_core(state.left, first, core)
     state.misses[miss * MISS + of.HOLDERS] = count_cores(state.left, first, rules.words)
 
 
-@apart
+@kernel
 def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
     """Ask a holder that is left, where another may be asked, else go on to the shared TLB or the walkers."""
     plan, misses, row = run.policies.plan, run.state.misses, miss * MISS
     left = misses[row + of.HOLDERS]
     if left > 0 and misses[row + of.TRIES] < plan.tries:
+        if run.rules.asks_nearest:
+            _depart(run, miss, at, now)
+            return
         schedule_miss(run, at, now, KIND.departure, REQUESTS, miss)
     elif plan.use_l2_bit and left == 0 and run.rules.shared_entries > 0 and not misses[row + of.IN_SHARED]:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
@@ -122,30 +139,37 @@ def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
         ask_shared(run, miss, at, now)
 
 
-@apart
+@kernel
 def request_departs(run: Run, miss: int, now: int) -> None:
-    """Choose a holder and ask it, from the core or from the centre."""
+    """Choose a holder and ask it now."""
+    _depart(run, miss, now, now)
+
+
+@apart
+def _depart(run: Run, miss: int, leave: int, now: int) -> None:
+    """Choose a holder and ask it at a cycle, from the core or from the centre.
+
+    The nearest is the same now and later, so that its request need not be chosen when it leaves.
+    """
     plan, core = run.policies.plan, run.state.misses[miss * MISS + of.CORE]
     peer = _choose(run, miss, core, now)
     if peer < 0:
         return
     if plan.kind == CENTRAL:
-        _ask(run, miss, run.rules.cores // 2, peer, now, now)
+        _ask(run, miss, run.rules.cores // 2, peer, leave, now)
     elif plan.use_l2_bit and run.state.misses[miss * MISS + of.IN_SHARED] and _is_far(run, core, peer):
-        ask_shared(run, miss, now, now)
+        ask_shared(run, miss, leave, now)
     else:
-        _ask(run, miss, core, peer, now, now)
+        _ask(run, miss, core, peer, leave, now)
 
 
 @kernel
 def _choose(run: Run, miss: int, core: int, now: int) -> int:
     """Return the holder that the policy chooses; -1 where it broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.peer
-    for word in range(rules.words):
-        state.others[word] = state.left[miss * rules.words + word]
-    peer = choose_peer(
-        policy.answer, PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
-    )
+    copy_cores(state.others, FIRST_WORD, state.left, miss * rules.words, rules.words)
+    see = PeerView(core, rules.cores, state.others, state.hops, state.load, policy.params, policy.memory)
+    peer = nearest(see) if rules.asks_nearest else choose_peer(policy.answer, see)
     if 0 <= peer < rules.cores and has_core(state.others, FIRST_WORD, peer):
         return peer
     fail(state.counters, STATUS.peer_raised if peer == RAISED else STATUS.no_peer, now, core, peer)
@@ -160,7 +184,7 @@ def _is_far(run: Run, core: int, peer: int) -> bool:
     return bool(there_and_back + rules.private_cycles > rules.shared_cycles)
 
 
-@apart
+@kernel
 def request_at_peer(run: Run, miss: int, now: int) -> None:
     """Let a request at a peer wait for a port of its TLB."""
     start = port_cycle(run.state.ports, run.state.misses[miss * MISS + of.PEER], run.rules.private_ports, now)
@@ -203,15 +227,12 @@ def _refresh(run: Run, peer: int, key: int, entry: int, now: int) -> None:
 def _copy_what_peer_knows(run: Run, miss: int, peer: int, page: int) -> None:
     """Let an answer carry what the peer's record names, itself among them."""
     state, words = run.state, run.rules.words
-    for word in range(words):
-        state.left[miss * words + word] = state.belief[known_row(run, peer, page) + word]
+    copy_cores(state.left, miss * words, state.belief, known_row(run, peer, page), words)
 
 
 @kernel
 def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> None:
-    row, misses = miss * MISS, run.state.misses
-    core, key, ordinal = misses[row + of.CORE], misses[row + of.KEY], misses[row + of.ORDINAL]
-    send(run, kind, ANSWERS, core, key, ordinal, miss, NO_NOTE, NO_NOTE, peer, core, leave, now, ANSWER)
+    send_miss(run, kind, ANSWERS, miss, peer, run.state.misses[miss * MISS + of.CORE], leave, now, ANSWER)
 
 
 @apart

@@ -86,11 +86,8 @@ class Counters(NamedTuple):
     backlog_head: int
     """The first and the last request that wait for a place in that queue."""
     backlog_tail: int
-    hand_kind: int
-    """Of the event that is not entered yet, because it is likely to be next: its kind, -1 = there is none."""
-    hand_cycle: int
-    hand_order: int
-    hand_miss: int
+    in_hand: int
+    """Events that are not entered into the agenda, because they are likely to be next."""
     logged: int
     answered: int
     """Answers that `finished` has not yet told."""

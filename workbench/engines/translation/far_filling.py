@@ -92,6 +92,8 @@ def _shared_victim(run: Run, at: int) -> int:
     """Ask for the entry of a full set of the shared TLB that goes."""
     state, row = run.state, at * ROW
     sets = state.tlbs.sets
+    if run.rules.shared_evicts_oldest:
+        return sets[row + OLDEST]
     return choose_victim(
         run.policies.shared_eviction,
         at - first_shared_set(run),

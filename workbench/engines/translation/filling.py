@@ -112,6 +112,8 @@ def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
 def _victim(run: Run, core: int, at: int) -> int:
     """Ask for the entry of a full set of a private TLB that goes."""
     rules, state = run.rules, run.state
+    if rules.evicts_oldest:
+        return state.tlbs.sets[at * ROW + OLDEST]
     spread, base, words = 0, 0, 0
     if run.policies.plan.kind == DIRECTORY:
         words = rules.words

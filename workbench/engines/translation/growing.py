@@ -85,7 +85,8 @@ def with_room(rules: Rules, state: State) -> State:
     if (parked + 2) * PARKED > state.parking.size:
         state = state._replace(parking=with_places(state.parking, counters, 2 * parked + 64))
     if rules.keeps_answers:
-        state = state._replace(answers=_padded(state.answers, 2 * (int(counters[COUNT.answered]) + 2 * parked + 64), 0))
+        answers = 2 * (int(counters[COUNT.answered]) + 2 * parked + 64)
+        state = state._replace(answers=_padded(state.answers, max(answers, state.answers.size), 0))
     if rules.keeps_log:
         counters[COUNT.logged] = 0
         state = state._replace(log=np.zeros(max(LOG_ROWS, 2 * (most + parked)) * COLUMNS, np.int64))

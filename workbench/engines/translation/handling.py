@@ -14,12 +14,15 @@ from workbench.engines.translation.network import cross_link
 from workbench.engines.translation.parking import TO_UNMAP, first_behind, unpark
 from workbench.engines.translation.releasing import line_up
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import EMPTY, KIND, holds_event, wake
+from workbench.engines.translation.scheduling import KIND, next_is_in_hand, take_from_hand, wake
 from workbench.engines.translation.shooting_down import shoot_down_arrives
 from workbench.engines.translation.state import PARKED, Run
 from workbench.engines.translation.unmapping import acknowledgement_arrives, unmap
 from workbench.structures import agenda as at
 from workbench.structures.entry_sets import NONE
+
+HANDLED = -1
+"""Instead of a kind: the event is over."""
 
 
 @kernel
@@ -33,19 +36,19 @@ def let_next_happen(run: Run) -> None:
 
 @apart
 def handle_next(run: Run) -> None:
-    """Let the event in hand happen, or else the next of the agenda."""
-    if holds_event(run):
-        counters = run.state.counters
-        kind, subject, now = counters[COUNT.hand_kind], counters[COUNT.hand_miss], counters[COUNT.hand_cycle]
-        counters[COUNT.hand_kind], counters[COUNT.now] = EMPTY, now
-        _handle(run, kind, subject, now)
+    """Let the next event happen, in hand or of the agenda."""
+    if next_is_in_hand(run):
+        kind, subject, now = take_from_hand(run)
+        run.state.counters[COUNT.now] = now
     else:
-        _handle_first(run)
+        kind, subject, now = _take_first(run)
+    if kind != HANDLED:
+        _handle(run, kind, subject, now)
 
 
 @kernel
-def _handle_first(run: Run) -> None:
-    """Take the first event off the agenda: a message may have to cross another link, others happen."""
+def _take_first(run: Run) -> tuple[int, int, int]:
+    """Take the first event off the agenda: a message takes effect, or crosses another link, here already."""
     agenda = run.state.agenda
     place = at.take_next(agenda)
     events, here = agenda.events, place * at.EVENT
@@ -53,14 +56,16 @@ def _handle_first(run: Run) -> None:
     run.state.counters[COUNT.now] = now
     if events[here + at.HERE] != events[here + at.GOAL]:
         cross_link(run, place, now)
+        kind = HANDLED
     elif kind > KIND.refusal and kind < KIND.directory:
         _handle_message(run, place, kind, subject, now)
+        kind = HANDLED
     else:
         at.give_place(agenda, place)
-        _handle(run, kind, subject, now)
+    return kind, subject, now
 
 
-@apart
+@kernel
 def _handle(run: Run, kind: int, subject: int, now: int) -> None:
     """Let an event happen that is no message to a TLB or a directory."""
     if kind < KIND.copy:

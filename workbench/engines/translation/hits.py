@@ -12,9 +12,9 @@ from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.issuing import PRIVATE
 from workbench.engines.translation.reporting import latency_bin, window
 from workbench.engines.translation.sampling import sample_if_due
+from workbench.engines.translation.scheduling import next_cycle
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
-from workbench.structures import agenda as at
 from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 
 LONG_AGO = -(1 << 62)
@@ -26,7 +26,7 @@ AHEAD = 12
 def serve_hits(run: Run, row: int, end: int) -> int:
     """Serve rows before the next event as long as they hit; return the first that is not served."""
     rules, state, rows = run.rules, run.state, run.rows
-    counters, soonest, began = state.counters, state.agenda.counters[at.SOONEST], row
+    counters, soonest, began = state.counters, next_cycle(run), row
     last = min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
     sets, until, counted = rules.private_sets, LONG_AGO, row
     while row < last:
@@ -53,10 +53,15 @@ def serve_hits(run: Run, row: int, end: int) -> int:
 
 @kernel
 def fetch_page(run: Run, row: int, end: int) -> None:
-    """Let the table by page come nearer where a row of the trace will soon need it."""
-    if run.rules.dense:
+    """Let the tables by page come nearer where a row of the trace will soon need them."""
+    rules, state = run.rules, run.state
+    if rules.dense:
         soon = min(row + AHEAD, end - 1)
-        prefetch(run.state.where, to_int64(run.rows.number[soon]) * run.rules.tlbs + to_int64(run.rows.core[soon]))
+        page = to_int64(run.rows.number[soon])
+        prefetch(state.where, page * rules.tlbs + to_int64(run.rows.core[soon]))
+        if rules.reads_ahead:
+            prefetch(state.where, page * rules.tlbs + rules.tlbs - 1)
+            prefetch(state.held, page * rules.words)
 
 
 @kernel

@@ -26,7 +26,7 @@ from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 PRIVATE: Any = np.int64(SERVED_BY.index("private"))
 
 
-@apart
+@kernel
 def issue(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, now: int) -> None:
     """Issue an access, which may have to wait for a port; while it does, its core issues nothing.
 
@@ -61,8 +61,14 @@ def _look_up(run: Run, core: int, page: int, key: int, name: int, row: int, sinc
         run.state.counters[COUNT.mshr_stalls] += 1
         _halt(run, core, park(run, since, name, page, key, row, FOR_REGISTER, known))
         return
+    _miss(run, core, page, key, name, row, since, known, now)
+
+
+@apart
+def _miss(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, at: int, now: int) -> None:
+    """Take a register for a miss that goes on at a cycle."""
     miss = registers.take_register(run, core, page, key, name, row, since)
-    ask_near(run, miss, now, known, now)
+    ask_near(run, miss, now, at, now)
 
 
 @kernel
@@ -92,7 +98,7 @@ def use(run: Run, core: int, key: int, entry: int, now: int) -> None:
         tell_push(run, pusher, core, USED, now)
 
 
-@apart
+@kernel
 def _joins(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, known: int) -> bool:
     """Return whether the core waits for a page already: then the access is answered with that miss."""
     state, miss = run.state, registers.register_of(run, core, page)
@@ -121,5 +127,4 @@ def go_on(run: Run, core: int, place: int, now: int) -> None:
     at = max(now, known)
     run.state.counters[COUNT.mshr_wait] += at - known
     if not _hits(run, core, page, key, name, row, since, at, now):
-        miss = registers.take_register(run, core, page, key, name, row, since)
-        ask_near(run, miss, now, at, now)
+        _miss(run, core, page, key, name, row, since, at, now)

@@ -51,7 +51,7 @@ def others_known(run: Run, core: int, page: int) -> int:
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
 
-@apart
+@kernel
 def gained(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Let a private TLB hold a page: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
@@ -66,7 +66,7 @@ def gained(run: Run, core: int, page: int, key: int, row: int, now: int) -> None
         _look_who_is_close(run, core)
 
 
-@apart
+@kernel
 def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: int) -> None:
     """Let a private TLB hold a page no more; the others are told unless the unmapping tells them."""
     rules, state = run.rules, run.state

@@ -9,10 +9,11 @@ import numpy as np
 
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
+from workbench.engines.translation.registers import CORE, KEY, ORDINAL
 from workbench.engines.translation.reporting import ONE_MESSAGE, WAITED_COLUMN, count_messages, window
-from workbench.engines.translation.scheduling import KIND, order_of, schedule_miss
+from workbench.engines.translation.scheduling import order_of, schedule_miss
 from workbench.engines.translation.shape import CROSSBAR, MESH
-from workbench.engines.translation.state import DIRECTIONS, Run
+from workbench.engines.translation.state import DIRECTIONS, MISS, Run
 from workbench.structures import agenda as at
 
 NO_NOTE: Any = np.int64(0)
@@ -66,6 +67,23 @@ def send(
 
 
 @apart
+def send_miss(
+    run: Run, kind: int, rank: int, miss: int, sender: int, receiver: int, leave: int, now: int, message: int
+) -> None:
+    """Send a request or an answer of a miss, as `send` does."""
+    rules, row, misses = run.rules, miss * MISS, run.state.misses
+    if sender != receiver:
+        count_messages(run, message, ONE_MESSAGE, leave)
+        run.state.counters[COUNT.noc_trips] += 1
+    if rules.link_cycles == 0:
+        arrival = leave + run.state.hops[sender * rules.cores + receiver] * rules.hop_cycles
+        schedule_miss(run, arrival, now, kind, rank, miss)
+        return
+    core, key, ordinal = misses[row + CORE], misses[row + KEY], misses[row + ORDINAL]
+    forward(run, kind, rank, core, key, ordinal, miss, NO_NOTE, NO_NOTE, sender, receiver, leave, now)
+
+
+@apart
 def forward(
     run: Run, kind: int, rank: int, core: int, key: int, row: int, subject: int, page: int, note: int,
     sender: int, receiver: int, leave: int, now: int,
@@ -75,9 +93,6 @@ def forward(
     if rules.link_cycles == 0:
         cycle += run.state.hops[sender * rules.cores + receiver] * rules.hop_cycles
         sender = receiver
-        if kind == KIND.peer or kind == KIND.answer or kind == KIND.refusal or kind == KIND.centre:
-            schedule_miss(run, cycle, now, kind, rank, subject)
-            return
     place = at.take_place(agenda)
     events, here = agenda.events, place * at.EVENT
     events[here + at.CYCLE], events[here + at.ORDER] = cycle, order_of(rank, core)

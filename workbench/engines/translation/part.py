@@ -17,7 +17,7 @@ from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.open_loop import begin, issue_row
 from workbench.engines.translation.playing import Play
 from workbench.engines.translation.room import has_room
-from workbench.engines.translation.scheduling import CORES, ISSUES, event_precedes, order_of
+from workbench.engines.translation.scheduling import CORES, ISSUES, event_precedes, next_cycle, next_order, order_of
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.trace import no_rows
@@ -120,9 +120,8 @@ def _next(run: Run) -> tuple[int, int]:
 
 @apart
 def _next_of(run: Run) -> tuple[int, int]:
-    event_precedes(run, run.state.counters[COUNT.now] - 1, 0)
-    cycle = run.state.agenda.counters[at.SOONEST]
-    return cycle, at.first_order(run.state.agenda) if cycle < at.NEVER else 0
+    cycle = next_cycle(run)
+    return cycle, next_order(run) if cycle < at.NEVER else 0
 
 
 @kernel

@@ -25,6 +25,8 @@ from workbench.policies.translation.locate.question import (
     OWN_PLUS_AFFINE,
     Plan,
 )
+from workbench.policies.translation.peer import Nearest
+from workbench.policies.translation.remote_fill import Always
 from workbench.streams import Streams
 from workbench.structures.agenda import new_agenda
 from workbench.structures.entry_sets import new_entry_sets
@@ -89,6 +91,12 @@ def rules_of(setup: Setup, events: bool) -> Rules:
         keeps_log=int(events),
         keeps_answers=0,
         plain_hits=0,
+        evicts_oldest=0,
+        shared_evicts_oldest=0,
+        asks_nearest=0,
+        reads_ahead=0,
+        fills_always=0,
+        keeps_always=0,
         plain_misses=0,
     )
 
@@ -118,12 +126,26 @@ def policies_of(setup: Setup, rules: Rules, streams: Streams, checked: bool) -> 
 
 
 def with_shortcuts(rules: Rules, setup: Setup) -> Rules:
-    """Say which ways of an access are plain enough for a stretch of their own."""
+    """Say which ways of an access are plain enough for a stretch of their own, and whom nobody need ask."""
     eviction: Any = setup.policies["eviction"]
     hits = not (rules.keeps_log or rules.private_ports or rules.warps or eviction.base_policy().touched)
     behind = rules.shared_entries or rules.walk_cache or plan_of(setup).kind != NO_DIRECTORY
-    usual = _is_plain(eviction, LRU) and _is_plain(setup.policies["fill"], DemandAlways)
-    return rules._replace(plain_hits=int(hits), plain_misses=int(hits and usual and not behind))
+    oldest, fills = _is_plain(eviction, LRU), _is_plain(setup.policies["fill"], DemandAlways)
+    return rules._replace(
+        plain_hits=int(hits),
+        evicts_oldest=int(oldest),
+        shared_evicts_oldest=int(_is_plain(setup.policies["shared_eviction"], LRU)),
+        asks_nearest=int(_is_plain(setup.policies["peer"], Nearest) and not rules.keeps_answers),
+        reads_ahead=int(_reads_ahead(rules, plan_of(setup))),
+        fills_always=int(fills),
+        keeps_always=int(_is_plain(setup.policies["remote_fill"], Always)),
+        plain_misses=int(hits and oldest and fills and not behind),
+    )
+
+
+def _reads_ahead(rules: Rules, plan: Plan) -> bool:
+    """Return whether looking into a directory leaves no trace, and takes time, so that no fill can follow at once."""
+    return plan.kind == DIRECTORY and plan.look_up_cycles > 0 and not (rules.finite or rules.keeps_answers)
 
 
 def _is_plain(policy: Any, cls: Any) -> bool:
@@ -177,7 +199,6 @@ def _sizes(rules: Rules) -> dict[str, int]:
 def _begin(counters: np.ndarray, rules: Rules) -> None:
     """Write the counters that do not begin at 0."""
     counters[COUNT.next_sample], counters[COUNT.walkers_free] = rules.sample_accesses, rules.walkers
-    counters[COUNT.hand_kind] = -1
     for empty in (COUNT.parked_free, COUNT.queue_head, COUNT.queue_tail, COUNT.backlog_head, COUNT.backlog_tail):
         counters[empty] = -1
 

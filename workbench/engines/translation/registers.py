@@ -11,20 +11,20 @@ from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import MISS, Run
 
 (
-    CORE, PAGE, KEY, NAME, ORDINAL, SINCE, DEAD, TRIES, IN_SHARED, PEER, SOURCE, JOINED, LAST_JOINED, NEXT, LAST,
-    QUEUED, PLACE, WALK_DEAD, BEHIND, HOLDERS,
+    CORE, PAGE, KEY, ORDINAL, NAME, SINCE, PLACE, DEAD, TRIES, IN_SHARED, SOURCE, QUEUED, WALK_DEAD, HOLDERS, PEER,
+    JOINED, LAST_JOINED, NEXT, LAST, BEHIND,
 ) = range(MISS)  # fmt: skip
-"""Of a miss: its core, page (short number), what its entry is found by, the page and the row of the trace, the cycle
-from which its latency counts; whether the page was unmapped since; peers asked, whether the shared TLB held the page
-when the directory was read, the peer that is asked; who answers; the first and the last access that joined it; the
-next and (of one that opened a walk) the last that waits for the same walk; when it came to the walkers; its place
-among its core's registers; whether its walk fills nothing; the next in the queue of walks or before it; how many
-holders are left to ask."""
+"""Of a miss: its core, page (short number), what its entry is found by, the row and the page of the trace, the cycle
+from which its latency counts, its place among its core's registers. What begins at 0: whether the page was unmapped
+since; peers asked; whether the shared TLB held the page when the directory was read; who answers; when it came to the
+walkers; whether its walk fills nothing; how many holders are left to ask. What begins at none: the peer that is asked;
+the first and the last access that joined it; the next and (of one that opened a walk) the last that waits for the same
+walk; the next in the queue of walks or before it."""
 NONE: Any = np.int64(-1)
 NO_PEER: Any = np.int64(-1)
 
 
-@apart
+@kernel
 def take_register(run: Run, core: int, page: int, key: int, name: int, row: int, since: int) -> int:
     """Take a free register of a core for a miss, and return its number."""
     state = run.state
@@ -33,15 +33,16 @@ def take_register(run: Run, core: int, page: int, key: int, name: int, row: int,
     state.in_use[core] += 1
     state.counters[COUNT.under_way] += 1
     at, misses = miss * MISS, state.misses
-    misses[at + CORE], misses[at + PAGE], misses[at + KEY], misses[at + NAME] = core, page, key, name
-    misses[at + ORDINAL], misses[at + SINCE], misses[at + DEAD], misses[at + TRIES] = row, since, 0, 0
-    misses[at + IN_SHARED], misses[at + PEER], misses[at + SOURCE], misses[at + JOINED] = 0, NO_PEER, 0, NONE
-    misses[at + LAST_JOINED], misses[at + NEXT], misses[at + LAST], misses[at + QUEUED] = NONE, NONE, NONE, 0
-    misses[at + PLACE], misses[at + WALK_DEAD], misses[at + BEHIND], misses[at + HOLDERS] = place, 0, NONE, 0
+    misses[at + CORE], misses[at + PAGE], misses[at + KEY], misses[at + ORDINAL] = core, page, key, row
+    misses[at + NAME], misses[at + SINCE], misses[at + PLACE] = name, since, place
+    misses[at + DEAD], misses[at + TRIES], misses[at + IN_SHARED], misses[at + SOURCE] = 0, 0, 0, 0
+    misses[at + QUEUED], misses[at + WALK_DEAD], misses[at + HOLDERS] = 0, 0, 0
+    misses[at + PEER], misses[at + JOINED], misses[at + LAST_JOINED] = NO_PEER, NONE, NONE
+    misses[at + NEXT], misses[at + LAST], misses[at + BEHIND] = NONE, NONE, NONE
     return miss
 
 
-@apart
+@kernel
 def free_register(run: Run, miss: int) -> None:
     """Give back the register of a miss that is answered."""
     state = run.state

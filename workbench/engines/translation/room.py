@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import PARKED, Run
 from workbench.records.translation_events import COLUMNS
@@ -15,7 +15,7 @@ def most_events(cores: int) -> int:
     return 8 * cores + 16
 
 
-@apart
+@kernel
 def has_room(run: Run) -> bool:
     """Return whether the next event, or the next row, finds room for all that it brings about."""
     state, counters = run.state, run.state.counters

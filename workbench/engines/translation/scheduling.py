@@ -10,7 +10,7 @@ from workbench.compiled import apart, kernel
 from workbench.engines.kit import numbered
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.registers import CORE, KEY, ORDINAL
-from workbench.engines.translation.state import MISS, Run
+from workbench.engines.translation.state import HAND, MISS, Run
 from workbench.structures import agenda as at
 
 _RANKS: Any = tuple(np.int64(rank) for rank in range(5))
@@ -20,7 +20,10 @@ CORES = 1 << 12
 """More than there are cores: the order of an event is its rank times this, and its core."""
 FIRST_OF_CORE: Any = np.int64(-1)
 NOBODY: Any = np.int64(-1)
-EMPTY: Any = np.int64(-1)
+ORDER_BITS, KIND_BITS = 15, 5
+"""Bits of an order and of a kind: events in hand are two numbers, (cycle, order) and (miss, kind)."""
+FAR = 1 << 46
+"""A cycle too late for an event in hand."""
 
 
 class Kinds(NamedTuple):
@@ -73,16 +76,32 @@ def schedule(run: Run, cycle: int, now: int, kind: int, rank: int, core: int, ke
 
 @apart
 def schedule_miss(run: Run, cycle: int, now: int, kind: int, rank: int, miss: int) -> None:
-    """Let an event of a miss come: kept in hand, where nothing is, as it is likely to be the next of all."""
-    counters, row = run.state.counters, miss * MISS
-    if counters[COUNT.hand_kind] == EMPTY:
-        counters[COUNT.hand_kind], counters[COUNT.hand_cycle], counters[COUNT.hand_miss] = kind, cycle, miss
-        counters[COUNT.hand_order] = order_of(rank, run.state.misses[row + CORE])
-    else:
-        _enter_miss(run, cycle, now, kind, order_of(rank, run.state.misses[row + CORE]), miss)
+    """Let an event of a miss come: kept in hand, where there is room, as it is likely to be among the next."""
+    state = run.state
+    order, held = order_of(rank, state.misses[miss * MISS + CORE]), state.counters[COUNT.in_hand]
+    if held == HAND or cycle >= FAR:
+        _enter_miss(run, cycle, now, kind, order, miss)
+        return
+    moment, here, hand = (cycle << ORDER_BITS) + order, 2 * held, state.hand
+    while here > 0 and _follows(run, moment, miss, hand[here - 2], hand[here - 1]):
+        hand[here], hand[here + 1] = hand[here - 2], hand[here - 1]
+        here -= 2
+    hand[here], hand[here + 1] = moment, (miss << KIND_BITS) + kind
+    state.counters[COUNT.in_hand] = held + 1
 
 
 @kernel
+def _follows(run: Run, moment: int, miss: int, other: int, what: int) -> bool:
+    """Return whether an event of a miss comes after another in hand."""
+    if moment != other:
+        return bool(moment > other)
+    misses, one, two = run.state.misses, miss * MISS, (what >> KIND_BITS) * MISS
+    if misses[one + KEY] != misses[two + KEY]:
+        return bool(misses[one + KEY] > misses[two + KEY])
+    return bool(misses[one + ORDINAL] > misses[two + ORDINAL])
+
+
+@apart
 def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int) -> None:
     """Enter an event of a miss."""
     agenda, row = run.state.agenda, miss * MISS
@@ -96,45 +115,70 @@ def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int
 
 
 @kernel
-def holds_event(run: Run) -> bool:
-    """Return whether an event is in hand."""
-    return bool(run.state.counters[COUNT.hand_kind] != EMPTY)
+def soonest_in_hand(run: Run) -> int:
+    """Return the cycle of the next event in hand, or `NEVER`."""
+    held = run.state.counters[COUNT.in_hand]
+    return run.state.hand[2 * held - 2] >> ORDER_BITS if held > 0 else at.NEVER
+
+
+@kernel
+def _order_in_hand(run: Run) -> int:
+    """Return the order of the next event in hand; there is one."""
+    return run.state.hand[2 * run.state.counters[COUNT.in_hand] - 2] & ((1 << ORDER_BITS) - 1)
+
+
+@kernel
+def next_cycle(run: Run) -> int:
+    """Return the cycle of the next event, or `NEVER`."""
+    return min(soonest_in_hand(run), run.state.agenda.counters[at.SOONEST])
+
+
+@apart
+def next_order(run: Run) -> int:
+    """Return the order of the next event, at whose cycle it is; there is one."""
+    own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
+    if own < soonest:
+        return _order_in_hand(run)
+    order = at.first_order(run.state.agenda)
+    return min(order, _order_in_hand(run)) if own == soonest else order
 
 
 @kernel
 def event_precedes(run: Run, cycle: int, order: int) -> bool:
-    """Return whether the next event comes before an issue of a cycle and an order; one in hand that is not is entered.
+    """Return whether the next event comes before an issue of a cycle and an order.
 
     `cycle` is a cycle after all others where nothing will be issued any more.
     """
-    if holds_event(run):
-        if _is_first(run, cycle, order):
-            return True
-        _put_down(run)
-    agenda = run.state.agenda
-    soonest = agenda.counters[at.SOONEST]
+    soonest = next_cycle(run)
     if soonest != cycle or cycle == at.NEVER:
         return bool(soonest < cycle)
-    return bool(at.first_order(agenda) <= order)
+    return bool(next_order(run) <= order)
 
 
 @kernel
-def _is_first(run: Run, cycle: int, order: int) -> bool:
-    """Return whether the event in hand precedes all others, and an issue."""
-    counters, agenda = run.state.counters, run.state.agenda
-    own, soonest = counters[COUNT.hand_cycle], agenda.counters[at.SOONEST]
-    if own > cycle or (own == cycle and counters[COUNT.hand_order] > order) or own > soonest:
-        return False
-    return bool(own < soonest) or bool(counters[COUNT.hand_order] < at.first_order(agenda))
+def next_is_in_hand(run: Run) -> bool:
+    """Return whether the next event is in hand; there is one."""
+    own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
+    return bool(own < soonest) or bool(own == soonest and _is_first(run))
 
 
 @apart
-def _put_down(run: Run) -> None:
-    """Enter the event in hand after all."""
-    counters = run.state.counters
-    kind, cycle, order = counters[COUNT.hand_kind], counters[COUNT.hand_cycle], counters[COUNT.hand_order]
-    counters[COUNT.hand_kind] = EMPTY
-    _enter_miss(run, cycle, counters[COUNT.now], kind, order, counters[COUNT.hand_miss])
+def _is_first(run: Run) -> bool:
+    """Return whether the next event in hand comes before those of the agenda at its cycle; one in doubt is entered."""
+    first, soonest = at.first_order(run.state.agenda), run.state.agenda.counters[at.SOONEST]
+    while soonest_in_hand(run) == soonest and _order_in_hand(run) == first:
+        kind, miss, cycle = take_from_hand(run)
+        _enter_miss(run, cycle, cycle, kind, first, miss)
+    return bool(soonest_in_hand(run) == soonest and _order_in_hand(run) < first)
+
+
+@kernel
+def take_from_hand(run: Run) -> tuple[int, int, int]:
+    """Take the next event in hand: its kind, its miss and its cycle."""
+    counters, hand = run.state.counters, run.state.hand
+    here = 2 * counters[COUNT.in_hand] - 2
+    counters[COUNT.in_hand] -= 1
+    return hand[here + 1] & ((1 << KIND_BITS) - 1), hand[here + 1] >> KIND_BITS, hand[here] >> ORDER_BITS
 
 
 @kernel

@@ -76,6 +76,17 @@ class Rules(NamedTuple):
     """1 where somebody asks which accesses are answered (specification 6, R2)."""
     plain_hits: int
     """1 where a hit in a private TLB tells nobody and waits for nothing."""
+    evicts_oldest: int
+    """1 where a private TLB evicts its least recently used entry, so that the policy need not be asked."""
+    shared_evicts_oldest: int
+    asks_nearest: int
+    """1 where the nearest holder is asked, who is known before the request leaves."""
+    reads_ahead: int
+    """1 where a directory may be read at an issue, if nothing can change it before its look-up."""
+    fills_always: int
+    """1 where the core that misses is filled, nobody else."""
+    keeps_always: int
+    """1 where what a peer answers is kept."""
     plain_misses: int
     """1 where a miss is a walk of constant length that fills its core, which evicts its least recently used entry."""
 

@@ -26,6 +26,8 @@ PARKED = 8
 """Numbers of a waiting access."""
 MISS = 20
 """Numbers of a miss under way."""
+HAND = 24
+"""Events of misses that wait outside the agenda at most."""
 
 
 class State(NamedTuple):
@@ -88,6 +90,8 @@ class State(NamedTuple):
     """Requests that each core has been sent."""
     misses: np.ndarray = column(np.int64, "registers * miss")
     """What is known of each miss under way, see `registers`."""
+    hand: np.ndarray = column(np.int64, HAND * 2)
+    """Events of misses that are likely to be next, the next one last: see `scheduling`."""
     left: np.ndarray = column(np.uint64, "registers * words")
     """Of each: the holders that may still be asked; of one that a peer serves, the cores that its answer names."""
     in_use: np.ndarray = column(np.int64, "cores")

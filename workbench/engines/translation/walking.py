@@ -28,7 +28,7 @@ WALK = SERVED_BY.index("walk")
 QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 
 
-@apart
+@kernel
 def request_at_shared(run: Run, miss: int, now: int) -> None:
     """Let a request at the shared TLB wait for a port of its bank."""
     rules, state = run.rules, run.state
