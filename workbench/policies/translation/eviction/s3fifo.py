@@ -112,7 +112,7 @@ class S3FIFO(Eviction):
     Examples
     --------
     >>> S3FIFO().order(inserted="abcd", touched="aab")
-    ['c', 'd', 'b', 'a']
+    ['c', 'd', 'a', 'b']
     """
 
     small_share: float = lever(0.1, least=0.01, most=0.9, step=0.01, description="the small queue's share of the ways")
