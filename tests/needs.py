@@ -7,6 +7,7 @@ missing program is a failure; the public traces alone may be absent. `python -m 
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -49,6 +50,9 @@ NEEDS = {
     "pdftotext": _program("pdftotext", "poppler-utils"),
     "chromium": Need(browser, ("chromium", "fonts-dejavu-core", "fonts-liberation")),
     "postgresql": Need(postgresql.programs, ("postgresql",)),
+    "libcachesim": Need(
+        lambda: importlib.util.find_spec("libcachesim"), cure="pip install libcachesim==0.3.5, which is not in the lock"
+    ),
     "public traces": Need(
         lambda: public_traces.FACTS, cure="let WORKBENCH_TRACES name their folders, or put them into ../shared/traces"
     ),

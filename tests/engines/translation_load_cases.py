@@ -15,10 +15,13 @@ from workbench.engines.translation import Translation
 from workbench.engines.translation.core_model import Open, Warps
 from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.translation import (
+    ARC,
     DRRIP,
     FIFO,
+    LFU,
     LRU,
     MRU,
+    S3FIFO,
     SRRIP,
     Always,
     CentralDirectory,
@@ -156,7 +159,12 @@ def differences(case: Case) -> dict[str, tuple[Any, Any]]:
     return {name: (engine[name], value) for name, value in told.items() if engine[name] != value}
 
 
-EVICTIONS = (LRU, MRU, FIFO, TreePLRU, SRRIP, RandomEviction)
+EVICTIONS = (LRU, MRU, FIFO, TreePLRU, SRRIP, RandomEviction, LFU, ARC, S3FIFO)
+
+
+def _small_half() -> S3FIFO:
+    """Return a rule whose small queue has more than one way in the small sets of the cases."""
+    return S3FIFO(small_share=0.5, ghost_share=1.5, move_uses=1)
 
 
 def _pick(draw: np.random.Generator, *values: Any) -> Any:
@@ -164,7 +172,7 @@ def _pick(draw: np.random.Generator, *values: Any) -> Any:
 
 
 def _eviction(draw: np.random.Generator, cores: int) -> Any:
-    base = _pick(draw, *EVICTIONS, lambda: DRRIP(sets_apart=int(_pick(draw, 2, 4)), selector_bits=3))()
+    base = _pick(draw, *EVICTIONS, lambda: DRRIP(sets_apart=int(_pick(draw, 2, 4)), selector_bits=3), _small_half)()
     if draw.random() < 0.5 or cores == 1:
         return base
     shared = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 WORD = (1 << 64) - 1
@@ -63,6 +65,9 @@ class Base:
 
     def told(self, one: Set, way: int, fresh: bool) -> None:
         """Hear of a use."""
+
+    def coming(self, one: Set, tag: int) -> None:
+        """Hear which tag will enter, before anything is evicted for it."""
 
     def candidates(self, one: Set) -> Iterator[int]:
         yield from self.order(one)
@@ -144,6 +149,136 @@ class Duelling(Predicted):
         return self.most if bimodal and self.bimodal % 32 else self.most - 1
 
 
+class Frequency(Base):
+    """LFU: uses since the insertion, which counts; equals in the order of their last use."""
+
+    def __init__(self) -> None:
+        self.uses: Counter[tuple[int, int]] = Counter()
+
+    def told(self, one: Set, way: int, fresh: bool) -> None:
+        self.uses[one.at, way] *= not fresh
+        self.uses[one.at, way] += 1
+
+    def candidates(self, one: Set) -> Iterator[int]:
+        yield from sorted(one.used, key=lambda way: self.uses[one.at, way])
+
+
+@dataclass
+class Lists:
+    """T1 and T2 of ARC as the tags of ways, B1 and B2 as tags, the oldest first."""
+
+    seen: dict[int, tuple[int, int | None]] = field(default_factory=dict)
+    """The list, 1 or 2, and the tag of each way."""
+    gone: dict[int, list[int | None]] = field(default_factory=lambda: {1: [], 2: []})
+    target: float = 0.0
+    hit: int = 0
+    leaver: str = "nobody"
+    """Whether the way that is filled next was emptied for it, and whether its tag is to be remembered."""
+
+
+class Adaptive(Base):
+    """ARC: Megiddo and Modha, figure 4, cases II to IV."""
+
+    def __init__(self) -> None:
+        self.sets: dict[int, Lists] = {}
+
+    def coming(self, one: Set, tag: int) -> None:
+        lists = self.sets.setdefault(one.at, Lists())
+        lists.leaver = "nobody"
+        lists.hit = next((k for k in (1, 2) if tag in lists.gone[k]), 0)
+        if not lists.hit:
+            return
+        mine, other = len(lists.gone[lists.hit]), len(lists.gone[3 - lists.hit])
+        step = 1.0 if other < mine else other / mine
+        lists.target = min(one.ways, lists.target + step) if lists.hit == 1 else max(0, lists.target - step)
+        lists.gone[lists.hit].remove(tag)
+
+    def candidates(self, one: Set) -> Iterator[int]:
+        lists = self.sets[one.at]
+        first = [way for way in one.used if lists.seen[way][0] == 1]
+        second = [way for way in one.used if lists.seen[way][0] == 2]
+        lists.leaver = "remembered"
+        if not lists.hit and len(first) == one.ways:
+            lists.leaver = "forgotten"
+        elif not lists.hit and len(first) + len(lists.gone[1]) >= one.ways:
+            lists.gone[1].pop(0)
+        elif not lists.hit and one.ways + sum(map(len, lists.gone.values())) >= 2 * one.ways:
+            lists.gone[2].pop(0)
+        at_target = len(first) == lists.target and lists.hit == 2
+        yield from (
+            first + second if not second or (first and (len(first) > lists.target or at_target)) else second + first
+        )
+
+    def told(self, one: Set, way: int, fresh: bool) -> None:
+        lists = self.sets[one.at]
+        tag = one.tags[way]
+        if fresh and lists.leaver == "remembered":
+            which, left = lists.seen[way]
+            lists.gone[which] = [*lists.gone[which], left][-one.ways :]
+        lists.seen[way] = (2 if not fresh or lists.hit else 1, tag)
+        lists.leaver = "nobody" if fresh else lists.leaver
+
+
+@dataclass
+class Queues:
+    """The small and the main queue of S3-FIFO as ways with their uses and tags, the ghosts as tags."""
+
+    small: dict[int, int] = field(default_factory=dict)
+    main: dict[int, int] = field(default_factory=dict)
+    tags: dict[int, int | None] = field(default_factory=dict)
+    ghosts: list[int | None] = field(default_factory=list)
+    ghost_comes: bool = False
+    evicts: bool = False
+    has_evicted: bool = False
+
+
+class ThreeQueues(Base):
+    """S3-FIFO: Yang and others, algorithm 1, as libCacheSim 0.3.5 has it."""
+
+    def __init__(self, policy: Any) -> None:
+        self.policy = policy
+        self.sets: dict[int, Queues] = {}
+
+    def coming(self, one: Set, tag: int) -> None:
+        queues = self.sets.setdefault(one.at, Queues())
+        queues.evicts, queues.ghost_comes = False, tag in queues.ghosts
+        if queues.ghost_comes:
+            queues.ghosts.remove(tag)
+
+    def _small(self, one: Set) -> int:
+        return int(one.ways * self.policy.small_share) or 1
+
+    def candidates(self, one: Set) -> Iterator[int]:
+        queues = self.sets[one.at]
+        queues.evicts = queues.has_evicted = True
+        small, main = queues.small, queues.main
+        if len(main) <= one.ways - self._small(one):
+            while small and small[next(iter(small))] >= self.policy.move_uses:
+                main[next(iter(small))] = 0
+                del small[next(iter(small))]
+            if small:
+                yield from [*small, *main]
+                return
+        while uses := main[way := next(iter(main))]:
+            del main[way]
+            main[way] = min(uses, 3) - 1
+        yield from [*main, *small]
+
+    def told(self, one: Set, way: int, fresh: bool) -> None:
+        queues = self.sets[one.at]
+        if not fresh:
+            (queues.small if way in queues.small else queues.main)[way] += 1
+            return
+        room = int(one.ways * self.policy.ghost_share)
+        if way in queues.small and queues.evicts and room:
+            queues.ghosts = [*queues.ghosts, queues.tags[way]][-room:]
+        queues.small.pop(way, None)
+        queues.main.pop(way, None)
+        fills_main = not queues.has_evicted and len(queues.small) >= self._small(one)
+        (queues.main if queues.ghost_comes or fills_main else queues.small)[way] = 0
+        queues.tags[way], queues.evicts = one.tags[way], False
+
+
 ORDERS: dict[str, Callable[[Set], list[int]]] = {
     "LRU": lambda one: list(one.used),
     "MRU": lambda one: one.used[::-1],
@@ -162,6 +297,10 @@ def base_rule(policy: Any, start: int) -> Base:
         return Tree()
     if name == "SRRIP":
         return Predicted(policy.bits)
+    if name in ("LFU", "ARC"):
+        return Frequency() if name == "LFU" else Adaptive()
+    if name == "S3FIFO":
+        return ThreeQueues(policy)
     assert name == "DRRIP", name
     return Duelling(policy.bits, policy.sets_apart, policy.selector_bits)
 
@@ -221,6 +360,7 @@ class Tlb:
     def victim(self, tag: int, degree: Callable[[int], int]) -> int | None:
         """Return the tag that must leave before this one can enter, None while its set has a free way."""
         one = self._set(tag)
+        self.base.coming(one, tag)
         if one.free:
             return None
 

@@ -11,7 +11,7 @@ from workbench.identity import current
 from workbench.levers.declared import declared_levers
 from workbench.levers.lever import Lever, lever
 
-_MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB)(?![a-z])")
+_MIXED_CASE = re.compile(r"(?<![A-Z])(NaN|KiB|MiB|GiB|TiB|S3FIFO)(?![a-z])")
 """Words of the field that are written with capitals inside."""
 
 

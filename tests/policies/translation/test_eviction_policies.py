@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from tests.engines.translation_cases import simulate
 from workbench.policies.translation.eviction import (
+    ARC,
     DRRIP,
     FIFO,
+    LFU,
     LRU,
     MRU,
+    S3FIFO,
     SRRIP,
     ProtectLowDegree,
     Random,
@@ -43,6 +46,18 @@ class TestSRRIP(EvictionContract):
 
 class TestDRRIP(EvictionContract):
     policy = DRRIP(sets_apart=4)
+
+
+class TestLFU(EvictionContract):
+    policy = LFU()
+
+
+class TestARC(EvictionContract):
+    policy = ARC()
+
+
+class TestS3FIFO(EvictionContract):
+    policy = S3FIFO(small_share=0.4)
 
 
 def test_drrip_learns_from_its_watched_sets_that_a_loop_does_not_fit():

@@ -52,6 +52,27 @@ def longer():
     return Short(6, 2400)
 
 
+def of_shared_loop(monkeypatch, count):
+    """Return the accesses to the shared TLB of a loop of all cores, under LRU, without the directory and with it."""
+    monkeypatch.setattr(experiment, "BASES", ("lru",))
+    ((_, runs, without, having),) = experiment.factorial(Short(3, count), ("pilot_cyclic_shared",))
+    return [list(runs.values(one, "shared_per_kilo").values()) for one in (without, having)]
+
+
+def test_a_loop_of_all_cores_is_served_by_peers_once_they_have_caught_up(monkeypatch):
+    """Spec 4, section 6, pilot: of 1,000 accesses all go to the shared TLB under LRU, and few with the directory."""
+    without, having = of_shared_loop(monkeypatch, 9600)
+    assert min(without) > 990
+    assert max(having) < 400
+
+
+def test_a_loop_of_all_cores_that_lag_behind_is_served_by_no_peer(monkeypatch):
+    """The first walks, which all cores join, put them in step, and 300 accesses a core later they still lag behind."""
+    without, having = of_shared_loop(monkeypatch, 2400)
+    assert min(without) > 990
+    assert min(having) > 900
+
+
 def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(longer, monkeypatch):
     monkeypatch.setattr(objections, "BASES", ("lru",))
     found = {case.id: case for case in BY_ID["H4.7"].parts(longer)}

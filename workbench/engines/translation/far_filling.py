@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.compiled import apart, kernel
+from workbench.engines.translation.announcing import tell_incoming
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import FRESH, THERE, fail_eviction, tell_use
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
@@ -70,6 +71,7 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
     if rules.shared_entries == 0 or find(run, rules.tlbs - 1, page) != NOWHERE:
         return
     at = shared_set(run, key)
+    tell_incoming(run, policy, page, at, first_shared_set(run), now)
     entry = take_free(state.tlbs, at)
     if entry == NONE:
         entry = _shared_victim(run, at)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
+from workbench.engines.translation.announcing import tell_incoming
 from workbench.engines.translation.counters import COUNT, STATUS
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.knowing import gained, keep_record, lost
@@ -76,6 +77,7 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
     at = core * rules.private_sets + set_of(key, rules.private_sets)
+    tell_incoming(run, run.policies.eviction, page, at, UNUSED, now)
     entry = take_free(state.tlbs, at)
     if entry == NONE:
         entry = _make_room(run, core, at, row, now)

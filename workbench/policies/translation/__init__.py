@@ -3,10 +3,13 @@
 from workbench.policies.translation.area import directory_bits, entry_bits, equal_area_entries, record_bits
 from workbench.policies.translation.bitmap_text import degree
 from workbench.policies.translation.eviction import (
+    ARC,
     DRRIP,
     FIFO,
+    LFU,
     LRU,
     MRU,
+    S3FIFO,
     SRRIP,
     Eviction,
     ProtectLowDegree,
@@ -43,10 +46,13 @@ from workbench.policies.translation.peer import Random as RandomPeer
 from workbench.policies.translation.remote_fill import Always, Never, RemoteFill, Threshold
 
 __all__ = [
+    "ARC",
     "DRRIP",
     "FIFO",
+    "LFU",
     "LRU",
     "MRU",
+    "S3FIFO",
     "SRRIP",
     "Always",
     "CentralDirectory",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.policies.translation.eviction.question import Eviction
-from workbench.policies.translation.eviction.view import EvictionView, TouchView
+from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
 from workbench.structures.entry_sets import (
     EARLIEST,
     NEWEST,
@@ -38,6 +38,8 @@ class PlainSet:
         """Access a page: touch it, or insert it into a free entry."""
         fresh = page not in self.where
         if fresh:
+            arrival = IncomingView(page, 0, 0, self.ways, self.params, self.memory)
+            self.policy.tell("incoming", arrival)
             self.where[page] = take_free(self.table, 0)
             insert(self.table, 0, self.where[page], page, 0, NONE)
         else:

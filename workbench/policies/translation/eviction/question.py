@@ -2,7 +2,9 @@
 
 An answer takes an `EvictionView` and proposes candidates one by one. Alone, only the first choice is asked for;
 `SharingAwareEviction` asks for more. Candidates must differ until there are no more. A policy that must know what is
-used also defines `touched(see)`, which takes a `TouchView` at every hit and every insertion.
+used also defines `touched(see)`, which takes a `TouchView` at every hit and every insertion. One that must know which
+page comes in, say because it remembers pages that are gone, defines `incoming(see)`: it takes an `IncomingView` before
+an entry is asked for. The insertion follows in the same step, into the victim's place if one was asked for.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from workbench.compiled import Question, kernel
 from workbench.errors import unknown_name, wrong_value
 from workbench.policies.arguments import listed, seed_of
 from workbench.policies.policy import Policy
-from workbench.policies.translation.eviction.view import EvictionView, TouchView
+from workbench.policies.translation.eviction.view import EvictionView, IncomingView, TouchView
 from workbench.structures.core_bits import count_cores
 from workbench.structures.entry_sets import PAGE, ROW
 
 EVICT = Question("eviction", EvictionView, answers="the entry that is proposed")
 TOUCHED = Question("eviction notice", TouchView, returns="nothing")
+INCOMING = Question("eviction incoming", IncomingView, returns="nothing")
 
 PLAIN_BASE, NEXT_BATCH, LOWEST_DEGREE, LOOP = range(4)
 """What is evicted when every candidate is protected."""
@@ -34,6 +37,7 @@ class ReadyEviction(NamedTuple):
 
     answer: Any
     touched: Any
+    incoming: Any
     params: np.ndarray
     memory: np.ndarray
     protects: int
@@ -55,8 +59,9 @@ class Eviction(Policy, abstract=True):
 
     question: ClassVar[str] = "eviction"
     asks: ClassVar[Question] = EVICT
-    tells = {"touched": TOUCHED}
+    tells = {"touched": TOUCHED, "incoming": INCOMING}
     touched: ClassVar[Callable[..., Any] | None] = None
+    incoming: ClassVar[Callable[..., Any] | None] = None
 
     def base_policy(self) -> Eviction:
         """The policy that proposes candidates: itself, unless it wraps another."""
@@ -120,6 +125,7 @@ class Eviction(Policy, abstract=True):
         return ReadyEviction(
             base.ready_answer(checked),
             base.ready_notice("touched", checked),
+            base.ready_notice("incoming", checked),
             base.parameters(),
             base.start_memory(sets, ways, seed),
             *self.protection(),

@@ -1,4 +1,4 @@
-"""What an eviction policy sees of a full set (spec 4, R22), and what it is told of each use."""
+"""What an eviction policy sees of a full set (spec 4, R22), and what it is told of each page and each use."""
 
 from __future__ import annotations
 
@@ -36,6 +36,18 @@ class EvictionView(NamedTuple):
     spread: int = number("words from one page's bitmap to the next")
     base: int = number("where the bitmaps of this TLB begin")
     words: int = number("words of a bitmap; 0 = there is no directory")
+    levers: Any = PARAMS
+    memory: np.ndarray = MEMORY
+
+
+@view
+class IncomingView(NamedTuple):
+    """A page that comes in, before an entry is asked for where the set is full."""
+
+    page: int = number("the page, as `entries[entry * ROW + PAGE]` will have it")
+    at: int = number("the number of its set, over all TLBs that the policy serves, from 0")
+    first: int = number("the set's first entry")
+    ways: int = number("how many entries the set has")
     levers: Any = PARAMS
     memory: np.ndarray = MEMORY
 

@@ -1,0 +1,29 @@
+"""Eviction policies hear which page comes in, before they are asked what goes."""
+
+from __future__ import annotations
+
+from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
+from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.reporting import fail
+from workbench.engines.translation.state import Run
+from workbench.policies.translation.eviction.question import INCOMING, ReadyEviction
+from workbench.policies.translation.eviction.view import IncomingView
+from workbench.structures.entry_sets import FIRST, ROW, WAYS
+
+incoming = INCOMING.ask
+
+
+@kernel
+def tell_incoming(run: Run, policy: ReadyEviction, page: int, at: int, first_set: int, now: int) -> None:
+    """Tell an eviction policy which page comes into a set, where it wants to know."""
+    if policy.incoming != NO_ANSWER:
+        _tell_incoming(run, policy, page, at, first_set, now)
+
+
+@apart
+def _tell_incoming(run: Run, policy: ReadyEviction, page: int, at: int, first_set: int, now: int) -> None:
+    sets, row = run.state.tlbs.sets, at * ROW
+    view = IncomingView(page, at - first_set, sets[row + FIRST], sets[row + WAYS], policy.params, policy.memory)
+    if incoming(policy.incoming, view) == RAISED:
+        run.state.counters[COUNT.in_shared_tlb] = first_set > 0
+        fail(run.state.counters, STATUS.eviction_raised, now, -1, RAISED)
