@@ -13,7 +13,7 @@ import pytest
 
 from tests.depth import long
 from tests.engines.translation_cases import GivenAccesses, simulate
-from tests.engines.translation_load_cases import Case, Trace, differences, drawn
+from tests.engines.translation_load_cases import EARLIER, Case, Trace, differences, drawn
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
 from workbench.engines.translation.part import NEVER, Request, advance, ask, finished, new_part, next_event
@@ -123,7 +123,7 @@ def test_an_unmapping_between_a_miss_and_its_directory_is_seen(later: int, asked
 
 def spaced_out(seed: int) -> Case | None:
     """A case with one access under way at a time, in which no copies travel and nothing is taken away from afar."""
-    case = drawn(seed, loaded=False)
+    case = drawn(seed, loaded=False, rules=EARLIER)
     travels = isinstance(case.policies["fill"], (PushPair, PushNeighbours, LeaderFollower))
     told = travels or case.options["inclusive"] or case.machine["link_cycles"] or case.options["pages_an_entry"] > 1
     near = isinstance(case.policies["locate"], (NoDirectory, Directory))

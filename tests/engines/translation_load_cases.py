@@ -159,7 +159,9 @@ def differences(case: Case) -> dict[str, tuple[Any, Any]]:
     return {name: (engine[name], value) for name, value in told.items() if engine[name] != value}
 
 
-EVICTIONS = (LRU, MRU, FIFO, TreePLRU, SRRIP, RandomEviction, LFU, ARC, S3FIFO)
+EARLIER = (LRU, MRU, FIFO, TreePLRU, SRRIP, RandomEviction)
+"""The rules of the edition before events, from which cases with kept results are drawn."""
+EVICTIONS = (*EARLIER, LFU, ARC, S3FIFO)
 
 
 def _small_half() -> S3FIFO:
@@ -171,8 +173,9 @@ def _pick(draw: np.random.Generator, *values: Any) -> Any:
     return values[int(draw.integers(len(values)))]
 
 
-def _eviction(draw: np.random.Generator, cores: int) -> Any:
-    base = _pick(draw, *EVICTIONS, lambda: DRRIP(sets_apart=int(_pick(draw, 2, 4)), selector_bits=3), _small_half)()
+def _eviction(draw: np.random.Generator, cores: int, rules: tuple[Any, ...]) -> Any:
+    small = () if rules is EARLIER else (_small_half,)
+    base = _pick(draw, *rules, lambda: DRRIP(sets_apart=int(_pick(draw, 2, 4)), selector_bits=3), *small)()
     if draw.random() < 0.5 or cores == 1:
         return base
     shared = {
@@ -225,15 +228,15 @@ def _fill(draw: np.random.Generator) -> Any:
     )()
 
 
-def _policies(draw: np.random.Generator, entries: int, cores: int) -> dict[str, Any]:
+def _policies(draw: np.random.Generator, entries: int, cores: int, rules: tuple[Any, ...]) -> dict[str, Any]:
     kind = str(_pick(draw, "none", "directory", "directory", "directory", "central", "ring", "clustered"))
     return {
         "locate": _locate(draw, entries, kind),
         "peer": _pick(draw, FirstBit(), Nearest(), LeastLoaded(), RandomPeer()),
         "fill": _fill(draw),
         "remote_fill": _pick(draw, Always(), Always(), Never(), Threshold(threshold=1)),
-        "eviction": _eviction(draw, cores),
-        "shared_eviction": _pick(draw, *EVICTIONS)(),
+        "eviction": _eviction(draw, cores, rules),
+        "shared_eviction": _pick(draw, *rules)(),
     }
 
 
@@ -277,7 +280,7 @@ def _rows(draw: np.random.Generator, cores: int, count: int, gap: float, unmappi
     return rows
 
 
-def drawn(seed: int, loaded: bool = True) -> Case:
+def drawn(seed: int, loaded: bool = True, rules: tuple[Any, ...] = EVICTIONS) -> Case:
     """Draw a configuration; loaded ones are saturated more often than not, others leave every access time to end."""
     draw = np.random.default_rng([seed, 4])
     machine = _machine(draw)
@@ -295,7 +298,8 @@ def drawn(seed: int, loaded: bool = True) -> Case:
     if hasattr(Translation.options(), "news") and draw.random() < 0.3:
         options["news"] = "free"
     warps = (int(_pick(draw, 1, 2, 8)), int(_pick(draw, 0, 0, 5))) if loaded and draw.random() < 0.5 else None
-    return Case(rows, machine, _policies(draw, machine["private_entries"], machine["cores"]), warps, options, seed)
+    policies = _policies(draw, machine["private_entries"], machine["cores"], rules)
+    return Case(rows, machine, policies, warps, options, seed)
 
 
 SPACE = 50_000
