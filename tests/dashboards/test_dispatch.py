@@ -19,7 +19,7 @@ from workbench.dashboards.panels.intervals import FAR_APART, Side, intervals_sce
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.dispatch import Dispatch
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan
+from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.means import Means
 from workbench.machine import read_machine
@@ -70,7 +70,7 @@ def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("dispatch"), OPENING)
     sidebar.workload.names.value = name
     sidebar.machine.levers.controls["compute_units"].box.value = 16
-    (point, _) = make_plan(read_sweep(sidebar.said())).points
+    (point, _) = plan_different_runs(read_sweep(sidebar.said())).points
     assert point.setup.workload == regimes("groups")[name].workload.but(count=OPENING.length)
     assert sidebar.workload.names.value == name
 

@@ -12,7 +12,7 @@ from workbench.dashboards.malloc import OPENING, MallocPanels
 from workbench.dashboards.opening import NothingToChoose
 from workbench.dashboards.sidebar import Sidebar
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan
+from workbench.experiments.plan import plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.workloads.synthetic.regimes import regimes
 
@@ -53,7 +53,7 @@ def test_a_turned_lever_changes_every_panel(shown):
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("malloc"), OPENING)
     sidebar.workload.names.value = name
-    (point, _) = make_plan(read_sweep(sidebar.said())).points
+    (point, _) = plan_different_runs(read_sweep(sidebar.said())).points
     assert point.setup.workload == regimes("mallocs")[name].workload.but(threads=OPENING.length)
     assert sidebar.workload.names.value == name
 

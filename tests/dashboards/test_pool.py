@@ -21,7 +21,7 @@ from workbench.dashboards.pool import OPENING, latency_note, lent_note, source_n
 from workbench.dashboards.sidebar import Sidebar
 from workbench.engines.pool import Pool
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan
+from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.records.pool import was_asked
 from workbench.workloads.synthetic.regimes import regimes
@@ -124,7 +124,7 @@ def test_notes_of_a_run(records):
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("pool"), OPENING)
     sidebar.workload.names.value = name
-    (point, _) = make_plan(read_sweep(sidebar.said())).points
+    (point, _) = plan_different_runs(read_sweep(sidebar.said())).points
     workload = regimes("pool_requests")[name].workload
     bounds = {lever: value for lever, value in OPENING.length.items() if lever in workload.levers}
     assert point.setup.workload == workload.but(**bounds)

@@ -17,7 +17,7 @@ from workbench.dashboards.sidebar import Sidebar
 from workbench.dashboards.translation import OPENING, degrees_note, hierarchy_note, latency_note, load_note, served_note
 from workbench.engines.translation import Translation
 from workbench.experiments.mechanism import mechanism
-from workbench.experiments.plan import make_plan
+from workbench.experiments.plan import make_plan, plan_different_runs
 from workbench.experiments.sweep import read_sweep
 from workbench.figures.means import Means
 from workbench.machine import TranslationMachine
@@ -71,7 +71,7 @@ def test_it_opens_with_the_document_s_first_claim(shown):
 def test_every_regime_can_be_turned_to(name):
     sidebar = Sidebar(mechanism("translation"), OPENING)
     sidebar.workload.names.value = name
-    points = make_plan(read_sweep(sidebar.said())).points
+    points = plan_different_runs(read_sweep(sidebar.said())).points
     assert {type(point.setup.workload) for point in points} == {type(regimes("accesses")[name].workload)}
 
 

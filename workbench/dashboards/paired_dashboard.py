@@ -67,6 +67,7 @@ class PairedDashboard(widgets.HBox):
         self._rest.cancel()
         with self._mistakes_said():
             self._runs = PairedRuns(self.sidebar.said(), self._notes)
+            self.sidebar.seeds.show(self._runs.asked)  # fewer where a workload has no more different runs
             self._warm_up(self._runs)
             self._show_seed(self._runs)
             self._show_runs(self._runs, COARSE_SECONDS, REST_SECONDS)

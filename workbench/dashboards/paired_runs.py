@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, make_plan
+from workbench.experiments.plan import Plan, PlannedPoint, PlannedRun, plan_different_runs
 from workbench.experiments.run_set import RunSet
 from workbench.experiments.store import Row
 from workbench.experiments.sweep import read_sweep
@@ -32,7 +32,7 @@ class PairedRuns:
     """
 
     def __init__(self, said: Mapping[str, Any], notes: Notes | None = None) -> None:
-        self._plan = make_plan(read_sweep(said))
+        self._plan = plan_different_runs(read_sweep(said))
         self._left = [list(pair) for _, pair in groupby(self._plan.runs(), key=lambda run: run.seed)]
         self._rows: list[Row] = []
         self._done: list[int] = []

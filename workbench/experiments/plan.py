@@ -110,6 +110,27 @@ def _admit(sweep: Sweep, point: PlannedPoint, counted: _Counted) -> None:
     _refuse_repeats(sweep, point.setup, counted)
 
 
+def plan_different_runs(sweep: Sweep) -> Plan:
+    """Plan a sweep at as many of its seeds as make different runs, where `make_plan` refuses more.
+
+    Raises
+    ------
+    InputError
+        As of `make_plan`, for any other reason.
+    """
+    try:
+        return make_plan(sweep)
+    except InputError:
+        first = make_plan(sweep._replace(seeds=sweep.seeds[:1]))
+        counted = _Counted(sweep)
+        most = min(
+            (counted.of(point.setup) for point in first.points if not draws(point.setup)), default=len(sweep.seeds)
+        )
+        if most == len(sweep.seeds):
+            raise
+        return make_plan(sweep._replace(seeds=sweep.seeds[:most]))
+
+
 class _Counted:
     """How many different workloads the seeds make, counted once a workload and machine of a plan."""
 

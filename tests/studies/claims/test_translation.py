@@ -77,7 +77,8 @@ def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(longer, monkeyp
     monkeypatch.setattr(objections, "BASES", ("lru",))
     found = {case.id: case for case in BY_ID["H4.7"].parts(longer)}
     case = found["pilot_cyclic_private, lru, miss_latency_mean_cycles"]
-    assert (case.side, case.estimate) == ("for", pytest.approx(1, abs=0.01))
+    assert case.estimate == pytest.approx(1, abs=0.01)
+    assert case.side == "neither", "six equal values bound little of what was not seen"
 
 
 def test_the_literal_rule_fills_nothing(short):

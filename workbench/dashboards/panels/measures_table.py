@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from workbench.experiments.plan import PlannedPoint
 from workbench.experiments.run_set import RunSet
 from workbench.metrics.measure import Measure
-from workbench.studies.statistics import mean_interval, pair
+from workbench.studies.statistics import compare, pair
 from workbench.studies.statistics.pairing import Pairs
 
 
@@ -47,7 +47,7 @@ def _difference(pairs: Pairs, measure: Measure) -> str:
     if measure.better == "neither":
         return "<td></td><td></td>"
     gained = pairs.differences() if measure.better == "lower" else -pairs.differences()
-    interval = mean_interval(gained)
+    interval = compare(pairs.baseline, pairs.other, better=measure.better).interval
     clear = "better" if interval.above(0) else "worse" if interval.below(0) else "even"
     limits = f" [{number(interval.low)}, {number(interval.high)}]" if math.isfinite(interval.low) else ""
     counted = f"{(gained > 0).sum()} / {(gained < 0).sum()}"
