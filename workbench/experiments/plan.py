@@ -122,10 +122,8 @@ def plan_different_runs(sweep: Sweep) -> Plan:
         return make_plan(sweep)
     except InputError:
         first = make_plan(sweep._replace(seeds=sweep.seeds[:1]))
-        counted = _Counted(sweep)
-        most = min(
-            (counted.of(point.setup) for point in first.points if not draws(point.setup)), default=len(sweep.seeds)
-        )
+        counted, alike = _Counted(sweep), [point.setup for point in first.points if not draws(point.setup)]
+        most = min((counted.of(setup) for setup in alike), default=len(sweep.seeds))
         if most == len(sweep.seeds):
             raise
         return make_plan(sweep._replace(seeds=sweep.seeds[:most]))

@@ -101,7 +101,7 @@ def test_the_fill_threshold_costs_pushes_and_pollution(longer):
     assert 0 < unused.estimate < 1
 
 
-def test_a_claim_that_is_wrong_fails(longer, monkeypatch):
+def test_a_claim_that_is_wrong_fails(monkeypatch):
     """The directory taken away in the name of having it."""
 
     def exchanged(evidence):
@@ -110,7 +110,7 @@ def test_a_claim_that_is_wrong_fails(longer, monkeypatch):
 
     monkeypatch.setattr(benefit, "factorial", exchanged)
     for id, parts in (("H4.1", 2), ("H4.3", 4)):
-        whole, found = BY_ID[id].found(longer)
+        whole, found = BY_ID[id].found(Short(14, 2400))
         assert (whole.side, len(found)) == ("against", parts)
 
 
