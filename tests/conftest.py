@@ -6,11 +6,14 @@ import signal
 import sys
 import threading
 
+import pytest
 from hypothesis import settings
 
+import workbench as wb
 from tests import needs
 from tests.depth import LONG
 from workbench.compiled import INTERPRETED
+from workbench.experiments.mechanism import mechanisms
 
 # A check of web addresses that nobody here asks for: jsonschema would build forty grammars for it, at every import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
@@ -25,6 +28,15 @@ EXAMPLES = {"usual": 30, "long": 300, "interpreted": 10, "interpreted long": 30}
 for profile, examples in EXAMPLES.items():
     settings.register_profile(profile, deadline=None, max_examples=examples)
 settings.load_profile(" ".join(["interpreted"] * INTERPRETED + ["long"] * LONG) or "usual")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _engines_of_a_module():
+    """Take the engines back that a module's tests entered: another module's sentences list all that there are."""
+    before = set(mechanisms())
+    yield
+    for name in set(mechanisms()) - before:
+        wb.remove("engine", name)
 
 
 def pytest_runtest_setup(item):
