@@ -1,17 +1,15 @@
 """A family of comparisons that cannot reach its level is said to be one before anything runs."""
 
 import json
-from pathlib import Path
 
 import pytest
 
+from tests.house.test_sweeps import ROOT, SWEEPS, case
 from workbench.api import planned
 from workbench.cli.main import main
-from workbench.errors import InputError, WorkbenchError
 from workbench.studies.reachable import Family, family_of
 from workbench.studies.statistics import compare, holm
 
-SWEEPS = sorted(path for path in Path("sweeps").rglob("*.yaml") if path.parent.name != "tune")
 NAMED = {
     "pool/cache.yaml": 12,
     "pool/residency.yaml": 13,
@@ -34,18 +32,15 @@ def test_the_seeds_needed_are_the_fewest_with_which_the_clearest_data_are_signif
     assert Family(comparisons, needed).reaches and not Family(comparisons, needed - 1).reaches
 
 
-@pytest.mark.parametrize("path", SWEEPS, ids=str)
+@pytest.mark.parametrize("path", map(case, SWEEPS))
 def test_every_shipped_sweep_can_reach_its_level(path):
-    try:
-        family = family_of(planned(path))
-    except (InputError, WorkbenchError) as lacking:
-        pytest.skip(str(lacking)[:80])
+    family = family_of(planned(path))
     assert family.reaches, family.note
 
 
 @pytest.mark.parametrize(("name", "seeds"), NAMED.items())
 def test_the_six_that_could_not_have_the_seeds_they_need(name, seeds):
-    family = family_of(planned(f"sweeps/{name}"))
+    family = family_of(planned(ROOT / "sweeps" / name))
     assert family.seeds == seeds >= family.seeds_needed
 
 
