@@ -73,14 +73,13 @@ def needs(*names: str) -> pytest.MarkDecorator:
 
 
 def require(name: str) -> None:
-    """Skip the running test by name if the machine lacks a thing; with `CI=true` fail, unless it is the public traces."""
+    """Skip the running test by name if the machine lacks a thing; with `CI=true` fail, but for the public traces."""
     need = NEEDS[name]
     if need.found():
         return
     if name != TRACES and os.environ.get("CI") == "true":
-        pytest.fail(
-            f"with CI=true nothing may be missing, and this machine lacks {name}: {command([name]) or need.cure}"
-        )
+        cure = command([name]) or need.cure
+        pytest.fail(f"with CI=true nothing may be missing, and this machine lacks {name}: {cure}")
     pytest.skip(f"needs {name}")
 
 
