@@ -15,6 +15,7 @@ import functools
 import threading
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,7 @@ class Question:
             return lambda see: answer(*see)
         if LEVERS not in fields_of(self.see):
             return answer
-        return lambda see: answer(see._replace(levers=plain_levers(see.levers, kinds)))
+        return AnswerByName(answer, kinds)
 
     def takes_parameters(self, answer: Callable[..., int]) -> bool:
         """Return whether an answer takes the fields one by one, as those of 0.4 did."""
@@ -184,6 +185,18 @@ class Question:
             report(builder, self._number, see)
         fine = result if signature.return_type == types.int64 else ir.Constant(ir.IntType(64), 0)
         return builder.select(status.is_error, ir.Constant(ir.IntType(64), RAISED), fine)
+
+
+@dataclass(frozen=True)
+class AnswerByName:
+    """A plain answer whose levers have their names; equal where function and levers are."""
+
+    answer: Callable[..., int]
+    kinds: Kinds
+
+    def __call__(self, see: Any) -> int:
+        """Answer from a view whose levers are an array."""
+        return self.answer(see._replace(levers=plain_levers(see.levers, self.kinds)))
 
 
 _of_view: dict[type, Question] = {}

@@ -12,6 +12,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import axis_label, measure_label
 from workbench.figures.compared import chosen_measure
 from workbench.figures.finished import undefined, values
+from workbench.figures.lever_columns import lever_columns
 from workbench.figures.means import Means, level_of, means_of, rests_on
 from workbench.figures.panels import Line, check_room, panels
 from workbench.figures.recipe import ANY, Column, Recipe, on_paper
@@ -51,16 +52,7 @@ class MeasureByLever(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """One row a line and value of the lever."""
-        sizes = [len(line.x) for line in self.lines]
-        return {
-            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
-            "line": np.repeat([line.name for line in self.lines], sizes),
-            self.lever: np.concatenate([line.x for line in self.lines]),
-            "seeds": np.concatenate([line.n for line in self.lines]),
-            f"mean_{self.measure}": np.concatenate([line.means.mean for line in self.lines]),
-            "low": np.concatenate([line.means.low for line in self.lines]),
-            "high": np.concatenate([line.means.high for line in self.lines]),
-        }
+        return lever_columns(self.lever, self.titles, self.lines, f"mean_{self.measure}", lambda line: line.means)
 
 
 def measure_by_lever_data(runs: RunSet, measure: str | None = None, lever: str | None = None) -> MeasureByLever:

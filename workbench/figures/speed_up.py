@@ -11,6 +11,7 @@ from workbench.experiments.run_set import RunSet
 from workbench.figures.axis_words import measure_words
 from workbench.figures.compared import measure_of
 from workbench.figures.finished import values
+from workbench.figures.lever_columns import lever_columns
 from workbench.figures.means import LEVEL, Means, means_of, rests_on
 from workbench.figures.measure_by_lever import chosen_lever, lever_label
 from workbench.figures.panels import Line, check_room, panels
@@ -49,16 +50,10 @@ class SpeedUps(NamedTuple):
 
     def columns(self) -> dict[str, Column]:
         """One row a line and value of the lever."""
-        sizes = [len(line.x) for line in self.lines]
-        return {
-            "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
-            "line": np.repeat([line.name for line in self.lines], sizes),
-            self.lever: np.concatenate([line.x for line in self.lines]),
-            "seeds": np.concatenate([line.n for line in self.lines]),
-            f"speed_up_{self.measure}": np.concatenate([line.times.mean for line in self.lines]),
-            "low": np.concatenate([line.times.low for line in self.lines]),
-            "high": np.concatenate([line.times.high for line in self.lines]),
-            "break_even": np.repeat([line.break_even for line in self.lines], sizes),
+        shown = f"speed_up_{self.measure}"
+        table = lever_columns(self.lever, self.titles, self.lines, shown, lambda line: line.times)
+        return table | {
+            "break_even": np.repeat([line.break_even for line in self.lines], [len(line.x) for line in self.lines])
         }
 
 

@@ -12,13 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import ALL_BITS, NO_BITS, apart, kernel, left, trailing_zeros
+from workbench.compiled import apart, kernel, left
+from workbench.structures.wheel import NEVER, TURN, WORDS, first_busy
 
-TURN = 1024
-"""Cycles of one turn of the wheel."""
-WORDS = TURN // 64
-NEVER = 1 << 62
-"""A cycle after all others."""
 EVENT = 10
 """Numbers of an event."""
 CYCLE, ORDER, KEY, BY_ROW, WHAT, SUBJECT, PAGE, HERE, GOAL, NOTE = range(EVENT)
@@ -163,18 +159,7 @@ def _precedes(events, one, other) -> bool:  # type: ignore[no-untyped-def]
 def _search(agenda: Agenda, now: int) -> int:
     """Return the cycle of the earliest event from the present one on."""
     later = agenda.heap[0] if agenda.counters[LATER] > 0 else NEVER
-    slot = now & (TURN - 1)
-    word = slot >> 6
-    bits = agenda.busy[word] & left(ALL_BITS, slot & 63)
-    step = 0
-    while bits == NO_BITS:
-        step += 1
-        if step > WORDS:
-            return later
-        word = (word + 1) & (WORDS - 1)
-        bits = agenda.busy[word]
-    found = word * 64 + trailing_zeros(bits)
-    return min(now + ((found - slot) & (TURN - 1)), later)
+    return first_busy(agenda.busy, now, later)
 
 
 @kernel

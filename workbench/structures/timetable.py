@@ -12,14 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import ALL_BITS, NO_BITS, allocating, kernel, left, trailing_zeros
-
-TURN = 1024
-"""Cycles of one turn of the wheel."""
-
-WORDS = TURN // 64
-NEVER = 1 << 62
-"""A cycle after all others."""
+from workbench.compiled import allocating, kernel, left
+from workbench.structures.wheel import NEVER, TURN, WORDS, first_busy
 
 NOW, SOONEST, FREE, LATER, SERIAL = range(5)
 
@@ -94,18 +88,7 @@ def next_due(table: Timetable) -> int:
 def _search(table: Timetable) -> int:
     later = table.heap[0, 0] if table.counters[LATER] else NEVER
     now = table.counters[NOW]
-    slot = now & (TURN - 1)
-    word = slot >> 6
-    bits = table.busy[word] & left(ALL_BITS, slot & 63)
-    step = 0
-    while bits == NO_BITS:
-        step += 1
-        if step > WORDS:
-            return later
-        word = (word + 1) & (WORDS - 1)
-        bits = table.busy[word]
-    found = word * 64 + trailing_zeros(bits)
-    return min(now + ((found - slot) & (TURN - 1)), later)
+    return first_busy(table.busy, now, later)
 
 
 @kernel
