@@ -1,10 +1,12 @@
-"""Notices policies, laws and arrivals that are defined in notebook cells while a dashboard is on the screen."""
+"""Notices what cells define while a dashboard is on the screen: policies, laws, arrivals, measures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from workbench.experiments.mechanism import mechanisms
+from workbench.experiments.own_measures import measures_of
 from workbench.levers import Family
 from workbench.policies.policy import policies, questions
 
@@ -32,11 +34,14 @@ class CatalogueWatch:
             self._defined()
 
 
-def users_own() -> dict[str, type]:
-    """Every class of a catalogue that is not part of this package; the same name means another class when run again."""
+def users_own() -> dict[str, Any]:
+    """Return every part of a catalogue that is not of this package; run again, a cell gives its name another part."""
     rooms: dict[str, Any] = {question: policies(question) for question in questions()}
     rooms |= {base.noun: base.members for base in _families(Family)}
-    return {f"{room}/{name}": cls for room, known in rooms.items() for name, cls in known.items() if not cls.built_in}
+    rooms |= {f"measure of {engine}": measures_of(engine) for engine in mechanisms()}
+    return {
+        f"{room}/{name}": part for room, known in rooms.items() for name, part in known.items() if not part.built_in
+    }
 
 
 def _families(base: type[Family]) -> list[type[Family]]:

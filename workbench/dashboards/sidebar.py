@@ -9,6 +9,7 @@ import ipywidgets as widgets
 
 from workbench.dashboards.controls import Control, LeversControl, control_for
 from workbench.dashboards.machine_control import MachineControl
+from workbench.dashboards.measure_control import MeasureControl
 from workbench.dashboards.opening import Opening
 from workbench.dashboards.policies_control import PoliciesControl
 from workbench.dashboards.section import Section
@@ -33,7 +34,7 @@ class Sidebar:
         self.seeds = control_for(_seeds(opening.seeds))
         self.workload.on_drop(lambda: self.seeds.show(1))  # what was recorded happened once
         self.drawn = control_for(_DRAWN)
-        self.measure = control_for(_measure(mechanism, opening.measure))
+        self.measure = MeasureControl(mechanism, opening.measure)
         self.view = LeversControl(Lever("view", "spec", opening.view(), spec=opening.view))
         self.sections = list(self._sections(opening.folded))
         shape = {"flex": "1 1 330px", "min_width": "0", "max_width": "400px"}
@@ -106,8 +107,3 @@ _DRAWN = Lever(
 def _seeds(start: int) -> Lever:
     says = "both sides meet the same requests at each seed, 0, 1, 2 and so on"
     return Lever("seeds", "integer", start, least=1, most=MOST_SEEDS, scale="log", unit="paired runs", description=says)
-
-
-def _measure(mechanism: Mechanism, start: str) -> Lever:
-    names = tuple(name for name, measure in mechanism.measures.items() if measure.better != "neither")
-    return Lever("measure", "choice", start, choices=names, description="what the histogram compares seed by seed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import ipywidgets as widgets
@@ -33,8 +34,16 @@ class NameControl(_OneWidget):
     """One of the lever's names, as a drop-down."""
 
     def __init__(self, lever: Lever) -> None:
-        words = [(name.replace("_", " "), name) for name in lever.choices]
-        super().__init__(lever, widgets.Dropdown(options=words))
+        super().__init__(lever, widgets.Dropdown(options=words(lever.choices)))
+
+
+def words(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return names as a drop-down shows them, each with the name itself.
+
+    >>> words(["drain_cycles"])
+    [('drain cycles', 'drain_cycles')]
+    """
+    return [(name.replace("_", " "), name) for name in names]
 
 
 class SwitchControl(_OneWidget):
