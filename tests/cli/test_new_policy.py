@@ -132,7 +132,8 @@ def test_the_command_says_how_it_is_used_and_overwrites_nothing(tmp_path, monkey
     assert main(["new-policy", "placement", "my_fit"]) == 0
     assert "workbench run SWEEP --set policy.placement=my_fit.py:MyFit" in capsys.readouterr().out
     sweep = next((ROOT / "sweeps" / "placement").glob("drain.yaml"))
-    assert main(["run", str(sweep), "--seeds", "2", "--out", "out", "--set", "policy.placement=my_fit.py:MyFit"]) == 0
+    mine = ["--set", "policy.placement=my_fit.py:MyFit", "--set", "figures=[]"]
+    assert main(["run", str(sweep), "--seeds", "2", "--out", "out", *mine]) == 0
     assert main(["new-policy", "placement", "my_fit"]) == 2
     assert "exists already" in capsys.readouterr().err
 

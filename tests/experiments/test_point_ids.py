@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from workbench.experiments import plan, point_ids
-from workbench.experiments.plan import make_plan
-from workbench.experiments.run_id import point_id
+from workbench.experiments.plan import Plan, make_plan
+from workbench.experiments.run_id import canonical, point_id
+from workbench.experiments.runner import run_missing
+from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.levers import lever
 from workbench.policies.placement import Placement
@@ -51,6 +53,16 @@ def test_points_are_named_by_their_whole_identity(shape, baseline):
     sweep = read_sweep({"engine": "shared_memory", **shape, **({"baseline": baseline} if baseline else {})})
     points = make_plan(sweep).points
     assert [point.id for point in points] == named_one_by_one(points, sweep.mechanism.revision)
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_a_store_keeps_their_whole_identity_though_it_writes_each_part_once(shape):
+    found = make_plan(read_sweep({"engine": "shared_memory", **shape, "seeds": 1}))
+    store = Store(None)
+    run_missing(Plan(found.sweep, found.points[:5]), store)
+    assert store.identities() == {point.id: point.setup.identity() for point in found.points[:5]}
+    texts = point_ids.PointIds(found.sweep.mechanism.revision)
+    assert [texts.identity(p.setup) for p in found.points] == [canonical(p.setup.identity()) for p in found.points]
 
 
 @pytest.mark.parametrize("name", ["placement/request_size", "dispatch/splitting", "dispatch/weights"])

@@ -26,6 +26,12 @@ def bundle(results, tmp_path_factory):
     return results.export(tmp_path_factory.mktemp("paper") / "bundle")
 
 
+@pytest.fixture
+def without_tex(monkeypatch):
+    """A PGF file takes seconds of TeX; what is tested with it is what is written where, not what is in it."""
+    monkeypatch.setattr("workbench.export.drawings.shutil.which", lambda _: None)
+
+
 def manifest(folder):
     return json.loads((folder / "manifest.json").read_text())
 
@@ -147,6 +153,7 @@ def test_a_folder_that_is_no_bundle_is_left_alone(results, tmp_path):
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["chapter.tex", "file", "thesis"]
 
 
+@pytest.mark.usefixtures("without_tex")
 def test_what_a_researcher_wrote_stays(results, tmp_path):
     (tmp_path / "paper").mkdir()
     folder = results.export(tmp_path / "paper")
@@ -161,12 +168,14 @@ def test_what_a_researcher_wrote_stays(results, tmp_path):
         assert "toprule" in (folder / "tables" / "drain_cycles.tex").read_text()
 
 
+@pytest.mark.usefixtures("without_tex")
 def test_an_untouched_example_is_written_anew(results, tmp_path):
     results.export(tmp_path / "paper", style="ieee")
     folder = results.export(tmp_path / "paper", style="acm")
     assert "acmart" in (folder / "main.tex").read_text()
 
 
+@pytest.mark.usefixtures("without_tex")
 @pytest.mark.parametrize("broken", ["content", "write_manifest", "write_sweep"])
 def test_what_fails_half_way_leaves_the_old_bundle(results, tmp_path, monkeypatch, broken):
     import workbench.export.bundle as module

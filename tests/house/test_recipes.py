@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.depth import long
+
 ROOT = Path(__file__).parent.parent.parent
 BLOCK = re.compile(r"<!-- recipe: (?P<name>.+?) -->\n```(?P<kind>\w+)\n(?P<text>.*?)```", re.DOTALL)
 
@@ -49,7 +51,11 @@ def test_the_policy_and_the_measure_of_the_readme_run(tmp_path):
         assert "middle_out(shift=8)" in run_block(kind, text, tmp_path)
 
 
-@pytest.mark.parametrize("name", CONTRIBUTING)
+OF_TEMPLATES = "add a policy"
+"""Runs the tests of two templates; `test_new_policy` runs those of all of them, and every command of the recipe."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=long) if n == OF_TEMPLATES else n for n in CONTRIBUTING])
 def test_recipe(name, tmp_path):
     for kind, text in CONTRIBUTING[name]:
         printed = run_block(kind, text, tmp_path)

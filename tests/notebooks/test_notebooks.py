@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -9,7 +12,8 @@ import papermill
 import pytest
 from nbclient import NotebookClient
 
-from tests.depth import LONG
+import workbench as wb
+from tests.depth import LONG, long
 
 FOLDER = Path(__file__).parent.parent.parent / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
@@ -59,6 +63,41 @@ def test_its_parameters_are_known_and_each_says_what_it_is(name):
     assert all(parameter["help"] for parameter in found.values())
 
 
+def code_of(notebook: nbformat.NotebookNode) -> Iterator[str]:
+    """Each cell of code, without the lines that are the notebook's own commands."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            yield "\n".join(line for line in cell.source.splitlines() if not line.startswith(("%", "!")))
+
+
+def words_of_the_package(code: str) -> set[str]:
+    """What is read as `wb.NAME`, and what is imported from the package as `MODULE:NAME`."""
+    tree = list(ast.walk(ast.parse(code)))
+    read = {node.attr for node in tree if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "wb"}
+    imports = [
+        node for node in tree if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench")
+    ]
+    return read | {f"{node.module}:{name.name}" for node in imports for name in node.names}
+
+
+def is_there(word: str) -> bool:
+    module, _, name = word.rpartition(":")
+    return hasattr(importlib.import_module(module) if module else wb, name)
+
+
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_every_cell_is_python_and_every_name_of_the_package_is_there(name):
+    """What breaks a notebook most often: `make test-long` runs all of them, `make test` the first and the last."""
+    words = set().union(*map(words_of_the_package, code_of(read(name))))
+    assert len(words) > 1
+    assert [word for word in sorted(words) if not is_there(word)] == []
+
+
+def test_a_name_that_the_package_lacks_is_noticed():
+    words = words_of_the_package("wb.rum(sweep)\nfrom workbench.policies.placement import BestFit, BestFitt")
+    assert {word for word in words if not is_there(word)} == {"rum", "workbench.policies.placement:BestFitt"}
+
+
 @pytest.mark.deeper
 def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
     notebook = executed("01_placement.ipynb")
@@ -75,7 +114,7 @@ def test_the_first_notebook_shows_the_figures_and_writes_its_own_result():
         assert "later than first_fit, clearly" in lines[-1]
 
 
-@pytest.mark.deeper
+@long
 def test_the_second_notebook_compares_a_choice_of_its_own():
     notebook = executed("02_dispatch.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -89,7 +128,7 @@ def test_the_second_notebook_compares_a_choice_of_its_own():
         assert "clearly" in printed(notebook, "result-said").splitlines()[0]
 
 
-@pytest.mark.deeper
+@long
 def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
     notebook = executed("03_translation.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
@@ -109,7 +148,7 @@ def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
     assert any(line.startswith("third_newest, ") for line in printed(notebook, "own-run").splitlines())
 
 
-@pytest.mark.deeper
+@long
 def test_the_fourth_notebook_serves_warps_in_a_way_of_its_own():
     notebook = executed("04_malloc.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]

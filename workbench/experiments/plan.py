@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,28 +77,35 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     points: dict[str, PlannedPoint] = {}
     read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
-        with _noted(unread), raised_in_planning(sweep.where, alternative.coordinates):
+        try:  # a context manager would cost a quarter of what planning a point does
             _add_with_baseline(points, sweep, alternative, read, named)
+        except BaseException as problem:
+            _note(unread, problem, sweep.where, alternative.coordinates)
     counted = _Counted(sweep)
     for id, point in list(points.items()):
-        with _noted(unread) as refused, raised_in_planning(sweep.where, point.coordinates, point.setup):
+        try:
             _admit(sweep, point, counted)
-        if refused:
+        except BaseException as problem:
+            _note(unread, problem, sweep.where, point.coordinates, point.setup)
             del points[id]
     return Plan(sweep, told_apart(points.values()))
 
 
-@contextmanager
-def _noted(unread: list[str] | None) -> Iterator[list[str]]:
-    """Note an error instead of raising it, where there is a list of notes; what is yielded then holds it."""
-    refused: list[str] = []
+def _note(
+    unread: list[str] | None,
+    problem: BaseException,
+    where: str,
+    coordinates: Mapping[str, Any],
+    setup: Setup | None = None,
+) -> None:
+    """Note what was raised as one sentence; raise it where there is no list of notes, or where it is no sentence."""
     try:
-        yield refused
-    except InputError as problem:
+        with raised_in_planning(where, coordinates, setup):
+            raise problem
+    except InputError as refused:
         if unread is None:
             raise
-        refused.append(str(problem))
-        unread.append(str(problem))
+        unread.append(str(refused))
 
 
 def _admit(sweep: Sweep, point: PlannedPoint, counted: _Counted) -> None:

@@ -26,6 +26,15 @@ class PointIds:
 
     def of(self, setup: Setup) -> tuple[str, Setup]:
         """Return the name of a setup, and the setup with the digests of the user's classes in it, if there are any."""
+        text, own = self._text(setup, f'"revision":{self._revision},')
+        return digest(text), with_code(setup) if own or isinstance(self._revision, tuple) else setup
+
+    def identity(self, setup: Setup) -> str:
+        """Return the identity of a setup as canonical JSON, which says nothing of the engine's revision."""
+        return self._text(setup)[0]
+
+    def _text(self, setup: Setup, revision: str = "") -> tuple[str, bool]:
+        """Return the identity as canonical JSON, with one more entry, and whether a part is of the user's."""
         machine, m = self._part(setup.machine)
         options, o = self._part(setup.options)
         workload, w = self._part(setup.workload)
@@ -33,11 +42,10 @@ class PointIds:
         each = ",".join([f'"{slot}":{policies[slot][0]}' for slot in sorted(policies)])
         text = (
             f'{{"engine":"{setup.engine}","format":{FORMAT},"machine":{machine},"options":{options},'
-            f'"policies":{{{each}}},"python":{self._python},"revision":{self._revision},'
+            f'"policies":{{{each}}},"python":{self._python},{revision}'
             f'"streams":{self._streams},"workload":{workload}}}'
         )
-        own = m or o or w or isinstance(self._revision, tuple) or any(own for _, own in policies.values())
-        return digest(text), with_code(setup) if own else setup
+        return text, m or o or w or any(own for _, own in policies.values())
 
     def _part(self, part: Any) -> tuple[str, bool]:
         """Return a part's text and whether it is of the user's; kept with the part, whose address no other gets."""

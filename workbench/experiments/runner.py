@@ -16,11 +16,11 @@ from workbench.experiments.interrupts import held_back, noticed, raise_swallowed
 from workbench.experiments.measured import lacking
 from workbench.experiments.measuring_again import MeasuringAgain
 from workbench.experiments.plan import Plan, PlannedRun
+from workbench.experiments.point_ids import PointIds
 from workbench.experiments.pools import check_pool, cores, pool_of
 from workbench.experiments.printed import Echo, contain, routed
 from workbench.experiments.progress import Progress, Silent
 from workbench.experiments.row_origins import own_origin
-from workbench.experiments.run_id import canonical
 from workbench.experiments.sources import check_unedited
 from workbench.experiments.store import Store
 from workbench.experiments.warm import say_compiling
@@ -67,7 +67,8 @@ def run_missing(
         watch.say(note)
     known = store.points()
     with one_moment():
-        store.add_points((p.id, canonical(p.setup.identity())) for p in plan.points if p.id not in known)
+        named = PointIds(plan.sweep.mechanism.revision)
+        store.add_points((p.id, named.identity(p.setup)) for p in plan.points if p.id not in known)
     measured = plan.sweep.measured_by(anew=True)
     done = store.measured()
     pending = [run for run in plan.runs() if lacking(done.get(run.id), measured)]

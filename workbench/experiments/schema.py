@@ -17,6 +17,16 @@ from workbench.workloads.schema import workload_schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _NAMES = {"type": "array", "items": {"type": "string"}}
+_CHOICE = {
+    "type": "object",
+    "required": ["vary"],
+    "additionalProperties": False,
+    "properties": {
+        "vary": {"anyOf": [{"type": "array", "minItems": 1}, *RANGE_SCHEMA["anyOf"]]},
+        "zip": {"type": "string"},
+    },
+}
+"""A choice of several, the same object wherever one may stand: it is put into words once."""
 
 
 def sweep_schema() -> dict[str, Any]:
@@ -67,9 +77,7 @@ def policy_schema(question: str) -> dict[str, Any]:
 
 def varied(schema: dict[str, Any]) -> dict[str, Any]:
     """Something, or a choice of several of it; and the same for every part of it, as `vary` may stand at any depth."""
-    choices = {"anyOf": [{"type": "array", "minItems": 1}, *RANGE_SCHEMA["anyOf"]]}
-    shape = {"type": "object", "required": ["vary"], "additionalProperties": False}
-    return {"anyOf": [_inside(schema), {**shape, "properties": {"vary": choices, "zip": {"type": "string"}}}]}
+    return {"anyOf": [_inside(schema), _CHOICE]}
 
 
 def _inside(schema: dict[str, Any]) -> dict[str, Any]:

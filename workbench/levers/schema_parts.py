@@ -11,6 +11,7 @@ _WORTH_A_NAME = 120
 """Characters from which on a part that occurs again is taken out; shorter ones stay where they are read."""
 
 _Part = dict[str, Any]
+_text_of = json.JSONEncoder(sort_keys=True).encode
 
 
 def written_once(schema: dict[str, Any]) -> dict[str, Any]:
@@ -27,11 +28,18 @@ def written_once(schema: dict[str, Any]) -> dict[str, Any]:
     parts: list[_Part] = []
     uses: Counter[int] = Counter()
     sizes: list[int] = []
+    known: dict[int, _Part] = {}
 
     def number_of(part: _Part) -> _Part:
         """A part as a number alone, its own parts likewise; equal parts have the same."""
+        found = known.get(id(part))
+        if found is None:  # the schema keeps all parts alive, so that none has another's address
+            found = known[id(part)] = numbered(part)
+        return found
+
+    def numbered(part: _Part) -> _Part:
         inner = _each_part(part, number_of)
-        text = json.dumps(inner, sort_keys=True)
+        text = _text_of(inner)
         if text not in numbers:
             numbers[text] = len(parts)
             parts.append(inner)

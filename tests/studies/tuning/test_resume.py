@@ -51,7 +51,7 @@ def in_a_child(body):
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
-@pytest.mark.parametrize("runs", thinned([1, 5, 11, 17], 2))
+@pytest.mark.parametrize("runs", thinned([1, 5, 11, 17], 3))
 @pytest.mark.parametrize("keep_seconds", [0, pytest.param(1000, marks=long)])
 def test_a_killed_study_goes_on_to_the_bit(tmp_path, monkeypatch, sampler, runs, keep_seconds):
     monkeypatch.setattr("workbench.studies.tuning.book.KEEP_SECONDS", keep_seconds)
