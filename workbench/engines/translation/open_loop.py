@@ -7,11 +7,13 @@ from there as if it had not been left.
 from __future__ import annotations
 
 from workbench.compiled import apart, kernel, lend
+from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.alone import serve_alone
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.hits import serve_hits
 from workbench.engines.translation.issuing import issue
+from workbench.engines.translation.ordering import order_of_row
 from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
 from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
@@ -35,7 +37,7 @@ def _play_in_order(run: Run) -> None:
     row, end = counters[COUNT.row], rows.cycle.size
     if end > 0:
         begin(run, rows.cycle[0])
-    while counters[COUNT.status] == STATUS.fine:
+    while counters[STOP.fault] == FINE:
         if _event_is_next(run, row, end):
             let_next_happen(run)
         elif row == end:
@@ -58,7 +60,7 @@ def _issue_rows(run: Run, row: int, end: int) -> int:
     if has_room(run):
         issue_row(run, row)
         return row + 1
-    run.state.counters[COUNT.status] = STATUS.needs_room
+    run.state.counters[STOP.fault] = FAULT.needs_room
     return row
 
 
@@ -82,7 +84,7 @@ def _event_is_next(run: Run, row: int, end: int) -> bool:
 def issue_row(run: Run, row: int) -> None:
     """Issue a row at its cycle, or let it wait behind its core."""
     rows, core, cycle = run.rows, to_int64(run.rows.core[row]), run.rows.cycle[row]
-    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], order_of_row(rows, row)
     unmaps = rows.unmap.size > 0 and rows.unmap[row]
     run.state.counters[COUNT.now] = cycle
     if run.state.halted[core]:
