@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from workbench.engines.engine import Setup, at_slot
 from workbench.engines.first_runs import FirstRuns
+from workbench.engines.translation.fitting import check_options
 from workbench.engines.translation.options import TranslationOptions
 from workbench.engines.translation.playing import Play
 from workbench.engines.translation.prepare import plan_of
@@ -65,6 +66,7 @@ class Translation:
             A policy raised, gave an answer that its question does not allow, or never ended.
         """
         _check_policies(setup)
+        check_options(setup)
         with _first_runs.watched(_asked(setup), checked) as checked:
             play = Play(setup, Streams(seed), events, checked)
             play.to_the_end()
@@ -74,6 +76,7 @@ class Translation:
         """Refuse a setup whose policies do not go with its machine."""
         _check_policies(setup)
         _check_candidates(setup)
+        check_options(setup)
 
 
 def _asked(setup: Setup) -> list[Policy]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from workbench.engines.translation.contiguity import Contiguity, WholeGroups
 from workbench.engines.translation.core_model import CoreModel, Open
+from workbench.engines.translation.page_sizes import OneSize, PageSizes
+from workbench.errors import wrong_value
 from workbench.levers import Spec, lever
 
 
@@ -26,6 +29,13 @@ class TranslationOptions(Spec):
         most=1,
         description="share of the groups of neighbouring pages whose frames lie together, so that they do",
     )
+    contiguity: Contiguity = lever(
+        WholeGroups(),
+        description="whether groups of neighbouring pages lie together as a whole, or in runs of any length",
+    )
+    page_sizes: PageSizes = lever(
+        OneSize(), description="whether ranges of addresses lie in pages larger than the machine's"
+    )
     inclusive: bool = lever(
         False, description="whether what leaves the shared TLB leaves private TLBs too (spec 4, E13)"
     )
@@ -45,3 +55,8 @@ class TranslationOptions(Spec):
         unit="accesses",
         description="from one look at who shares what to the next",
     )
+
+    def check(self) -> None:
+        if self.contiguity.mean_run() and self.contiguous_share < 1:
+            expected = "must be 1 with contiguity: runs, which says itself where frames lie together"
+            raise wrong_value("", "translation_options.contiguous_share", expected, self.contiguous_share, 1)

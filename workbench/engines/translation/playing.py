@@ -125,5 +125,5 @@ class Play:
     def _with_pages(self, log: np.ndarray) -> np.ndarray:
         """The log with the trace's pages in place of short numbers: of an entry that covers several, the first."""
         short = log[:, 1] != ACCESS
-        log[short, 3] = self.trace.first_pages(self.trace.numbers.pages[log[short, 3]])
+        log[short, 3] = self.trace.tags.first_pages(self.trace.numbers.pages[log[short, 3]])
         return log

@@ -13,6 +13,7 @@ from workbench.engines.translation.network import hop_table, mesh_columns
 from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import CROSSBAR, MESH, RING_NETWORK, Policies, Rules
 from workbench.engines.translation.state import DIRECTIONS, KINDS_OF_MESSAGE, KINDS_OF_SERVICE, MISS, State
+from workbench.engines.translation.tags import packed_savings
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.fill import DemandAlways
 from workbench.policies.translation.locate.question import (
@@ -72,6 +73,7 @@ def rules_of(setup: Setup, events: bool) -> Rules:
         walk_queue=machine.walk_queue,
         levels=machine.walk_levels,
         level_cycles=machine.level_cycles,
+        levels_saved=packed_savings(machine, options),
         walk_cache=machine.walk_cache_entries,
         network=NETWORKS[machine.network],
         columns=mesh_columns(machine.cores),
@@ -139,7 +141,7 @@ def with_shortcuts(rules: Rules, setup: Setup) -> Rules:
         reads_ahead=int(_reads_ahead(rules, plan_of(setup))),
         fills_always=int(fills),
         keeps_always=int(_is_plain(setup.policies["remote_fill"], Always)),
-        plain_misses=int(hits and oldest and fills and not behind),
+        plain_misses=int(hits and oldest and fills and not behind and not rules.levels_saved),
     )
 
 

@@ -21,6 +21,8 @@ to_int64: Any = np.int64
 """Makes a number of an array of 32 bits one of 64, so that what it is handed to is compiled once."""
 LEVEL_BITS = 9
 """Bits of a page number that one level of the page table resolves: 512 entries of 8 bytes in a page of 4 KiB."""
+LARGE_BITS = 59
+"""The class of a large page stands above so many bits of its tag; that of a page of the machine's size is 0."""
 
 
 class Rules(NamedTuple):
@@ -47,6 +49,8 @@ class Rules(NamedTuple):
     walk_queue: int
     levels: int
     level_cycles: int
+    levels_saved: int
+    """Levels that walks of large pages do not read, two bits a class of sizes; 0 where no walk saves any."""
     walk_cache: int
     network: int
     columns: int

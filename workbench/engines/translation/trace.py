@@ -12,6 +12,7 @@ from workbench.engines.translation.closed_loop import link_rows
 from workbench.engines.translation.ordering import by_cycle_and_core, first_bad_row, is_in_order
 from workbench.engines.translation.releasing import UNKNOWN
 from workbench.engines.translation.shape import Rows
+from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
 from workbench.streams import Streams
 from workbench.structures.page_numbers import PageNumbers, new_page_numbers, number_pages, with_room
@@ -19,9 +20,6 @@ from workbench.workloads.accesses import Accesses
 
 PIECE = 1 << 16
 """Rows that are taken at a time: what is computed for a row is still in the cache when it is served."""
-ALONE = 1 << 58
-"""Added to the key of a page whose neighbours' frames do not lie beside its own."""
-_GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _NO_ROWS = np.zeros(0, np.bool_)
 _NO_NUMBERS = np.zeros(0, np.int64)
 
@@ -31,7 +29,7 @@ class Trace:
 
     def __init__(self, setup: Setup, streams: Streams) -> None:
         self._machine: Any = setup.machine
-        self._options: Any = setup.options
+        self.tags = Tags(setup.machine, setup.options)
         self._workload, self._streams = setup.workload, streams
         self._rows_before, self._cycle = 0, -(1 << 62)
         self.numbers: PageNumbers = new_page_numbers(1024)
@@ -64,23 +62,11 @@ class Trace:
         cycle, page = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(page, np.int64)
         core = np.ascontiguousarray(core)
         self._check(cycle, core, page)
-        key, number = self.keys(page), np.empty(page.size, np.int32)
+        key, number = self.tags.of(page), np.empty(page.size, np.int32)
         self.numbers = with_room(self.numbers, page.size)
         number_pages(self.numbers, key, number)
         order = np.arange(self._rows_before - cycle.size, self._rows_before)
         return Rows(cycle, core.astype(np.int32, copy=False), page, key, number, unmap, order, _NO_NUMBERS)
-
-    def keys(self, page: np.ndarray) -> np.ndarray:
-        """What the entries of pages are found by: int64[rows]; themselves, unless an entry covers several."""
-        if self._options.pages_an_entry == 1:
-            return page
-        group = page // self._options.pages_an_entry
-        drawn = ((group.astype(np.uint64) * _GOLDEN) >> np.uint64(11)) * 2.0**-53
-        return np.where(drawn < self._options.contiguous_share, group, page + ALONE)
-
-    def first_pages(self, key: np.ndarray) -> np.ndarray:
-        """The first page that an entry with this key covers."""
-        return np.where(key >= ALONE, key - ALONE, key * self._options.pages_an_entry)
 
     def _check(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray) -> None:
         cores, pages = self._machine.cores, self._machine.pages

@@ -15,7 +15,7 @@ from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.reporting import window
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, schedule_miss
-from workbench.engines.translation.shape import LEVEL_BITS, to_int64
+from workbench.engines.translation.shape import LARGE_BITS, LEVEL_BITS, to_int64
 from workbench.engines.translation.state import MISS, Run
 from workbench.records.translation import OVER_TIME, SERVED_BY
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
@@ -120,7 +120,7 @@ def _enter_queue(run: Run, miss: int) -> None:
 def _start_walk(run: Run, miss: int, now: int) -> None:
     """Let a free walker walk for a request, and whoever joins it."""
     rules, state, row = run.rules, run.state, miss * MISS
-    counters, levels = state.counters, _levels_to_read(run, state.misses[row + of.NAME])
+    counters, levels = state.counters, _levels_to_read(run, state.misses[row + of.KEY], state.misses[row + of.NAME])
     waited = now - state.misses[row + of.QUEUED]
     counters[COUNT.walkers_free] -= 1
     counters[COUNT.walks] += 1
@@ -151,7 +151,7 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         state.walking[page] = NO_WALK
         fill_shared(run, page, key, state.misses[row + of.ORDINAL], now)
     if run.rules.walk_cache:
-        _keep_levels(run, state.misses[row + of.NAME])
+        _keep_levels(run, key, state.misses[row + of.NAME])
     _answer_all(run, miss, now)
     state.counters[COUNT.walkers_free] += 1
     if state.counters[COUNT.queue_length] > 0:
@@ -206,24 +206,31 @@ def kill_walk(run: Run, page: int) -> None:
 
 
 @kernel
-def _levels_to_read(run: Run, name: int) -> int:
+def levels_saved(run: Run, key: int) -> int:
+    """Return the levels that a walk of a large page does not read."""
+    return (run.rules.levels_saved >> (2 * (key >> LARGE_BITS))) & 3
+
+
+@kernel
+def _levels_to_read(run: Run, key: int, name: int) -> int:
     """Return the levels of the page table that a walk reads."""
-    return _levels_uncached(run, name) if run.rules.walk_cache else run.rules.levels
+    saved = levels_saved(run, key)
+    return _levels_uncached(run, name, saved) if run.rules.walk_cache else run.rules.levels - saved
 
 
 @apart
-def _levels_uncached(run: Run, name: int) -> int:
-    """Return the levels that the page-walk cache does not save."""
-    for upper in range(1, run.rules.levels):
+def _levels_uncached(run: Run, name: int, saved: int) -> int:
+    """Return the levels that neither a large page nor the page-walk cache saves."""
+    for upper in range(saved + 1, run.rules.levels):
         if look_up(run.state.walk_index, ONLY_SET, _upper_key(name, upper)) != NONE:
-            return upper
-    return run.rules.levels
+            return upper - saved
+    return run.rules.levels - saved
 
 
 @apart
-def _keep_levels(run: Run, name: int) -> None:
+def _keep_levels(run: Run, key: int, name: int) -> None:
     """Keep the upper levels of a walk that has ended, the highest first."""
-    for kept in range(run.rules.levels - 1, 0, -1):
+    for kept in range(run.rules.levels - 1, levels_saved(run, key), -1):
         _keep_upper(run, _upper_key(name, kept))
 
 
