@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.engines.translation.bypass import check_bypass
 from workbench.engines.translation.page_sizes import check_sizes
+from workbench.engines.translation.walk_order import check_order
 
 
 def check_options(setup: Any) -> None:
@@ -15,4 +17,7 @@ def check_options(setup: Any) -> None:
     InputError
         The sentence names the lever with its path.
     """
-    check_sizes(setup.options.page_sizes, setup.machine)
+    machine, options = setup.machine, setup.options
+    check_sizes(options.page_sizes, machine)
+    check_order(options.walk_order, machine)
+    check_bypass(options.bypass, options.inclusive, machine)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from workbench.engines.translation.bypass import Bypass, Never
 from workbench.engines.translation.contiguity import Contiguity, WholeGroups
 from workbench.engines.translation.core_model import CoreModel, Open
 from workbench.engines.translation.page_sizes import OneSize, PageSizes
+from workbench.engines.translation.walk_order import ByArrival, WalkOrder
+from workbench.engines.translation.walks_by import Hardware, WalksBy
 from workbench.errors import wrong_value
 from workbench.levers import Spec, lever
 
@@ -36,6 +39,12 @@ class TranslationOptions(Spec):
     page_sizes: PageSizes = lever(
         OneSize(), description="whether ranges of addresses lie in pages larger than the machine's"
     )
+    merge_walks: bool = lever(
+        True, description="whether a request joins a walk of its page that waits or is under way (spec 4, T5)"
+    )
+    walk_order: WalkOrder = lever(ByArrival(), description="which waiting walk a walker takes that is free")
+    walks_by: WalksBy = lever(Hardware(), description="who walks: walkers of the machine, or its cores as well")
+    bypass: Bypass = lever(Never(), description="which entries of the shared TLB are not made, as they would be dead")
     inclusive: bool = lever(
         False, description="whether what leaves the shared TLB leaves private TLBs too (spec 4, E13)"
     )

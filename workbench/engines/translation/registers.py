@@ -12,14 +12,14 @@ from workbench.engines.translation.state import MISS, Run
 
 (
     CORE, PAGE, KEY, ORDINAL, NAME, SINCE, PLACE, DEAD, TRIES, IN_SHARED, SOURCE, QUEUED, WALK_DEAD, HOLDERS, PEER,
-    JOINED, LAST_JOINED, NEXT, LAST, BEHIND,
+    JOINED, LAST_JOINED, NEXT, LAST, BEHIND, BATCH,
 ) = range(MISS)  # fmt: skip
 """Of a miss: its core, page (short number), what its entry is found by, the row and the page of the trace, the cycle
 from which its latency counts, its place among its core's registers. What begins at 0: whether the page was unmapped
 since; peers asked; whether the shared TLB held the page when the directory was read; who answers; when it came to the
 walkers; whether its walk fills nothing; how many holders are left to ask. What begins at none: the peer that is asked;
 the first and the last access that joined it; the next and (of one that opened a walk) the last that waits for the same
-walk; the next in the queue of walks or before it."""
+walk; the next in the queue of walks or before it. Written when its walk starts: its number in its batch, 0 = in software."""
 NONE: Any = np.int64(-1)
 NO_PEER: Any = np.int64(-1)
 

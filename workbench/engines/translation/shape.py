@@ -52,6 +52,23 @@ class Rules(NamedTuple):
     levels_saved: int
     """Levels that walks of large pages do not read, two bits a class of sizes; 0 where no walk saves any."""
     walk_cache: int
+    merges: int
+    """1 where a request joins a walk of its page."""
+    batch_level: int
+    """Levels that a walk reads which follows another of its node."""
+    batch_most: int
+    """Walks of a batch; 1 = walks are served in the order of entry."""
+    software_walks: int
+    """Walks of a core at a time in software; 0 = cores do not walk."""
+    software_start: int
+    software_level: int
+    dead_threshold: int
+    """From which count on an entry of the shared TLB is not made; 0 = each is."""
+    dead_most: int
+    dead_region: int
+    """Neighbouring tags of one counter."""
+    dead_counters: int
+    dead_remembered: int
     network: int
     columns: int
     """Of the mesh."""

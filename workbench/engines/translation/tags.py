@@ -1,4 +1,4 @@
-"""What entries are found by: a page, the group or run that an entry covers, a large page (docs/translation-rules.md)."""
+"""What entries are found by: pages, groups or runs of them, large pages (docs/translation-rules.md)."""
 
 from __future__ import annotations
 
