@@ -48,12 +48,12 @@ def plan_of(setup: Setup) -> Plan:
 def rules_of(setup: Setup, events: bool) -> Rules:
     """The machine and the levers as whole numbers."""
     machine, options, policies = setup.machine, setup.options, setup.policies
+    given: Any = options
     plan, chosen = plan_of(setup), [policies[slot] for slot in ("fill", "remote_fill")]
     directory = plan.kind == DIRECTORY
     clusters = -(-machine.cores // plan.cluster_cores) if plan.kind == CLUSTER else 0
     knows_holders = plan.kind == CENTRAL or (directory and plan.update == INSTANT)
-    given: Any = options
-    software, predicted = options.walks_by.software(), options.bypass.prediction()
+    software, predicted = given.walks_by.software(), given.bypass.prediction()
     return Rules(
         cores=machine.cores,
         words=-(-machine.cores // 64),
@@ -76,9 +76,9 @@ def rules_of(setup: Setup, events: bool) -> Rules:
         level_cycles=machine.level_cycles,
         levels_saved=packed_savings(machine, options),
         walk_cache=machine.walk_cache_entries,
-        merges=int(options.merge_walks),
-        batch_level=options.walk_order.batch()[0],
-        batch_most=options.walk_order.batch()[1],
+        merges=int(given.merge_walks),
+        batch_level=given.walk_order.batch()[0],
+        batch_most=given.walk_order.batch()[1],
         software_walks=software.walks,
         software_start=software.start_cycles,
         software_level=software.level_cycles,

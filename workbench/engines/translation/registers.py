@@ -19,7 +19,8 @@ from which its latency counts, its place among its core's registers. What begins
 since; peers asked; whether the shared TLB held the page when the directory was read; who answers; when it came to the
 walkers; whether its walk fills nothing; how many holders are left to ask. What begins at none: the peer that is asked;
 the first and the last access that joined it; the next and (of one that opened a walk) the last that waits for the same
-walk; the next in the queue of walks or before it. Written when its walk starts: its number in its batch, 0 = in software."""
+walk; the next in the queue of walks or before it. Written when its walk starts: its number in
+its batch, 0 = in software."""
 NONE: Any = np.int64(-1)
 NO_PEER: Any = np.int64(-1)
 
