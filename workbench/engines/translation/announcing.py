@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
-from workbench.engines.translation.counters import COUNT, STATUS
-from workbench.engines.translation.reporting import fail
+from workbench.engines.kit import fail
+from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.state import Run
 from workbench.policies.translation.eviction.question import INCOMING, ReadyEviction
 from workbench.policies.translation.eviction.view import IncomingView
@@ -25,5 +25,5 @@ def _tell_incoming(run: Run, policy: ReadyEviction, page: int, at: int, first_se
     sets, row = run.state.tlbs.sets, at * ROW
     view = IncomingView(page, at - first_set, sets[row + FIRST], sets[row + WAYS], policy.params, policy.memory)
     if incoming(policy.incoming, view) == RAISED:
-        run.state.counters[COUNT.in_shared_tlb] = first_set > 0
-        fail(run.state.counters, STATUS.eviction_raised, now, -1, RAISED)
+        fault = FAULT.shared_eviction_raised if first_set > 0 else FAULT.eviction_raised
+        fail(run.state.counters, fault, now, -1, RAISED)

@@ -7,18 +7,20 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import RAISED, apart, kernel
-from workbench.engines.translation import parking as of_parked
-from workbench.engines.translation import registers as of
-from workbench.engines.translation.counters import STATUS
+from workbench.engines.kit import fail
+from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.far_filling import fill_cluster
 from workbench.engines.translation.filling import fill_as_the_rule_says, fill_private, held_by
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.knowing import learn, others_known
+from workbench.engines.translation.parking import FOR_CORE, FOR_REGISTER, unpark
+from workbench.engines.translation.registers import free_register
 from workbench.engines.translation.releasing import release_warp
-from workbench.engines.translation.reporting import count_served, fail
+from workbench.engines.translation.reporting import count_served
 from workbench.engines.translation.sampling import sample_if_due
 from workbench.engines.translation.scheduling import wake
 from workbench.engines.translation.state import MISS, PARKED, Run
+from workbench.engines.translation.under_way import OF, WAITING
 from workbench.policies.translation.locate.question import CLUSTER, DIRECTORY, ON_RESPONSE
 from workbench.policies.translation.remote_fill.question import REMOTE_FILL
 from workbench.policies.translation.remote_fill.view import RemoteFillView
@@ -35,9 +37,9 @@ keep_copy = REMOTE_FILL.ask
 def answer_arrives(run: Run, miss: int, now: int) -> None:
     """Serve the access that missed and those that joined it, free the register, and fill."""
     state, row = run.state, miss * MISS
-    core, page, key = state.misses[row + of.CORE], state.misses[row + of.PAGE], state.misses[row + of.KEY]
-    ordinal, source, peer = state.misses[row + of.ORDINAL], state.misses[row + of.SOURCE], state.misses[row + of.PEER]
-    dead = state.misses[row + of.DEAD]
+    core, page, key = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.key]
+    ordinal, source, peer = state.misses[row + OF.ordinal], state.misses[row + OF.source], state.misses[row + OF.peer]
+    dead = state.misses[row + OF.dead]
     _serve(run, miss, core, now)
     if not dead:
         if source == FROM_PEER:
@@ -51,19 +53,19 @@ def answer_arrives(run: Run, miss: int, now: int) -> None:
 def _serve(run: Run, miss: int, core: int, now: int) -> None:
     """Count the access that missed and those that joined it as served."""
     state, row = run.state, miss * MISS
-    source, peer = state.misses[row + of.SOURCE], state.misses[row + of.PEER]
+    source, peer = state.misses[row + OF.source], state.misses[row + OF.peer]
     if source != FROM_PEER:
         peer = NONE
     count_served(
-        run, core, state.misses[row + of.NAME], state.misses[row + of.SINCE], now, source, peer,
-        state.misses[row + of.ORDINAL],
+        run, core, state.misses[row + OF.name], state.misses[row + OF.since], now, source, peer,
+        state.misses[row + OF.ordinal],
     )  # fmt: skip
     release_warp(run, core, now, now)
-    _serve_joined(run, core, state.misses[row + of.JOINED], now)
-    of.free_register(run, miss)
+    _serve_joined(run, core, state.misses[row + OF.joined], now)
+    free_register(run, miss)
     blocked = state.blocked[core]
-    if blocked != NONE and state.parking[blocked * PARKED + of_parked.WHY] == of_parked.FOR_REGISTER:
-        state.parking[blocked * PARKED + of_parked.WHY] = of_parked.FOR_CORE
+    if blocked != NONE and state.parking[blocked * PARKED + WAITING.why] == FOR_REGISTER:
+        state.parking[blocked * PARKED + WAITING.why] = FOR_CORE
         wake(run, core, now, now)
 
 
@@ -72,11 +74,11 @@ def _serve_joined(run: Run, core: int, place: int, now: int) -> None:
     parking = run.state.parking
     while place != NONE:
         at = place * PARKED
-        done, following = max(now, parking[at + of_parked.KNOWN]), parking[at + of_parked.NEXT]
-        name, since, row = parking[at + of_parked.NAME], parking[at + of_parked.SINCE], parking[at + of_parked.ORDINAL]
+        done, following = max(now, parking[at + WAITING.known]), parking[at + WAITING.next]
+        name, since, row = parking[at + WAITING.name], parking[at + WAITING.since], parking[at + WAITING.ordinal]
         count_served(run, core, name, since, done, MERGED, NONE, row)
         release_warp(run, core, done, now)
-        of_parked.unpark(run, place)
+        unpark(run, place)
         place = following
 
 
@@ -104,7 +106,7 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
         _learn_from_peer(run, miss, core, page)
     said = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)
     if said == RAISED:
-        fail(run.state.counters, STATUS.remote_raised, now, core, said)
+        fail(run.state.counters, FAULT.remote_raised, now, core, said)
     elif said:
         if find(run, core, page) == NOWHERE:
             fill_private(run, core, page, key, NONE, ordinal, now)

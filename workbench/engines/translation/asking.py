@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import RAISED, apart, kernel
-from workbench.engines.translation import registers as of
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.kit import fail
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.far_filling import cluster_set
 from workbench.engines.translation.filling import UNUSED, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.knowing import has_record, known_row, note_record, unlearn
 from workbench.engines.translation.network import send_miss
 from workbench.engines.translation.ports import port_cycle
-from workbench.engines.translation.reporting import fail
 from workbench.engines.translation.scheduling import ANSWERS, KIND, REQUESTS, next_cycle, schedule_miss
 from workbench.engines.translation.state import MISS, Run
+from workbench.engines.translation.under_way import OF
 from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 from workbench.policies.translation.peer.nearest import Nearest
 from workbench.policies.translation.peer.question import PEER
@@ -41,7 +41,7 @@ nearest: Any = kernel(Nearest.answer)
 @kernel
 def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
     """Ask whoever the plan says about a miss that goes on at a cycle; `read` is when it was looked up."""
-    plan, core = run.policies.plan, run.state.misses[miss * MISS + of.CORE]
+    plan, core = run.policies.plan, run.state.misses[miss * MISS + OF.core]
     if plan.kind == DIRECTORY and plan.parallel:
         _read_directory(run, miss, max(at, read + plan.look_up_cycles), now)
     elif plan.kind == DIRECTORY and _is_undisturbed(run, at):
@@ -86,7 +86,7 @@ def _travel(run: Run, miss: int, kind: int, sender: int, receiver: int, leave: i
 @kernel
 def _ask(run: Run, miss: int, sender: int, peer: int, leave: int, now: int) -> None:
     """Ask a peer."""
-    run.state.misses[miss * MISS + of.PEER] = peer
+    run.state.misses[miss * MISS + OF.peer] = peer
     run.state.counters[COUNT.remote] += 1
     run.state.load[peer] += 1
     _travel(run, miss, KIND.peer, sender, peer, leave, now)
@@ -101,14 +101,14 @@ def directory_is_read(run: Run, miss: int, now: int) -> None:
 @apart
 def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
     rules, state, row = run.rules, run.state, miss * MISS
-    core, page = state.misses[row + of.CORE], state.misses[row + of.PAGE]
+    core, page = state.misses[row + OF.core], state.misses[row + OF.page]
     if not has_record(run, core, page):
         ask_shared(run, miss, at, now)
         return
     if rules.finite:
         note_record(run, core, page)
     in_shared = rules.shared_entries > 0 and find(run, rules.tlbs - 1, page) != NOWHERE
-    state.misses[row + of.IN_SHARED] = 1 if in_shared else 0
+    state.misses[row + OF.in_shared] = 1 if in_shared else 0
     _copy_holders(run, miss, core, page)
     _ask_or_go_on(run, miss, at, now)
 
@@ -120,20 +120,20 @@ def _copy_holders(run: Run, miss: int, core: int, page: int) -> None:
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
     copy_cores(state.left, first, words, row, rules.words)
     drop_core(state.left, first, core)
-    state.misses[miss * MISS + of.HOLDERS] = count_cores(state.left, first, rules.words)
+    state.misses[miss * MISS + OF.holders] = count_cores(state.left, first, rules.words)
 
 
 @kernel
 def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
     """Ask a holder that is left, where another may be asked, else go on to the shared TLB or the walkers."""
     plan, misses, row = run.policies.plan, run.state.misses, miss * MISS
-    left = misses[row + of.HOLDERS]
-    if left > 0 and misses[row + of.TRIES] < plan.tries:
+    left = misses[row + OF.holders]
+    if left > 0 and misses[row + OF.tries] < plan.tries:
         if run.rules.asks_nearest:
             _depart(run, miss, at, now)
             return
         schedule_miss(run, at, now, KIND.departure, REQUESTS, miss)
-    elif plan.use_l2_bit and left == 0 and run.rules.shared_entries > 0 and not misses[row + of.IN_SHARED]:
+    elif plan.use_l2_bit and left == 0 and run.rules.shared_entries > 0 and not misses[row + OF.in_shared]:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
     else:
         ask_shared(run, miss, at, now)
@@ -151,13 +151,13 @@ def _depart(run: Run, miss: int, leave: int, now: int) -> None:
 
     The nearest is the same now and later, so that its request need not be chosen when it leaves.
     """
-    plan, core = run.policies.plan, run.state.misses[miss * MISS + of.CORE]
+    plan, core = run.policies.plan, run.state.misses[miss * MISS + OF.core]
     peer = _choose(run, miss, core, now)
     if peer < 0:
         return
     if plan.kind == CENTRAL:
         _ask(run, miss, run.rules.cores // 2, peer, leave, now)
-    elif plan.use_l2_bit and run.state.misses[miss * MISS + of.IN_SHARED] and _is_far(run, core, peer):
+    elif plan.use_l2_bit and run.state.misses[miss * MISS + OF.in_shared] and _is_far(run, core, peer):
         ask_shared(run, miss, leave, now)
     else:
         _ask(run, miss, core, peer, leave, now)
@@ -172,7 +172,7 @@ def _choose(run: Run, miss: int, core: int, now: int) -> int:
     peer = nearest(see) if rules.asks_nearest else choose_peer(policy.answer, see)
     if 0 <= peer < rules.cores and has_core(state.others, FIRST_WORD, peer):
         return peer
-    fail(state.counters, STATUS.peer_raised if peer == RAISED else STATUS.no_peer, now, core, peer)
+    fail(state.counters, FAULT.peer_raised if peer == RAISED else FAULT.no_peer, now, core, peer)
     return NOBODY
 
 
@@ -187,7 +187,7 @@ def _is_far(run: Run, core: int, peer: int) -> bool:
 @kernel
 def request_at_peer(run: Run, miss: int, now: int) -> None:
     """Let a request at a peer wait for a port of its TLB."""
-    start = port_cycle(run.state.ports, run.state.misses[miss * MISS + of.PEER], run.rules.private_ports, now)
+    start = port_cycle(run.state.ports, run.state.misses[miss * MISS + OF.peer], run.rules.private_ports, now)
     if start > now:
         schedule_miss(run, start, now, KIND.peer_port, REQUESTS, miss)
     else:
@@ -198,14 +198,14 @@ def request_at_peer(run: Run, miss: int, now: int) -> None:
 def peer_looks_up(run: Run, miss: int, now: int) -> None:
     """Look a page up at a peer, which answers, refuses, or hands the probe on."""
     state, plan, row = run.state, run.policies.plan, miss * MISS
-    peer, page = state.misses[row + of.PEER], state.misses[row + of.PAGE]
+    peer, page = state.misses[row + OF.peer], state.misses[row + OF.page]
     entry, leave = find(run, peer, page), now + run.rules.private_cycles
     if entry != NOWHERE:
         if plan.refreshes_peer:
-            _refresh(run, peer, state.misses[row + of.KEY], entry, now)
+            _refresh(run, peer, state.misses[row + OF.key], entry, now)
         if plan.update == ON_RESPONSE and plan.kind == DIRECTORY:
             _copy_what_peer_knows(run, miss, peer, page)
-        state.misses[row + of.SOURCE] = FROM_PEER
+        state.misses[row + OF.source] = FROM_PEER
         _reply(run, miss, KIND.answer, peer, leave, now)
         return
     state.counters[COUNT.stale] += 1
@@ -232,7 +232,7 @@ def _copy_what_peer_knows(run: Run, miss: int, peer: int, page: int) -> None:
 
 @kernel
 def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> None:
-    send_miss(run, kind, ANSWERS, miss, peer, run.state.misses[miss * MISS + of.CORE], leave, now, ANSWER)
+    send_miss(run, kind, ANSWERS, miss, peer, run.state.misses[miss * MISS + OF.core], leave, now, ANSWER)
 
 
 @apart
@@ -242,11 +242,11 @@ def refusal_arrives(run: Run, miss: int, now: int) -> None:
     if run.policies.plan.kind == CENTRAL:
         ask_shared(run, miss, now, now)
         return
-    core, page, peer = state.misses[row + of.CORE], state.misses[row + of.PAGE], state.misses[row + of.PEER]
+    core, page, peer = state.misses[row + OF.core], state.misses[row + OF.page], state.misses[row + OF.peer]
     drop_core(state.left, miss * run.rules.words, peer)
-    state.misses[row + of.PEER] = NOBODY
-    state.misses[row + of.HOLDERS] -= 1
-    state.misses[row + of.TRIES] += 1
+    state.misses[row + OF.peer] = NOBODY
+    state.misses[row + OF.holders] -= 1
+    state.misses[row + OF.tries] += 1
     if run.rules.beliefs:
         unlearn(run, core, page, peer)
     _ask_or_go_on(run, miss, now, now)
@@ -256,7 +256,7 @@ def refusal_arrives(run: Run, miss: int, now: int) -> None:
 def request_at_centre(run: Run, miss: int, now: int) -> None:
     """Read the central directory, which is always right; the request goes on from there."""
     row, misses = miss * MISS, run.state.misses
-    _copy_holders(run, miss, misses[row + of.CORE], misses[row + of.PAGE])
+    _copy_holders(run, miss, misses[row + OF.core], misses[row + OF.page])
     _ask_or_go_on(run, miss, now + run.policies.plan.look_up_cycles, now)
 
 
@@ -264,9 +264,9 @@ def request_at_centre(run: Run, miss: int, now: int) -> None:
 def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) -> None:
     """Send the probe to the next core of the ring, or, after the last, ask the shared TLB."""
     rules, misses, row = run.rules, run.state.misses, miss * MISS
-    misses[row + of.TRIES] += 1
-    if misses[row + of.TRIES] > min(run.policies.plan.reach, rules.cores - 1):
-        misses[row + of.PEER] = NOBODY
+    misses[row + OF.tries] += 1
+    if misses[row + OF.tries] > min(run.policies.plan.reach, rules.cores - 1):
+        misses[row + OF.peer] = NOBODY
         ask_shared(run, miss, leave, now)
     else:
         _ask(run, miss, here, (here + 1) % rules.cores, leave, now)
@@ -276,11 +276,11 @@ def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) ->
 def cluster_looks_up(run: Run, miss: int, now: int) -> None:
     """Look a page up in the TLB of the core's cluster."""
     state, plan, row = run.state, run.policies.plan, miss * MISS
-    cluster, key = state.misses[row + of.CORE] // plan.cluster_cores, state.misses[row + of.KEY]
-    entry = find(run, run.rules.cores + cluster, state.misses[row + of.PAGE])
+    cluster, key = state.misses[row + OF.core] // plan.cluster_cores, state.misses[row + OF.key]
+    entry = find(run, run.rules.cores + cluster, state.misses[row + OF.page])
     if entry == NOWHERE:
         ask_shared(run, miss, now + plan.look_up_cycles, now)
         return
     touch(state.tlbs, cluster_set(run, cluster, key), entry)
-    state.misses[row + of.SOURCE], state.misses[row + of.PEER] = FROM_PEER, cluster
+    state.misses[row + OF.source], state.misses[row + OF.peer] = FROM_PEER, cluster
     schedule_miss(run, now + plan.look_up_cycles, now, KIND.answer, ANSWERS, miss)

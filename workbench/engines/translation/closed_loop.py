@@ -7,7 +7,8 @@ policy has broken its contract; it goes on from there as if it had not been left
 from __future__ import annotations
 
 from workbench.compiled import apart, kernel, lend
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.kit import FINE, STOP
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.open_loop import begin
@@ -31,18 +32,18 @@ def _play_warps(run: Run) -> None:
     counters, turns = run.state.counters, run.state.turns
     for core in range(run.rules.cores):
         line_up(run, core, counters[COUNT.now])
-    while counters[COUNT.status] == STATUS.fine:
+    while counters[STOP.fault] == FINE:
         cycle, core = turns.time[1], turns.number[1]
         if event_precedes(run, cycle, order_of(ISSUES, core)):
             let_next_happen(run)
         elif cycle == NEVER:
             break
         elif run.state.next_row[core] == UNKNOWN:
-            counters[COUNT.status] = STATUS.needs_rows
+            counters[STOP.fault] = FAULT.needs_rows
         elif has_room(run):
             _issue_next(run, core, cycle)
         else:
-            counters[COUNT.status] = STATUS.needs_room
+            counters[STOP.fault] = FAULT.needs_room
 
 
 @apart

@@ -1,37 +1,36 @@
-"""The counters of a run of the engine `translation`, and how a stretch of its loop may end, by name."""
+"""The counters of a run of the engine `translation`, and what stops it, by name."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from workbench.engines.kit import numbered
+from workbench.engines.kit import STOP, full, numbered, raised, wrong
+
+_ENDLESS = "never ends: every candidate stays protected, however often it is asked"
 
 
-class Status(NamedTuple):
-    """How a stretch of the loop ended."""
+class Faults(NamedTuple):
+    """What stops the loop; where rows or room are wanting it goes on when there are more."""
 
-    fine: int
-    needs_rows: int
-    needs_room: int
-    peer_raised: int
-    no_peer: int
-    fill_raised: int
-    no_push: int
-    remote_raised: int
-    eviction_raised: int
-    no_victim: int
-    endless_eviction: int
+    none: int
+    needs_rows: int = full("rows")
+    needs_room: int = full("room")
+    peer_raised: int = raised("peer")
+    no_peer: int = wrong("peer")
+    fill_raised: int = raised("fill")
+    no_push: int = wrong("fill")
+    remote_raised: int = raised("remote_fill")
+    eviction_raised: int = raised("eviction")
+    no_victim: int = wrong("eviction")
+    endless_eviction: int = wrong("eviction", _ENDLESS)
+    shared_eviction_raised: int = raised("shared_eviction")
+    no_shared_victim: int = wrong("shared_eviction")
+    endless_shared_eviction: int = wrong("shared_eviction", _ENDLESS)
 
 
 class Counters(NamedTuple):
     """Whole numbers of a run, in `State.counters`."""
 
-    status: int
-    at_cycle: int
-    """Of what went wrong first: its cycle, its core, the answer, and whether it was in the shared TLB."""
-    at_core: int
-    answer: int
-    in_shared_tlb: int
     now: int
     """The present cycle: nothing that is still to happen is earlier."""
     row: int
@@ -92,9 +91,10 @@ class Counters(NamedTuple):
     in_hand: int
     """Events that are not entered into the agenda, because they are likely to be next."""
     logged: int
+    """Rows of the log, also where they found no room."""
     answered: int
     """Answers that `finished` has not yet told."""
 
 
-STATUS = numbered(Status)
-COUNT = numbered(Counters)
+COUNT, FAULT = numbered(Counters, after=STOP), numbered(Faults)
+COUNTERS = len(STOP) + len(COUNT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.announcing import tell_incoming
 from workbench.engines.translation.bypassing import is_bypassed, is_evicted
-from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import FRESH, THERE, fail_eviction, tell_use
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.shooting_down import shoot_down_holders
@@ -79,8 +78,7 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
     if entry == NONE:
         entry = _shared_victim(run, at)
         if entry < 0:
-            state.counters[COUNT.in_shared_tlb] = 1
-            fail_eviction(run, entry, NONE, now)
+            fail_eviction(run, entry, True, NONE, now)
             return
         gone = state.tlbs.entries[entry * ROW + PAGE]
         if rules.dead_threshold:

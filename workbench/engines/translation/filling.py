@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
+from workbench.engines.kit import FINE, STOP, fail
 from workbench.engines.translation.announcing import tell_incoming
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.knowing import gained, keep_record, lost
 from workbench.engines.translation.network import send
-from workbench.engines.translation.reporting import fail, log
+from workbench.engines.translation.reporting import log
 from workbench.engines.translation.scheduling import ANSWERS, KIND
 from workbench.engines.translation.state import Run
 from workbench.policies.translation.eviction.choose import ENDLESS, choose_victim
@@ -47,6 +48,7 @@ UNUSED: Any = np.int64(0)
 FRESH: Any = np.int64(1)
 TELLS: Any = np.int64(1)
 SILENT: Any = np.int64(0)
+NO_CORE: Any = np.int64(-1)
 THERE: Any = np.int64(0)
 """The cycle from which an entry can be used: what is under way is no entry (T8)."""
 PUSHED: Any = np.int64(MESSAGES.index("push"))
@@ -68,8 +70,8 @@ def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: i
     first, ways = sets[row + FIRST], sets[row + WAYS]
     said = touched(policy.touched, TouchView(entry, at - first_set, first, ways, fresh, policy.params, policy.memory))
     if said == RAISED:
-        run.state.counters[COUNT.in_shared_tlb] = first_set > 0
-        fail(run.state.counters, STATUS.eviction_raised, now, -1, RAISED)
+        fault = FAULT.shared_eviction_raised if first_set > 0 else FAULT.eviction_raised
+        fail(run.state.counters, fault, now, NO_CORE, RAISED)
 
 
 @apart
@@ -97,7 +99,7 @@ def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
     state = run.state
     entry = _victim(run, core, at)
     if entry < 0:
-        fail_eviction(run, entry, core, now)
+        fail_eviction(run, entry, False, core, now)
         return NONE
     gone, pusher = state.tlbs.entries[entry * ROW + PAGE], state.tlbs.entries[entry * ROW + PUSHER]
     if pusher != NONE:
@@ -139,14 +141,15 @@ def _victim(run: Run, core: int, at: int) -> int:
 
 
 @apart
-def fail_eviction(run: Run, answer: int, core: int, now: int) -> None:
-    """Keep what an eviction policy did wrong."""
-    status = STATUS.no_victim
+def fail_eviction(run: Run, answer: int, shared: bool, core: int, now: int) -> None:
+    """Keep what an eviction policy did wrong, that of the shared TLB or that of the private ones."""
     if answer == RAISED:
-        status = STATUS.eviction_raised
-    if answer == ENDLESS:
-        status = STATUS.endless_eviction
-    fail(run.state.counters, status, now, core, answer)
+        fault = FAULT.shared_eviction_raised if shared else FAULT.eviction_raised
+    elif answer == ENDLESS:
+        fault = FAULT.endless_shared_eviction if shared else FAULT.endless_eviction
+    else:
+        fault = FAULT.no_shared_victim if shared else FAULT.no_victim
+    fail(run.state.counters, fault, now, core, answer)
 
 
 @apart
@@ -169,7 +172,7 @@ def _tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
     policy = run.policies.fill
     said = told(policy.told, FillNotice(core, peer, used, run.rules.cores, policy.params, policy.memory))
     if said == RAISED:
-        fail(run.state.counters, STATUS.fill_raised, now, core, RAISED)
+        fail(run.state.counters, FAULT.fill_raised, now, core, RAISED)
 
 
 @kernel
@@ -191,7 +194,7 @@ def fill_as_the_rule_says(run: Run, core: int, page: int, key: int, row: int, no
         FillView(core, rules.cores, entries, held, counted, state.pairs, state.push, policy.params, policy.memory),
     )
     if said == RAISED or said < REFUSED or said >= rules.cores:
-        fail(state.counters, STATUS.fill_raised if said == RAISED else STATUS.no_push, now, core, said)
+        fail(state.counters, FAULT.fill_raised if said == RAISED else FAULT.no_push, now, core, said)
         return
     if said == REFUSED:
         state.counters[COUNT.refused_fills] += 1
@@ -207,8 +210,8 @@ def _push(run: Run, core: int, peer: int, page: int, key: int, row: int, now: in
     """Send a copy to a peer that does not hold the page (spec 4, R21)."""
     state = run.state
     if peer < 0 or peer >= run.rules.cores or peer == core:
-        fail(state.counters, STATUS.no_push, now, core, peer)
-    elif state.counters[COUNT.status] == STATUS.fine and find(run, peer, page) == NOWHERE:
+        fail(state.counters, FAULT.no_push, now, core, peer)
+    elif state.counters[STOP.fault] == FINE and find(run, peer, page) == NOWHERE:
         send(run, KIND.copy, ANSWERS, peer, key, row, core, page, THERE, core, peer, now, now, PUSHED)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from workbench.engines.translation.bypass import check_bypass
+from workbench.engines.translation.options import TranslationOptions
 from workbench.engines.translation.page_sizes import check_sizes
 from workbench.engines.translation.walk_order import check_order
+from workbench.machine.translation_machine import TranslationMachine
 
 
-def check_options(setup: Any) -> None:
+def check_options(options: TranslationOptions, machine: TranslationMachine) -> None:
     """Refuse options that ask for what the machine has not.
 
     Raises
@@ -17,7 +17,6 @@ def check_options(setup: Any) -> None:
     InputError
         The sentence names the lever with its path.
     """
-    machine, options = setup.machine, setup.options
     check_sizes(options.page_sizes, machine)
     check_order(options.walk_order, machine)
     check_bypass(options.bypass, options.inclusive, machine)

@@ -1,4 +1,4 @@
-"""Arrays that grow between stretches of the loop: those by page, the agenda, the waiting accesses, the log."""
+"""Arrays that grow between stretches of the loop: those by page, the agenda, the waiting accesses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from workbench.engines.translation.shape import Rules
 from workbench.engines.translation.state import PARKED, State
 from workbench.errors import InputError
 from workbench.policies.translation.locate.question import Plan
-from workbench.records.translation_events import COLUMNS
 from workbench.structures import agenda
 from workbench.structures.entry_sets import NONE, OWNER, PAGE, ROW
 from workbench.structures.key_index import new_key_index, put_key
@@ -24,7 +23,6 @@ DENSE_CELLS = 1 << 21
 """Above so many cells (8 MiB) the table by page and TLB gives way to a hash table a TLB, which stays in the cache."""
 MOST_BYTES = 1 << 33
 """Of the bitmaps of directories that may be wrong: one a page and core."""
-LOG_ROWS = 1 << 16
 
 
 def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers) -> tuple[Rules, State]:
@@ -76,7 +74,7 @@ def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
 
 
 def with_room(rules: Rules, state: State) -> State:
-    """Room for what many events bring about; the log that was full is for the caller to keep."""
+    """Room for what many events bring about."""
     most, counters = int(most_events(rules.cores)), state.counters
     parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[agenda.USED])
     needed = used + int(counters[COUNT.under_way]) + most
@@ -87,7 +85,4 @@ def with_room(rules: Rules, state: State) -> State:
     if rules.keeps_answers:
         answers = 2 * (int(counters[COUNT.answered]) + 2 * parked + 64)
         state = state._replace(answers=_padded(state.answers, max(answers, state.answers.size), 0))
-    if rules.keeps_log:
-        counters[COUNT.logged] = 0
-        state = state._replace(log=np.zeros(max(LOG_ROWS, 2 * (most + parked)) * COLUMNS, np.int64))
     return state

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from workbench.compiled import apart, kernel
+from workbench.engines.kit import STOP
 from workbench.engines.translation import asking, walking
-from workbench.engines.translation import parking as of
 from workbench.engines.translation.answering import answer_arrives
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.filling import copy_arrives
 from workbench.engines.translation.issuing import go_on, issue
 from workbench.engines.translation.knowing import hear_everywhere, hear_news
@@ -17,6 +17,7 @@ from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import KIND, next_is_in_hand, take_from_hand, wake
 from workbench.engines.translation.shooting_down import shoot_down_arrives
 from workbench.engines.translation.state import PARKED, Run
+from workbench.engines.translation.under_way import WAITING
 from workbench.engines.translation.unmapping import acknowledgement_arrives, unmap
 from workbench.structures import agenda as at
 from workbench.structures.entry_sets import NONE
@@ -31,7 +32,7 @@ def let_next_happen(run: Run) -> None:
     if has_room(run):
         handle_next(run)
     else:
-        run.state.counters[COUNT.status] = STATUS.needs_room
+        run.state.counters[STOP.fault] = FAULT.needs_room
 
 
 @apart
@@ -155,8 +156,8 @@ def _issue_first_behind(run: Run, core: int, now: int) -> None:
     """Issue the first row that waits behind a core."""
     parking, place = run.state.parking, first_behind(run, core)
     here = place * PARKED
-    page, key, row = parking[here + of.PAGE], parking[here + of.KEY], parking[here + of.ORDINAL]
-    name, since, why = parking[here + of.NAME], parking[here + of.SINCE], parking[here + of.WHY]
+    page, key, row = parking[here + WAITING.page], parking[here + WAITING.key], parking[here + WAITING.ordinal]
+    name, since, why = parking[here + WAITING.name], parking[here + WAITING.since], parking[here + WAITING.why]
     unpark(run, place)
     if why == TO_UNMAP:
         unmap(run, core, page, key, row, now)

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import apart, kernel
-from workbench.engines.translation import parking as of
-from workbench.engines.translation import registers
 from workbench.engines.translation.asking import ask_near
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import UNUSED, USED, tell_push, tell_use
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.parking import FOR_PORT, FOR_REGISTER, JOINED, park, unpark
 from workbench.engines.translation.ports import port_cycle
+from workbench.engines.translation.registers import register_of, take_register
 from workbench.engines.translation.releasing import release_warp
 from workbench.engines.translation.reporting import count_served
 from workbench.engines.translation.sampling import sample_if_due
 from workbench.engines.translation.scheduling import wake
 from workbench.engines.translation.state import MISS, PARKED, Run
+from workbench.engines.translation.under_way import OF, WAITING
 from workbench.records.translation import SERVED_BY
 from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 
@@ -67,7 +67,7 @@ def _look_up(run: Run, core: int, page: int, key: int, name: int, row: int, sinc
 @apart
 def _miss(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, at: int, now: int) -> None:
     """Take a register for a miss that goes on at a cycle."""
-    miss = registers.take_register(run, core, page, key, name, row, since)
+    miss = take_register(run, core, page, key, name, row, since)
     ask_near(run, miss, now, at, now)
 
 
@@ -101,16 +101,16 @@ def use(run: Run, core: int, key: int, entry: int, now: int) -> None:
 @kernel
 def _joins(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, known: int) -> bool:
     """Return whether the core waits for a page already: then the access is answered with that miss."""
-    state, miss = run.state, registers.register_of(run, core, page)
+    state, miss = run.state, register_of(run, core, page)
     if miss == NONE:
         return False
     place, at = park(run, since, name, page, key, row, JOINED, known), miss * MISS
-    last = state.misses[at + registers.LAST_JOINED]
+    last = state.misses[at + OF.last_joined]
     if last == NONE:
-        state.misses[at + registers.JOINED] = place
+        state.misses[at + OF.joined] = place
     else:
-        state.parking[last * PARKED + of.NEXT] = place
-    state.misses[at + registers.LAST_JOINED] = place
+        state.parking[last * PARKED + WAITING.next] = place
+    state.misses[at + OF.last_joined] = place
     return True
 
 
@@ -118,8 +118,9 @@ def _joins(run: Run, core: int, page: int, key: int, name: int, row: int, since:
 def go_on(run: Run, core: int, place: int, now: int) -> None:
     """Let an access for which its core waited go on: its port is free, or a register, or its page has come."""
     parking, at = run.state.parking, place * PARKED
-    since, name, page, key = parking[at + of.SINCE], parking[at + of.NAME], parking[at + of.PAGE], parking[at + of.KEY]
-    row, why, known = parking[at + of.ORDINAL], parking[at + of.WHY], parking[at + of.KNOWN]
+    since, known, why = parking[at + WAITING.since], parking[at + WAITING.known], parking[at + WAITING.why]
+    name, page, key = parking[at + WAITING.name], parking[at + WAITING.page], parking[at + WAITING.key]
+    row = parking[at + WAITING.ordinal]
     unpark(run, place)
     if why == FOR_PORT:
         _look_up(run, core, page, key, name, row, since, now)

@@ -9,11 +9,11 @@ import numpy as np
 
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.registers import CORE, KEY, ORDINAL
 from workbench.engines.translation.reporting import ONE_MESSAGE, WAITED_COLUMN, count_messages, window
 from workbench.engines.translation.scheduling import order_of, schedule_miss
 from workbench.engines.translation.shape import CROSSBAR, MESH
 from workbench.engines.translation.state import DIRECTIONS, MISS, Run
+from workbench.engines.translation.under_way import OF
 from workbench.structures import agenda as at
 
 NO_NOTE: Any = np.int64(0)
@@ -79,7 +79,7 @@ def send_miss(
         arrival = leave + run.state.hops[sender * rules.cores + receiver] * rules.hop_cycles
         schedule_miss(run, arrival, now, kind, rank, miss)
         return
-    core, key, ordinal = misses[row + CORE], misses[row + KEY], misses[row + ORDINAL]
+    core, key, ordinal = misses[row + OF.core], misses[row + OF.key], misses[row + OF.ordinal]
     forward(run, kind, rank, core, key, ordinal, miss, NO_NOTE, NO_NOTE, sender, receiver, leave, now)
 
 

@@ -7,8 +7,9 @@ from there as if it had not been left.
 from __future__ import annotations
 
 from workbench.compiled import apart, kernel, lend
+from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.alone import serve_alone
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.hits import serve_hits
 from workbench.engines.translation.issuing import issue
@@ -35,7 +36,7 @@ def _play_in_order(run: Run) -> None:
     row, end = counters[COUNT.row], rows.cycle.size
     if end > 0:
         begin(run, rows.cycle[0])
-    while counters[COUNT.status] == STATUS.fine:
+    while counters[STOP.fault] == FINE:
         if _event_is_next(run, row, end):
             let_next_happen(run)
         elif row == end:
@@ -58,7 +59,7 @@ def _issue_rows(run: Run, row: int, end: int) -> int:
     if has_room(run):
         issue_row(run, row)
         return row + 1
-    run.state.counters[COUNT.status] = STATUS.needs_room
+    run.state.counters[STOP.fault] = FAULT.needs_room
     return row
 
 

@@ -12,10 +12,8 @@ import numpy as np
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import PARKED, Run
+from workbench.engines.translation.under_way import WAITING
 
-SINCE, NAME, PAGE, KEY, ORDINAL, NEXT, WHY, KNOWN = range(PARKED)
-"""The cycle from which its latency counts; the page of the trace, its short number, what its entry is found by; the row
-of the trace; the next that waits; what it waits for; the cycle at which its look-up is done."""
 _REASONS: Any = tuple(np.int64(reason) for reason in range(5))
 FOR_PORT, FOR_REGISTER, FOR_CORE, TO_UNMAP, JOINED = _REASONS
 NONE: Any = np.int64(-1)
@@ -26,8 +24,8 @@ def with_places(parking: np.ndarray, counters: np.ndarray, places: int) -> np.nd
     before, longer = parking.size // PARKED, np.zeros(places * PARKED, np.int64)
     longer[: parking.size] = parking
     rows = longer.reshape(-1, PARKED)
-    rows[before:, NEXT] = np.arange(before + 1, places + 1)
-    rows[-1, NEXT] = counters[COUNT.parked_free]
+    rows[before:, WAITING.next] = np.arange(before + 1, places + 1)
+    rows[-1, WAITING.next] = counters[COUNT.parked_free]
     counters[COUNT.parked_free] = before
     return longer
 
@@ -38,10 +36,11 @@ def park(run: Run, since: int, name: int, page: int, key: int, row: int, why: in
     parking, counters = run.state.parking, run.state.counters
     place = counters[COUNT.parked_free]
     at = place * PARKED
-    counters[COUNT.parked_free] = parking[at + NEXT]
+    counters[COUNT.parked_free] = parking[at + WAITING.next]
     counters[COUNT.parked] += 1
-    parking[at + SINCE], parking[at + NAME], parking[at + PAGE], parking[at + KEY] = since, name, page, key
-    parking[at + ORDINAL], parking[at + NEXT], parking[at + WHY], parking[at + KNOWN] = row, NONE, why, known
+    parking[at + WAITING.since], parking[at + WAITING.known], parking[at + WAITING.why] = since, known, why
+    parking[at + WAITING.name], parking[at + WAITING.page], parking[at + WAITING.key] = name, page, key
+    parking[at + WAITING.ordinal], parking[at + WAITING.next] = row, NONE
     return place
 
 
@@ -49,7 +48,7 @@ def park(run: Run, since: int, name: int, page: int, key: int, row: int, why: in
 def unpark(run: Run, place: int) -> None:
     """Give back the place of an access that waits no more."""
     counters = run.state.counters
-    run.state.parking[place * PARKED + NEXT] = counters[COUNT.parked_free]
+    run.state.parking[place * PARKED + WAITING.next] = counters[COUNT.parked_free]
     counters[COUNT.parked_free] = place
     counters[COUNT.parked] -= 1
 
@@ -61,7 +60,7 @@ def wait_behind(run: Run, core: int, place: int) -> None:
     if last == NONE:
         state.behind[2 * core] = place
     else:
-        state.parking[last * PARKED + NEXT] = place
+        state.parking[last * PARKED + WAITING.next] = place
     state.behind[2 * core + 1] = place
 
 
@@ -69,7 +68,7 @@ def wait_behind(run: Run, core: int, place: int) -> None:
 def first_behind(run: Run, core: int) -> int:
     """Take the first of these rows; there is one."""
     state, first = run.state, run.state.behind[2 * core]
-    state.behind[2 * core] = state.parking[first * PARKED + NEXT]
+    state.behind[2 * core] = state.parking[first * PARKED + WAITING.next]
     if state.behind[2 * core] == NONE:
         state.behind[2 * core + 1] = NONE
     return first

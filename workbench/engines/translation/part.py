@@ -12,7 +12,9 @@ import numpy as np
 
 from workbench.compiled import apart, kernel, lend
 from workbench.engines.engine import Setup
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.kit import FINE, STOP, Attempt
+from workbench.engines.translation.counters import COUNT, FAULT
+from workbench.engines.translation.engine import Translation
 from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.open_loop import begin, issue_row
 from workbench.engines.translation.playing import Play
@@ -58,7 +60,8 @@ def new_part(setup: Setup, seed: int) -> Play:
     >>> finished(state)
     [(0, 418)]
     """
-    return Play.part(setup, seed)
+    engine = Translation()
+    return Play(engine.read(engine.given(setup, seed)), Attempt({"logged": 0}, events=False, checked=False), part=True)
 
 
 def next_event(state: Play) -> tuple[int, int]:
@@ -132,7 +135,7 @@ def _advance(run: Run, cycle: int, order: int) -> None:
 @apart
 def _advance_to(run: Run, cycle: int, order: int) -> None:
     counters = run.state.counters
-    while counters[COUNT.status] == STATUS.fine and event_precedes(run, cycle, order):
+    while counters[STOP.fault] == FINE and event_precedes(run, cycle, order):
         let_next_happen(run)
 
 
@@ -147,8 +150,8 @@ def _ask_of(run: Run) -> None:
     counters, cycle = run.state.counters, run.rows.cycle[0]
     begin(run, cycle)
     _advance_to(run, cycle, order_of(ISSUES, to_int64(run.rows.core[0])))
-    if counters[COUNT.status] == STATUS.fine and not has_room(run):
-        counters[COUNT.status] = STATUS.needs_room
-    if counters[COUNT.status] == STATUS.fine:
+    if counters[STOP.fault] == FINE and not has_room(run):
+        counters[STOP.fault] = FAULT.needs_room
+    if counters[STOP.fault] == FINE:
         counters[COUNT.last_start] = cycle
         issue_row(run, 0)

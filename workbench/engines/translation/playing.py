@@ -4,43 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
-from workbench.engines.engine import Setup
-from workbench.engines.translation.broken import broken
+from workbench.engines.kit import FINE, STOP, Attempt, Stop, policy_error, stop_of
 from workbench.engines.translation.closed_loop import play_warps
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.growing import with_pages, with_room
 from workbench.engines.translation.open_loop import play_in_order
 from workbench.engines.translation.prepare import new_state, policies_of, rules_of, with_shortcuts
 from workbench.engines.translation.sampling import last_sample
 from workbench.engines.translation.shape import Policies, Rows, Rules
+from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import Run, State
 from workbench.engines.translation.trace import PIECE, Trace, left_over, no_rows, together
-from workbench.records.translation_events import ACCESS, COLUMNS
-from workbench.streams import Streams
 
 
 class Play:
-    """The state of one run, and its trace."""
+    """The state of one run, and its trace; of a part somebody else asks for the accesses, one by one."""
 
-    def __init__(
-        self, setup: Setup, streams: Streams, events: bool = False, checked: bool = False, part: bool = False
-    ) -> None:
-        self.setup, self.trace = setup, Trace(setup, streams)
-        self.rules: Rules = rules_of(setup, events)
+    def __init__(self, run: Reading, attempt: Attempt, part: bool = False) -> None:
+        self.given, self.trace = run.given, Trace(run.given)
+        rules = rules_of(run, attempt.events)
         if part:
-            self.rules = self.rules._replace(keeps_answers=1, warps=0, gap_cycles=0)
-        self.policies: Policies = policies_of(setup, self.rules, streams, checked)
-        self.rules = with_shortcuts(self.rules, setup)
-        self.state: State = new_state(self.rules, self.policies.plan)
-        self.logs: list[np.ndarray] = []
+            rules = rules._replace(keeps_answers=1, warps=0, gap_cycles=0)
+        self.policies: Policies = policies_of(run, rules, attempt.checked)
+        self.rules: Rules = with_shortcuts(rules, run)
+        self.state: State = new_state(self.rules, run.plan, attempt.room["logged"])
         self._make_room()
-
-    @classmethod
-    def part(cls, setup: Setup, seed: int) -> Play:
-        """Return the state of a hierarchy whose accesses somebody else asks for, one by one."""
-        return cls(setup, Streams(seed), part=True)
 
     def to_the_end(self) -> None:
         """Serve every row.
@@ -104,26 +92,27 @@ class Play:
     def play(self, stretch: Callable[[], None]) -> None:
         """Play a stretch again and again until it does not end for want of room."""
         stretch()
-        while self._after_a_stretch() == STATUS.needs_room:
+        while self._after_a_stretch() == FAULT.needs_room:
+            self._make_room()
             stretch()
 
     def _after_a_stretch(self) -> int:
-        status = int(self.state.counters[COUNT.status])
-        if status not in (STATUS.fine, STATUS.needs_room, STATUS.needs_rows):
-            raise broken(self.setup, self.state)
-        self.state.counters[COUNT.status] = STATUS.fine
-        if status == STATUS.needs_room:
-            self._make_room()
-        return status
+        counters = self.state.counters
+        stop = stop_of(counters)
+        if stop.fault not in _PAUSES:
+            raise policy_error(FAULT, self.given.slots, stop, words(stop))
+        counters[STOP.fault] = FINE
+        return stop.fault
 
     def _make_room(self) -> None:
-        if self.rules.keeps_log:
-            kept = self.state.log[: self.state.counters[COUNT.logged] * COLUMNS].reshape(-1, COLUMNS)
-            self.logs.append(self._with_pages(kept.copy()))
         self.state = with_room(self.rules, self.state)
 
-    def _with_pages(self, log: np.ndarray) -> np.ndarray:
-        """The log with the trace's pages in place of short numbers: of an entry that covers several, the first."""
-        short = log[:, 1] != ACCESS
-        log[short, 3] = self.trace.tags.first_pages(self.trace.numbers.pages[log[short, 3]])
-        return log
+
+_PAUSES = (FINE, FAULT.needs_rows, FAULT.needs_room)
+"""Ends of a stretch after which the run goes on."""
+
+
+def words(stop: Stop) -> dict[str, str]:
+    """Return where a run stopped: its cycle, and its core where it is of one."""
+    whose = "" if stop.row < 0 else f", core {stop.row}"
+    return {"where": f"at cycle {stop.cycle}{whose}"}

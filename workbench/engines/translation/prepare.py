@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from workbench.engines.engine import Setup
 from workbench.engines.kit import made
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.network import hop_table, mesh_columns
 from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import CROSSBAR, MESH, RING_NETWORK, Policies, Rules
+from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import DIRECTIONS, KINDS_OF_MESSAGE, KINDS_OF_SERVICE, MISS, State
 from workbench.engines.translation.tags import packed_savings
+from workbench.policies.policy import Policy
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.fill import DemandAlways
 from workbench.policies.translation.locate.question import (
@@ -28,7 +27,6 @@ from workbench.policies.translation.locate.question import (
 )
 from workbench.policies.translation.peer import Nearest
 from workbench.policies.translation.remote_fill import Always
-from workbench.streams import Streams
 from workbench.structures.agenda import new_agenda
 from workbench.structures.entry_sets import new_entry_sets
 from workbench.structures.key_index import new_key_index
@@ -38,22 +36,13 @@ LONG_AGO = -(1 << 62)
 NETWORKS = {"mesh": MESH, "ring": RING_NETWORK, "crossbar": CROSSBAR}
 
 
-def plan_of(setup: Setup) -> Plan:
-    """Who is asked before the shared TLB, as numbers."""
-    locate: Any = setup.policies["locate"]
-    plan: Plan = locate.plan(setup.machine.private_entries)
-    return plan
-
-
-def rules_of(setup: Setup, events: bool) -> Rules:
+def rules_of(run: Reading, events: bool) -> Rules:
     """The machine and the levers as whole numbers."""
-    machine, options, policies = setup.machine, setup.options, setup.policies
-    given: Any = options
-    plan, chosen = plan_of(setup), [policies[slot] for slot in ("fill", "remote_fill")]
+    (slots, options, machine, *_), plan = run
     directory = plan.kind == DIRECTORY
     clusters = -(-machine.cores // plan.cluster_cores) if plan.kind == CLUSTER else 0
     knows_holders = plan.kind == CENTRAL or (directory and plan.update == INSTANT)
-    software, predicted = given.walks_by.software(), given.bypass.prediction()
+    software, predicted = options.walks_by.software(), options.bypass.prediction()
     return Rules(
         cores=machine.cores,
         words=-(-machine.cores // 64),
@@ -76,9 +65,9 @@ def rules_of(setup: Setup, events: bool) -> Rules:
         level_cycles=machine.level_cycles,
         levels_saved=packed_savings(machine, options),
         walk_cache=machine.walk_cache_entries,
-        merges=int(given.merge_walks),
-        batch_level=given.walk_order.batch()[0],
-        batch_most=given.walk_order.batch()[1],
+        merges=int(options.merge_walks),
+        batch_level=options.walk_order.batch()[0],
+        batch_most=options.walk_order.batch()[1],
         software_walks=software.walks,
         software_start=software.start_cycles,
         software_level=software.level_cycles,
@@ -92,13 +81,13 @@ def rules_of(setup: Setup, events: bool) -> Rules:
         hop_cycles=machine.hop_cycles,
         link_cycles=machine.link_cycles,
         farthest=int(hop_table(NETWORKS[machine.network], machine.cores).max()) * machine.hop_cycles,
-        news_rides=int(given.news == "links"),
-        warps=given.cores_issue.warps(),
-        gap_cycles=given.cores_issue.gap_cycles(),
-        inclusive=int(given.inclusive),
-        targeted=int(given.shootdown == "targeted" and knows_holders),
-        sample_accesses=given.sample_accesses,
-        counts=int(directory and (plan.scope == OWN_PLUS_AFFINE or any(_counts(policy) for policy in chosen))),
+        news_rides=int(options.news == "links"),
+        warps=options.cores_issue.warps(),
+        gap_cycles=options.cores_issue.gap_cycles(),
+        inclusive=int(options.inclusive),
+        targeted=int(options.shootdown == "targeted" and knows_holders),
+        sample_accesses=options.sample_accesses,
+        counts=int(directory and (plan.scope == OWN_PLUS_AFFINE or slots.fill.counts() or slots.remote_fill.counts())),
         beliefs=int(directory and plan.update != INSTANT),
         finite=int(directory and plan.quota >= 0),
         dense=1,
@@ -115,44 +104,39 @@ def rules_of(setup: Setup, events: bool) -> Rules:
     )
 
 
-def _counts(policy: Any) -> bool:
-    return bool(policy.counts())
-
-
 def _sets(entries: int, ways: int) -> int:
     return entries // ways if ways else 1
 
 
-def policies_of(setup: Setup, rules: Rules, streams: Streams, checked: bool) -> Policies:
+def policies_of(run: Reading, rules: Rules, checked: bool) -> Policies:
     """The policies for one run, each with a random stream of its own."""
-    found: Any = setup.policies
-    cores, seed = rules.cores, streams.integer
+    slots, cores, seed = run.given.slots, rules.cores, run.given.streams.integer
     private_ways = rules.private_entries // rules.private_sets
     shared_ways = rules.shared_entries // rules.shared_sets
     return Policies(
-        plan_of(setup),
-        found["peer"].ready(cores, seed("peer"), checked),
-        found["fill"].ready(cores, seed("fill"), checked),
-        found["remote_fill"].ready(cores, seed("remote_fill"), checked),
-        found["eviction"].ready(cores * rules.private_sets, private_ways, seed("eviction"), checked),
-        found["shared_eviction"].ready(rules.shared_sets, max(shared_ways, 1), seed("shared_eviction"), checked),
+        run.plan,
+        slots.peer.ready(cores, seed("peer"), checked),
+        slots.fill.ready(cores, seed("fill"), checked),
+        slots.remote_fill.ready(cores, seed("remote_fill"), checked),
+        slots.eviction.ready(cores * rules.private_sets, private_ways, seed("eviction"), checked),
+        slots.shared_eviction.ready(rules.shared_sets, max(shared_ways, 1), seed("shared_eviction"), checked),
     )
 
 
-def with_shortcuts(rules: Rules, setup: Setup) -> Rules:
+def with_shortcuts(rules: Rules, run: Reading) -> Rules:
     """Say which ways of an access are plain enough for a stretch of their own, and whom nobody need ask."""
-    eviction: Any = setup.policies["eviction"]
+    slots, eviction = run.given.slots, run.given.slots.eviction
     hits = not (rules.keeps_log or rules.private_ports or rules.warps or eviction.base_policy().touched)
-    behind = rules.shared_entries or rules.walk_cache or plan_of(setup).kind != NO_DIRECTORY
-    oldest, fills = _is_plain(eviction, LRU), _is_plain(setup.policies["fill"], DemandAlways)
+    behind = rules.shared_entries or rules.walk_cache or run.plan.kind != NO_DIRECTORY
+    oldest, fills = _is_plain(eviction, LRU), _is_plain(slots.fill, DemandAlways)
     return rules._replace(
         plain_hits=int(hits),
         evicts_oldest=int(oldest),
-        shared_evicts_oldest=int(_is_plain(setup.policies["shared_eviction"], LRU)),
-        asks_nearest=int(_is_plain(setup.policies["peer"], Nearest) and not rules.keeps_answers),
-        reads_ahead=int(_reads_ahead(rules, plan_of(setup))),
+        shared_evicts_oldest=int(_is_plain(slots.shared_eviction, LRU)),
+        asks_nearest=int(_is_plain(slots.peer, Nearest) and not rules.keeps_answers),
+        reads_ahead=int(_reads_ahead(rules, run.plan)),
         fills_always=int(fills),
-        keeps_always=int(_is_plain(setup.policies["remote_fill"], Always)),
+        keeps_always=int(_is_plain(slots.remote_fill, Always)),
         plain_misses=int(hits and oldest and fills and not behind and not rules.levels_saved and rules.walkers),
     )
 
@@ -162,12 +146,12 @@ def _reads_ahead(rules: Rules, plan: Plan) -> bool:
     return plan.kind == DIRECTORY and plan.look_up_cycles > 0 and not (rules.finite or rules.keeps_answers)
 
 
-def _is_plain(policy: Any, cls: Any) -> bool:
+def _is_plain(policy: Policy, cls: type[Policy]) -> bool:
     """Return whether a policy answers as one of the workbench's own classes does."""
     return type(policy) is cls
 
 
-def new_state(rules: Rules, plan: Plan) -> State:
+def new_state(rules: Rules, plan: Plan, logged: int) -> State:
     """Empty TLBs; the arrays by page have no room yet."""
     cores = rules.cores
     ways, owners = _all_ways(rules, plan)
@@ -175,7 +159,7 @@ def new_state(rules: Rules, plan: Plan) -> State:
     upper = np.array([rules.walk_cache])
     state = made(
         State,
-        {**_sizes(rules), "entries_watched": int(ways.sum()) if rules.dead_threshold else 0},
+        {**_sizes(rules), "logged": logged, "entries_watched": int(ways.sum()) if rules.dead_threshold else 0},
         tlbs=new_entry_sets(ways, owners),
         places=new_key_index(np.zeros(rules.tlbs, np.int64)),
         records=new_entry_sets(np.full(cores, quota), np.arange(cores)),
@@ -197,7 +181,6 @@ def new_state(rules: Rules, plan: Plan) -> State:
 def _sizes(rules: Rules) -> dict[str, int]:
     """The lengths of the axes of a state's arrays."""
     return {
-        "counters": len(COUNT),
         "cores": rules.cores,
         "words": rules.words,
         "banks": rules.banks,

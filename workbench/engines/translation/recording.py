@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.playing import Play
 from workbench.engines.translation.shape import Rules
 from workbench.engines.translation.state import COLUMNS_OVER_TIME, KINDS_OF_SERVICE, STEPS_AN_OCTAVE
+from workbench.engines.translation.trace import Trace
 from workbench.records.translation import EXACT_LATENCIES, TranslationRecord
-from workbench.records.translation_events import COLUMNS
+from workbench.records.translation_events import ACCESS
 
 _TOTALS = {
     "first_cycle": COUNT.first_cycle,
@@ -46,8 +45,7 @@ _TOTALS = {
 def record_of(play: Play) -> TranslationRecord:
     """The record of a run that is over."""
     state, rules = play.state, play.rules
-    machine: Any = play.setup.machine
-    options: Any = play.setup.options
+    machine, options = play.given.machine, play.given.options
     total: dict[str, int] = {name: int(state.counters[k]) for name, k in _TOTALS.items()}
     bins = np.flatnonzero(state.latency)
     return TranslationRecord(
@@ -66,7 +64,7 @@ def record_of(play: Play) -> TranslationRecord:
         over_time=_until_the_last(state.over_time.reshape(-1, COLUMNS_OVER_TIME)),
         degrees=state.degrees,
         pairs=state.pair_sums.reshape(rules.cores, rules.cores),
-        log=np.concatenate(play.logs) if play.logs else np.zeros((0, COLUMNS), np.int64),
+        log=_with_pages(state.log, play.trace),
         walkers=rules.walkers + rules.cores * rules.software_walks,
         walk_cycles=_walk_cycles(rules, state.counters),
         **total,
@@ -90,3 +88,10 @@ def _until_the_last(windows: np.ndarray) -> np.ndarray:
     """The windows until the last one in which something happened."""
     used = np.flatnonzero(windows.any(axis=1))
     return windows[: used[-1] + 1 if used.size else 0]
+
+
+def _with_pages(log: np.ndarray, trace: Trace) -> np.ndarray:
+    """The log with the trace's pages in place of short numbers: of an entry that covers several, the first."""
+    short = log[:, 1] != ACCESS
+    log[short, 3] = trace.tags.first_pages(trace.numbers.pages[log[short, 3]])
+    return log

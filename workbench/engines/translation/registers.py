@@ -9,18 +9,8 @@ import numpy as np
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import MISS, Run
+from workbench.engines.translation.under_way import OF
 
-(
-    CORE, PAGE, KEY, ORDINAL, NAME, SINCE, PLACE, DEAD, TRIES, IN_SHARED, SOURCE, QUEUED, WALK_DEAD, HOLDERS, PEER,
-    JOINED, LAST_JOINED, NEXT, LAST, BEHIND, BATCH,
-) = range(MISS)  # fmt: skip
-"""Of a miss: its core, page (short number), what its entry is found by, the row and the page of the trace, the cycle
-from which its latency counts, its place among its core's registers. What begins at 0: whether the page was unmapped
-since; peers asked; whether the shared TLB held the page when the directory was read; who answers; when it came to the
-walkers; whether its walk fills nothing; how many holders are left to ask. What begins at none: the peer that is asked;
-the first and the last access that joined it; the next and (of one that opened a walk) the last that waits for the same
-walk; the next in the queue of walks or before it. Written when its walk starts: its number in
-its batch, 0 = in software."""
 NONE: Any = np.int64(-1)
 NO_PEER: Any = np.int64(-1)
 
@@ -34,12 +24,12 @@ def take_register(run: Run, core: int, page: int, key: int, name: int, row: int,
     state.in_use[core] += 1
     state.counters[COUNT.under_way] += 1
     at, misses = miss * MISS, state.misses
-    misses[at + CORE], misses[at + PAGE], misses[at + KEY], misses[at + ORDINAL] = core, page, key, row
-    misses[at + NAME], misses[at + SINCE], misses[at + PLACE] = name, since, place
-    misses[at + DEAD], misses[at + TRIES], misses[at + IN_SHARED], misses[at + SOURCE] = 0, 0, 0, 0
-    misses[at + QUEUED], misses[at + WALK_DEAD], misses[at + HOLDERS] = 0, 0, 0
-    misses[at + PEER], misses[at + JOINED], misses[at + LAST_JOINED] = NO_PEER, NONE, NONE
-    misses[at + NEXT], misses[at + LAST], misses[at + BEHIND] = NONE, NONE, NONE
+    misses[at + OF.core], misses[at + OF.page], misses[at + OF.key], misses[at + OF.ordinal] = core, page, key, row
+    misses[at + OF.name], misses[at + OF.since], misses[at + OF.place] = name, since, place
+    misses[at + OF.dead], misses[at + OF.tries], misses[at + OF.in_shared], misses[at + OF.source] = 0, 0, 0, 0
+    misses[at + OF.queued], misses[at + OF.walk_dead], misses[at + OF.holders] = 0, 0, 0
+    misses[at + OF.peer], misses[at + OF.joined], misses[at + OF.last_joined] = NO_PEER, NONE, NONE
+    misses[at + OF.next], misses[at + OF.last], misses[at + OF.behind] = NONE, NONE, NONE
     return miss
 
 
@@ -47,13 +37,13 @@ def take_register(run: Run, core: int, page: int, key: int, name: int, row: int,
 def free_register(run: Run, miss: int) -> None:
     """Give back the register of a miss that is answered."""
     state = run.state
-    core, place = state.misses[miss * MISS + CORE], state.misses[miss * MISS + PLACE]
+    core, place = state.misses[miss * MISS + OF.core], state.misses[miss * MISS + OF.place]
     state.in_use[core] -= 1
     state.counters[COUNT.under_way] -= 1
     last = core * run.rules.mshrs + state.in_use[core]
     moved = state.active[last]
     state.active[place], state.active[last] = moved, miss
-    state.misses[moved * MISS + PLACE] = place
+    state.misses[moved * MISS + OF.place] = place
 
 
 @kernel
@@ -62,7 +52,7 @@ def register_of(run: Run, core: int, page: int) -> int:
     state, first = run.state, core * run.rules.mshrs
     for place in range(first, first + state.in_use[core]):
         miss = state.active[place]
-        if state.misses[miss * MISS + PAGE] == page and not state.misses[miss * MISS + DEAD]:
+        if state.misses[miss * MISS + OF.page] == page and not state.misses[miss * MISS + OF.dead]:
             return miss
     return NONE
 
@@ -75,5 +65,5 @@ def kill_misses(run: Run, page: int) -> None:
         first = core * rules.mshrs
         for place in range(first, first + state.in_use[core]):
             at = state.active[place] * MISS
-            if state.misses[at + PAGE] == page:
-                state.misses[at + DEAD] = 1
+            if state.misses[at + OF.page] == page:
+                state.misses[at + OF.dead] = 1

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import apart, kernel, leading_zeros
-from workbench.engines.translation.counters import COUNT, STATUS
+from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import (
     COLUMNS_OVER_TIME,
     KINDS_OF_SERVICE,
@@ -16,19 +16,11 @@ from workbench.engines.translation.state import (
     Run,
 )
 from workbench.records.translation import EXACT_LATENCIES, OVER_TIME
-from workbench.records.translation_events import ACCESS, COLUMNS
+from workbench.records.translation_events import ACCESS
 
 _ACCESS: Any = np.int64(ACCESS)
 ONE_MESSAGE: Any = np.int64(1)
 SENT_COLUMN, WAITED_COLUMN = OVER_TIME.index("messages"), OVER_TIME.index("noc_queue_cycles")
-
-
-@kernel
-def fail(counters: np.ndarray, status: int, cycle: int, core: int, answer: int) -> None:
-    """Keep the first thing that went wrong; what follows from it is not news."""
-    if counters[COUNT.status] == STATUS.fine:
-        counters[COUNT.status], counters[COUNT.at_cycle] = status, cycle
-        counters[COUNT.at_core], counters[COUNT.answer] = core, answer
 
 
 @kernel
@@ -40,9 +32,10 @@ def log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer
 
 @apart
 def _log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer: int, latency: int) -> None:
-    row, at = run.state.log, run.state.counters[COUNT.logged] * COLUMNS
-    row[at], row[at + 1], row[at + 2], row[at + 3] = cycle, kind, core, page
-    row[at + 4], row[at + 5], row[at + 6] = source, peer, latency
+    rows, row = run.state.log, run.state.counters[COUNT.logged]
+    if row < rows.shape[0]:
+        rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3] = cycle, kind, core, page
+        rows[row, 4], rows[row, 5], rows[row, 6] = source, peer, latency
     run.state.counters[COUNT.logged] += 1
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from workbench.compiled import kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import PARKED, Run
-from workbench.records.translation_events import COLUMNS
 from workbench.structures import agenda as at
 
 
 @kernel
 def most_events(cores: int) -> int:
-    """Return how many events, and rows of the log, one event can bring about at most, those of waiting misses aside."""
+    """Return how many events one event can bring about at most, those of waiting misses aside."""
     return 8 * cores + 16
 
 
@@ -24,7 +23,5 @@ def has_room(run: Run) -> bool:
         return False
     if (counters[COUNT.parked] + 2) * PARKED > state.parking.size:
         return False
-    answers = counters[COUNT.parked] + 2
-    if run.rules.keeps_answers and (counters[COUNT.answered] + answers) * 2 > state.answers.size:
-        return False
-    return not run.rules.keeps_log or (counters[COUNT.logged] + most + answers) * COLUMNS <= state.log.size
+    answers = counters[COUNT.answered] + counters[COUNT.parked] + 2
+    return not run.rules.keeps_answers or answers * 2 <= state.answers.size

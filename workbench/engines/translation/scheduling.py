@@ -9,8 +9,8 @@ import numpy as np
 from workbench.compiled import apart, kernel
 from workbench.engines.kit import numbered
 from workbench.engines.translation.counters import COUNT
-from workbench.engines.translation.registers import CORE, KEY, ORDINAL
 from workbench.engines.translation.state import HAND, MISS, Run
+from workbench.engines.translation.under_way import OF
 from workbench.structures import agenda as at
 
 _RANKS: Any = tuple(np.int64(rank) for rank in range(5))
@@ -78,7 +78,7 @@ def schedule(run: Run, cycle: int, now: int, kind: int, rank: int, core: int, ke
 def schedule_miss(run: Run, cycle: int, now: int, kind: int, rank: int, miss: int) -> None:
     """Let an event of a miss come: kept in hand, where there is room, as it is likely to be among the next."""
     state = run.state
-    order, held = order_of(rank, state.misses[miss * MISS + CORE]), state.counters[COUNT.in_hand]
+    order, held = order_of(rank, state.misses[miss * MISS + OF.core]), state.counters[COUNT.in_hand]
     if held == HAND or cycle >= FAR:
         _enter_miss(run, cycle, now, kind, order, miss)
         return
@@ -96,9 +96,9 @@ def _follows(run: Run, moment: int, miss: int, other: int, what: int) -> bool:
     if moment != other:
         return bool(moment > other)
     misses, one, two = run.state.misses, miss * MISS, (what >> KIND_BITS) * MISS
-    if misses[one + KEY] != misses[two + KEY]:
-        return bool(misses[one + KEY] > misses[two + KEY])
-    return bool(misses[one + ORDINAL] > misses[two + ORDINAL])
+    if misses[one + OF.key] != misses[two + OF.key]:
+        return bool(misses[one + OF.key] > misses[two + OF.key])
+    return bool(misses[one + OF.ordinal] > misses[two + OF.ordinal])
 
 
 @apart
@@ -108,7 +108,7 @@ def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int
     place = at.take_place(agenda)
     events, here = agenda.events, place * at.EVENT
     events[here + at.CYCLE], events[here + at.ORDER] = cycle, order
-    events[here + at.KEY], events[here + at.BY_ROW] = run.state.misses[row + KEY], run.state.misses[row + ORDINAL]
+    events[here + at.KEY], events[here + at.BY_ROW] = run.state.misses[row + OF.key], run.state.misses[row + OF.ordinal]
     events[here + at.WHAT], events[here + at.SUBJECT] = kind, miss
     events[here + at.HERE], events[here + at.GOAL] = NOBODY, NOBODY
     at.enter(agenda, place, now)

@@ -7,8 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.kit import column
+from workbench.engines.kit import log as log_of
+from workbench.engines.translation.counters import COUNTERS
 from workbench.engines.translation.shape import Policies, Rows, Rules
+from workbench.engines.translation.under_way import OF, WAITING
 from workbench.records.translation import EXACT_LATENCIES, MESSAGES, OVER_TIME, SERVED_BY
+from workbench.records.translation_events import COLUMNS
 from workbench.structures.agenda import Agenda
 from workbench.structures.entry_sets import EntrySets
 from workbench.structures.key_index import KeyIndex
@@ -22,10 +26,8 @@ KINDS_OF_SERVICE, KINDS_OF_MESSAGE, COLUMNS_OVER_TIME = len(SERVED_BY), len(MESS
 DIRECTIONS = 4
 """Links that leave a router; a ring uses two of them, a crossbar one, which enters the core."""
 
-PARKED = 8
-"""Numbers of a waiting access."""
-MISS = 21
-"""Numbers of a miss under way."""
+PARKED, MISS = len(WAITING), len(OF)
+"""Numbers of a waiting access, and of a miss under way."""
 HAND = 24
 """Events of misses that wait outside the agenda at most."""
 
@@ -50,7 +52,7 @@ class State(NamedTuple):
     """Where warps wait: when each core issues its next row."""
     active: np.ndarray
     """int64[registers], the miss registers of each core: those in use first."""
-    counters: np.ndarray = column(np.int64, "counters")
+    counters: np.ndarray = column(np.int64, COUNTERS)
     """Named by `counters.COUNT`."""
     key_of: np.ndarray = column(np.int64, 0)
     """int64[pages], what the entry of each short number is found by."""
@@ -127,8 +129,7 @@ class State(NamedTuple):
     """1 where a look-up has found an entry of the shared TLB; by entries of all TLBs."""
     software_free: np.ndarray = column(np.int64, "cores")
     """Walks that each core may begin in software."""
-    log: np.ndarray = column(np.int64, 0)
-    """int64[rows * 7]."""
+    log: np.ndarray = log_of("logged", COLUMNS)
     answers: np.ndarray = column(np.int64, 0)
     """int64[room * 2]: the row and the cycle of each answer, where somebody asks for them."""
 

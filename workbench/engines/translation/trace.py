@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.engines.engine import Setup
 from workbench.engines.translation.closed_loop import link_rows
 from workbench.engines.translation.ordering import by_cycle_and_core, first_bad_row, is_in_order
 from workbench.engines.translation.releasing import UNKNOWN
 from workbench.engines.translation.shape import Rows
+from workbench.engines.translation.slots import Case
 from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
-from workbench.streams import Streams
 from workbench.structures.page_numbers import PageNumbers, new_page_numbers, number_pages, with_room
 from workbench.workloads.accesses import Accesses
 
@@ -27,10 +26,9 @@ _NO_NUMBERS = np.zeros(0, np.int64)
 class Trace:
     """The rows of a workload in pieces, whichever way the workload cuts them."""
 
-    def __init__(self, setup: Setup, streams: Streams) -> None:
-        self._machine: Any = setup.machine
-        self.tags = Tags(setup.machine, setup.options)
-        self._workload, self._streams = setup.workload, streams
+    def __init__(self, case: Case) -> None:
+        self._machine, self.tags = case.machine, Tags(case.machine, case.options)
+        self._workload, self._streams = case.setup.workload, case.streams
         self._rows_before, self._cycle = 0, -(1 << 62)
         self.numbers: PageNumbers = new_page_numbers(1024)
 

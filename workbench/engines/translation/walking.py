@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import apart, kernel
-from workbench.engines.translation import registers as of
 from workbench.engines.translation.bypassing import is_missed
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import fill_shared, first_shared_set, shared_set
@@ -18,6 +17,7 @@ from workbench.engines.translation.reporting import window
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, schedule_miss
 from workbench.engines.translation.shape import LEVEL_BITS, to_int64
 from workbench.engines.translation.state import MISS, Run
+from workbench.engines.translation.under_way import OF
 from workbench.engines.translation.walk_queue import first_like, levels_saved, link_last, take_from_queue
 from workbench.records.translation import OVER_TIME, SERVED_BY
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
@@ -38,7 +38,7 @@ def request_at_shared(run: Run, miss: int, now: int) -> None:
     """Let a request at the shared TLB wait for a port of its bank."""
     rules, state = run.rules, run.state
     state.counters[COUNT.shared_accesses] += 1
-    bank = state.misses[miss * MISS + of.KEY] & (rules.banks - 1)
+    bank = state.misses[miss * MISS + OF.key] & (rules.banks - 1)
     start = port_cycle(state.banks, bank, rules.bank_ports, now)
     if start > now:
         schedule_miss(run, start, now, KIND.shared_port, REQUESTS, miss)
@@ -58,17 +58,17 @@ def shared_looks_up(run: Run, miss: int, now: int) -> None:
 def _shared_answers(run: Run, miss: int, at: int, now: int) -> bool:
     """Return whether the shared TLB holds the page of a miss, which it then answers at a cycle."""
     state, row = run.state, miss * MISS
-    entry = find(run, run.rules.tlbs - 1, state.misses[row + of.PAGE])
+    entry = find(run, run.rules.tlbs - 1, state.misses[row + OF.page])
     if entry == NOWHERE:
         if run.rules.dead_threshold:
-            is_missed(run, state.misses[row + of.KEY])
+            is_missed(run, state.misses[row + OF.key])
         return False
     if run.rules.dead_threshold:
         state.entry_used[entry] = 1
-    at_set = shared_set(run, state.misses[row + of.KEY])
+    at_set = shared_set(run, state.misses[row + OF.key])
     touch(state.tlbs, at_set, entry)
     tell_use(run, run.policies.shared_eviction, entry, at_set, first_shared_set(run), UNUSED, now)
-    state.misses[row + of.SOURCE] = SHARED
+    state.misses[row + OF.source] = SHARED
     schedule_miss(run, at, now, KIND.answer, ANSWERS, miss)
     return True
 
@@ -78,7 +78,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
     """Let a request join the walk of its page, take a free walker, wait in the queue, or for a place in it (T5, T6)."""
     state = run.state
     counters = state.counters
-    state.misses[miss * MISS + of.QUEUED] = now
+    state.misses[miss * MISS + OF.queued] = now
     if _joins(run, miss):
         return
     if counters[COUNT.walkers_free] > 0:
@@ -98,13 +98,13 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
 def _joins(run: Run, miss: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
-    opener = to_int64(state.walking[state.misses[row + of.PAGE]])
+    opener = to_int64(state.walking[state.misses[row + OF.page]])
     if opener == NONE:
         return False
     at = opener * MISS
-    last = state.misses[at + of.LAST]
-    state.misses[(opener if last == NONE else last) * MISS + of.NEXT] = miss
-    state.misses[at + of.LAST] = miss
+    last = state.misses[at + OF.last]
+    state.misses[(opener if last == NONE else last) * MISS + OF.next] = miss
+    state.misses[at + OF.last] = miss
     state.counters[COUNT.walks_joined] += 1
     return True
 
@@ -122,17 +122,17 @@ def _enter_queue(run: Run, miss: int) -> None:
 def _note_walk(run: Run, miss: int) -> None:
     """Note that a request has a walk that waits or is under way, for others to join; where they do not, for itself."""
     if run.rules.merges:
-        run.state.walking[run.state.misses[miss * MISS + of.PAGE]] = np.int32(miss)
+        run.state.walking[run.state.misses[miss * MISS + OF.page]] = np.int32(miss)
     else:
-        run.state.misses[miss * MISS + of.LAST] = miss
+        run.state.misses[miss * MISS + OF.last] = miss
 
 
 @apart
 def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
     """Walk for a request, and whoever joins it; `number` is that of its batch, or `IN_SOFTWARE`."""
     rules, state, row = run.rules, run.state, miss * MISS
-    counters, levels = state.counters, _levels_to_read(run, state.misses[row + of.KEY], state.misses[row + of.NAME])
-    waited = now - state.misses[row + of.QUEUED]
+    counters, levels = state.counters, _levels_to_read(run, state.misses[row + OF.key], state.misses[row + OF.name])
+    waited = now - state.misses[row + OF.queued]
     if number > FIRST_OF_BATCH:
         levels = min(levels, rules.batch_level)
     counters[COUNT.walks] += 1
@@ -140,8 +140,8 @@ def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
     counters[COUNT.walk_queued] += waited
     _count_wait(run, miss, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
-    state.misses[row + of.BATCH] = number
-    if not state.misses[row + of.WALK_DEAD]:
+    state.misses[row + OF.batch] = number
+    if not state.misses[row + OF.walk_dead]:
         _note_walk(run, miss)
     ends = now + levels * rules.level_cycles
     if number == IN_SOFTWARE:
@@ -156,22 +156,22 @@ def _count_wait(run: Run, miss: int, now: int) -> None:
     """Count what each request that a walk serves has waited for its start; who joins it later waits for none of it."""
     misses = run.state.misses
     while miss != NONE:
-        run.state.counters[COUNT.queued_latency] += now - misses[miss * MISS + of.QUEUED]
-        miss = misses[miss * MISS + of.NEXT]
+        run.state.counters[COUNT.queued_latency] += now - misses[miss * MISS + OF.queued]
+        miss = misses[miss * MISS + OF.next]
 
 
 @apart
 def walk_ends(run: Run, miss: int, now: int) -> None:
     """Make the shared entry, answer all that joined, and let whoever walked take the next walk (T6, T7)."""
     state, row = run.state, miss * MISS
-    page, key = state.misses[row + of.PAGE], state.misses[row + of.KEY]
-    if not state.misses[row + of.WALK_DEAD]:
+    page, key = state.misses[row + OF.page], state.misses[row + OF.key]
+    if not state.misses[row + OF.walk_dead]:
         state.walking[page] = NO_WALK
-        fill_shared(run, page, key, state.misses[row + of.ORDINAL], now)
+        fill_shared(run, page, key, state.misses[row + OF.ordinal], now)
     if run.rules.walk_cache:
-        _keep_levels(run, key, state.misses[row + of.NAME])
+        _keep_levels(run, key, state.misses[row + OF.name])
     _answer_all(run, miss, now)
-    if state.misses[row + of.BATCH] == IN_SOFTWARE:
+    if state.misses[row + OF.batch] == IN_SOFTWARE:
         _core_goes_on(run, miss, now)
     elif state.counters[COUNT.queue_length] > 0:
         _walker_goes_on(run, miss, now)
@@ -189,22 +189,22 @@ def _has_place(run: Run) -> bool:
         return False
     if counters[COUNT.queue_length] < run.rules.walk_queue:
         return True
-    return bool(run.state.software_free[run.state.misses[first * MISS + of.CORE]] > 0)
+    return bool(run.state.software_free[run.state.misses[first * MISS + OF.core]] > 0)
 
 
 @kernel
 def _answer_all(run: Run, miss: int, now: int) -> None:
     misses = run.state.misses
     while miss != NONE:
-        misses[miss * MISS + of.SOURCE] = WALK
+        misses[miss * MISS + OF.source] = WALK
         schedule_miss(run, now, now, KIND.answer, ANSWERS, miss)
-        miss = misses[miss * MISS + of.NEXT]
+        miss = misses[miss * MISS + OF.next]
 
 
 @kernel
 def _walker_goes_on(run: Run, ended: int, now: int) -> None:
     """Let a walker take the next walk of its batch, where one waits, or the head of the queue."""
-    number = run.state.misses[ended * MISS + of.BATCH]
+    number = run.state.misses[ended * MISS + OF.batch]
     if number < run.rules.batch_most:
         before, miss = first_like(run, ended)
         if miss != NONE:
@@ -221,7 +221,7 @@ def _core_goes_on(run: Run, ended: int, now: int) -> None:
     """Let a core that has ended a walk take the next that its own requests opened, or walk one fewer."""
     before, miss = first_like(run, ended)
     if miss == NONE:
-        run.state.software_free[run.state.misses[ended * MISS + of.CORE]] += 1
+        run.state.software_free[run.state.misses[ended * MISS + OF.core]] += 1
     else:
         take_from_queue(run, before, miss)
         _start_walk(run, miss, IN_SOFTWARE, now)
@@ -230,7 +230,7 @@ def _core_goes_on(run: Run, ended: int, now: int) -> None:
 @apart
 def _core_walks(run: Run, miss: int, now: int) -> bool:
     """Return whether the core of a request may walk for it, which it then does."""
-    state, core = run.state, run.state.misses[miss * MISS + of.CORE]
+    state, core = run.state, run.state.misses[miss * MISS + OF.core]
     if state.software_free[core] == 0:
         return False
     state.software_free[core] -= 1
@@ -243,7 +243,7 @@ def _try_again(run: Run, now: int) -> None:
     """Let the first request that waits for a place look into the shared TLB, join a walk, walk, or take the place."""
     counters = run.state.counters
     miss = counters[COUNT.backlog_head]
-    counters[COUNT.backlog_head] = run.state.misses[miss * MISS + of.BEHIND]
+    counters[COUNT.backlog_head] = run.state.misses[miss * MISS + OF.behind]
     if counters[COUNT.backlog_head] == NONE:
         counters[COUNT.backlog_tail] = NONE
     if run.rules.shared_entries > 0 and _shared_answers(run, miss, now, now):
@@ -259,7 +259,7 @@ def kill_walk(run: Run, page: int) -> None:
     state = run.state
     opener = to_int64(state.walking[page])
     if opener != NONE:
-        state.misses[opener * MISS + of.WALK_DEAD] = 1
+        state.misses[opener * MISS + OF.walk_dead] = 1
         state.walking[page] = NO_WALK
     if not run.rules.merges:
         _kill_each_walk(run, page)
@@ -273,8 +273,8 @@ def _kill_each_walk(run: Run, page: int) -> None:
         first = core * rules.mshrs
         for place in range(first, first + run.state.in_use[core]):
             miss = run.state.active[place]
-            if misses[miss * MISS + of.PAGE] == page and misses[miss * MISS + of.LAST] == miss:
-                misses[miss * MISS + of.WALK_DEAD] = 1
+            if misses[miss * MISS + OF.page] == page and misses[miss * MISS + OF.last] == miss:
+                misses[miss * MISS + OF.walk_dead] = 1
 
 
 @kernel

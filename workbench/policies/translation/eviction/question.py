@@ -22,7 +22,12 @@ from workbench.policies.translation.eviction.view import EvictionView, IncomingV
 from workbench.structures.core_bits import count_cores
 from workbench.structures.entry_sets import PAGE, ROW
 
-EVICT = Question("eviction", EvictionView, answers="the entry that is proposed")
+EVICT = Question(
+    "eviction",
+    EvictionView,
+    answers="the entry that is proposed",
+    wrong="answered an entry that is not in the set that is full",
+)
 TOUCHED = Question("eviction notice", TouchView, returns="nothing")
 INCOMING = Question("eviction incoming", IncomingView, returns="nothing")
 

@@ -22,7 +22,12 @@ from workbench.policies.translation.fill.view import FillNotice, FillView
 REFUSED = -1
 """The answer that says: nobody is filled."""
 
-FILL = Question("fill", FillView, answers="how many cores it wrote to `push`; or -1: nobody is filled")
+FILL = Question(
+    "fill",
+    FillView,
+    answers="how many cores it wrote to `push`; or -1: nobody is filled",
+    wrong="answered {answer}, which is no number of cores, or no other core; -1 fills nobody",
+)
 TOLD = Question("fill notice", FillNotice, returns="nothing")
 
 

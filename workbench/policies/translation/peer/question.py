@@ -17,7 +17,12 @@ from workbench.policies.policy import Policy
 from workbench.policies.translation.bitmap_text import as_words, cores_of
 from workbench.policies.translation.peer.view import PeerView
 
-PEER = Question("peer", PeerView, answers="the core to ask")
+PEER = Question(
+    "peer",
+    PeerView,
+    answers="the core to ask",
+    wrong="answered {answer}, which is none of the holders that may be asked",
+)
 
 
 class ReadyPeer(NamedTuple):

@@ -1,0 +1,77 @@
+"""What is known of a miss under way and of an access that waits: a row of whole numbers each, its fields by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from workbench.engines.kit import numbered
+
+
+class Miss(NamedTuple):
+    """A row of `State.misses`."""
+
+    core: int
+    page: int
+    """Its short number."""
+    key: int
+    """What its entry is found by."""
+    ordinal: int
+    """The row of the trace."""
+    name: int
+    """The page of the trace."""
+    since: int
+    """The cycle from which its latency counts."""
+    place: int
+    """Among its core's registers."""
+    dead: int
+    """Whether the page was unmapped since."""
+    tries: int
+    """Peers that were asked."""
+    in_shared: int
+    """Whether the shared TLB held the page when the directory was read."""
+    source: int
+    """Who answers."""
+    queued: int
+    """When it came to the walkers."""
+    walk_dead: int
+    """Whether its walk fills nothing."""
+    holders: int
+    """How many are left to ask."""
+    peer: int
+    """The one that is asked, -1 = none."""
+    joined: int
+    """The first access that joined it, -1 = none."""
+    last_joined: int
+    next: int
+    """The next miss that waits for the same walk, -1 = none."""
+    last: int
+    """Of one that opened a walk: the last that waits for it, -1 = none; itself, where walks are not merged."""
+    behind: int
+    """The next in the queue of walks, or before it, -1 = none."""
+    batch: int
+    """Of one whose walk is under way: its number in its batch, 0 = its core walks."""
+
+
+class Waiting(NamedTuple):
+    """A row of `State.parking`."""
+
+    since: int
+    """The cycle from which its latency counts."""
+    name: int
+    """The page of the trace."""
+    page: int
+    """Its short number."""
+    key: int
+    """What its entry is found by."""
+    ordinal: int
+    """The row of the trace."""
+    next: int
+    """The next that waits, or the next free place."""
+    why: int
+    """What it waits for."""
+    known: int
+    """The cycle at which its look-up is done."""
+
+
+OF = numbered(Miss)
+WAITING = numbered(Waiting)
