@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from workbench.errors import InputError, wrong_value
+from workbench.errors import InputError
 from workbench.levers import Family, lever
 
 
@@ -13,7 +13,6 @@ class Prediction(NamedTuple):
 
     threshold: int
     """From which count on an entry is not made; 0 = every entry is."""
-    most: int
     counters: int
     region_pages: int
     remembered: int
@@ -24,7 +23,7 @@ class Bypass(Family, noun="bypass", example="{dead_entries: {threshold: 6}}"):
 
     def prediction(self) -> Prediction:
         """Return how dead entries are predicted."""
-        return Prediction(0, 0, 0, 1, 0)
+        return Prediction(0, 0, 1, 0)
 
 
 class Never(Bypass):
@@ -47,13 +46,12 @@ class DeadEntries(Bypass):
     counter is chosen by the instruction's address too, which traces of pages do not have.
 
     >>> DeadEntries(counters=64).prediction()
-    Prediction(threshold=6, most=7, counters=64, region_pages=16, remembered=2)
+    Prediction(threshold=6, counters=64, region_pages=16, remembered=2)
     """
 
     threshold: int = lever(
         6, least=1, most=255, unit="entries", description="unused entries until a region is bypassed"
     )
-    most: int = lever(7, least=1, most=255, unit="entries", description="unused entries that a counter counts at most")
     counters: int = lever(1024, least=1, most=1 << 16, scale="power_of_two", unit="counters", description="counters")
     region_pages: int = lever(
         16, least=1, most=1 << 20, scale="power_of_two", unit="pages", description="neighbouring tags of one counter"
@@ -62,13 +60,8 @@ class DeadEntries(Bypass):
         2, least=0, most=64, unit="pages", description="bypassed pages whose next miss proves the prediction wrong"
     )
 
-    def check(self) -> None:
-        if self.threshold > self.most:
-            expected = f"must be at most most ({self.most}), or it is never reached"
-            raise wrong_value("", "dead_entries.threshold", expected, self.threshold, self.most)
-
     def prediction(self) -> Prediction:
-        return Prediction(self.threshold, self.most, self.counters, self.region_pages, self.remembered)
+        return Prediction(self.threshold, self.counters, self.region_pages, self.remembered)
 
 
 def check_bypass(bypass: Bypass, inclusive: bool, machine: Any) -> None:

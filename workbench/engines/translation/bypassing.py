@@ -60,4 +60,4 @@ def is_evicted(run: Run, tag: int, entry: int) -> None:
     if state.entry_used[entry]:
         state.dead_counts[counter] = 0
     else:
-        state.dead_counts[counter] = min(state.dead_counts[counter] + 1, run.rules.dead_most)
+        state.dead_counts[counter] = min(state.dead_counts[counter] + 1, run.rules.dead_threshold)

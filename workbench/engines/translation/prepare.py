@@ -72,7 +72,6 @@ def rules_of(run: Reading, events: bool) -> Rules:
         software_start=software.start_cycles,
         software_level=software.level_cycles,
         dead_threshold=predicted.threshold,
-        dead_most=predicted.most,
         dead_region=predicted.region_pages,
         dead_counters=predicted.counters,
         dead_remembered=predicted.remembered,

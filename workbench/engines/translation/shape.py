@@ -64,7 +64,6 @@ class Rules(NamedTuple):
     software_level: int
     dead_threshold: int
     """From which count on an entry of the shared TLB is not made; 0 = each is."""
-    dead_most: int
     dead_region: int
     """Neighbouring tags of one counter."""
     dead_counters: int
