@@ -55,7 +55,7 @@ def test_the_oldest_leaves_a_list_that_is_full():
 
 
 def test_a_stream_leaves_a_loop_alone():
-    """A loop of two pages, each followed by a page of a stream: four pages lie between two uses, and there is room for three.
+    """A loop of two pages, each followed by a page of a stream: three come between two uses, and three fit.
 
     The stream's region is bypassed after two pages, so the loop stays.
     """

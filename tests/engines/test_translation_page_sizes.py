@@ -46,7 +46,7 @@ def test_the_log_names_the_first_page_of_an_entry():
 
 
 def test_sizes_share_upper_levels_in_the_walk_cache():
-    """A page of 2 MiB leaves the levels above its own; its neighbours read below them, the next large page one level."""
+    """A page of 2 MiB leaves the levels above its own; its neighbours read below them, as large ones do."""
     ranges = {"begin": 0, "end": 2 * MIB}, {"begin": 6 * MIB, "end": 8 * MIB}
     record = run([5, 600, 1200, 601, 1600], {"walk_cache_entries": 8, "shared_entries": 0}, **by_range(*ranges))
     assert latencies(record) == [301, 201, 201, 101, 101]

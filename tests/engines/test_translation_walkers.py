@@ -107,7 +107,7 @@ def test_a_batch_reads_no_more_than_the_walk_cache_leaves():
 
 
 def test_large_pages_have_nodes_of_their_own():
-    """Two pages of 2 MiB share a node one level up: the second reads one level; the base page between them reads four."""
+    """Two pages of 2 MiB share a node one level up: the second reads one level, the base page between four."""
     sizes = {"page_sizes": {"by_range": {"ranges": [{"begin": 0, "end": 2 << 20}, {"begin": 4 << 20, "end": 6 << 20}]}}}
     record = run(one_a_core(5, 600, 1024), ALONE, **by_node(), **sizes)
     assert latencies(record) == [301, 801 - 1, 401 - 2]
