@@ -13,6 +13,7 @@ from workbench.levers import lever
 from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.policy import read_policy
 from workbench.records.translation import TranslationRecord
+from workbench.records.translation_events import ACCESS
 from workbench.streams import Streams
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.synthetic.generator import Generator
@@ -73,3 +74,9 @@ def simulate(
     read = TranslationOptions.read(options)
     setup = Setup("translation", TranslationMachine(**(machine or {})), workload, policies, read)
     return engine.simulate(setup, seed, events, checked)
+
+
+def latencies(record: TranslationRecord) -> list[int]:
+    """Return the latencies of a record with its log, by the cycle of the access, then by core."""
+    kept = record.log[record.log[:, 1] == ACCESS]
+    return [int(row[6]) for row in kept[np.lexsort((kept[:, 2], kept[:, 0]))]]

@@ -39,6 +39,8 @@ BETWEEN_LEVERS = [
     r"^translation_machine\.private_ways must divide private_entries",
     r"^translation_machine\.shared_ways must divide shared_entries",
     r"^clustered\.ways must divide entries",
+    r"^page_range\.(begin|end) must be a multiple of page_bytes",
+    r"^page_range\.end must be above begin",
     r"^trylock_backoff\.most_cycles must be at least first_cycles",
     r"\.degree must be at most \d+ at scale \d+",
     r"^power_law_graph\.a, b and c must sum to at most 1",

@@ -27,6 +27,9 @@ class TranslationMachine(Described):
     """
 
     cores: int = lever(16, least=1, most=MOST_CORES, unit="cores", description="cores, each with a private TLB")
+    wave_size: int = lever(
+        64, least=8, most=64, scale="power_of_two", unit="threads", description="threads a wave (warp) of its cores"
+    )
     page_bytes: int = lever(
         4096, least=512, most=1 << 30, scale="power_of_two", unit="bytes", description="bytes a page"
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from workbench.errors import InputError
+from workbench.policies.translation import eviction
 from workbench.studies.translation import eviction_misses
+from workbench.studies.translation.eviction_bound import EVICTIONS
 
 
 def test_a_loop_larger_than_the_tlb_is_kept_best_by_mru_and_not_at_all_by_lru():
@@ -20,6 +22,13 @@ def test_every_core_counts_and_a_named_eviction_may_have_levers():
     found = eviction_misses({"regime": "pilot_zipf", "count": 4000}, asked, machine="patent_translation", seed=2)
     assert [row.eviction for row in found] == ["belady", "srrip(bits=3)", "random"]
     assert found[0].misses < found[1].misses < found[2].misses < 4000
+
+
+def test_every_eviction_of_the_workbench_that_needs_no_directory_is_asked_for():
+    own = [getattr(eviction, name) for name in eviction.__all__]
+    rules = {cls.name for cls in own if isinstance(cls, type) and issubclass(cls, eviction.Eviction)} - {"eviction"}
+    assert rules - set(EVICTIONS) == {"sharing_aware_eviction", "protect_low_degree"}
+    assert set(EVICTIONS) <= rules
 
 
 def test_no_eviction_is_refused():

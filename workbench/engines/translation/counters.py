@@ -48,6 +48,9 @@ class Counters(NamedTuple):
     shared_accesses: int
     walks: int
     walk_levels: int
+    software_begun: int
+    """Of these, the walks that cores walk, and the levels that those read."""
+    software_levels: int
     walk_queued: int
     walks_joined: int
     fills: int

@@ -9,6 +9,7 @@ from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt, Simulator, Stop
 from workbench.engines.translation.admission import check_candidates, check_policies, plan_of
 from workbench.engines.translation.counters import COUNT, FAULT
+from workbench.engines.translation.fitting import check_options
 from workbench.engines.translation.options import TranslationOptions
 from workbench.engines.translation.playing import Play, words
 from workbench.engines.translation.recording import record_of
@@ -38,6 +39,7 @@ class Translation(Simulator[TranslationRecord]):
         """Refuse policies that do not go with the machine; the trace is read as it is played."""
         plan = plan_of(given)
         check_policies(given, plan)
+        check_options(given.options, given.machine)
         return Reading(given, plan)
 
     def asked(self, run: Reading) -> list[Policy]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.compiled import apart, kernel
 from workbench.engines.translation.announcing import tell_incoming
+from workbench.engines.translation.bypassing import is_bypassed, is_evicted
 from workbench.engines.translation.filling import FRESH, THERE, fail_eviction, tell_use
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.shooting_down import shoot_down_holders
@@ -69,6 +70,8 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
     rules, state, policy = run.rules, run.state, run.policies.shared_eviction
     if rules.shared_entries == 0 or find(run, rules.tlbs - 1, page) != NOWHERE:
         return
+    if rules.dead_threshold and is_bypassed(run, key):
+        return
     at = shared_set(run, key)
     tell_incoming(run, policy, page, at, first_shared_set(run), now)
     entry = take_free(state.tlbs, at)
@@ -78,12 +81,16 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
             fail_eviction(run, entry, True, NONE, now)
             return
         gone = state.tlbs.entries[entry * ROW + PAGE]
+        if rules.dead_threshold:
+            is_evicted(run, state.key_of[gone], entry)
         drop_shared(run, gone, entry, at)
         if rules.inclusive:
             shoot_down_holders(run, gone, row, now)
         entry = take_free(state.tlbs, at)
     insert(state.tlbs, at, entry, page, THERE, NONE)
     note_place(run, rules.tlbs - 1, page, entry)
+    if rules.dead_threshold:
+        state.entry_used[entry] = 0
     tell_use(run, policy, entry, at, first_shared_set(run), FRESH, now)
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from workbench.engines.translation.bypass import Bypass, Never
+from workbench.engines.translation.contiguity import Contiguity, WholeGroups
 from workbench.engines.translation.core_model import CoreModel, Open
+from workbench.engines.translation.page_sizes import OneSize, PageSizes
+from workbench.engines.translation.walk_order import ByArrival, WalkOrder
+from workbench.engines.translation.walks_by import Hardware, WalksBy
+from workbench.errors import wrong_value
 from workbench.levers import Spec, lever
 
 
@@ -26,6 +32,19 @@ class TranslationOptions(Spec):
         most=1,
         description="share of the groups of neighbouring pages whose frames lie together, so that they do",
     )
+    contiguity: Contiguity = lever(
+        WholeGroups(),
+        description="whether groups of neighbouring pages lie together as a whole, or in runs of any length",
+    )
+    page_sizes: PageSizes = lever(
+        OneSize(), description="whether ranges of addresses lie in pages larger than the machine's"
+    )
+    merge_walks: bool = lever(
+        True, description="whether a request joins a walk of its page that waits or is under way (spec 4, T5)"
+    )
+    walk_order: WalkOrder = lever(ByArrival(), description="which waiting walk a walker takes that is free")
+    walks_by: WalksBy = lever(Hardware(), description="who walks: walkers of the machine, or its cores as well")
+    bypass: Bypass = lever(Never(), description="which entries of the shared TLB are not made, as they would be dead")
     inclusive: bool = lever(
         False, description="whether what leaves the shared TLB leaves private TLBs too (spec 4, E13)"
     )
@@ -45,3 +64,8 @@ class TranslationOptions(Spec):
         unit="accesses",
         description="from one look at who shares what to the next",
     )
+
+    def check(self) -> None:
+        if self.contiguity.mean_run() and self.contiguous_share < 1:
+            expected = "must be 1 with contiguity: runs, which says itself where frames lie together"
+            raise wrong_value("", "translation_options.contiguous_share", expected, self.contiguous_share, 1)

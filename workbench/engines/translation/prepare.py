@@ -11,6 +11,7 @@ from workbench.engines.translation.room import most_events
 from workbench.engines.translation.shape import CROSSBAR, MESH, RING_NETWORK, Policies, Rules
 from workbench.engines.translation.slots import Reading
 from workbench.engines.translation.state import DIRECTIONS, KINDS_OF_MESSAGE, KINDS_OF_SERVICE, MISS, State
+from workbench.engines.translation.tags import packed_savings
 from workbench.policies.policy import Policy
 from workbench.policies.translation.eviction import LRU
 from workbench.policies.translation.fill import DemandAlways
@@ -41,6 +42,7 @@ def rules_of(run: Reading, events: bool) -> Rules:
     directory = plan.kind == DIRECTORY
     clusters = -(-machine.cores // plan.cluster_cores) if plan.kind == CLUSTER else 0
     knows_holders = plan.kind == CENTRAL or (directory and plan.update == INSTANT)
+    software, predicted = options.walks_by.software(), options.bypass.prediction()
     return Rules(
         cores=machine.cores,
         words=-(-machine.cores // 64),
@@ -57,11 +59,22 @@ def rules_of(run: Reading, events: bool) -> Rules:
         shared_cycles=machine.shared_cycles,
         banks=machine.shared_banks,
         bank_ports=machine.shared_ports,
-        walkers=machine.walkers,
+        walkers=0 if software.only else machine.walkers,
         walk_queue=machine.walk_queue,
         levels=machine.walk_levels,
         level_cycles=machine.level_cycles,
+        levels_saved=packed_savings(machine, options),
         walk_cache=machine.walk_cache_entries,
+        merges=int(options.merge_walks),
+        batch_level=options.walk_order.batch()[0],
+        batch_most=options.walk_order.batch()[1],
+        software_walks=software.walks,
+        software_start=software.start_cycles,
+        software_level=software.level_cycles,
+        dead_threshold=predicted.threshold,
+        dead_region=predicted.region_pages,
+        dead_counters=predicted.counters,
+        dead_remembered=predicted.remembered,
         network=NETWORKS[machine.network],
         columns=mesh_columns(machine.cores),
         hop_cycles=machine.hop_cycles,
@@ -123,7 +136,7 @@ def with_shortcuts(rules: Rules, run: Reading) -> Rules:
         reads_ahead=int(_reads_ahead(rules, run.plan)),
         fills_always=int(fills),
         keeps_always=int(_is_plain(slots.remote_fill, Always)),
-        plain_misses=int(hits and oldest and fills and not behind),
+        plain_misses=int(hits and oldest and fills and not behind and not rules.levels_saved and rules.walkers),
     )
 
 
@@ -145,7 +158,7 @@ def new_state(rules: Rules, plan: Plan, logged: int) -> State:
     upper = np.array([rules.walk_cache])
     state = made(
         State,
-        {**_sizes(rules), "logged": logged},
+        {**_sizes(rules), "logged": logged, "entries_watched": int(ways.sum()) if rules.dead_threshold else 0},
         tlbs=new_entry_sets(ways, owners),
         places=new_key_index(np.zeros(rules.tlbs, np.int64)),
         records=new_entry_sets(np.full(cores, quota), np.arange(cores)),
@@ -158,6 +171,7 @@ def new_state(rules: Rules, plan: Plan, logged: int) -> State:
     )
     _begin(state.counters, rules)
     state.warps_free[:] = rules.warps
+    state.software_free[:] = rules.software_walks
     for given in (state.ports, state.banks, state.link_free):
         given[:] = LONG_AGO
     return state
@@ -176,6 +190,8 @@ def _sizes(rules: Rules) -> dict[str, int]:
         "services": KINDS_OF_SERVICE,
         "messages": KINDS_OF_MESSAGE,
         "degrees": rules.cores + 1,
+        "dead_counters": rules.dead_counters,
+        "remembered": rules.dead_remembered,
     }
 
 

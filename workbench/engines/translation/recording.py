@@ -6,6 +6,7 @@ import numpy as np
 
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.playing import Play
+from workbench.engines.translation.shape import Rules
 from workbench.engines.translation.state import COLUMNS_OVER_TIME, KINDS_OF_SERVICE, STEPS_AN_OCTAVE
 from workbench.engines.translation.trace import Trace
 from workbench.records.translation import EXACT_LATENCIES, TranslationRecord
@@ -64,10 +65,17 @@ def record_of(play: Play) -> TranslationRecord:
         degrees=state.degrees,
         pairs=state.pair_sums.reshape(rules.cores, rules.cores),
         log=_with_pages(state.log, play.trace),
-        walkers=rules.walkers,
-        walk_cycles=total["walk_levels"] * rules.level_cycles,
+        walkers=rules.walkers + rules.cores * rules.software_walks,
+        walk_cycles=_walk_cycles(rules, state.counters),
         **total,
     )
+
+
+def _walk_cycles(rules: Rules, counters: np.ndarray) -> int:
+    """The cycles of all walks, by walkers of the machine and by cores."""
+    walks, levels = int(counters[COUNT.software_begun]), int(counters[COUNT.software_levels])
+    by_walkers = (int(counters[COUNT.walk_levels]) - levels) * rules.level_cycles
+    return by_walkers + walks * rules.software_start + levels * rules.software_level
 
 
 def _least_of_bins(bins: np.ndarray) -> np.ndarray:
@@ -85,5 +93,5 @@ def _until_the_last(windows: np.ndarray) -> np.ndarray:
 def _with_pages(log: np.ndarray, trace: Trace) -> np.ndarray:
     """The log with the trace's pages in place of short numbers: of an entry that covers several, the first."""
     short = log[:, 1] != ACCESS
-    log[short, 3] = trace.first_pages(trace.numbers.pages[log[short, 3]])
+    log[short, 3] = trace.tags.first_pages(trace.numbers.pages[log[short, 3]])
     return log

@@ -21,6 +21,8 @@ to_int64: Any = np.int64
 """Makes a number of an array of 32 bits one of 64, so that what it is handed to is compiled once."""
 LEVEL_BITS = 9
 """Bits of a page number that one level of the page table resolves: 512 entries of 8 bytes in a page of 4 KiB."""
+LARGE_BITS = 59
+"""The class of a large page stands above so many bits of its tag; that of a page of the machine's size is 0."""
 
 
 class Rules(NamedTuple):
@@ -47,7 +49,25 @@ class Rules(NamedTuple):
     walk_queue: int
     levels: int
     level_cycles: int
+    levels_saved: int
+    """Levels that walks of large pages do not read, two bits a class of sizes; 0 where no walk saves any."""
     walk_cache: int
+    merges: int
+    """1 where a request joins a walk of its page."""
+    batch_level: int
+    """Levels that a walk reads which follows another of its node."""
+    batch_most: int
+    """Walks of a batch; 1 = walks are served in the order of entry."""
+    software_walks: int
+    """Walks of a core at a time in software; 0 = cores do not walk."""
+    software_start: int
+    software_level: int
+    dead_threshold: int
+    """From which count on an entry of the shared TLB is not made; 0 = each is."""
+    dead_region: int
+    """Neighbouring tags of one counter."""
+    dead_counters: int
+    dead_remembered: int
     network: int
     columns: int
     """Of the mesh."""

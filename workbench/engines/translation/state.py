@@ -121,6 +121,14 @@ class State(NamedTuple):
     over_time: np.ndarray = column(np.int64, WINDOWS * COLUMNS_OVER_TIME)
     degrees: np.ndarray = column(np.int64, "degrees")
     pair_sums: np.ndarray = column(np.int64, "cores * cores")
+    dead_counts: np.ndarray = column(np.int64, "dead_counters")
+    """Entries of the shared TLB that left unused, by region; none where none is bypassed."""
+    bypassed: np.ndarray = column(np.int64, "remembered", fill=-1)
+    """The last tags whose entries were not made, the newest last; -1 = none."""
+    entry_used: np.ndarray = column(np.int64, "entries_watched")
+    """1 where a look-up has found an entry of the shared TLB; by entries of all TLBs."""
+    software_free: np.ndarray = column(np.int64, "cores")
+    """Walks that each core may begin in software."""
     log: np.ndarray = log_of("logged", COLUMNS)
     answers: np.ndarray = column(np.int64, 0)
     """int64[room * 2]: the row and the cycle of each answer, where somebody asks for them."""

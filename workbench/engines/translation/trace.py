@@ -11,15 +11,13 @@ from workbench.engines.translation.ordering import UNSORTED, WRONG, by_cycle_and
 from workbench.engines.translation.releasing import UNKNOWN
 from workbench.engines.translation.shape import Rows
 from workbench.engines.translation.slots import Case
+from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
 from workbench.structures.page_numbers import PageNumbers, new_page_numbers, with_room
 from workbench.workloads.accesses import Accesses
 
 PIECE = 1 << 16
 """Rows that are taken at a time: what is computed for a row is still in the cache when it is served."""
-ALONE = 1 << 58
-"""Added to the key of a page whose neighbours' frames do not lie beside its own."""
-_GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _NO_ROWS = np.zeros(0, np.bool_)
 _NO_NUMBERS = np.zeros(0, np.int64)
 
@@ -28,7 +26,7 @@ class Trace:
     """The rows of a workload in pieces, whichever way the workload cuts them."""
 
     def __init__(self, case: Case) -> None:
-        self._machine, self._options = case.machine, case.options
+        self._machine, self.tags = case.machine, Tags(case.machine, case.options)
         self._workload, self._streams = case.setup.workload, case.streams
         self._rows_before, self._cycle = 0, -(1 << 62)
         self.numbers: PageNumbers = new_page_numbers(1024)
@@ -66,7 +64,7 @@ class Trace:
     def _rows(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray, unmap: np.ndarray) -> tuple[Rows, bool]:
         cycle, page = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(page, np.int64)
         core = np.ascontiguousarray(core)
-        key, number, first = self.keys(page), np.empty(page.size, np.int32), self._rows_before
+        key, number, first = self.tags.of(page), np.empty(page.size, np.int32), self._rows_before
         found = self._take(cycle, core, page, key, number)
         core = core.astype(np.int32, copy=False)
         return Rows(cycle, core, page, key, number, unmap, _NO_NUMBERS, _NO_NUMBERS, first), found == UNSORTED
@@ -82,18 +80,6 @@ class Trace:
         self._rows_before += cycle.size
         self._cycle = int(cycle[-1])
         return found
-
-    def keys(self, page: np.ndarray) -> np.ndarray:
-        """What the entries of pages are found by: int64[rows]; themselves, unless an entry covers several."""
-        if self._options.pages_an_entry == 1:
-            return page
-        group = page // self._options.pages_an_entry
-        drawn = ((group.astype(np.uint64) * _GOLDEN) >> np.uint64(11)) * 2.0**-53
-        return np.where(drawn < self._options.contiguous_share, group, page + ALONE)
-
-    def first_pages(self, key: np.ndarray) -> np.ndarray:
-        """The first page that an entry with this key covers."""
-        return np.where(key >= ALONE, key - ALONE, key * self._options.pages_an_entry)
 
 
 def _unmaps(block: Accesses, part: slice) -> np.ndarray:

@@ -45,9 +45,11 @@ class Miss(NamedTuple):
     next: int
     """The next miss that waits for the same walk, -1 = none."""
     last: int
-    """Of one that opened a walk: the last that waits for it, -1 = none."""
+    """Of one that opened a walk: the last that waits for it, -1 = none; itself, where walks are not merged."""
     behind: int
     """The next in the queue of walks, or before it, -1 = none."""
+    batch: int
+    """Of one whose walk is under way: its number in its batch, 0 = its core walks."""
 
 
 class Waiting(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from workbench.compiled import apart, kernel
+from workbench.engines.translation.bypassing import is_missed
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import fill_shared, first_shared_set, shared_set
 from workbench.engines.translation.filling import UNUSED, tell_use
@@ -17,11 +18,15 @@ from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUES
 from workbench.engines.translation.shape import LEVEL_BITS, to_int64
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.under_way import OF
+from workbench.engines.translation.walk_queue import first_like, levels_saved, link_last, take_from_queue
 from workbench.records.translation import OVER_TIME, SERVED_BY
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
 from workbench.structures.key_index import look_up, put_key, take_key
 
 ONLY_SET: Any = np.int64(0)
+FIRST_OF_BATCH: Any = np.int64(1)
+IN_SOFTWARE: Any = np.int64(0)
+"""Instead of a number in a batch: a core walks."""
 NO_WALK: Any = np.int32(-1)
 SHARED = SERVED_BY.index("shared")
 WALK = SERVED_BY.index("walk")
@@ -55,7 +60,11 @@ def _shared_answers(run: Run, miss: int, at: int, now: int) -> bool:
     state, row = run.state, miss * MISS
     entry = find(run, run.rules.tlbs - 1, state.misses[row + OF.page])
     if entry == NOWHERE:
+        if run.rules.dead_threshold:
+            is_missed(run, state.misses[row + OF.key])
         return False
+    if run.rules.dead_threshold:
+        state.entry_used[entry] = 1
     at_set = shared_set(run, state.misses[row + OF.key])
     touch(state.tlbs, at_set, entry)
     tell_use(run, run.policies.shared_eviction, entry, at_set, first_shared_set(run), UNUSED, now)
@@ -73,12 +82,15 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
     if _joins(run, miss):
         return
     if counters[COUNT.walkers_free] > 0:
-        _start_walk(run, miss, now)
+        counters[COUNT.walkers_free] -= 1
+        _start_walk(run, miss, FIRST_OF_BATCH, now)
+    elif run.rules.software_walks and _core_walks(run, miss, now):
+        return
     elif run.rules.walk_queue == 0 or counters[COUNT.queue_length] < run.rules.walk_queue:
         _enter_queue(run, miss)
     else:
         last = counters[COUNT.backlog_tail]
-        _link(run, COUNT.backlog_head, last, miss)
+        link_last(run, COUNT.backlog_head, last, miss)
         counters[COUNT.backlog_tail] = miss
 
 
@@ -98,39 +110,45 @@ def _joins(run: Run, miss: int) -> bool:
 
 
 @kernel
-def _link(run: Run, head: int, last: int, miss: int) -> None:
-    """Put a request at the end of a queue whose last is given."""
-    if last == NONE:
-        run.state.counters[head] = miss
-    else:
-        run.state.misses[last * MISS + OF.behind] = miss
-    run.state.misses[miss * MISS + OF.behind] = NONE
+def _enter_queue(run: Run, miss: int) -> None:
+    counters = run.state.counters
+    link_last(run, COUNT.queue_head, counters[COUNT.queue_tail], miss)
+    counters[COUNT.queue_tail] = miss
+    counters[COUNT.queue_length] += 1
+    _note_walk(run, miss)
 
 
 @kernel
-def _enter_queue(run: Run, miss: int) -> None:
-    counters = run.state.counters
-    _link(run, COUNT.queue_head, counters[COUNT.queue_tail], miss)
-    counters[COUNT.queue_tail] = miss
-    counters[COUNT.queue_length] += 1
-    run.state.walking[run.state.misses[miss * MISS + OF.page]] = np.int32(miss)
+def _note_walk(run: Run, miss: int) -> None:
+    """Note that a request has a walk that waits or is under way, for others to join; where they do not, for itself."""
+    if run.rules.merges:
+        run.state.walking[run.state.misses[miss * MISS + OF.page]] = np.int32(miss)
+    else:
+        run.state.misses[miss * MISS + OF.last] = miss
 
 
 @apart
-def _start_walk(run: Run, miss: int, now: int) -> None:
-    """Let a free walker walk for a request, and whoever joins it."""
+def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
+    """Walk for a request, and whoever joins it; `number` is that of its batch, or `IN_SOFTWARE`."""
     rules, state, row = run.rules, run.state, miss * MISS
-    counters, levels = state.counters, _levels_to_read(run, state.misses[row + OF.name])
+    counters, levels = state.counters, _levels_to_read(run, state.misses[row + OF.key], state.misses[row + OF.name])
     waited = now - state.misses[row + OF.queued]
-    counters[COUNT.walkers_free] -= 1
+    if number > FIRST_OF_BATCH:
+        levels = min(levels, rules.batch_level)
     counters[COUNT.walks] += 1
     counters[COUNT.walk_levels] += levels
     counters[COUNT.walk_queued] += waited
     _count_wait(run, miss, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
+    state.misses[row + OF.batch] = number
     if not state.misses[row + OF.walk_dead]:
-        state.walking[state.misses[row + OF.page]] = np.int32(miss)
-    schedule_miss(run, now + levels * rules.level_cycles, now, KIND.walk_ends, ENDS, miss)
+        _note_walk(run, miss)
+    ends = now + levels * rules.level_cycles
+    if number == IN_SOFTWARE:
+        counters[COUNT.software_begun] += 1
+        counters[COUNT.software_levels] += levels
+        ends = now + rules.software_start + levels * rules.software_level
+    schedule_miss(run, ends, now, KIND.walk_ends, ENDS, miss)
 
 
 @kernel
@@ -144,18 +162,34 @@ def _count_wait(run: Run, miss: int, now: int) -> None:
 
 @apart
 def walk_ends(run: Run, miss: int, now: int) -> None:
-    """Make the shared entry, answer all that joined, and let the walker take the head of the queue (T6, T7)."""
+    """Make the shared entry, answer all that joined, and let whoever walked take the next walk (T6, T7)."""
     state, row = run.state, miss * MISS
     page, key = state.misses[row + OF.page], state.misses[row + OF.key]
     if not state.misses[row + OF.walk_dead]:
         state.walking[page] = NO_WALK
         fill_shared(run, page, key, state.misses[row + OF.ordinal], now)
     if run.rules.walk_cache:
-        _keep_levels(run, state.misses[row + OF.name])
+        _keep_levels(run, key, state.misses[row + OF.name])
     _answer_all(run, miss, now)
-    state.counters[COUNT.walkers_free] += 1
-    if state.counters[COUNT.queue_length] > 0:
-        _take_head(run, now)
+    if state.misses[row + OF.batch] == IN_SOFTWARE:
+        _core_goes_on(run, miss, now)
+    elif state.counters[COUNT.queue_length] > 0:
+        _walker_goes_on(run, miss, now)
+    else:
+        state.counters[COUNT.walkers_free] += 1
+    while _has_place(run):
+        _try_again(run, now)
+
+
+@kernel
+def _has_place(run: Run) -> bool:
+    """Return whether the first request that waits for a place in the queue has one, or a core that may walk for it."""
+    counters, first = run.state.counters, run.state.counters[COUNT.backlog_head]
+    if first == NONE:
+        return False
+    if counters[COUNT.queue_length] < run.rules.walk_queue:
+        return True
+    return bool(run.state.software_free[run.state.misses[first * MISS + OF.core]] > 0)
 
 
 @kernel
@@ -167,23 +201,46 @@ def _answer_all(run: Run, miss: int, now: int) -> None:
         miss = misses[miss * MISS + OF.next]
 
 
-@apart
-def _take_head(run: Run, now: int) -> None:
-    """Start the walk at the head of the queue; who waits for its place tries again, in order, while there is one."""
-    state, counters = run.state, run.state.counters
-    miss = counters[COUNT.queue_head]
-    counters[COUNT.queue_head] = state.misses[miss * MISS + OF.behind]
-    counters[COUNT.queue_length] -= 1
-    if counters[COUNT.queue_head] == NONE:
-        counters[COUNT.queue_tail] = NONE
-    _start_walk(run, miss, now)
-    while counters[COUNT.backlog_head] != NONE and counters[COUNT.queue_length] < run.rules.walk_queue:
-        _try_again(run, now)
-
-
 @kernel
+def _walker_goes_on(run: Run, ended: int, now: int) -> None:
+    """Let a walker take the next walk of its batch, where one waits, or the head of the queue."""
+    number = run.state.misses[ended * MISS + OF.batch]
+    if number < run.rules.batch_most:
+        before, miss = first_like(run, ended)
+        if miss != NONE:
+            take_from_queue(run, before, miss)
+            _start_walk(run, miss, number + 1, now)
+            return
+    miss = run.state.counters[COUNT.queue_head]
+    take_from_queue(run, NONE, miss)
+    _start_walk(run, miss, FIRST_OF_BATCH, now)
+
+
+@apart
+def _core_goes_on(run: Run, ended: int, now: int) -> None:
+    """Let a core that has ended a walk take the next that its own requests opened, or walk one fewer."""
+    before, miss = first_like(run, ended)
+    if miss == NONE:
+        run.state.software_free[run.state.misses[ended * MISS + OF.core]] += 1
+    else:
+        take_from_queue(run, before, miss)
+        _start_walk(run, miss, IN_SOFTWARE, now)
+
+
+@apart
+def _core_walks(run: Run, miss: int, now: int) -> bool:
+    """Return whether the core of a request may walk for it, which it then does."""
+    state, core = run.state, run.state.misses[miss * MISS + OF.core]
+    if state.software_free[core] == 0:
+        return False
+    state.software_free[core] -= 1
+    _start_walk(run, miss, IN_SOFTWARE, now)
+    return True
+
+
+@apart
 def _try_again(run: Run, now: int) -> None:
-    """Let the first request that waits for a place look into the shared TLB, join a walk, or take the place."""
+    """Let the first request that waits for a place look into the shared TLB, join a walk, walk, or take the place."""
     counters = run.state.counters
     miss = counters[COUNT.backlog_head]
     counters[COUNT.backlog_head] = run.state.misses[miss * MISS + OF.behind]
@@ -191,39 +248,55 @@ def _try_again(run: Run, now: int) -> None:
         counters[COUNT.backlog_tail] = NONE
     if run.rules.shared_entries > 0 and _shared_answers(run, miss, now, now):
         return
-    if not _joins(run, miss):
-        _enter_queue(run, miss)
+    if _joins(run, miss) or (run.rules.software_walks and _core_walks(run, miss, now)):
+        return
+    _enter_queue(run, miss)
 
 
 @apart
 def kill_walk(run: Run, page: int) -> None:
-    """Mark the walk of a page that is unmapped: it answers those that joined, fills nothing, and nobody joins it."""
+    """Mark the walks of a page that is unmapped: they answer those that joined, fill nothing, and nobody joins them."""
     state = run.state
     opener = to_int64(state.walking[page])
     if opener != NONE:
         state.misses[opener * MISS + OF.walk_dead] = 1
         state.walking[page] = NO_WALK
+    if not run.rules.merges:
+        _kill_each_walk(run, page)
+
+
+@apart
+def _kill_each_walk(run: Run, page: int) -> None:
+    """Mark every walk of a page, where each request has its own."""
+    rules, misses = run.rules, run.state.misses
+    for core in range(rules.cores):
+        first = core * rules.mshrs
+        for place in range(first, first + run.state.in_use[core]):
+            miss = run.state.active[place]
+            if misses[miss * MISS + OF.page] == page and misses[miss * MISS + OF.last] == miss:
+                misses[miss * MISS + OF.walk_dead] = 1
 
 
 @kernel
-def _levels_to_read(run: Run, name: int) -> int:
+def _levels_to_read(run: Run, key: int, name: int) -> int:
     """Return the levels of the page table that a walk reads."""
-    return _levels_uncached(run, name) if run.rules.walk_cache else run.rules.levels
+    saved = levels_saved(run, key)
+    return _levels_uncached(run, name, saved) if run.rules.walk_cache else run.rules.levels - saved
 
 
 @apart
-def _levels_uncached(run: Run, name: int) -> int:
-    """Return the levels that the page-walk cache does not save."""
-    for upper in range(1, run.rules.levels):
+def _levels_uncached(run: Run, name: int, saved: int) -> int:
+    """Return the levels that neither a large page nor the page-walk cache saves."""
+    for upper in range(saved + 1, run.rules.levels):
         if look_up(run.state.walk_index, ONLY_SET, _upper_key(name, upper)) != NONE:
-            return upper
-    return run.rules.levels
+            return upper - saved
+    return run.rules.levels - saved
 
 
 @apart
-def _keep_levels(run: Run, name: int) -> None:
+def _keep_levels(run: Run, key: int, name: int) -> None:
     """Keep the upper levels of a walk that has ended, the highest first."""
-    for kept in range(run.rules.levels - 1, 0, -1):
+    for kept in range(run.rules.levels - 1, levels_saved(run, key), -1):
         _keep_upper(run, _upper_key(name, kept))
 
 

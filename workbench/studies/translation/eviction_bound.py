@@ -15,7 +15,7 @@ from workbench.records.translation import SERVED_BY, TranslationRecord
 from workbench.streams import Streams
 from workbench.studies.translation.belady import belady_misses
 
-EVICTIONS = ("lru", "fifo", "random", "tree_plru", "srrip", "drrip", "mru")
+EVICTIONS = ("lru", "fifo", "random", "tree_plru", "srrip", "drrip", "mru", "lfu", "arc", "s3fifo")
 _SERVED_AT_ONCE = [SERVED_BY.index("private"), SERVED_BY.index("merged")]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import InputError, at
+from workbench.errors import InputError, at, wrong_value
 from workbench.levers import lever
 from workbench.streams import Streams
 from workbench.workloads.accesses import Accesses
@@ -86,6 +86,7 @@ class PageKernel(Workload):
             self.order.check_cores(machine.cores, f"{path or self.name}.order")
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
+        self._check_warps(machine, path or self.name, where)
         arrays = Arrays(machine.page_bytes)
         for size in self.array_bytes():
             arrays.place(size)
@@ -94,13 +95,21 @@ class PageKernel(Workload):
             said = f"{path or self.name}: its arrays must fit in {machine.pages} pages, all that the machine has"
             raise InputError(at(where, f"{said}. Got {pages}."))
 
+    def _check_warps(self, machine: Any, path: str, where: str) -> None:
+        """Refuse a warp size that the machine has not: warps, or equal parts of warps, access pages together."""
+        whole = machine.wave_size
+        if whole % self.warp_size:
+            expected = f"must divide machine.wave_size ({whole}), the threads of its warps"
+            raise wrong_value(where, f"{path}.warp_size", expected, self.warp_size, whole)
+
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
         """The accesses, in blocks.
 
         Raises
         ------
         InputError
-            The arrays do not fit the machine's addresses, or the order of dispatch names a core that it lacks.
+            The arrays do not fit the machine's addresses, the order of dispatch names a core that it lacks, or its
+            warps are shorter than those of the kernel.
         """
         self.check_machine(machine)
         return cut(self._launched(machine, streams), self.count)
