@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tests.oracles.translation_load import Choices, Load, Row
+from tests.oracles.translation_load_tags import Large, Tags
+from tests.oracles.translation_load_walks import WalkRules
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation
+from workbench.engines.translation.bypass import DeadEntries
+from workbench.engines.translation.contiguity import Runs
 from workbench.engines.translation.core_model import Open, Warps
+from workbench.engines.translation.page_sizes import ByRange, OneSize, PageRange
+from workbench.engines.translation.walk_order import ByNode
+from workbench.engines.translation.walks_by import Software
 from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.translation import (
     ARC,
@@ -122,8 +129,9 @@ class Case:
         choices = Choices(
             warps=warps,
             gap=gap,
-            pages_an_entry=self.options.get("pages_an_entry", 1),
-            contiguous=self.options.get("contiguous_share", 1.0) == 1.0,
+            tags=self._tags(),
+            walks=self._walks(),
+            dead=self.options.get("bypass"),
             inclusive=self.options.get("inclusive", False),
             broadcast=self.options.get("shootdown", "targeted") == "broadcast",
             free_news=self.options.get("news", "links") == "free",
@@ -131,6 +139,19 @@ class Case:
         )
         policies = {**NO_POLICIES, **self.policies}
         return Load(TranslationMachine(**self.machine), self.rows, policies, choices, self.generator)
+
+    def _tags(self) -> Tags:
+        sizes = self.options.get("page_sizes", OneSize())
+        large = [Large(one.begin, one.end, one.page_bytes) for one in getattr(sizes, "ranges", ())]
+        run = getattr(self.options.get("contiguity"), "mean", 0.0)
+        group, share = self.options.get("pages_an_entry", 1), self.options.get("contiguous_share", 1.0)
+        return Tags(TranslationMachine(**self.machine).page_bytes, large, group, share, run)
+
+    def _walks(self) -> WalkRules:
+        order, by = self.options.get("walk_order"), self.options.get("walks_by")
+        software = (by.walks, by.start_cycles, by.level_cycles, by.only) if isinstance(by, Software) else ()
+        level, most = (order.level, order.most) if isinstance(order, ByNode) else (1, 1)
+        return WalkRules(self.options.get("merge_walks", True), level, most, *software)
 
     def generator(self, slot: str) -> int:
         """Return where the random generator of a slot's policy begins."""
@@ -300,6 +321,56 @@ def drawn(seed: int, loaded: bool = True, rules: tuple[Any, ...] = EVICTIONS) ->
     warps = (int(_pick(draw, 1, 2, 8)), int(_pick(draw, 0, 0, 5))) if loaded and draw.random() < 0.5 else None
     policies = _policies(draw, machine["private_entries"], machine["cores"], rules)
     return Case(rows, machine, policies, warps, options, seed)
+
+
+def _ranges(draw: np.random.Generator, rows: list[Row], page_bytes: int, levels: int) -> tuple[PageRange, ...]:
+    """Return a few ranges of large pages among those that a trace names, some of which it only touches."""
+    spans = [span for span in (4, 32, 512, 2048) if span < 512 ** (levels)]
+    sizes = sorted({int(_pick(draw, *spans)) for _ in range(3)})
+    first, last = min(row.page for row in rows), max(row.page for row in rows)
+    found, at = list[PageRange](), first
+    while at <= last and len(found) < 5:
+        span = int(_pick(draw, *sizes))
+        begin = at // span * span + span * int(draw.integers(0, 2))
+        begin = max(begin, -(-at // span) * span)
+        end = begin + span * int(draw.integers(1, 4))
+        found.append(PageRange(begin=begin * page_bytes, end=end * page_bytes, page_bytes=span * page_bytes))
+        at = end + int(draw.integers(0, 1 + (last - first) // 3))
+    return tuple(found)
+
+
+def drawn_with_walks(seed: int) -> Case:
+    """Draw a loaded configuration with what docs/translation-rules.md allows of pages, walks and dead entries."""
+    case, draw = drawn(seed), np.random.default_rng([seed, 15])
+    machine, options = dict(case.machine), dict(case.options)
+    page_bytes = TranslationMachine(**machine).page_bytes
+    if draw.random() < 0.4:
+        machine["walk_levels"] = int(_pick(draw, 3, 4))
+        options["page_sizes"] = ByRange(ranges=_ranges(draw, case.rows, page_bytes, machine["walk_levels"] - 1))
+    if draw.random() < 0.4:
+        options |= {"pages_an_entry": int(_pick(draw, 2, 8)), "contiguous_share": float(_pick(draw, 0.0, 0.5, 1.0))}
+        if draw.random() < 0.5:
+            options |= {"contiguous_share": 1.0, "contiguity": Runs(mean=float(_pick(draw, 1.5, 3.0, 20.0)))}
+    options["merge_walks"] = bool(draw.random() < 0.6)
+    if draw.random() < 0.5:
+        machine["walk_levels"] = max(machine["walk_levels"], 3)
+        options["walk_order"] = ByNode(level=int(_pick(draw, 1, 2)), most=int(_pick(draw, 1, 2, 3, 8)))
+    if draw.random() < 0.4:
+        walks, only = int(_pick(draw, 1, 1, 2, 8)), bool(draw.random() < 0.3)
+        start, level = int(_pick(draw, 0, 1, 150)), int(_pick(draw, 0, 30, 200))
+        options["walks_by"] = Software(walks=walks, start_cycles=start, level_cycles=level, only=only)
+    if draw.random() < 0.5 and machine["shared_entries"] and not options["inclusive"]:
+        most = int(_pick(draw, 1, 3, 7))
+        options["bypass"] = DeadEntries(
+            threshold=int(draw.integers(1, most + 1)),
+            most=most,
+            counters=int(_pick(draw, 1, 4, 64)),
+            region_pages=int(_pick(draw, 1, 4)),
+            remembered=int(_pick(draw, 1, 2, 16)),
+        )
+    unmapping = float(_pick(draw, 0, 0, 0.1))
+    rows = [row._replace(unmap=row.unmap or bool(draw.random() < unmapping)) for row in case.rows]
+    return replace(case, rows=rows, machine=machine, options=options)
 
 
 SPACE = 50_000

@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tests.oracles.translation_load_clock import ANSWERS, ISSUES, NEWS, REQUESTS, Clock, Slots
+from tests.oracles.translation_load_dead import DeadEntries, NeverDead
 from tests.oracles.translation_load_directory import Directories
 from tests.oracles.translation_load_eviction import Protection, Tlb, base_rule
 from tests.oracles.translation_load_network import Network
 from tests.oracles.translation_load_rules import FillRule, PeerRule, RemoteFillRule
-from tests.oracles.translation_load_walks import Request, SharedTlb, Walkers
+from tests.oracles.translation_load_tags import Tags
+from tests.oracles.translation_load_walks import Request, SharedTlb, Walkers, WalkRules
 from workbench.policies.translation.locate.question import CENTRAL, CLUSTER, DIRECTORY, ON_RESPONSE, RING
 
 PRIVATE, MERGED, PEER, SHARED, WALK = range(5)
@@ -59,9 +61,11 @@ class Choices(NamedTuple):
     warps: int = 0
     """0 = open loop."""
     gap: int = 0
-    pages_an_entry: int = 1
-    contiguous: bool = True
-    """Whether the pages of a group have neighbouring frames, so that one entry covers them."""
+    tags: Tags = Tags(65536)
+    """What an entry covers."""
+    walks: WalkRules = WalkRules()
+    dead: Any = None
+    """The levers of `dead_entries`; None = every entry is made."""
     inclusive: bool = False
     broadcast: bool = False
     free_news: bool = False
@@ -110,8 +114,10 @@ class Load:
         self.network = Network(self.clock, machine, self.over_time)
         self.directories = Directories(self.clock, self.network, self.plan, machine.cores, choices.free_news)
         shared_base = base_rule(policies["shared_eviction"], seed("shared_eviction"))
-        self.shared = SharedTlb(self.clock, machine, shared_base, self._shared_evicted)
-        self.walkers = Walkers(self.clock, machine, self.shared, self._first_page, self._answer)
+        self.tags = choices.tags
+        dead = DeadEntries(choices.dead) if choices.dead else NeverDead()
+        self.shared = SharedTlb(self.clock, machine, shared_base, self._shared_evicted, dead)
+        self.walkers = Walkers(self.clock, machine, choices.walks, self.shared, self.tags.saves, self._answer)
         self.peer_rule = PeerRule(policies["peer"], self.network, seed("peer"))
         self.fill_rule = FillRule(policies["fill"], self.directories, machine.private_entries)
         self.remote_rule = RemoteFillRule(policies["remote_fill"], self.directories)
@@ -152,19 +158,6 @@ class Load:
             cluster = Tlb(self.plan.cluster_entries, self.plan.cluster_ways, base_rule(LRU(), 1), None)
             for core in cores[first : first + self.plan.cluster_cores]:
                 core.cluster = cluster
-
-    # Tags
-
-    def _tag(self, page: int) -> int:
-        """Return what an entry is found by."""
-        return page // self._span
-
-    def _first_page(self, tag: int) -> int:
-        return tag * self._span
-
-    @property
-    def _span(self) -> int:
-        return self.choices.pages_an_entry if self.choices.contiguous else 1
 
     # Issue (T2, T3)
 
@@ -217,9 +210,9 @@ class Load:
         row = self.rows[at]
         core.stopped = True
         if row.unmap:
-            self._unmap(core, at, self._tag(row.page))
+            self._unmap(core, at, self.tags.of(row.page))
             return
-        request = Request(core.number, self._tag(row.page), at, start, row.page)
+        request = Request(core.number, self.tags.of(row.page), at, start, row.page)
         granted = core.ports.take()
         self.counted["port_wait_cycles"] += granted - self.clock.now
         if granted == self.clock.now:
@@ -362,7 +355,7 @@ class Load:
             self._evict(core, victim, row)
         core.tlb.enter(tag)
         self.counted["fills"] += 1
-        self.log.append((self.clock.now, PUSH if pusher >= 0 else FILL, number, self._first_page(tag), -1, pusher, -1))
+        self.log.append((self.clock.now, PUSH if pusher >= 0 else FILL, number, self.tags.first[tag], -1, pusher, -1))
         if pusher >= 0:
             core.tlb.pusher[tag] = pusher
             self.counted["pushes"] += 1
@@ -371,7 +364,7 @@ class Load:
     def _evict(self, core: Core, victim: int, row: int) -> None:
         pusher = core.tlb.drop(victim)
         self.counted["evictions"] += 1
-        self.log.append((self.clock.now, EVICT, core.number, self._first_page(victim), -1, -1, -1))
+        self.log.append((self.clock.now, EVICT, core.number, self.tags.first[victim], -1, -1, -1))
         if pusher >= 0:
             self.counted["pushes_unused"] += 1
             self.fill_rule.told(pusher, core.number, False)
@@ -571,7 +564,7 @@ class Load:
             return False
         core.tlb.drop(tag)
         self.counted["shot_down"] += 1
-        self.log.append((self.clock.now, INVALIDATE, core.number, self._first_page(tag), -1, -1, -1))
+        self.log.append((self.clock.now, INVALIDATE, core.number, self.tags.first[tag], -1, -1, -1))
         return True
 
     def _shared_evicted(self, tag: int, row: int) -> None:
@@ -629,6 +622,7 @@ class Load:
             "shared_accesses": self.shared.accesses,
             "walks": self.walkers.walks,
             "walk_levels": self.walkers.levels,
+            "walk_cycles": self.walkers.busy_cycles,
             "walk_queue_cycles": self.walkers.queue_cycles,
             "walks_joined": self.walkers.joined,
             "messages": [self.network.messages[kind] for kind in kinds],

@@ -1,13 +1,14 @@
-"""The shared TLB and the walkers of the event-driven twin (spec 4, T5-T7)."""
+"""The shared TLB and the walkers of the event-driven twin (spec 4, T5-T7; docs/translation-rules.md)."""
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.oracles.translation_load_clock import REQUESTS, WALK_ENDS, Clock, Key, Slots
+from tests.oracles.translation_load_dead import NeverDead
 from tests.oracles.translation_load_eviction import Base, Tlb
 
 
@@ -38,13 +39,36 @@ class Request:
 
 @dataclass(eq=False)
 class Walk:
-    """A walk that waits or is under way."""
+    """A walk that waits or is under way; its opener is the first that waits for it."""
 
-    tag: int
-    key: Key
     asked: int
     waiters: list[Request]
     dead: bool = False
+    of_batch: int = 1
+    """Its place in its batch, from 1."""
+    by_core: bool = False
+
+    @property
+    def opener(self) -> Request:
+        return self.waiters[0]
+
+    @property
+    def tag(self) -> int:
+        return self.opener.tag
+
+
+class WalkRules(NamedTuple):
+    """Who walks what, and when."""
+
+    merge: bool = True
+    node_level: int = 1
+    most_of_batch: int = 1
+    """1 = by arrival."""
+    core_walks: int = 0
+    """Walks of a core at a time, 0 = the machine's walkers alone."""
+    core_start_cycles: int = 0
+    core_level_cycles: int = 0
+    cores_only: bool = False
 
 
 Answer = Callable[[Request, str, int], None]
@@ -52,17 +76,26 @@ Answer = Callable[[Request, str, int], None]
 
 
 class Walkers:
-    """The queue, the walkers, the page-walk cache."""
+    """The queue, the walkers, the cores that walk, the page-walk cache."""
 
     def __init__(
-        self, clock: Clock, machine: Any, shared: SharedTlb, first_page: Callable[[int], int], answer: Answer
+        self,
+        clock: Clock,
+        machine: Any,
+        rules: WalkRules,
+        shared: SharedTlb,
+        saves: Callable[[int], int],
+        answer: Answer,
     ) -> None:
-        self.clock, self.machine, self.shared, self.answer = clock, machine, shared, answer
-        self.first_page = first_page
-        self.idle = machine.walkers
-        self.queue: deque[Walk] = deque()
-        self.sent_back: deque[tuple[Request, int]] = deque()
-        self.live: dict[int, Walk] = {}
+        """`saves` gives the levels that a page's walk does not need."""
+        self.clock, self.machine, self.rules, self.shared, self.answer = clock, machine, rules, shared, answer
+        self.saves = saves
+        self.idle = 0 if rules.cores_only else machine.walkers
+        self.walking: Counter[int] = Counter()
+        """Software walks under way, by core."""
+        self.queue: list[Walk] = []
+        self.sent_back: list[tuple[Request, int]] = []
+        self.live: list[Walk] = []
         self.cache: OrderedDict[tuple[int, int], None] = OrderedDict()
         self.walks = self.levels = self.queue_cycles = self.joined = 0
         self.queued_at: Counter[int] = Counter()
@@ -74,69 +107,111 @@ class Walkers:
             self.sent_back.append((request, self.clock.now))
 
     def unmap(self, tag: int) -> None:
-        """A page is unmapped: its walk answers those who wait, makes no entry, and is joined by nobody."""
-        walk = self.live.pop(tag, None)
-        if walk:
-            walk.dead = True
+        """A page is unmapped: its walks answer those who wait, make no entry, and are joined by nobody."""
+        for walk in self.live:
+            walk.dead = walk.dead or walk.tag == tag
+
+    def _joinable(self, tag: int) -> Walk | None:
+        alive = (walk for walk in self.live if walk.tag == tag and not walk.dead)
+        return next(alive, None) if self.rules.merge else None
 
     def _admit(self, request: Request, asked: int) -> bool:
-        walk = self.live.get(request.tag)
+        walk = self._joinable(request.tag)
         if walk:
             walk.waiters.append(request)
             self.joined += 1
             return True
-        if not self.idle and self.machine.walk_queue and len(self.queue) >= self.machine.walk_queue:
-            return False
-        walk = self.live[request.tag] = Walk(request.tag, request.key, asked, [request])
+        walk = Walk(asked, [request])
         if self.idle:
-            self._start(walk)
-        else:
+            self.idle -= 1
+            self._start(walk, self.machine.walk_levels)
+        elif self._may_walk(request.core):
+            self.walking[request.core] += 1
+            walk.by_core = True
+            self._start(walk, self.machine.walk_levels)
+        elif self._has_place():
             self.queue.append(walk)
+        else:
+            return False
+        self.live.append(walk)
         return True
 
-    def _start(self, walk: Walk) -> None:
-        self.idle -= 1
+    def _may_walk(self, core: int) -> bool:
+        return self.walking[core] < self.rules.core_walks
+
+    def _has_place(self) -> bool:
+        return not self.machine.walk_queue or len(self.queue) < self.machine.walk_queue
+
+    def _start(self, walk: Walk, most: int) -> None:
         self.walks += 1
         waited = self.clock.now - walk.asked
         self.queue_cycles += waited
         self.queued_at[self.clock.now] += waited
-        levels = self._levels(self.first_page(walk.tag))
+        levels = min(self._levels(walk.opener.trace_page), most)
         self.levels += levels
         cycles = levels * self.machine.level_cycles
+        if walk.by_core:
+            cycles = self.rules.core_start_cycles + levels * self.rules.core_level_cycles
         self.busy_cycles += cycles
-        self.clock.at(self.clock.now + cycles, WALK_ENDS, walk.key, lambda: self._end(walk))
+        self.clock.at(self.clock.now + cycles, WALK_ENDS, walk.opener.key, lambda: self._end(walk))
+
+    def _upper(self, page: int) -> list[tuple[int, int]]:
+        """Return the upper levels of a page, the lowest first."""
+        return [(level, page // 512**level) for level in range(self.saves(page) + 1, self.machine.walk_levels)]
 
     def _levels(self, page: int) -> int:
-        for level in range(1, self.machine.walk_levels):
-            if (level, page >> 9 * level) in self.cache:
-                return level
-        return int(self.machine.walk_levels)
+        there = next((upper for upper in self._upper(page) if upper in self.cache), None)
+        return (self.machine.walk_levels if there is None else there[0]) - self.saves(page)
 
     def _keep_levels(self, page: int) -> None:
-        for level in reversed(range(1, self.machine.walk_levels)):
-            self.cache[level, page >> 9 * level] = None
-            self.cache.move_to_end((level, page >> 9 * level))
+        for upper in reversed(self._upper(page)):
+            self.cache[upper] = None
+            self.cache.move_to_end(upper)
             if len(self.cache) > self.machine.walk_cache_entries:
                 self.cache.popitem(last=False)
 
     def _end(self, walk: Walk) -> None:
-        self._keep_levels(self.first_page(walk.tag))
+        self._keep_levels(walk.opener.trace_page)
+        self.live.remove(walk)
         if not walk.dead:
-            del self.live[walk.tag]
-            self.shared.enter(walk.tag, walk.key[2])
+            self.shared.enter(walk.tag, walk.opener.row)
         for request in walk.waiters:
             self.answer(request, "walk", self.clock.now)
-        self.idle += 1
-        if self.queue:
-            self._start(self.queue.popleft())
+        if walk.by_core:
+            self._core_goes_on(walk.opener.core)
+        else:
+            self._walker_goes_on(walk)
         self._call_back()
 
+    def _walker_goes_on(self, ended: Walk) -> None:
+        same = [walk for walk in self.queue if self._node(walk) == self._node(ended)]
+        if same and ended.of_batch < self.rules.most_of_batch:
+            self.queue.remove(same[0])
+            same[0].of_batch = ended.of_batch + 1
+            self._start(same[0], self.rules.node_level)
+        elif self.queue:
+            self._start(self.queue.pop(0), self.machine.walk_levels)
+        else:
+            self.idle += 1
+
+    def _node(self, walk: Walk) -> tuple[int, int]:
+        page = walk.opener.trace_page
+        return self.saves(page), page // 512 ** (self.rules.node_level + self.saves(page))
+
+    def _core_goes_on(self, core: int) -> None:
+        own = [walk for walk in self.queue if walk.opener.core == core]
+        if own:
+            self.queue.remove(own[0])
+            own[0].by_core = True
+            self._start(own[0], self.machine.walk_levels)
+        else:
+            self.walking[core] -= 1
+
     def _call_back(self) -> None:
-        """Let those who wait at the shared TLB try again, in order, while there is a place."""
-        while self.sent_back and (self.idle or len(self.queue) < self.machine.walk_queue):
-            request, asked = self.sent_back.popleft()
-            if self.shared.has(request.tag):
-                self.shared.tlb.use(request.tag)
+        """Let those who wait at the shared TLB try again, in order, while there is a place for the first."""
+        while self.sent_back and (self._has_place() or self._may_walk(self.sent_back[0][0].core)):
+            request, asked = self.sent_back.pop(0)
+            if self.shared.look(request.tag):
                 self.answer(request, "shared", self.clock.now)
             else:
                 self._admit(request, asked)
@@ -145,8 +220,10 @@ class Walkers:
 class SharedTlb:
     """The TLB of all cores, its banks, and whom each of its entries was given to."""
 
-    def __init__(self, clock: Clock, machine: Any, base: Base, evicted: Callable[[int, int], None]) -> None:
-        self.clock, self.machine, self.evicted = clock, machine, evicted
+    def __init__(
+        self, clock: Clock, machine: Any, base: Base, evicted: Callable[[int, int], None], dead: NeverDead
+    ) -> None:
+        self.clock, self.machine, self.evicted, self.dead = clock, machine, evicted, dead
         self.tlb = Tlb(machine.shared_entries, machine.shared_ways, base, None)
         self.banks = [Slots(clock, machine.shared_ports) for _ in range(machine.shared_banks)]
         self.given: dict[int, set[int]] = {}
@@ -155,15 +232,26 @@ class SharedTlb:
     def has(self, tag: int) -> bool:
         return tag in self.tlb
 
+    def look(self, tag: int) -> bool:
+        """Look a tag up, which uses an entry that is there."""
+        if tag in self.tlb:
+            self.tlb.use(tag)
+            self.dead.found(tag)
+            return True
+        self.dead.missed(tag)
+        return False
+
     def enter(self, tag: int, row: int) -> None:
-        """Make an entry, once; the victim is chosen now."""
-        if not self.machine.shared_entries or tag in self.tlb:
+        """Make an entry, once, unless it would be dead; the victim is chosen now."""
+        if not self.machine.shared_entries or tag in self.tlb or self.dead.passes_by(tag):
             return
         victim = self.tlb.victim(tag, lambda _: 1)
         if victim is not None:
             self.drop(victim)
+            self.dead.evicted(victim)
             self.evicted(victim, row)
         self.tlb.enter(tag)
+        self.dead.made(tag)
         self.given[tag] = set()
 
     def drop(self, tag: int) -> None:
@@ -180,8 +268,7 @@ class SharedTlb:
     def _look(self, request: Request, answer: Answer, walkers: Walkers) -> None:
         self.accesses += 1
         known = self.clock.now + self.machine.shared_cycles
-        if request.tag in self.tlb:
-            self.tlb.use(request.tag)
+        if self.look(request.tag):
             answer(request, "shared", known)
         else:
             self.clock.at(known, REQUESTS, request.key, lambda: walkers.arrive(request))

@@ -1,0 +1,17 @@
+"""Page sizes, ranges, walk queues, software walks and dead entries under load: equal to the event-driven twin."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.depth import long
+from tests.engines.translation_load_cases import differences, drawn_with_walks
+
+SIZE = 40
+
+
+@pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=long) for first in range(SIZE, 4000, SIZE))])
+def test_the_engine_and_its_twin_agree_whatever_is_walked(first: int) -> None:
+    for seed in range(first, first + SIZE):
+        found = differences(drawn_with_walks(seed))
+        assert not found, (seed, sorted(found))
