@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.errors import unknown_name, wrong_value
 from workbench.experiments.runner import Progress
+from workbench.identity import one_moment
 from workbench.parts import Registry, file_and_name, is_in_file, module_in_file
 from workbench.studies.claims.claim import Claim
 from workbench.studies.claims.evidence import Evidence
@@ -101,7 +102,9 @@ def claims(
     count = seeds if seeds is not None else QUICK_SEEDS if quick else SEEDS
     evidence = Evidence(count, Path(out) if out is not None else None, workers, progress)
     sizes = family_sizes(known)
-    return ClaimReport([_outcome(known[id], evidence, sizes) for id in (ids or known)], count, quick)
+    with one_moment():  # a hundred sweeps share their parts: each is digested once
+        outcomes = [_outcome(known[id], evidence, sizes) for id in (ids or known)]
+    return ClaimReport(outcomes, count, quick)
 
 
 def family_sizes(known: Mapping[str, Claim]) -> dict[str, int]:

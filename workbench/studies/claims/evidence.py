@@ -11,8 +11,9 @@ from workbench.errors import InputError
 from workbench.experiments.folder import STORE, held
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import PlannedPoint, make_plan
+from workbench.experiments.pools import cores
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress
+from workbench.experiments.runner import WORTH_SECONDS, Progress
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan
@@ -29,6 +30,7 @@ class Evidence:
     def __init__(self, seeds: int, out: Path | None, workers: int | None, progress: Progress | None) -> None:
         self.seeds = seeds
         self._out, self._workers, self._progress = out, workers, progress
+        self._seconds = 0.0
         self._runs: dict[str, RunSet] = {}
         self._asked: dict[str, Mapping[str, Any]] = {}
 
@@ -68,8 +70,17 @@ class Evidence:
                 store.close()
 
     def _filled(self, plan: Any, store: Store, folder: Path | None) -> RunSet:
-        seconds = run_plan(plan, store, self._workers, progress=self._progress)
+        seconds = run_plan(plan, store, self._crew(), progress=self._progress)
+        self._seconds += seconds
         return gather(plan, store, folder, seconds)
+
+    def _crew(self) -> int | None:
+        """Return how many workers do the next sweep: one a core once all sweeps together have taken long.
+
+        A sweep by itself starts workers when they pay off for it. Most sweeps of claims take a few seconds, so that
+        one process would do each; but workers stay for the next sweep, and all of them together take minutes.
+        """
+        return cores() if self._workers is None and self._seconds > WORTH_SECONDS else self._workers
 
 
 def point(runs: RunSet, **shown: Any) -> PlannedPoint:

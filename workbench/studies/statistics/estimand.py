@@ -43,6 +43,8 @@ class Estimate(NamedTuple):
     interval: Interval
     primary: Significance
     """The test of this very estimand."""
+    permutation: Significance = NO_TEST
+    """The permutation test of the mean difference, where the primary test was made from it."""
 
 
 def estimated(
@@ -65,7 +67,7 @@ def _by_mean(gained: np.ndarray, pairs: Pairs, method: Literal["t", "bca"], leve
     interval = mean_interval(gained, level=level, method=method, seed=seed, span=span)
     test = permutation_test(gained, seed=seed)
     p = test.p_value if interval.method == "bca" else max(test.p_value, student_p(gained, span))
-    return Estimate(METHODS["t"], *agreeing(interval, test._replace(p_value=p)))
+    return Estimate(METHODS["t"], *agreeing(interval, test._replace(p_value=p)), test)
 
 
 def _by_logs(pairs: Pairs, higher: bool, level: float, seed: int) -> Estimate:
