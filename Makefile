@@ -15,7 +15,7 @@ SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_ba
 SAME_IN_BOTH += or is_uniform or as_likely_as_another or draws_are_independent
 IN_ONE_WAY := $(SAME_IN_BOTH) or mean_wait or in_every_order
 
-.PHONY: run test test-long check warm compiled browser interpreted lab dashboard bench pictures lock clean help
+.PHONY: run test test-long check warm compiled browser interpreted lab dashboard bench pictures verdict-table lock clean help
 
 help:
 	@echo "make run        set up .venv, run the main sweeps, say where the results are"
@@ -28,6 +28,7 @@ help:
 	@echo "make lab        JupyterLab on notebooks/"
 	@echo "make dashboard  the shared-memory dashboard in a browser"
 	@echo "make bench      measure the speed of this machine"
+	@echo "make verdict-table  show in README what data/verdict holds"
 	@echo "make lock       resolve requirements.lock anew (needs uv)"
 
 # Pip would compile thirty seconds on one core; a file of a package that is no Python for this version is no matter.
@@ -84,6 +85,9 @@ bench: $(READY)
 
 pictures: $(READY)
 	$(BIN)/python docs/make_pictures.py
+
+verdict-table: $(READY)
+	$(BIN)/python -m docs.make_verdict
 
 lock:
 	uv pip compile -q --universal --generate-hashes --no-header --no-annotate --extra all --group dev pyproject.toml -o requirements.lock

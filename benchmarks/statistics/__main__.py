@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import sys
+import typing
 from collections.abc import Iterable
 
-from benchmarks.statistics import adaptive, coverage, planted
+from benchmarks.statistics import adaptive, copies, coverage, planted, tuning
+from workbench.studies.statistics.estimand import Method
 
 REPETITIONS = 1000
 
@@ -56,6 +58,15 @@ def main(repetitions: int) -> None:
             for test in ("primary", "wilcoxon", "sign")
         ),
     )
+    print("## Rejections at 5 % under lognormal noise, by the lever `interval`\n")
+    table(
+        "interval | n = 20 | n = 50 | n = 200",
+        (
+            (method, *(coverage.rejected_by(method, n, repetitions) for n in (20, 50, 200)))
+            for method in typing.get_args(Method)
+            if method != "ranks"
+        ),
+    )
     print("## Interval, sign, p-value and verdict that disagree\n")
     table("n | share", ((n, coverage.disagreements(n, repetitions)) for n in (5, 6, 12, 13, 14, 30)))
     print("## Adaptive seeds: looks at 20, 40, ... 200 seeds\n")
@@ -70,5 +81,25 @@ def main(repetitions: int) -> None:
     )
 
 
+def tables_of_studies(repetitions: int) -> None:
+    """Tuning and copies."""
+    print("## Points of a front that beat the baseline, where none does\n")
+    table(
+        "points | objectives | studies with a false one",
+        ((p, o, tuning.false_winners(p, o, repetitions)) for p, o in ((1, 1), (5, 1), (5, 2), (20, 1))),
+    )
+    print("## Levers with more than the noise floor, where none matters\n")
+    table(
+        "trials | of levers | of studies with five levers",
+        ((trials, *tuning.false_levers(trials, max(repetitions // 5, 1))) for trials in (20, 50, 200)),
+    )
+    print(f"## Different workloads of {copies.SEEDS} seeds\n")
+    table(
+        "engine | generator | different | a sweep of them is refused",
+        ((*one[:3], "yes" if one.refused else "no") for one in copies.table()),
+    )
+
+
 if __name__ == "__main__":
     main(int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS)
+    tables_of_studies(int(sys.argv[1]) if len(sys.argv) > 1 else REPETITIONS)

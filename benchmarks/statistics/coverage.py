@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.statistics.rate import Rate
 from workbench.studies.statistics import compare, equivalent_mean, mean_interval, superior
+from workbench.studies.statistics.estimand import Method
 from workbench.studies.statistics.over_cases import over_cases
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
@@ -61,6 +62,23 @@ def rejected(law: str, test: str, seeds: int, repetitions: int) -> Rate:
     draws = np.random.default_rng([seeds, len(law), len(test)])
     found = (compare(1000 + draw(draws, seeds) - mean, np.full(seeds, 1000.0)) for _ in range(repetitions))
     return Rate(sum(getattr(one, test).p_value < 0.05 for one in found), repetitions)
+
+
+def rejected_by(method: Method, seeds: int, repetitions: int) -> Rate:
+    """How often a comparison of values with lognormal noise rejects at 5 % where its own estimand is 0.
+
+    The other policy's value is the baseline's times a lognormal factor, of geometric mean 1 for `log_ratio` and of mean
+    1 for what estimates a mean; both sides are lognormal.
+    """
+    draws = np.random.default_rng([seeds, *method.encode()])
+    centre = 0.0 if method == "log_ratio" else -0.5
+
+    def rejects() -> bool:
+        baseline = draws.lognormal(3, 0.5, seeds)
+        factor = draws.lognormal(centre, 1, seeds)
+        return bool(compare(baseline, baseline * factor, method=method).p_value < 0.05)
+
+    return Rate(sum(rejects() for _ in range(repetitions)), repetitions)
 
 
 def disagreements(seeds: int, repetitions: int) -> Rate:

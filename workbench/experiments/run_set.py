@@ -32,6 +32,7 @@ class RunSet:
         self.folder = folder
         self.seconds = seconds
         self.rows = {row.id: row for row in rows}
+        self._ids: dict[str, list[str]] = {}
 
     @property
     def points(self) -> list[PlannedPoint]:
@@ -101,9 +102,16 @@ class RunSet:
         if measure not in self.plan.sweep.mechanism.measures:
             raise unknown_name("", "measure", measure, self.plan.sweep.mechanism.measures)
         self.plan.sweep.check_computed(measure)
-        found = ((seed, self.rows.get(run_id(point.id, seed))) for seed in self.seeds)
-        done = {seed: row.measures for seed, row in found if row is not None and row.status == "done"}
-        return {seed: measures.get(measure, math.nan) for seed, measures in done.items()}
+        found = zip(self.seeds, map(self.rows.get, self._ids_of(point)), strict=True)
+        return {
+            seed: row.measures.get(measure, math.nan) for seed, row in found if row is not None and row.status == "done"
+        }
+
+    def _ids_of(self, point: PlannedPoint) -> list[str]:
+        """Return the ids of a point's runs, in the order of the seeds: each a digest, which every measure asks for."""
+        if point.id not in self._ids:
+            self._ids[point.id] = [run_id(point.id, seed) for seed in self.seeds]
+        return self._ids[point.id]
 
     def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
         """The point that another is compared with."""

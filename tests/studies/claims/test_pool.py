@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.studies.claims.evidence import Evidence, point
-from workbench.studies.claims.pool import CLAIMS, borrowing, caching, experiment, targets
+from workbench.studies.claims.pool import CLAIMS, borrowing, caching, experiment, real_service, targets
 
 BY_ID = {claim.id: claim for claim in CLAIMS}
 SEEDS = 3
@@ -18,6 +18,9 @@ def short():
         for workload in (experiment.BUSY, experiment.SKEWED):
             patched.setitem(workload, "jobs", 25)
         patched.setitem(experiment.FITS, "iterations", 2)
+        patched.setattr(real_service, "EVERY", ("local_only", "round_robin"))
+        for name, few in (("CLIENTS", (1, 2)), ("BLOCKS", SEEDS), ("ALLOCATIONS", 20)):
+            patched.setattr(real_service, name, few)
         yield Evidence(SEEDS, None, 1, None)
 
 
@@ -29,7 +32,11 @@ def test_every_hypothesis_of_the_specification_has_a_claim():
     assert [id for id in BY_ID if not id.endswith("b")] == [f"H5.{number}" for number in range(1, 12)]
 
 
-@pytest.mark.parametrize("id", BY_ID)
+REAL = [pytest.param(id, marks=pytest.mark.long) if claim.on_real_service else id for id, claim in BY_ID.items()]
+"""The service and its clients as processes take seconds to start."""
+
+
+@pytest.mark.parametrize("id", REAL)
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     claim = BY_ID[id]
     whole, found = claim.found(short)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.work_counts import growth, peak_bytes
 from workbench.errors import InputError
-from workbench.studies.statistics import compare, mean_interval, permutation_test, wilcoxon
+from workbench.studies.statistics import compare, estimand, mean_interval, paired, permutation_test, wilcoxon
 
 rows = st.lists(st.tuples(st.integers(1, 500), st.integers(1, 500)), min_size=2, max_size=25)
 BASELINE = {1: 100, 2: 110, 3: 120, 4: 90, 5: 100}
@@ -175,3 +175,21 @@ def test_scipy_is_loaded_only_when_needed():
         "compare([1, 2, 4] * 9, [1, 1, 1] * 9, method='bca'); assert 'scipy.stats' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_the_mean_difference_is_permuted_once(monkeypatch):
+    """The test of the estimand and the permutation test that is shown are one: both draw 9,999 patterns."""
+    asked = []
+
+    def counted(*given, **more):
+        asked.append(given)
+        return permutation_test(*given, **more)
+
+    for room in (estimand, paired):
+        monkeypatch.setattr(room, "permutation_test", counted)
+    before = np.random.default_rng(1).normal(100, 3, 40)
+    after = before - np.random.default_rng(2).normal(0.5, 1, 40)
+    result = compare(before, after)
+    assert result.permutation == permutation_test(result.differences) and len(asked) == 1
+    by_ranks = compare(before, after, method="ranks")
+    assert by_ranks.permutation == result.permutation and len(asked) == 2

@@ -7,6 +7,7 @@ from benchmarks.statistics import adaptive, coverage, planted
 from tests.depth import long
 from workbench.studies.statistics import compare, superior
 from workbench.studies.statistics.over_cases import over_cases
+from workbench.studies.statistics.student import skewed_p, student_p
 
 EXPECTED = {"reversed": "contradicted", "effect in half the space": "holds_where", "one case reversed": "fails_where"}
 
@@ -19,6 +20,35 @@ def test_error_rates_of_verdicts_in_planted_worlds(world, law, studies):
     assert not found.false_yes.above(0.05), found.false_yes
     assert not found.false_no.above(0.05), found.false_no
     assert found.words.most_common(1)[0][0] == EXPECTED.get(world, "undecided")
+
+
+@long
+def test_a_small_level_holds_for_skewed_differences():
+    """Judged in a family of eight, so that errors controlled over the family are 0.05 / 8 of one claim."""
+    found = planted.studies("no effect", 10, 200, 1000, family=8, law="skewed")
+    assert not found.false_yes.above(0.05 / 8) and not found.false_no.above(0.05 / 8), found
+
+
+def test_small_levels_of_skewed_values_are_what_they_say_without_the_skewness():
+    """A family makes levels small, and there t of exponential values errs five times as often as it says."""
+    samples = np.random.default_rng(5).exponential(1, (4000, 30)) - 1
+    student, straight = (np.mean([test(one) < 0.002 for one in samples]) for test in (student_p, skewed_p))
+    assert student > 4 * 0.002 and straight < 2 * 0.002
+
+
+def test_skewness_takes_evidence_away_and_adds_none():
+    draws = np.random.default_rng(3)
+    for values in (draws.exponential(1, 20) - 1.4, draws.normal(0.6, 1, 20), -draws.lognormal(0, 1, 20)):
+        one = compare(1000 + values, np.full(20, 1000.0))
+        assert one.p_value >= max(one.permutation.p_value, student_p(values), skewed_p(values)) * (1 - 1e-6)
+
+
+def test_many_small_losses_beside_few_large_gains_are_no_verdict():
+    """What was not seen are gains: t and the permutation test are sure, and the skewness seen says not to be."""
+    values = np.array([-3.0] * 14 + [-2.0] * 4 + [4.0, 9.0])
+    one = compare(1000 + values, np.full(20, 1000.0))
+    assert max(one.permutation.p_value, student_p(values)) < 0.05 < one.p_value == pytest.approx(skewed_p(values))
+    assert one.interval.high == 0
 
 
 @pytest.mark.parametrize(("cases", "studies"), [(30, 30), pytest.param(30, 1000, marks=long)])

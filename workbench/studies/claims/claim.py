@@ -10,10 +10,11 @@ from workbench.studies.claims.evidence import Evidence
 from workbench.studies.statistics import Finding, OverCases, every, over_cases, some
 
 Parts = Callable[[Evidence], Sequence[Finding]]
-Kind = Literal["tested", "counted", "by_construction"]
+Kind = Literal["tested", "counted", "by_construction", "measured"]
 KINDS: dict[Kind, str] = {
     "tested": "by runs at paired seeds: the verdict has an error rate",
     "counted": "counted out, such as gates or chances: nothing is drawn, and nothing can differ by luck",
+    "measured": "by the clock, in blocks, on the machine that ran it: no simulation, and another machine may differ",
     "by_construction": "true by the definitions of the model: it says that the model does what it was built to do",
 }
 
@@ -39,6 +40,8 @@ class Claim(NamedTuple):
     kind: Kind = "tested"
     design: str = ""
     """Over which cases of its family it is judged."""
+    on_real_service: bool = False
+    """Whether it starts the storage service and its clients, which a quick report leaves out."""
 
     @property
     def built_in(self) -> bool:

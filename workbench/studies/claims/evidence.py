@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.experiments.folder import STORE, held
+from workbench.experiments.folder import STORE, held, write_whole
 from workbench.experiments.keep import keep_files, keep_sweep
 from workbench.experiments.plan import PlannedPoint, make_plan
+from workbench.experiments.pools import cores
+from workbench.experiments.provenance import environment
 from workbench.experiments.run_set import RunSet, gather
-from workbench.experiments.runner import Progress
+from workbench.experiments.runner import WORTH_SECONDS, Progress
 from workbench.experiments.store import Store
 from workbench.experiments.sweep import read_sweep
 from workbench.studies.adaptive import run_plan
@@ -29,8 +32,10 @@ class Evidence:
     def __init__(self, seeds: int, out: Path | None, workers: int | None, progress: Progress | None) -> None:
         self.seeds = seeds
         self._out, self._workers, self._progress = out, workers, progress
+        self._seconds = 0.0
         self._runs: dict[str, RunSet] = {}
         self._asked: dict[str, Mapping[str, Any]] = {}
+        self._measured: dict[str, Mapping[str, Any]] = {}
 
     def runs(self, name: str, sweep: Mapping[str, Any], seeds: int | None = None) -> RunSet:
         """The runs of a sweep; with a folder they are kept there, and what is kept is not run again.
@@ -53,6 +58,28 @@ class Evidence:
             raise InputError(f"two claims call different sweeps {name!r}; give each sweep a name of its own.")
         return self._runs[name]
 
+    def measured(self, name: str, make: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+        """Return what was measured on this machine, outside of all simulations; kept like runs, and not done again.
+
+        Parameters
+        ----------
+        name : str
+            Of the file in the folder `measured` beside the sweeps.
+        make : function
+            Measures it; what it returns is plain data.
+        """
+        if name not in self._measured:
+            file = self._out / "measured" / f"{name}.json" if self._out is not None else None
+            if file is not None and file.exists():
+                self._measured[name] = json.loads(file.read_text())["measured"]
+            else:
+                self._measured[name] = make()
+                if file is not None:
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    told = {"environment": environment(), "measured": self._measured[name]}
+                    write_whole(file, json.dumps(told, indent=1, default=str) + "\n")
+        return self._measured[name]
+
     def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
         plan = make_plan(read_sweep(sweep)._replace(name=name))
         if self._out is None:
@@ -68,8 +95,17 @@ class Evidence:
                 store.close()
 
     def _filled(self, plan: Any, store: Store, folder: Path | None) -> RunSet:
-        seconds = run_plan(plan, store, self._workers, progress=self._progress)
+        seconds = run_plan(plan, store, self._crew(), progress=self._progress)
+        self._seconds += seconds
         return gather(plan, store, folder, seconds)
+
+    def _crew(self) -> int | None:
+        """Return how many workers do the next sweep: one a core once all sweeps together have taken long.
+
+        A sweep by itself starts workers when they pay off for it. Most sweeps of claims take a few seconds, so that
+        one process would do each; but workers stay for the next sweep, and all of them together take minutes.
+        """
+        return cores() if self._workers is None and self._seconds > WORTH_SECONDS else self._workers
 
 
 def point(runs: RunSet, **shown: Any) -> PlannedPoint:

@@ -30,6 +30,7 @@ MARGINS: dict[str, Margin] = {
     "H3.12 slower": Margin(0.01, "2026-11-22", "by what share the same queue may take longer"),
     "H4.3 local": Margin(0.01, "2026-11-22", "what the share of local hits may lose and count as not lower"),
     "H4.7 nothing": Margin(0.05, "2026-11-22", "cycles of a miss that count as nothing"),
+    "H5.11b grows": Margin(1.1, "2026-11-22", "how many times as long clients of the real service wait, likewise"),
     "H5.11 grows": Margin(1.1, "2026-11-22", "how many times as long eight clients wait, if it is a bottleneck"),
 }
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+HAVE_P = ("tested", "measured")
+"""The kinds of claim that are members of a family."""
 _CHANGE = {"for": "gains", "against": "costs", "neither": "or not"}
 """What a measure beside a claim did."""
 
@@ -55,15 +57,19 @@ class ClaimReport(NamedTuple):
     def heading(self) -> list[str]:
         """What there is to say of the whole: the families, and how many of their members were not run."""
         run: dict[str, int] = {}
-        sizes = {one.claim.family: one.family_size for one in self.verdicts if one.kind == "tested"}
+        sizes = {one.claim.family: one.family_size for one in self.verdicts if one.kind in HAVE_P}
         for one in self.verdicts:
-            run[one.claim.family] = run.get(one.claim.family, 0) + (one.kind == "tested")
+            run[one.claim.family] = run.get(one.claim.family, 0) + (one.kind in HAVE_P)
         told = [
             f"{name}: every p-value times {size}, the tested claims of the family"
             + (f", of which {size - run[name]} were not run" if size > run[name] else "")
             for name, size in sizes.items()
         ]
-        quick = [f"indicative: {self.seeds} seeds a comparison; a verdict needs a full run"] if self.quick else []
+        quick = (
+            [f"indicative: {self.seeds} seeds a comparison; a verdict needs a full run, with the real service"]
+            if self.quick
+            else []
+        )
         return [*quick, *told]
 
     @property

@@ -21,7 +21,7 @@ from workbench.studies.statistics.interval import Interval, mean_interval
 from workbench.studies.statistics.pairing import Pairs
 from workbench.studies.statistics.permutation_test import permutation_test
 from workbench.studies.statistics.significance import NO_TEST, Significance
-from workbench.studies.statistics.student import student_p
+from workbench.studies.statistics.student import skewed_p, student_p
 from workbench.studies.statistics.wilcoxon import Zeros, wilcoxon
 
 Method = Literal["t", "bca", "log_ratio", "ranks"]
@@ -43,6 +43,8 @@ class Estimate(NamedTuple):
     interval: Interval
     primary: Significance
     """The test of this very estimand."""
+    permutation: Significance = NO_TEST
+    """The permutation test of the mean difference, where the primary test was made from it."""
 
 
 def estimated(
@@ -64,8 +66,13 @@ def _by_mean(gained: np.ndarray, pairs: Pairs, method: Literal["t", "bca"], leve
     span = difference_span(pairs.baseline, pairs.other, gained)
     interval = mean_interval(gained, level=level, method=method, seed=seed, span=span)
     test = permutation_test(gained, seed=seed)
-    p = test.p_value if interval.method == "bca" else max(test.p_value, student_p(gained, span))
-    return Estimate(METHODS["t"], *agreeing(interval, test._replace(p_value=p)))
+    p = test.p_value if interval.method == "bca" else max(test.p_value, student_p(gained, span), _straightened(gained))
+    return Estimate(METHODS["t"], *agreeing(interval, test._replace(p_value=p)), test)
+
+
+def _straightened(gained: np.ndarray) -> float:
+    """What skewness leaves of the evidence; equal values have none."""
+    return skewed_p(gained) if gained.min() < gained.max() else 0.0
 
 
 def _by_logs(pairs: Pairs, higher: bool, level: float, seed: int) -> Estimate:

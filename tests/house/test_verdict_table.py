@@ -1,0 +1,62 @@
+"""README shows what data/verdict holds, and data/verdict is of claims that there are."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from docs import make_verdict
+from workbench.studies.claims import known_claims
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / make_verdict.DATA
+
+
+def verdict(id, word, kind="tested"):
+    said = known_claims()[id].statement
+    return {"id": id, "statement": said, "family": id[:2], "verdict": word, "kind": kind}
+
+
+def keep(folder, verdicts, seeds=200, table=""):
+    environment = {"commit": "0123456789", "python": "3.11.7", "machine": "a machine", "sources": "e0"}
+    came = {"seeds": {"first": 1_000_000, "count": seeds}, "environment": environment}
+    (folder / "verdict.json").write_text(json.dumps(verdicts))
+    (folder / "provenance.json").write_text(json.dumps(came))
+    (folder / "verdict.csv").write_text(table or "\n".join(["id", *(one["id"] for one in verdicts)]))
+
+
+def test_readme_shows_what_the_data_say():
+    readme = (ROOT / "README.md").read_text()
+    assert make_verdict.BEGINS in readme and make_verdict.ENDS in readme
+    assert make_verdict.with_block(readme, make_verdict.block(DATA)) == readme
+
+
+def test_each_claim_stands_under_its_verdict(tmp_path):
+    made = [verdict("H1.1", "holds_where"), verdict("H1.8", "holds", "counted"), verdict("H3.2b", "contradicted")]
+    keep(tmp_path, made)
+    shown = make_verdict.block(tmp_path).splitlines()
+    assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in shown[0]
+    assert "| 1, placement | H1.8° | H1.1 |  |  |  |" in shown
+    assert "| 3, dispatch |  |  |  |  | H3.2b |" in shown
+    assert "Younger than this run: H1.2, H1.3," in shown[-1] and "H1.8" not in shown[-1]
+
+
+def test_only_the_block_is_replaced():
+    text = f"a\n{make_verdict.BEGINS}\nold\n{make_verdict.ENDS}\nb\n"
+    assert make_verdict.with_block(text, "new\n") == f"a\n{make_verdict.BEGINS}\nnew\n{make_verdict.ENDS}\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"statement": "something else"}, r"of other claims than there are: H1\.1"),
+        ({"id": "H1.99"}, r"of other claims than there are: H1\.99"),
+        ({"seeds": 16}, "no full run"),
+        ({"table": "id\nH1.2\n"}, "different runs"),
+    ],
+)
+def test_data_of_something_else_are_refused(tmp_path, changed, told):
+    seeds, table = changed.pop("seeds", 200), changed.pop("table", "id\nH1.1\n")
+    keep(tmp_path, [{**verdict("H1.1", "holds"), **changed}], seeds, table)
+    with pytest.raises(ValueError, match=told):
+        make_verdict.block(tmp_path)

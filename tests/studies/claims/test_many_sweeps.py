@@ -1,0 +1,47 @@
+"""A report on claims is a hundred short sweeps: together they are worth workers, and they share their parts."""
+
+import sys
+
+import pytest
+
+from workbench.experiments.runner import WORTH_SECONDS
+from workbench.studies.claims import claims, evidence, placement
+from workbench.studies.claims.evidence import Evidence
+
+SWEEP = {"engine": "shared_memory", "workload": {"synthetic": "random_workgroups", "count": 20}}
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(None, [None, None, evidence.cores()]), (1, [1, 1, 1])])
+def test_workers_start_once_all_sweeps_together_take_long(monkeypatch, asked, expected):
+    """What is asked for stays: 1 is one process however long it takes."""
+    given = []
+
+    def run_plan(plan, store, workers, progress):
+        given.append(workers)
+        return 0.6 * WORTH_SECONDS
+
+    monkeypatch.setattr(evidence, "run_plan", run_plan)
+    runs = Evidence(2, None, asked, None)
+    for name in ("first", "second", "third"):
+        runs.runs(name, SWEEP)
+    assert given == expected
+
+
+def test_what_sweeps_share_is_digested_once_a_report(monkeypatch):
+    """The generators, laws and policies of one sweep are those of the next."""
+    monkeypatch.setitem(placement.LEVERS, "count", 20)
+    room, taken = sys.modules["workbench.identity.snapshot"], []
+    take = room.Snapshot
+
+    def counted(walk, *things):
+        taken.append(things)
+        return take(walk, *things)
+
+    monkeypatch.setattr(room, "Snapshot", counted)
+    numbers = []
+    for ids in ["H1.2"], ["H1.7"], ["H1.2", "H1.7"]:
+        taken.clear()
+        claims(ids, seeds=1, workers=0)
+        numbers.append(len(taken))
+    first, second, both = numbers
+    assert both < 0.75 * (first + second)
