@@ -15,7 +15,7 @@ from workbench.engines.torch_allocator.address_plan import planned_bytes
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.errors import InputError
 from workbench.studies.torch_memory import advice_or_still, replay_of
-from workbench.studies.torch_memory.asking import asking_of
+from workbench.engines.torch_allocator.asking import asking_of
 from workbench.studies.torch_memory.holdings import pins, segments_at, segments_at_end
 from workbench.studies.torch_memory.trial import played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace

@@ -10,14 +10,14 @@ import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.address_plan import MOST_BLOCKS, planned_bytes
+from workbench.engines.torch_allocator.asking import Asking, asking_of
+from workbench.engines.torch_allocator.exactness import Exactness
+from workbench.engines.torch_allocator.recording import Recording, reserved_by_event
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
-from workbench.studies.torch_memory.asking import Asking, asking_of
 from workbench.studies.torch_memory.candidates import grid, proposed
-from workbench.studies.torch_memory.exactness import Exactness
 from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins, segments_at
-from workbench.studies.torch_memory.recording import Recording
-from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, reserved_by_event, snapshot_replay
+from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, snapshot_replay
 from workbench.studies.torch_memory.still import Still, still_of
 from workbench.studies.torch_memory.trial import Trial, on_card, tried, with_smallest_card
 from workbench.workloads.allocator_log import ALLOC, FREE_COMPLETED, OTHER, AllocatorLog

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.torch_allocator.asking import Asking
 from workbench.engines.torch_allocator.play import Played, play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import ROUND_LARGE
-from workbench.studies.torch_memory.asking import Asking
 
 
 class RunsOut(NamedTuple):
