@@ -12,6 +12,8 @@ from workbench.figures.one_run import common_seed
 from workbench.figures.recipe import Column, Recipe, on_paper
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 GIB = 1 << 30
@@ -54,23 +56,38 @@ def recorded_against_replayed_data(runs: RunSet) -> RecordedAgainstReplayed:
 @on_paper
 def draw(data: RecordedAgainstReplayed) -> Figure:
     """A point a recording on the diagonal of what is equal; beside it what share of the addresses came out."""
-    from workbench.figures import frame, ink
+    from workbench.figures import ink
 
-    figure, (plane, bars) = ink.grid(2, 2, 2.4)
-    most = 1.15 * max(float(data.recorded_gib.max()), float(data.replayed_gib.max()))
-    least = 0.85 * min(float(data.recorded_gib.min()), float(data.replayed_gib.min()))
-    plane.plot([least, most], [least, most], color="#BBBBBB", linewidth=0.8)
+    figure, (plane, bars) = ink.stacked(2, (2.2, 0.4 + 0.22 * len(data.names)))
+    both = np.concatenate([data.recorded_gib, data.replayed_gib])
+    ends = 0.8 * float(both.min()), 1.25 * float(both.max())
+    plane.plot(ends, ends, color="#BBBBBB", linewidth=0.8)
     plane.plot(data.recorded_gib, data.replayed_gib, "o", color="#222222", markersize=3.5)
     plane.set(xscale="log", yscale="log", xlabel="recorded peak (GiB)", ylabel="replayed peak (GiB)")
-    share = 100 * data.counts[:, 3] / np.maximum(data.counts[:, 2], 1)
+    for side in (plane.xaxis, plane.yaxis):
+        _plain_ticks(side, ends)
+    _counts_bars(bars, data)
+    return figure
+
+
+def _counts_bars(bars: Axes, data: RecordedAgainstReplayed) -> None:
+    """A bar a recording, as long as the share of its addresses that came out, with the counts."""
     places = np.arange(len(data.names))[::-1]
-    bars.barh(places, share, color="#D0D0D0")
-    for place, (_, _, allocs, same) in zip(places, data.counts, strict=True):
-        bars.text(2, place, f"{same:,} of {allocs:,}", va="center", fontsize="small")
+    bars.barh(places, 100 * data.counts[:, 3] / np.maximum(data.counts[:, 2], 1), color="#D0D0D0")
+    for place, (segments, got, allocs, same) in zip(places, data.counts, strict=True):
+        bars.text(2, place, f"{same:,}/{allocs:,}, segments {got:,}/{segments:,}", va="center", fontsize="small")
     bars.set_yticks(places, [name.removeprefix("trace=") for name in data.names])
     bars.set(xlim=(0, 100), xlabel="addresses reproduced (%)")
-    frame.plain_numbers(plane)
-    return figure
+
+
+def _plain_ticks(side: Axis, ends: tuple[float, float]) -> None:
+    """Numbers such as 1, 2, 5, 10 along a logarithmic side."""
+    from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
+
+    steps = [step * 10.0**power for power in range(-6, 7) for step in (1, 2, 5)]
+    side.set_major_locator(FixedLocator([step for step in steps if ends[0] <= step <= ends[1]]))
+    side.set_major_formatter(StrMethodFormatter("{x:g}"))
+    side.set_minor_locator(NullLocator())
 
 
 FIGURE = Recipe(

@@ -12,10 +12,10 @@ from tests.depth import deeper
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.engines.torch_allocator.address_plan import planned_bytes
+from workbench.engines.torch_allocator.asking import asking_of
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.errors import InputError
 from workbench.studies.torch_memory import advice_or_still, replay_of
-from workbench.engines.torch_allocator.asking import asking_of
 from workbench.studies.torch_memory.holdings import pins, segments_at, segments_at_end
 from workbench.studies.torch_memory.trial import played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace
