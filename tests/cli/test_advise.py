@@ -32,13 +32,15 @@ def test_as_json_it_has_the_promised_keys(snapshot, capsys):
 
 
 def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_path, capsys):
-    page, table = tmp_path / "page.html", tmp_path / "rows.csv"
-    assert main(["advise", str(snapshot), "--html", str(page), "--csv", str(table)]) == 0
+    page, table, paper = tmp_path / "page.html", tmp_path / "rows.csv", tmp_path / "paper"
+    places = ["--html", str(page), "--csv", str(table), "--figure", str(paper)]
+    assert main(["advise", str(snapshot), *places, "--call-us", "50"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "replayed by PyTorch's rules: segment allocations reproduced" in lines[0]
     assert lines[1].startswith("Best: PYTORCH_ALLOC_CONF")
     assert page.read_text().startswith("<!doctype html>")
-    assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,")
+    assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,driver_ns,")
+    assert sorted(place.name for place in paper.iterdir()) == ["advice.csv", "advice.pdf", "advice.png"]
 
 
 def test_a_snapshot_without_a_history_is_read_as_it_stands(tmp_path, capsys):
@@ -58,6 +60,7 @@ def test_a_snapshot_without_a_history_is_read_as_it_stands(tmp_path, capsys):
     [
         (["no_such.pickle"], "no_such.pickle"),
         (["{own}", "--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB"),
+        (["{own}", "--call-us", "-1"], "--call-us must be from 0 to 1000000 microseconds. Got -1"),
         (["{own}", "--html", "/no/such/page.html"], "the folder of /no/such/page.html does not exist"),
         (["{log}"], "is no memory snapshot of PyTorch"),
     ],

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.metrics.measure import Measure, declared
 from workbench.metrics.statistics import over
-from workbench.records.torch_allocator import ALLOC, BYTES, PAGES, ROW, AllocatorRecord, CardRun, Reproduced
+from workbench.records.torch_allocator import ALLOC, BYTES, PAGES, ROW, AllocatorRecord, CallCosts, CardRun, Reproduced
 
 MEASURES = declared(
     Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the driver at a time"),
@@ -41,7 +41,7 @@ def measure(record: AllocatorRecord) -> dict[str, float]:
         "live_peak_bytes": float(live),
         "fragmentation": 1 - over(live, reserved),
         "driver_calls": float(sum(len(_own_calls(it)) for it in record.cards)),
-        "driver_ns": float(sum(_cost(record, it) for it in record.cards)),
+        "driver_ns": sum(driver_ns(_own_calls(it), record.costs) for it in record.cards),
         "pages_mapped": float(sum(it.pages_mapped for it in record.cards)),
         "flushes": float(sum(it.flushes for it in record.cards)),
         "refused": float(sum(_refused(it).sum() for it in record.cards)),
@@ -55,14 +55,23 @@ def _own_calls(run: CardRun) -> np.ndarray:
     return run.calls[run.calls[:, ROW] >= run.before]
 
 
-def _cost(record: AllocatorRecord, run: CardRun) -> float:
-    calls = _own_calls(run)
-    got = calls[:, BYTES] > 0
-    pages = float(calls[:, PAGES].sum())
-    whole = calls[:, PAGES] == 0
+def driver_ns(calls: np.ndarray, costs: CallCosts) -> float:
+    """Return what calls of the driver cost together.
+
+    Parameters
+    ----------
+    calls : int64[calls, 4]
+        As of `CardRun.calls`.
+
+    Examples
+    --------
+    >>> driver_ns(np.array([[0, 0, 20 << 20, 0], [3, 0, -(20 << 20), 0]]), CallCosts())
+    50000.0
+    """
+    got, whole = calls[:, BYTES] > 0, calls[:, PAGES] == 0
+    segments = costs.alloc_ns * (got & whole).sum() + costs.free_ns * (~got & whole).sum()
     mib = float(calls[got, BYTES].sum()) / (1 << 20)
-    each = record.alloc_ns * (got & whole).sum() + record.free_ns * (~got & whole).sum()
-    return float(each + record.page_ns * pages + record.ns_per_mib * mib)
+    return float(segments + costs.page_ns * calls[:, PAGES].sum() + costs.ns_per_mib * mib)
 
 
 def _refused(run: CardRun) -> np.ndarray:

@@ -48,14 +48,27 @@ class Reproduced(NamedTuple):
     """Of each card what it reserved at its peak, added up."""
 
 
+class CallCosts(NamedTuple):
+    """What the driver's calls cost, in nanoseconds.
+
+    The defaults are what the claims on the pool assume (spec 5, H5.3: `driver_alloc_ns` and others); they stand in for
+    a measurement on the card in question.
+    """
+
+    alloc_ns: int = 20_000
+    """A call that gets a segment (cudaMalloc)."""
+    free_ns: int = 20_000
+    """A call that gives one back (cudaFree)."""
+    page_ns: int = 2_000
+    """A page that is mapped or unmapped (cuMemMap, cuMemUnmap)."""
+    ns_per_mib: int = 500
+    """More for each MiB that is got."""
+
+
 class AllocatorRecord(NamedTuple):
     """One run of the engine `torch_allocator`."""
 
     cards: tuple[CardRun, ...]
     reproduced: Reproduced | None
     """None where nothing was recorded, or where the recording was served in another way."""
-    alloc_ns: int
-    free_ns: int
-    page_ns: int
-    ns_per_mib: int
-    """What a call of the driver costs: that gets a segment, gives one back, maps a page; more for each MiB got."""
+    costs: CallCosts

@@ -58,7 +58,8 @@ def of_file(name: object, wants: str) -> type[Workload] | None:
     if wants in _BY_HEADER and isinstance(name, str) and os.path.isfile(name):
         other: Any = _imported(*_BY_HEADER[wants])
         if other.reads(column_names(_first_line(name))):
-            return other  # type: ignore[no-any-return]
+            found: type[Workload] = other
+            return found
     return outside("file", wants)
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from workbench.engines.engine import Setup
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.asking import Asking, asking_of
-from workbench.engines.torch_allocator.exactness import replay_of
+from workbench.engines.torch_allocator.exactness import NOTHING_TO_COMPARE, replay_of
 from workbench.engines.torch_allocator.play import Played, play
 from workbench.engines.torch_allocator.recording import Recording, live_before, recording_of, reserved_by_event
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.machine import Board
-from workbench.records.torch_allocator import AllocatorRecord, CardRun, Reproduced
+from workbench.records.torch_allocator import AllocatorRecord, CallCosts, CardRun, Reproduced
 from workbench.streams import Streams
 from workbench.workloads.allocator_log import AllocatorLog
 from workbench.workloads.tensor_requests import TensorRequests
@@ -34,12 +34,18 @@ class AllocatorOptions(AllocatorSettings):
         "fresh start under those of the options",
     )
     card_bytes: int = lever(0, least=0, most=1 << 50, unit="bytes", description="of each card; 0 = it never runs out")
-    alloc_ns: int = lever(20_000, least=0, most=10**9, unit="ns", description="a call that gets a segment (cudaMalloc)")
-    free_ns: int = lever(20_000, least=0, most=10**9, unit="ns", description="a call that gives memory back (cudaFree)")
-    page_ns: int = lever(
-        2_000, least=0, most=10**9, unit="ns", description="a page that is mapped or unmapped (cuMemMap)"
+    alloc_ns: int = lever(
+        CallCosts().alloc_ns, least=0, most=10**9, unit="ns", description="a call that gets a segment (cudaMalloc)"
     )
-    ns_per_mib: int = lever(500, least=0, most=10**9, unit="ns", description="more for each MiB that is got")
+    free_ns: int = lever(
+        CallCosts().free_ns, least=0, most=10**9, unit="ns", description="a call that gives one back (cudaFree)"
+    )
+    page_ns: int = lever(
+        CallCosts().page_ns, least=0, most=10**9, unit="ns", description="a page that is mapped or unmapped (cuMemMap)"
+    )
+    ns_per_mib: int = lever(
+        CallCosts().ns_per_mib, least=0, most=10**9, unit="ns", description="more for each MiB that is got"
+    )
 
     def check(self) -> None:
         super().check()
@@ -55,6 +61,11 @@ class AllocatorOptions(AllocatorSettings):
     def chosen(self) -> AllocatorSettings:
         """The settings alone."""
         return AllocatorSettings(**{name: getattr(self, name) for name in AllocatorSettings.levers})
+
+    @property
+    def costs(self) -> CallCosts:
+        """What the driver's calls cost."""
+        return CallCosts(*(getattr(self, name) for name in CallCosts._fields))
 
 
 class TorchAllocator:
@@ -110,9 +121,13 @@ def _served(asked: Asking, options: AllocatorOptions) -> CardRun:
 
 def _as_recorded(logs: tuple[AllocatorLog, ...], options: AllocatorOptions) -> AllocatorRecord:
     replays = [replay_of(log) for log in logs]
-    exact = [one.exactness for one in replays]
+    exact = sum((one.exactness for one in replays), NOTHING_TO_COMPARE)
     reproduced = Reproduced(
-        *(sum(column) for column in zip(*exact, strict=True)), sum(_recorded_peak(one.recording) for one in replays)
+        segment_allocs=exact.segment_allocs,
+        segment_allocs_reproduced=exact.segment_allocs_reproduced,
+        allocs=exact.allocs,
+        addresses_reproduced=exact.addresses_reproduced,
+        recorded_reserved_peak_bytes=sum(_recorded_peak(one.recording) for one in replays),
     )
     cards = tuple(_run_of(one.recording.requests, one.played, 0, live_before(one.recording)) for one in replays)
     return _record(cards, reproduced, options)
@@ -124,7 +139,7 @@ def _recorded_peak(recording: Recording) -> int:
 
 
 def _record(cards: tuple[CardRun, ...], reproduced: Reproduced | None, options: AllocatorOptions) -> AllocatorRecord:
-    return AllocatorRecord(cards, reproduced, options.alloc_ns, options.free_ns, options.page_ns, options.ns_per_mib)
+    return AllocatorRecord(cards, reproduced, options.costs)
 
 
 def _run_of(requests: rows.Requests, played: Played, before: int, held: np.ndarray = NOTHING_HELD) -> CardRun:

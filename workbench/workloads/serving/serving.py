@@ -19,7 +19,9 @@ from workbench.workloads.workload import Workload
 class Serving(Workload):
     """The base of what servers ask of memory, each on a GPU of its own; requests are dealt to them in turn."""
 
-    layout: CacheLayout = lever(Paged(), description="how the key-value cache of a request lies in memory")
+    layout: CacheLayout = lever(
+        Paged(block_tokens=16), description="how the key-value cache of a request lies in memory"
+    )
     servers: int = lever(1, least=1, most=1024, description="GPUs with a server each, from GPU 0 on")
     cache_share: float = lever(
         0.5, least=0.001, most=1, step=0.05, description="share of its GPU's memory that a server keeps for the cache"

@@ -39,10 +39,10 @@ class ServingCache(Serving, Generator):
         4.0, least=0.0001, most=1e6, scale="log", unit="requests", description="how many come a second, on average"
     )
     prompt: Law = lever(
-        LogNormal(median=100, sigma=1.0, most=100_000), unit="tokens", description="how long prompts are"
+        LogNormal(median=100, sigma=1.0, least=1, most=100_000), unit="tokens", description="how long prompts are"
     )
     answer: Law = lever(
-        LogNormal(median=250, sigma=0.8, most=100_000), unit="tokens", description="how long answers are"
+        LogNormal(median=250, sigma=0.8, least=1, most=100_000), unit="tokens", description="how long answers are"
     )
 
     def check(self) -> None:
