@@ -129,14 +129,17 @@ def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int
     return max(int(np.cumsum(whole[1:][order]).max(initial=0)), 0)
 
 
+EXACT_CACHES = {"pytorch_caching": False, "expandable_segments": True}
+"""PyTorch's two caches by their names in the pool, and whether each grows page by page."""
+
+
 def exact_rows(found: SnapshotReplay) -> dict[str, CacheRow]:
     """Return what PyTorch's two caches do from where the recording began: the recorded settings, and both ways to grow.
 
     `pytorch_caching` gets its memory segment by segment, `expandable_segments` page by page; all other settings are
     those of the recording.
     """
-    ways = {"pytorch_caching": False, "expandable_segments": True}
-    return {name: cache_row(name, found, grows) for name, grows in ways.items()}
+    return {name: cache_row(name, found, grows) for name, grows in EXACT_CACHES.items()}
 
 
 def cache_row(name: str, found: SnapshotReplay, expandable: bool) -> CacheRow:
