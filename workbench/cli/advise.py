@@ -1,4 +1,4 @@
-"""`workbench advise FILE`: which settings of PyTorch's allocator would have carried a recorded program."""
+"""`workbench advise FILE`: which settings of an allocator would have carried a recorded program."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbench.records.torch_allocator import CallCosts
+    from workbench.studies.pool.resource_advice import ResourceAdvice
     from workbench.studies.torch_memory import Advice, Still
 
 SHOWN = 12
@@ -21,7 +22,9 @@ SHOWN = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a memory snapshot: torch.cuda.memory._dump_snapshot")
+    parser.add_argument(
+        "file", metavar="FILE", help="a memory snapshot: torch.cuda.memory._dump_snapshot; or an RMM log, or a profile"
+    )
     parser.add_argument("--card-bytes", metavar="BYTES", help="the card that it should fit on, such as 40GiB")
     parser.add_argument("--html", metavar="FILE", help="write a page of its own: curves, segments, every setting")
     parser.add_argument("--csv", metavar="FILE", help="write the settings as CSV")
@@ -33,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
+    from workbench.studies.pool.resource_advice import advise_resources, is_snapshot
     from workbench.studies.torch_memory import Still, advice_or_still
     from workbench.units import parse_bytes
 
@@ -40,7 +44,12 @@ def run(given: argparse.Namespace) -> int:
         if place and not Path(place).absolute().parent.is_dir():
             raise InputError(f"the folder of {place} does not exist; make it, or name another file.")
     size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
-    found = advice_or_still(given.file, size, say=None if given.json else _say, costs=_costs(given.call_us))
+    costs = _costs(given.call_us)
+    if not is_snapshot(given.file):
+        _check_no_picture(given)
+        _report_resources(given, advise_resources(given.file, size, costs))
+        return DONE
+    found = advice_or_still(given.file, size, say=None if given.json else _say, costs=costs)
     if isinstance(found, Still):
         _report_still(given, found)
     else:
@@ -61,6 +70,39 @@ def _costs(call_us: float | None) -> CallCosts:
 
 def _say(sentence: str) -> None:
     print(sentence, flush=True)
+
+
+def _check_no_picture(given: argparse.Namespace) -> None:
+    """Refuse a page and a figure of what is no memory snapshot of PyTorch."""
+    if given.html or given.figure:
+        raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which --html and --figure need; use --csv.")
+
+
+def _report_resources(given: argparse.Namespace, advice: ResourceAdvice) -> None:
+    from workbench.experiments.folder import write_whole
+
+    if given.csv:
+        write_whole(Path(given.csv), advice.table.to_csv(index=False))
+    if given.json:
+        say_json(advice.plain())
+        return
+    for sentence in advice.sentences():
+        print(sentence)
+    say_table(_resources_said(advice))
+
+
+def _resources_said(advice: ResourceAdvice) -> pd.DataFrame:
+    """The resources for a person."""
+    import pandas as pd
+
+    from workbench.units import bytes_said
+
+    table = advice.table.copy()
+    table["reserved_peak_bytes"] = [bytes_said(size) for size in table["reserved_peak_bytes"]]
+    table["driver_ns"] = [f"{cost / 1e6:,.1f} ms" for cost in table["driver_ns"]]
+    names = {"reserved_peak_bytes": "reserved peak", "driver_calls": "driver calls", "driver_ns": "their cost"}
+    shown = table.rename(columns=names)
+    return pd.DataFrame(shown if shown["fits"].notna().all() else shown.drop(columns="fits"))
 
 
 def _report_still(given: argparse.Namespace, still: Still) -> None:
@@ -120,6 +162,4 @@ def _said(advice: Advice) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-COMMAND = Command(
-    "advise", "Which settings of PyTorch's allocator would have carried a recorded program.", add_arguments, run
-)
+COMMAND = Command("advise", "Which settings of an allocator would have carried a recorded program.", add_arguments, run)

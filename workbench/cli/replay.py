@@ -95,7 +95,7 @@ def _exact_alone(given: argparse.Namespace, setup: Any, exact: SnapshotReplay) -
     from workbench.studies.torch_memory import exact_rows
 
     found, allocations = exact_rows(exact), max(exact.exactness.allocs, 1)
-    unknown = Replayed(*("", *[math.nan] * (len(Replayed._fields) - 1)))._replace(borrowed_peak_bytes=0.0)
+    unknown = Replayed("", math.nan, math.nan, math.nan, math.nan, math.nan, borrowed_peak_bytes=0.0, refused=math.nan)
     rows = [_exactly(unknown._replace(policy=name), found[name], allocations) for name in dict.fromkeys(given.cache)]
     recorded = recorded_allocator(setup.workload)
     return [*([recorded] if recorded else []), *rows]
