@@ -45,6 +45,7 @@ _BASES = {
 _WORDS = {
     "Results": "workbench.api",
     "advise": "workbench.studies.torch_memory",
+    "advice_figure": "workbench.figures.advice",
     "figure": "workbench.api",
     "open_results": "workbench.api",
     "planned": "workbench.api",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.board import MOVE_SECONDS, Board
+from tests.browser.board import FIRST_SECONDS, MOVE_SECONDS, Board
 from tests.browser.conftest import Visit
 from tests.browser.server import free_port, running
 from tests.recorded_snapshots import Recorder
@@ -73,6 +73,7 @@ def with_a_snapshot_of_its_own(board: Board, place: Path) -> None:
     expect(board.page.locator(".wb-drop")).to_contain_text("own.pickle: 3.0", timeout=1000 * MOVE_SECONDS)
     expect(board.status).to_have_text("1 paired runs.", timeout=1000 * MOVE_SECONDS)
     expect(board.page.locator(".wb-result").first).to_contain_text("round_robin against local_only: mean 0.")
+    expect(board.page.locator(".wb-advice")).to_contain_text("snapshot", timeout=1000 * FIRST_SECONDS)
     with place.open("r+b") as file:
         file.truncate((256 << 20) + 1)
     board.page.locator(".wb-drop input").set_input_files(place)

@@ -32,13 +32,15 @@ def test_as_json_it_has_the_promised_keys(snapshot, capsys):
 
 
 def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_path, capsys):
-    page, table = tmp_path / "page.html", tmp_path / "rows.csv"
-    assert main(["advise", str(snapshot), "--html", str(page), "--csv", str(table)]) == 0
+    page, table, paper = tmp_path / "page.html", tmp_path / "rows.csv", tmp_path / "paper"
+    places = ["--html", str(page), "--csv", str(table), "--figure", str(paper)]
+    assert main(["advise", str(snapshot), *places, "--call-us", "50"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "replayed by PyTorch's rules: segment allocations reproduced" in lines[0]
     assert lines[1].startswith("Best: PYTORCH_ALLOC_CONF")
     assert page.read_text().startswith("<!doctype html>")
-    assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,")
+    assert table.read_text().startswith("conf,reserved_peak_bytes,driver_calls,driver_ns,")
+    assert sorted(place.name for place in paper.iterdir()) == ["advice.csv", "advice.pdf", "advice.png"]
 
 
 def test_a_snapshot_without_a_history_is_read_as_it_stands(tmp_path, capsys):
@@ -58,13 +60,50 @@ def test_a_snapshot_without_a_history_is_read_as_it_stands(tmp_path, capsys):
     [
         (["no_such.pickle"], "no_such.pickle"),
         (["{own}", "--card-bytes", "many"], "--card-bytes must be bytes such as 40GiB"),
+        (["{own}", "--call-us", "-1"], "--call-us must be from 0 to 1000000 microseconds. Got -1"),
         (["{own}", "--html", "/no/such/page.html"], "the folder of /no/such/page.html does not exist"),
-        (["{log}"], "is no memory snapshot of PyTorch"),
+        (["{log}", "--html", "page.html"], "is no memory snapshot of PyTorch, which --html and --figure need"),
+        (["{junk}"], "is no trace that is read here"),
     ],
 )
 def test_a_mistake_is_one_sentence(snapshot, tmp_path, capsys, words, says):
     log = tmp_path / "rmm.csv"
     log.write_text("Thread,Time,Action,Pointer,Size,Stream\n1,9:00:00.0,allocate,0x1,2097152,0\n")
-    assert main(["advise", *(word.format(own=snapshot, log=log) for word in words)]) == 2
+    junk = tmp_path / "junk.txt"
+    junk.write_text("nothing of use")
+    assert main(["advise", *(word.format(own=snapshot, log=log, junk=junk) for word in words)]) == 2
     out, err = capsys.readouterr()
     assert says in err and err.count("\n") == 1 and not out
+
+
+def rmm_log(folder):
+    """Eight blocks of 3 MiB, every other one given back, then 6 MiB: a pool of 24 MiB has no run of that."""
+    rows = [f"1,9:00:00.{k:06d},allocate,0x{k + 1}00,{3 << 20},0" for k in range(8)]
+    rows += [f"1,9:00:01.{k:06d},free,0x{k + 1}00,{3 << 20},0" for k in range(0, 8, 2)]
+    rows += [f"1,9:00:02.0,allocate,0x900,{6 << 20},0"]
+    place = folder / "rmm.csv"
+    place.write_text("\n".join(["Thread,Time,Action,Pointer,Size,Stream", *rows]) + "\n")
+    return place
+
+
+def test_a_log_of_rmm_is_told_how_large_a_pool_it_takes(tmp_path, capsys):
+    place = rmm_log(tmp_path)
+    assert main(["advise", str(place), "--card-bytes", "1GiB", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["active_peak_bytes"] == 24 << 20
+    assert found["least_pool_bytes"] == 30 << 20, "the 6 MiB lie behind all that was asked for before"
+    assert found["best"]["setting"] == f"rmm.reinitialize(pool_allocator=True, initial_pool_size={30 << 20})"
+    rows = {row["setting"]: row for row in found["settings"]}
+    assert rows["rmm.mr.CudaMemoryResource()"]["driver_calls"] == 13
+    assert rows["rmm.mr.CudaMemoryResource()"]["reserved_peak_bytes"] == 24 << 20
+    assert rows["TensorFlow BFC, memory_limit=32 (MiB)"]["driver_calls"] == 1
+    assert all(row["fits"] for row in rows.values())
+
+
+def test_a_person_reads_which_resource_and_what_it_rests_on(tmp_path, capsys):
+    table = tmp_path / "rows.csv"
+    assert main(["advise", str(rmm_log(tmp_path)), "--csv", str(table)]) == 0
+    out = capsys.readouterr().out
+    assert "The smallest pool that serves everything without growing has 30 MiB a card, 25.0% above" in out
+    assert "its arena and binning resources are not modelled" in out
+    assert table.read_text().startswith("setting,reserved_peak_bytes,driver_calls,driver_ns,fits")

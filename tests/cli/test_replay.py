@@ -6,10 +6,12 @@ import pickle
 import pytest
 
 from tests.oracles.torch_allocator import Rules
+from tests.public_traces import NAMED, needs_public_traces
 from tests.recorded_snapshots import Recorder
 from tests.recorded_torch import Recorder as TorchRecorder
 from tests.recorded_torch import exercised
 from workbench.cli import main
+from workbench.engines.pool.engine import Pool
 from workbench.policies.policy import policies
 from workbench.studies.pool.replay import known_caches
 
@@ -166,3 +168,32 @@ def test_a_history_of_one_event_is_a_sentence(tmp_path, capsys):
     place.write_bytes(pickle.dumps(made.snapshot()))
     assert main(["replay", str(place), *ON]) == 2
     assert "its history holds one event of an allocation, which is nothing to replay" in capsys.readouterr().err
+
+
+def test_pytorchs_caches_alone_need_no_engine_of_pools(warm, capsys, monkeypatch):
+    both = ["--cache", "pytorch_caching", "--cache", "expandable_segments"]
+    in_pools = said([warm[0], *both, "--cache", "no_cache"], capsys)
+
+    def refuses(*given, **more):
+        raise AssertionError("the engine of pools was asked")
+
+    monkeypatch.setattr(Pool, "loop", refuses)
+    alone = said([warm[0], *both], capsys)
+    assert alone["policies"] == [row for row in in_pools["policies"] if row["policy"] != "no_cache"]
+    assert alone["exactness"] == in_pools["exactness"]
+    assert main(["replay", str(warm[0]), "--cache", "no_cache", *ON]) == 1
+    assert "the engine of pools was asked" in capsys.readouterr().out
+
+
+@needs_public_traces
+def test_of_a_profile_without_addresses_both_readings_are_given(capsys, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
+    words = ["hta_v100_memory_events", "--cache", "pytorch_caching"]
+    rows = {row["policy"]: row for row in said(words, capsys)["policies"]}
+    assert list(rows) == ["recorded", "pytorch_caching", "pytorch_caching, from full"]
+    cold, full = rows["pytorch_caching"], rows["pytorch_caching, from full"]
+    assert cold["reserved_peak_bytes"] < rows["recorded"]["reserved_peak_bytes"] <= full["reserved_peak_bytes"]
+    assert full["reserved_peak_bytes"] < 1.01 * rows["recorded"]["reserved_peak_bytes"]
+    assert main(["replay", *words, *ON]) == 0
+    assert "both readings are given" in capsys.readouterr().out
+    assert [row["policy"] for row in said([*words, "--before", "ask"], capsys)["policies"]] == list(rows)[:2]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+SNAPSHOT = str(Path(__file__).parents[2] / "data" / "made_up_snapshot.pickle.gz")
+"""The made-up training loop of the sixth notebook."""
 
 SETUPS: dict[str, dict[str, dict[str, Any]]] = {
     "dispatch": {
@@ -133,6 +137,18 @@ SETUPS: dict[str, dict[str, dict[str, Any]]] = {
             "options": {"allocs_per_cycle": 1, "latency_cycles": 3},
         },
         "random": {"workload": {"regime": "medium_uniform", "count": 200}, "policy": {"placement": "random_fit"}},
+    },
+    "torch_allocator": {
+        "growing": {
+            "workload": {"synthetic": "growing_cycle", "cycles": 20},
+            "options": {"expandable_segments": True, "max_split_size_mb": 128, "card_bytes": 16 << 30},
+        },
+        "awaited": {"workload": {"synthetic": "awaited_block"}, "options": {"card_bytes": 48 << 20}},
+        "a snapshot as recorded": {"workload": {"trace": SNAPSHOT}, "options": {"settings": "recorded"}},
+        "a snapshot rounded up": {
+            "workload": {"trace": SNAPSHOT},
+            "options": {"roundup_power2_divisions": [4] * 16, "max_split_size_mb": 64},
+        },
     },
     "translation": {
         "as documented": {"machine": "patent_pilot", "workload": {"regime": "pilot_zipf", "count": 300}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from nbclient import NotebookClient
 
 import workbench as wb
 from tests.depth import LONG, long
+from tests.public_traces import NAMED
 
 FOLDER = Path(__file__).parent.parent.parent / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
@@ -178,6 +180,21 @@ def test_the_fifth_notebook_lends_by_a_rule_of_its_own_and_replays_recorded_memo
     assert printed(notebook, "cold-run").startswith("pytorch_caching: ")
     lines = printed(notebook, "said").splitlines()
     assert any(line.startswith("in_proportion: remote_access_mean_ns ") for line in lines)
+
+
+@pytest.mark.deeper
+def test_the_sixth_notebook_goes_from_an_out_of_memory_error_to_a_setting(monkeypatch):
+    if not LONG:
+        monkeypatch.delenv("WORKBENCH_TRACES", raising=False)  # the public snapshots take a minute
+    notebook = executed("06_your_snapshot.ipynb")
+    images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
+    assert len(images) == 3
+    said = printed(notebook, "exact").splitlines()
+    assert re.fullmatch(r"segment allocations reproduced (\d+) of \1, addresses ([\d,]+) of \2", said[0])
+    assert said[1].startswith("best: ")
+    assert int(re.sub(r"\D", "", said[2])) > 0
+    missing = printed(notebook, "five").splitlines()
+    assert len(missing) == 0 if LONG and NAMED else all("is not on this machine" in line for line in missing)
 
 
 def test_a_notebook_that_fails_is_noticed():

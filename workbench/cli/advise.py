@@ -1,4 +1,4 @@
-"""`workbench advise FILE`: which settings of PyTorch's allocator would have carried a recorded program."""
+"""`workbench advise FILE`: which settings of an allocator would have carried a recorded program."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from workbench.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from workbench.records.torch_allocator import CallCosts
+    from workbench.studies.pool.resource_advice import ResourceAdvice
     from workbench.studies.torch_memory import Advice, Still
 
 SHOWN = 12
@@ -20,14 +22,21 @@ SHOWN = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a memory snapshot: torch.cuda.memory._dump_snapshot")
+    parser.add_argument(
+        "file", metavar="FILE", help="a memory snapshot: torch.cuda.memory._dump_snapshot; or an RMM log, or a profile"
+    )
     parser.add_argument("--card-bytes", metavar="BYTES", help="the card that it should fit on, such as 40GiB")
     parser.add_argument("--html", metavar="FILE", help="write a page of its own: curves, segments, every setting")
     parser.add_argument("--csv", metavar="FILE", help="write the settings as CSV")
+    parser.add_argument("--figure", metavar="DIR", help="draw curves and settings for a paper, as PDF, PNG and CSV")
+    parser.add_argument(
+        "--call-us", type=float, metavar="US", help="what a driver call costs (default: 20, an assumption)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(given: argparse.Namespace) -> int:
+    from workbench.studies.pool.resource_advice import advise_resources, is_snapshot
     from workbench.studies.torch_memory import Still, advice_or_still
     from workbench.units import parse_bytes
 
@@ -35,7 +44,12 @@ def run(given: argparse.Namespace) -> int:
         if place and not Path(place).absolute().parent.is_dir():
             raise InputError(f"the folder of {place} does not exist; make it, or name another file.")
     size = parse_bytes(given.card_bytes, "--card-bytes") if given.card_bytes is not None else None
-    found = advice_or_still(given.file, size, say=None if given.json else _say)
+    costs = _costs(given.call_us)
+    if not is_snapshot(given.file):
+        _check_no_picture(given)
+        _report_resources(given, advise_resources(given.file, size, costs))
+        return DONE
+    found = advice_or_still(given.file, size, say=None if given.json else _say, costs=costs)
     if isinstance(found, Still):
         _report_still(given, found)
     else:
@@ -43,13 +57,57 @@ def run(given: argparse.Namespace) -> int:
     return DONE
 
 
+def _costs(call_us: float | None) -> CallCosts:
+    """What the driver's calls cost, one that gets memory as much as one that gives it back."""
+    from workbench.records.torch_allocator import CallCosts
+
+    if call_us is None:
+        return CallCosts()
+    if not 0 <= call_us <= 1e6:
+        raise InputError(f"--call-us must be from 0 to 1000000 microseconds. Got {call_us:g}.")
+    return CallCosts(alloc_ns=round(call_us * 1000), free_ns=round(call_us * 1000))
+
+
 def _say(sentence: str) -> None:
     print(sentence, flush=True)
 
 
+def _check_no_picture(given: argparse.Namespace) -> None:
+    """Refuse a page and a figure of what is no memory snapshot of PyTorch."""
+    if given.html or given.figure:
+        raise InputError(f"{given.file}: is no memory snapshot of PyTorch, which --html and --figure need; use --csv.")
+
+
+def _report_resources(given: argparse.Namespace, advice: ResourceAdvice) -> None:
+    from workbench.experiments.folder import write_whole
+
+    if given.csv:
+        write_whole(Path(given.csv), advice.table.to_csv(index=False))
+    if given.json:
+        say_json(advice.plain())
+        return
+    for sentence in advice.sentences():
+        print(sentence)
+    say_table(_resources_said(advice))
+
+
+def _resources_said(advice: ResourceAdvice) -> pd.DataFrame:
+    """The resources for a person."""
+    import pandas as pd
+
+    from workbench.units import bytes_said
+
+    table = advice.table.copy()
+    table["reserved_peak_bytes"] = [bytes_said(size) for size in table["reserved_peak_bytes"]]
+    table["driver_ns"] = [f"{cost / 1e6:,.1f} ms" for cost in table["driver_ns"]]
+    names = {"reserved_peak_bytes": "reserved peak", "driver_calls": "driver calls", "driver_ns": "their cost"}
+    shown = table.rename(columns=names)
+    return pd.DataFrame(shown if shown["fits"].notna().all() else shown.drop(columns="fits"))
+
+
 def _report_still(given: argparse.Namespace, still: Still) -> None:
-    if given.html or given.csv:
-        raise InputError(f"{given.file}: holds no history, so there is nothing for --html and --csv.")
+    if given.html or given.csv or given.figure:
+        raise InputError(f"{given.file}: holds no history, so there is nothing for --html, --csv and --figure.")
     if given.json:
         say_json(still.plain())
     else:
@@ -64,14 +122,24 @@ def _report(given: argparse.Namespace, advice: Advice) -> None:
         write_whole(Path(given.html), advice.html())
     if given.csv:
         write_whole(Path(given.csv), advice.table.to_csv(index=False))
+    drawn = _drawn(given.figure, advice) if given.figure else []
     if given.json:
-        say_json({**advice.plain(), "html": given.html})
+        say_json({**advice.plain(), "html": given.html, "figures": drawn})
         return
     for sentence in advice.sentences():
         print(sentence)
     say_table(_said(advice))
     if given.html:
         print(f"page: {given.html}")
+    for place in drawn:
+        if place.endswith(".png"):
+            print(f"figure: {place}")
+
+
+def _drawn(folder: str, advice: Advice) -> list[str]:
+    from workbench.figures.advice import save_advice
+
+    return [str(place) for place in save_advice(advice, Path(folder))]
 
 
 def _said(advice: Advice) -> pd.DataFrame:
@@ -87,12 +155,11 @@ def _said(advice: Advice) -> pd.DataFrame:
             "PYTORCH_ALLOC_CONF": trial.conf or "(defaults)",
             "reserved peak": bytes_said(trial.reserved_peak_bytes),
             "driver calls": f"{trial.driver_calls:,}",
+            "their cost": f"{trial.driver_ns / 1e6:,.1f} ms",
             "smallest card": "-" if card is None else bytes_said(card),
         }
         rows.append(row if trial.fits is None else {**row, "fits": "yes" if trial.fits else "no"})
     return pd.DataFrame(rows)
 
 
-COMMAND = Command(
-    "advise", "Which settings of PyTorch's allocator would have carried a recorded program.", add_arguments, run
-)
+COMMAND = Command("advise", "Which settings of an allocator would have carried a recorded program.", add_arguments, run)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.cli.command import DONE, SOME_FAILED, Command
 from workbench.cli.output import say_json, say_table
@@ -37,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--before",
         choices=("ask", "leave_out", "with_cache"),
-        default="ask",
-        help="what was live before the trace; with_cache: the pool starts as full as the recorded one",
+        help="what was live before the trace; with_cache: the pool starts as full as the recorded one (default: ask, "
+        "and with_cache beside it where the trace tells no addresses)",
     )
     parser.add_argument("--ask-refused", action="store_true", help="ask also for what the recorded allocator refused")
     parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="override of the sweep")
@@ -50,22 +51,84 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    from workbench.api import run as run_sweep
-    from workbench.studies.pool.replay import replayed
+    from workbench.api import planned
 
     sweep, progress = _sweep(given), Bar(quiet=given.json)
     if given.csv and not Path(given.csv).absolute().parent.is_dir():
         raise InputError(f"--csv: the folder of {given.csv} does not exist; make it, or name another file.")
     exact = _exact(sweep, given.device)
-    results = run_sweep(sweep, given.out, set=levers_of(given.set), workers=given.workers, progress=progress)
-    rows = replayed(results)
-    if exact is not None:
-        rows = _with_exact(rows, exact, alone=given.card_bytes is None and not given.target and given.before == "ask")
-    figures = _drawn(results, Path(given.figure)) if given.figure else []
+    setup = planned(sweep, set=levers_of(given.set)).points[0].setup
+    if exact is not None and _needs_no_pool(given):
+        done = Done(_exact_alone(given, setup, exact), [], [])
+    else:
+        done = _in_pools(given, sweep, setup, exact, progress)
     if given.csv:
-        _write_csv(rows, Path(given.csv))
-    _report(given, results, rows, figures, exact)
-    return SOME_FAILED if results.failures else DONE
+        _write_csv(done.rows, Path(given.csv))
+    _report(given, setup, done, exact)
+    return SOME_FAILED if done.failures else DONE
+
+
+class Done(NamedTuple):
+    """What came of a replay."""
+
+    rows: list[Replayed]
+    failures: list[Any]
+    figures: list[Path]
+
+
+def _is_alone(given: argparse.Namespace) -> bool:
+    """Whether cards are replayed as they were, so that PyTorch's caches can start as the recording started."""
+    return given.card_bytes is None and not given.target and given.before in (None, "ask")
+
+
+def _needs_no_pool(given: argparse.Namespace) -> bool:
+    """Whether only PyTorch's own caches are asked for: then the engine of pools is neither compiled nor run."""
+    from workbench.studies.torch_memory import EXACT_CACHES
+
+    named = bool(given.cache) and set(given.cache) <= set(EXACT_CACHES)
+    return named and _is_alone(given) and not (given.out or given.figure or given.set)
+
+
+def _exact_alone(given: argparse.Namespace, setup: Any, exact: SnapshotReplay) -> list[Replayed]:
+    """The rows of PyTorch's caches, after the recorded one."""
+    from workbench.studies.pool.replay import Replayed, recorded_allocator
+    from workbench.studies.torch_memory import exact_rows
+
+    found, allocations = exact_rows(exact), max(exact.exactness.allocs, 1)
+    unknown = Replayed("", math.nan, math.nan, math.nan, math.nan, math.nan, borrowed_peak_bytes=0.0, refused=math.nan)
+    rows = [_exactly(unknown._replace(policy=name), found[name], allocations) for name in dict.fromkeys(given.cache)]
+    recorded = recorded_allocator(setup.workload)
+    return [*([recorded] if recorded else []), *rows]
+
+
+def _in_pools(
+    given: argparse.Namespace, sweep: dict[str, Any], setup: Any, exact: SnapshotReplay | None, progress: Any
+) -> Done:
+    """The rows of a sweep of the engine `pool`."""
+    from workbench.api import run as run_sweep
+    from workbench.studies.pool.replay import replayed
+
+    how: Any = {"set": levers_of(given.set), "workers": given.workers, "progress": progress}
+    results = run_sweep(sweep, given.out, **how)
+    rows, failures = replayed(results), list(results.failures)
+    if exact is not None:
+        rows = _with_exact(rows, exact, alone=_is_alone(given))
+    elif given.before is None and setup.workload.recorded().cached_before:
+        other = run_sweep(_starting_full(sweep), None, **how)
+        rows += [_of_full(row) for row in replayed(other) if row.policy != "recorded"]
+        failures += other.failures
+    return Done(rows, failures, _drawn(results, Path(given.figure)) if given.figure else [])
+
+
+def _starting_full(sweep: dict[str, Any]) -> dict[str, Any]:
+    """The same with pools that start as full as the recorded one."""
+    said = sweep["workload"]["trace_pool"]
+    return {**sweep, "workload": {"trace_pool": {**said, "before": "with_cache"}}, "figures": []}
+
+
+def _of_full(row: Replayed) -> Replayed:
+    """A row by the name of its reading; what is active at the peak then counts what was only cached."""
+    return row._replace(policy=f"{row.policy}, from full", active_peak_bytes=math.nan, fragmentation=math.nan)
 
 
 def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
@@ -109,7 +172,7 @@ def _sweep(given: argparse.Namespace) -> dict[str, Any]:
         caches=[parse_value(text, "--cache") for text in given.cache],
         targets=[parse_value(text, "--target") for text in given.target] or (WITH_LENDING if size else ()),
         card_bytes=size,
-        before=given.before,
+        before=given.before or "ask",
         refused="ask" if given.ask_refused else "leave_out",
         device=given.device,
         **machine,
@@ -133,17 +196,15 @@ def _drawn(results: Results, folder: Path) -> list[Path]:
 
 _LUMPED = "The trace does not tell which blocks were live before it: one block a card stands for them, {size} in all."
 _COLD = "The recorded allocator began with {size} cached; {these}."
+_BOTH = (
+    "The trace tells no addresses, so how what was cached lay cannot be known; both readings are given: with nothing "
+    "cached (a lower bound), and `from full`, with one free block of that size."
+)
 
 
-def _report(
-    given: argparse.Namespace,
-    results: Results,
-    rows: list[Replayed],
-    figures: list[Path],
-    exact: SnapshotReplay | None,
-) -> None:
-    facts = _facts(given, results)
-    failed = [{"run_id": row.id, "error": row.error} for row in results.failures]
+def _report(given: argparse.Namespace, setup: Any, done: Done, exact: SnapshotReplay | None) -> None:
+    facts, (rows, failures, figures) = _facts(given, setup), done
+    failed = [{"run_id": row.id, "error": row.error} for row in failures]
     if given.json:
         policies = {"policies": [row._asdict() for row in rows], "failed": failed}
         window = _window(rows, exact)
@@ -196,13 +257,14 @@ def _note_what_was_before(given: argparse.Namespace, facts: dict[str, Any], exac
             others if exact else "the pools here begin with what was live alone, so what they reserve is a lower bound"
         )
         print(_COLD.format(size=bytes_said(facts["cached_before_bytes"]), these=these))
+        if exact is None and given.before is None:
+            print(_BOTH)
 
 
-def _facts(given: argparse.Namespace, results: Results) -> dict[str, Any]:
+def _facts(given: argparse.Namespace, setup: Any) -> dict[str, Any]:
     """What was replayed, and where."""
     from workbench.machine.board import board_note
 
-    setup: Any = results.points[0].setup
     told = setup.workload.recorded()
     return {
         "trace": given.file,

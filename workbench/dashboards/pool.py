@@ -11,6 +11,7 @@ import numpy as np
 from workbench.dashboards.opening import NothingToChoose, Opening
 from workbench.dashboards.paired_dashboard import PairedDashboard
 from workbench.dashboards.paired_runs import PairedRuns
+from workbench.dashboards.panels.advice import AdvicePanel
 from workbench.dashboards.panels.card_memory import CardMemoryPanel
 from workbench.dashboards.panels.intervals import IntervalsPanel, Side
 from workbench.engines.pool import Pool
@@ -49,13 +50,15 @@ class PoolPanels:
         pairs = [widgets.HBox([self.used, self.lent]), widgets.HBox([self.source, self.latency])]
         for pair in pairs:
             pair.add_class("wb-beside")
-        self.widgets = [self.memory, self.seeds, *pairs]
+        self.advice = AdvicePanel()
+        self.widgets = [self.memory, self.seeds, *pairs, self.advice]
 
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
         self.memory.show(names, records)
 
     def show_runs(self, runs: PairedRuns, found: RunSet, view: Any) -> None:
         self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
+        self.advice.show(runs.points[0].setup.workload)
         board: Any = runs.points[0].setup.machine
         cards = [card.id for card in board.cards if card.free_bytes]
         self.used.show("Memory", "", "in use, on average (%)", _sides(runs, "used"), names=cards)

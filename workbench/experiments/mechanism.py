@@ -59,6 +59,9 @@ _BUILT_IN = {
     "shared_memory": _of_modules(
         "shared_memory:SharedMemory", "shared_memory", "shared_memory_events", "placement", "queueing"
     ),
+    "torch_allocator": _of_modules(
+        "torch_allocator.engine:TorchAllocator", "torch_allocator", "torch_allocator_events"
+    ),
     "translation": _of_modules("translation:Translation", "translation", "translation_events", "translation"),
 }
 """Each of the package's own, imported when it is first named."""

@@ -30,11 +30,15 @@ COMPILING_SECONDS = 600.0
 LOADING_SECONDS = 10.0
 """What the first run of a process may take on top: it loads what is compiled already."""
 
-USUAL_SECONDS = {"shared_memory": 10, "malloc": 15, "pool": 35, "dispatch": 45, "translation": 50}
+USUAL_SECONDS = {
+    "shared_memory": 10,
+    "malloc": 15,
+    "torch_allocator": 20,
+    "pool": 35,
+    "dispatch": 45,
+    "translation": 50,
+}
 """How long each engine of the package takes to compile, on one core of the machine that the README's figures are of."""
-
-OTHER_SECONDS = {"torch_allocator": 20}
-"""The same of what is no engine of a sweep but compiled as one."""
 
 _ready: set[str] = set()
 """The engines with which this process has done a run."""
@@ -81,7 +85,7 @@ def say_as_it_compiles(say: Say) -> Callable[[str], None]:
 
 
 def _sentence(engine: str) -> str:
-    about = _seconds_here().get(engine) or {**USUAL_SECONDS, **OTHER_SECONDS}.get(engine)
+    about = _seconds_here().get(engine) or USUAL_SECONDS.get(engine)
     return f"compiling the engine {engine}, once{f', about {about:.0f} s' if about else ''}"
 
 
@@ -93,7 +97,7 @@ def _engine_of(module: str) -> str:
     """
     room = "workbench.engines."
     part = module.removeprefix(room).split(".")[0] if module.startswith(room) else ""
-    return next((engine for engine in (*USUAL_SECONDS, *OTHER_SECONDS) if part in (engine, f"{engine}_loop")), "")
+    return next((engine for engine in USUAL_SECONDS if part in (engine, f"{engine}_loop")), "")
 
 
 @contextmanager

@@ -39,6 +39,8 @@ _FILES = (
     "held_over_time",
     "memory_by_card",
     "reserved_over_requests",
+    "reserved_over_program",
+    "recorded_against_replayed",
     "lending_graph",
     "region_layout",
     "reading_over_bound",

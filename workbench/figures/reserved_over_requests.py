@@ -82,14 +82,15 @@ def _asked(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
     """What applications would have if nothing was ever refused: it is the same under every policy."""
     given_back = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
     size = record.asked[np.maximum(record.allocation, 0)]
-    return _looked_at(np.where(record.action == 0, size, -size * given_back).cumsum())
+    return looked_at(np.where(record.action == 0, size, -size * given_back).cumsum())
 
 
 def _reserved(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
-    return _looked_at(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
+    return looked_at(np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0))
 
 
-def _looked_at(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def looked_at(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return at most `PLACES` requests, evenly apart, and the MiB after each."""
     rows = np.unique(np.linspace(0, max(len(size) - 1, 0), PLACES).round().astype(np.int64))
     return rows, size[rows] / MIB
 

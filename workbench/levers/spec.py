@@ -61,7 +61,8 @@ class Spec:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = declared_levers(cls, Spec)
-        cls.levers = _Levers({**cls.levers, **own})
+        inherited = [getattr(base, "levers", {}) for base in reversed(cls.__bases__)]
+        cls.levers = _Levers({name: lv for levers in (*inherited, own) for name, lv in levers.items()})
         cls.nested = tuple(name for name, declared in cls.levers.items() if declared.kind in ("spec", "specs"))
         cls.name = snake_case(cls.__name__)
         cls.built_in = cls.__module__.startswith("workbench.")

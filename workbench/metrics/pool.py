@@ -21,6 +21,7 @@ from workbench.records.pool import (
     REGION,
     REPEATED_FREE,
     UNKNOWN_FREE,
+    FilledRecord,
     PoolRecord,
     borrowed,
     granted,
@@ -84,6 +85,11 @@ MEASURES = declared(
     Measure("cached_peak_bytes", "bytes", "lower", "most cached bytes at a time, all cards together"),
     Measure("cached_peak_card_bytes", "bytes", "lower", "most cached bytes of any card"),
     Measure("fragmentation", "", "lower", "1 - peak active / peak reserved"),
+    Measure(
+        "unused_rate", "", "lower", "of granted bytes over time, the share that holds no data, where the workload tells"
+    ),
+    Measure("reserved_unused_rate", "", "lower", "the same of the bytes got from the drivers"),
+    Measure("span_ns", "ns", "lower", "from the first request to the last answer"),
     Measure("latency_mean_ns", "ns", "lower", "from a request to its answer, averaged"),
     Measure("latency_p99_ns", "ns", "lower", "from a request to its answer, 99th percentile"),
     Measure("waited_rate", "", "lower", "granted allocations that waited for memory, as a share of the granted"),
@@ -112,6 +118,7 @@ def measure(record: PoolRecord) -> dict[str, float]:
         **_peaks(record),
         **_latency(record),
         **_waiting(record),
+        **_filled(record),
         "fallbacks": float(record.fallbacks),
         "misused_frees": float(np.isin(record.outcome, (UNKNOWN_FREE, REPEATED_FREE, FREE_OF_REFUSED)).sum()),
     }
@@ -195,6 +202,19 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
         "cached_peak_card_bytes": float(record.peak_cached.max(initial=0)),
         "fragmentation": 1 - over(active, taken.max(initial=0)),
     }
+
+
+def _filled(record: PoolRecord) -> dict[str, float]:
+    """What of the memory held no data; what was refused holds none."""
+    span = float(record.answered.max(initial=0) - record.time.min(initial=0)) if record.time.size else math.nan
+    unused = {"unused_rate": math.nan, "reserved_unused_rate": math.nan}
+    if isinstance(record, FilledRecord):
+        data = float(record.filled[granted(record)].sum())
+        lasting = np.diff(record.time, append=record.answered.max(initial=0)).astype(float)
+        held = float(in_use(record) @ lasting)
+        got = sum(float(reserved(record, card) @ lasting) for card in range(len(record.cards)))
+        unused = {"unused_rate": 1 - over(data, held), "reserved_unused_rate": 1 - over(data, got)}
+    return {**unused, "span_ns": span}
 
 
 def _latency(record: PoolRecord) -> dict[str, float]:

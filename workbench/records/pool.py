@@ -102,6 +102,24 @@ class PoolRecord(NamedTuple):
     """Cached bytes that a card may keep after a release."""
 
 
+class FilledRecord(PoolRecord):
+    """A run of which it is known how full the regions were.
+
+    What is made of it by `_replace` is a plain record again.
+    """
+
+    filled: np.ndarray
+    """float64[requests], of an allocation: bytes that held data, summed over the nanoseconds of its life as planned by
+    the workload; else 0."""
+
+    @classmethod
+    def of(cls, record: PoolRecord, filled: np.ndarray) -> FilledRecord:
+        """Return the record with how full the regions were."""
+        found = cls(*record)
+        found.filled = filled
+        return found
+
+
 def granted(record: PoolRecord) -> np.ndarray:
     """bool[requests], which allocations were granted."""
     return record.outcome <= STITCHED

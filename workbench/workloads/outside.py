@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Mapping
+from typing import Any
 
 from workbench.errors import InputError
+from workbench.workloads.csv_columns import column_names
+from workbench.workloads.importers.source import Source
 from workbench.workloads.workload import KINDS, Workload
 
 _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
@@ -20,10 +24,13 @@ _READ_BY: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "workgroups": ("workbench.workloads.trace", "TraceWorkgroups"),
         "groups": ("workbench.workloads.trace_groups", "TraceGroups"),
         "pool_requests": ("workbench.workloads.trace_pool", "TracePool"),
+        "tensor_requests": ("workbench.workloads.trace_tensors", "TraceTensors"),
         "accesses": ("workbench.workloads.trace_accesses", "TraceAccesses"),
     },
 }
 """The key in a sweep, what the engine wants -> the module and the class of the workload."""
+_BY_HEADER: Mapping[str, tuple[str, str]] = {"pool_requests": ("workbench.workloads.serving_file", "ServingFile")}
+"""What the engine wants -> another workload that a CSV file may give, if its header says so (`reads`)."""
 
 
 def outside(key: str, wants: str) -> type[Workload] | None:
@@ -34,9 +41,33 @@ def outside(key: str, wants: str) -> type[Workload] | None:
     """
     if wants not in _READ_BY[key]:
         return None
-    module, name = _READ_BY[key][wants]
+    return _imported(*_READ_BY[key][wants])
+
+
+def _imported(module: str, name: str) -> type[Workload]:
     found: type[Workload] = getattr(importlib.import_module(module), name)
     return found
+
+
+def of_file(name: object, wants: str) -> type[Workload] | None:
+    """Return the workload that reads a CSV file for what an engine wants, as its header says; None = there is none.
+
+    >>> of_file("no such file", "pool_requests").name
+    'pool_file'
+    """
+    if wants in _BY_HEADER and isinstance(name, str) and os.path.isfile(name):
+        other: Any = _imported(*_BY_HEADER[wants])
+        if other.reads(column_names(_first_line(name))):
+            found: type[Workload] = other
+            return found
+    return outside("file", wants)
+
+
+def _first_line(name: str) -> bytes:
+    try:
+        return Source(name).head
+    except InputError:
+        return b""  # which reading the file as a whole will say
 
 
 def needed(key: str, wants: str, place: str) -> type[Workload]:
@@ -59,8 +90,11 @@ def all_outside(wants: str) -> dict[str, type[Workload]]:
 
     >>> list(all_outside("groups"))
     ['group_file', 'trace_groups']
+    >>> list(all_outside("pool_requests"))
+    ['pool_file', 'trace_pool', 'serving_file']
     """
     found = [outside(key, wants) for key in _READ_BY]
+    found += [_imported(*_BY_HEADER[wants])] if wants in _BY_HEADER else []
     return {cls.name: cls for cls in found if cls is not None}
 
 
@@ -75,4 +109,5 @@ def written_as(name: str) -> tuple[str, type[Workload]] | None:
             found = outside(key, kind)
             if found is not None and found.name == name:
                 return key, found
-    return None
+    by_header = (_imported(*place) for place in _BY_HEADER.values())
+    return next((("file", cls) for cls in by_header if cls.name == name), None)

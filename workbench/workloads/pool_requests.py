@@ -26,3 +26,29 @@ class PoolRequests(NamedTuple):
     a death names none."""
     bytes: np.ndarray
     """int64[requests], what is asked for; of a free, what was asked for when it was allocated."""
+
+
+class FilledRequests(PoolRequests):
+    """Requests of which it is known how full their regions are: a key-value cache reserves more than it writes.
+
+    What is made of them by `_replace` or row by row is plain requests again, of which it is not known.
+    """
+
+    filled: np.ndarray
+    """float64[requests], of an allocation: bytes that hold data, summed over the nanoseconds of its life; else 0."""
+
+    @classmethod
+    def of(cls, requests: PoolRequests, filled: np.ndarray) -> FilledRequests:
+        """Return the requests with how full their regions are."""
+        found = cls(*requests)
+        found.filled = filled
+        return found
+
+
+def filled_of(requests: PoolRequests) -> np.ndarray | None:
+    """Return how full the regions are, None where it is not known.
+
+    >>> filled_of(PoolRequests(*np.zeros((6, 1)))) is None
+    True
+    """
+    return requests.filled if isinstance(requests, FilledRequests) else None

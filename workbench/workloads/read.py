@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from workbench.errors import InputError, at, nearest_name, wrong_value
 from workbench.parts import is_in_file
 from workbench.workloads.kind import check_kind
-from workbench.workloads.outside import all_outside, needed, written_as
+from workbench.workloads.outside import all_outside, needed, of_file, written_as
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.generators import generators, read_generator
 from workbench.workloads.synthetic.regimes import regime, regimes
@@ -121,8 +121,10 @@ def _regime(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
 
 
 def _file(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    read = needed("file", asked.wants, asked.place).read
-    found: Any = read({"file": _from_folder(name, asked.folder), **levers}, asked.path, asked.where)
+    needed("file", asked.wants, asked.place)
+    place = _from_folder(name, asked.folder)
+    cls: Any = of_file(place, asked.wants)
+    found = cls.read({"file": place, **levers}, asked.path, asked.where)
     try:
         pinned: Workload = found.pinned()
         return pinned

@@ -16,8 +16,9 @@ from workbench.streams import Streams
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.mallocs import Mallocs
 from workbench.workloads.pool_requests import PoolRequests
+from workbench.workloads.tensor_requests import TensorRequests
 
-KINDS = ("workgroups", "groups", "accesses", "mallocs", "pool_requests")
+KINDS = ("workgroups", "groups", "accesses", "mallocs", "pool_requests", "tensor_requests")
 """What engines may want: the methods of a workload that give requests."""
 MOST_CHANNELS = 64
 MOST_PRIORITIES = 8
@@ -116,6 +117,10 @@ class Workload(Spec):
 
     def pool_requests(self, machine: Any, streams: Streams) -> PoolRequests:
         """The requests of applications to the cards of a machine, drawn from named streams."""
+        raise NotImplementedError
+
+    def tensor_requests(self, machine: Any, streams: Streams) -> TensorRequests:
+        """The requests of programs to PyTorch's allocator, drawn from named streams."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:

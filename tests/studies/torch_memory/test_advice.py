@@ -1,6 +1,8 @@
 """Advice: what each setting does is what the allocator of lists does with the same requests; bounds hold."""
 
+import html
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -12,11 +14,14 @@ from tests.depth import deeper
 from tests.oracles.torch_allocator import MIB, UNLIMITED, Allocator, Rules
 from tests.recorded_torch import Recorder, exercised
 from workbench.engines.torch_allocator.address_plan import planned_bytes
+from workbench.engines.torch_allocator.asking import asking_of
 from workbench.engines.torch_allocator.settings import INTERVALS, AllocatorSettings
 from workbench.errors import InputError
+from workbench.records.torch_allocator import CallCosts
 from workbench.studies.torch_memory import advice_or_still, replay_of
-from workbench.studies.torch_memory.asking import asking_of
+from workbench.studies.torch_memory.advice import Curve
 from workbench.studies.torch_memory.holdings import pins, segments_at, segments_at_end
+from workbench.studies.torch_memory.page import curve_chart
 from workbench.studies.torch_memory.trial import played_on, tried, with_smallest_card
 from workbench.workloads.importers import read_trace
 
@@ -213,3 +218,24 @@ def test_a_conf_reads_as_it_was_written():
         )
         if set(runs.tolist()) != {1}:
             assert AllocatorSettings.parse(settings.conf) == settings, settings.conf
+
+
+def test_the_legend_of_the_page_has_every_setting_whole():
+    name = "reserved, expandable_segments:True,roundup_power2_divisions:[8:16,128:0,>:16],max_split_size_mb:128"
+    chart = curve_chart([Curve(name, np.array([1, 2]))])
+    assert html.unescape(chart.replace("<wbr>", "")).count(name) == 2, "in the legend, and when it is pointed at"
+    assert "<text" not in chart.split("</svg>")[1], "nothing stands in the picture that could be cut at its edge"
+
+
+def test_what_is_to_be_pasted_has_no_stop_behind_it(advice):
+    (code,) = re.findall(r"<p>Best: <code>(.*?)</code>", advice.html()) or [""]
+    assert code in (f"PYTORCH_ALLOC_CONF={advice.best}", "")
+    assert f"PYTORCH_ALLOC_CONF={advice.best} with" in advice.sentences()[0] or not advice.best
+
+
+def test_driver_calls_cost_what_is_said_of_a_call(advice, tmp_path):
+    made = exercised(Recorder(Rules(), STREAMS, 1), 60, 1)
+    found = wb.advise(written(tmp_path, made), costs=CallCosts(alloc_ns=1000, free_ns=1000, page_ns=0, ns_per_mib=0))
+    assert found.own_trial.driver_ns == 1000 * found.own_trial.driver_calls
+    assert found.plain()["own"]["driver_ns"] == found.own_trial.driver_ns
+    assert f"({found.own_trial.driver_ns / 1e6:,.1f} ms)" in " ".join(found.sentences()).replace("about ", "")

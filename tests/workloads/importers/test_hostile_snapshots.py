@@ -54,6 +54,20 @@ def test_what_is_decompressed_has_a_limit(tmp_path, monkeypatch):
     assert 1 << 20 < most_bytes() <= 16 << 30
 
 
+def test_what_is_read_as_a_stream_has_the_limit_too_if_it_is_compressed(tmp_path, monkeypatch):
+    rows = b"".join(b"1,9:00:00.%06d,allocate,0x%x,512,0\n" % (k, 4096 + 512 * k) for k in range(5000))
+    text = b"Thread,Time,Action,Pointer,Size,Stream\n" + rows
+    packed, plain = tmp_path / "rmm.csv.gz", tmp_path / "rmm.csv"
+    packed.write_bytes(gzip.compress(text))
+    plain.write_bytes(text)
+    monkeypatch.setenv("WORKBENCH_MOST_BYTES", "64KiB")
+    with pytest.raises(InputError, match=r"rmm.csv.gz: holds more than 64 KiB once it is decompressed"):
+        read_trace(packed)
+    assert read_trace(plain).facts()["allocations"] == 5000
+    monkeypatch.setenv("WORKBENCH_MOST_BYTES", "1MiB")
+    assert read_trace(packed).facts()["allocations"] == 5000
+
+
 def test_memory_that_runs_out_is_a_sentence(tmp_path, monkeypatch):
     made = Recorder()
     made.alloc(0, 5000)

@@ -24,9 +24,9 @@ from workbench.engines.pool.waiting import simulate_waiting
 from workbench.machine import Board
 from workbench.machine.paths import Paths
 from workbench.policies.policy import Policy
-from workbench.records.pool import PoolRecord
+from workbench.records.pool import FilledRecord, PoolRecord
 from workbench.structures.size_index import NONE
-from workbench.workloads.pool_requests import ALLOC, PoolRequests
+from workbench.workloads.pool_requests import ALLOC, PoolRequests, filled_of
 
 
 class Run(NamedTuple):
@@ -92,10 +92,12 @@ class Pool(Simulator[PoolRecord]):
 
     def record(self, run: Run, play: Play) -> PoolRecord:
         (slots, options, board, _, _), state = run.given, play.state
+        filled = filled_of(run.requests)
         requests, columns, waited = run.requests, play.columns, np.zeros(play.columns.time.size, np.int64)
         if play.waiting is not None:
             requests = PoolRequests(*(np.asarray(column)[play.waiting.row_of] for column in requests))
             columns, waited = play.waiting.asked, play.waiting.waited
+            filled = None if filled is None else filled[play.waiting.row_of]
         nobody, nothing = np.zeros(columns.time.size), np.zeros(0)
         memories = zip(slots.target.terms(), state.target_memory, strict=True)
         record = PoolRecord(
@@ -129,4 +131,5 @@ class Pool(Simulator[PoolRecord]):
             peak_cached=state.peak,
             idle_limit=slots.idle_release.limit_bytes(),
         )
-        return with_access_times(record, board, play.paths, options.touches)
+        record = with_access_times(record, board, play.paths, options.touches)
+        return record if filled is None else FilledRecord.of(record, filled)

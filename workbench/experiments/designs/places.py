@@ -15,7 +15,7 @@ from workbench.engines.engine import Engine
 from workbench.levers import Family, Kind, Lever, Spec
 from workbench.policies.from_file import is_in_file, policy_in_file
 from workbench.policies.policy import Policy, policies
-from workbench.workloads.outside import outside
+from workbench.workloads.outside import of_file, outside
 from workbench.workloads.synthetic.generators import Generator, generator_in_file
 from workbench.workloads.synthetic.regimes import regimes
 
@@ -118,8 +118,10 @@ def _workload_class(asked: Asked, node: Any) -> type[Spec] | None:
     if "regime" in node:
         known = regimes(asked.wants).get(node["regime"]) if isinstance(node["regime"], str) else None
         return None if known is None else type(known.workload)
-    key = next((key for key in ("file", "trace") if key in node), None)
-    return None if key is None else outside(key, asked.wants)
+    if "file" in node:
+        name = node["file"]
+        return of_file(str(Path(asked.folder, name)) if isinstance(name, str) else name, asked.wants)
+    return outside("trace", asked.wants) if "trace" in node else None
 
 
 def _of_spec(cls: type[Spec], node: Any, key: Any, folder: Path) -> Place:

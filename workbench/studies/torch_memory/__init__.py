@@ -1,9 +1,10 @@
 """PyTorch's allocator from a memory snapshot: replayed to the byte, and under other settings."""
 
+from workbench.engines.torch_allocator.exactness import Exactness, Replay, replay_of
+from workbench.engines.torch_allocator.recording import Recording, recording_of
 from workbench.studies.torch_memory.advice import Advice, advice_or_still, advise
-from workbench.studies.torch_memory.exactness import Exactness, Replay, replay_of
-from workbench.studies.torch_memory.recording import Recording, recording_of
 from workbench.studies.torch_memory.replay import (
+    EXACT_CACHES,
     CacheRow,
     Recorded,
     SnapshotReplay,
@@ -15,6 +16,7 @@ from workbench.studies.torch_memory.still import Still
 from workbench.studies.torch_memory.trial import RunsOut, Trial
 
 __all__ = [
+    "EXACT_CACHES",
     "Advice",
     "CacheRow",
     "Exactness",

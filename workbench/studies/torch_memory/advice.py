@@ -10,16 +10,17 @@ import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.address_plan import MOST_BLOCKS, planned_bytes
+from workbench.engines.torch_allocator.asking import Asking, asking_of
+from workbench.engines.torch_allocator.exactness import Exactness
+from workbench.engines.torch_allocator.recording import Recording, reserved_by_event
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
-from workbench.studies.torch_memory.asking import Asking, asking_of
+from workbench.records.torch_allocator import CallCosts
 from workbench.studies.torch_memory.candidates import grid, proposed
-from workbench.studies.torch_memory.exactness import Exactness
 from workbench.studies.torch_memory.holdings import Holder, Pin, SegmentMap, by_site, by_size, pins, segments_at
-from workbench.studies.torch_memory.recording import Recording
-from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, reserved_by_event, snapshot_replay
+from workbench.studies.torch_memory.replay import Recorded, SnapshotReplay, snapshot_replay
 from workbench.studies.torch_memory.still import Still, still_of
-from workbench.studies.torch_memory.trial import Trial, on_card, tried, with_smallest_card
+from workbench.studies.torch_memory.trial import COSTS, Trial, on_card, tried, with_smallest_card
 from workbench.workloads.allocator_log import ALLOC, FREE_COMPLETED, OTHER, AllocatorLog
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
@@ -178,7 +179,7 @@ def _flat(trial: Trial) -> dict[str, Any]:
     return {**row, "runs_out_at_event": told.get("event"), "runs_out_asked_bytes": told.get("asked_bytes")}
 
 
-def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = None) -> Advice:
+def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = None, costs: CallCosts = COSTS) -> Advice:
     """Try the settings of PyTorch's allocator on what a memory snapshot recorded.
 
     Parameters
@@ -189,6 +190,8 @@ def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = No
         Bytes of a card that the program should fit on.
     say : callable, optional
         Receives a sentence as soon as it is known how exactly the recording is replayed.
+    costs : CallCosts, optional
+        What the driver's calls cost, in nanoseconds; measure them on your card.
 
     Returns
     -------
@@ -200,7 +203,7 @@ def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = No
     InputError
         The file is no memory snapshot, or holds no history.
     """
-    return advise_logs(_history(path), str(path), card_bytes, say)
+    return advise_logs(_history(path), str(path), card_bytes, say, costs)
 
 
 def _history(path: str | Path) -> tuple[AllocatorLog, ...]:
@@ -220,7 +223,11 @@ def _history(path: str | Path) -> tuple[AllocatorLog, ...]:
 
 
 def advise_logs(
-    logs: Sequence[AllocatorLog], where: str, card_bytes: int | None = None, say: Say | None = None
+    logs: Sequence[AllocatorLog],
+    where: str,
+    card_bytes: int | None = None,
+    say: Say | None = None,
+    costs: CallCosts = COSTS,
 ) -> Advice:
     """Try settings on histories that are read already; see `advise`."""
     found = snapshot_replay(logs, where)
@@ -228,7 +235,7 @@ def advise_logs(
         say(_first_line(where, found))
     asked = [asking_of(one.recording) for one in found.replays]
     own = found.replays[0].recording.settings
-    trials = _with_cards(_tried(asked, own), asked, own, card_bytes)
+    trials = _with_cards(_tried(asked, own, costs), asked, own, card_bytes)
     return Advice(where, found, asked, trials, _planned(asked, trials), card_bytes)
 
 
@@ -236,13 +243,13 @@ def _first_line(where: str, found: SnapshotReplay) -> str:
     return f"{where}: {found.exactness.allocs:,} allocations; replayed by PyTorch's rules: {found.exactness}."
 
 
-def _tried(asked: Sequence[Asking], own: AllocatorSettings) -> list[Trial]:
+def _tried(asked: Sequence[Asking], own: AllocatorSettings, costs: CallCosts) -> list[Trial]:
     """A trial of each setting of the grid, and of what Optuna proposes."""
-    known = {settings: tried(asked, settings) for settings in grid(own)}
+    known = {settings: tried(asked, settings, costs) for settings in grid(own)}
     scores = {settings: _score(trial) for settings, trial in known.items()}
 
     def score(settings: AllocatorSettings) -> tuple[int, int]:
-        known[settings] = tried(asked, settings)
+        known[settings] = tried(asked, settings, costs)
         return _score(known[settings])
 
     count = sum(len(one.requests.kind) for one in asked)
@@ -303,10 +310,12 @@ def _failures(recording: Recording) -> list[Failure]:
     ]
 
 
-def advice_or_still(path: str | Path, card_bytes: int | None = None, say: Say | None = None) -> Advice | Still:
+def advice_or_still(
+    path: str | Path, card_bytes: int | None = None, say: Say | None = None, costs: CallCosts = COSTS
+) -> Advice | Still:
     """Return advice, or, of a snapshot without a history, what its segments tell; as `advise` otherwise."""
     logs = _history(path)
     events = sum(int(np.count_nonzero(log.events.action < OTHER)) for log in logs)
     if not events and any(len(log.segments.size) for log in logs):
         return still_of(logs, str(path))
-    return advise_logs(logs, str(path), card_bytes, say)
+    return advise_logs(logs, str(path), card_bytes, say, costs)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.engines.torch_allocator.asking import Asking
+from workbench.engines.torch_allocator.recording import Recording, live_before, reserved_by_event
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.studies.torch_memory.advice import Curve
-from workbench.studies.torch_memory.asking import Asking
-from workbench.studies.torch_memory.recording import Recording
-from workbench.studies.torch_memory.replay import live_before, reserved_by_event
 from workbench.studies.torch_memory.trial import played_on
 from workbench.workloads.allocator_log import ALLOC, FREE_COMPLETED
 

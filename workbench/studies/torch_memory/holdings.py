@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.studies.torch_memory.recording import Recording
+from workbench.engines.torch_allocator.recording import Recording
 from workbench.units import bytes_said
 from workbench.workloads.allocator_log import (
     ALLOC,

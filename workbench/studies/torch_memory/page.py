@@ -54,8 +54,15 @@ def notebook_of(advice: Advice) -> str:
 
 
 def _with_code(sentence: str) -> str:
-    words = (f"<code>{it}</code>" if it.startswith("PYTORCH_ALLOC_CONF=") else it for it in escape(sentence).split(" "))
-    return " ".join(words)
+    """The sentence as HTML, what is to be pasted set apart without the stop behind it."""
+    return " ".join(map(_marked, escape(sentence).split(" ")))
+
+
+def _marked(word: str) -> str:
+    if not word.startswith("PYTORCH_ALLOC_CONF="):
+        return word
+    setting = word.rstrip(".,;:")
+    return f"<code>{setting}</code>{word[len(setting) :]}"
 
 
 def highest(values: np.ndarray, points: int = POINTS) -> np.ndarray:
@@ -76,12 +83,19 @@ def curve_chart(curves: list[Curve]) -> str:
     top = max((int(curve.bytes.max(initial=0)) for curve in curves), default=0) or 1
     lines = [_line(curve, top, colour) for curve, colour in zip(curves, LINES, strict=False)]
     grid = [_level(top * k // 4, top) for k in range(5)]
-    legend = [
-        f"<rect x='{70 + 300 * k}' y='{HEIGHT + 8}' width='12' height='12' fill='{colour}'/>"
-        f"<text x='{88 + 300 * k}' y='{HEIGHT + 18}'>{escape(curve.name[:44])}</text>"
-        for k, (curve, colour) in enumerate(zip(curves, LINES, strict=False))
-    ]
-    return f"<svg viewBox='0 0 {WIDTH} {HEIGHT + 28}' role='img'>{''.join([*grid, *lines, *legend])}</svg>"
+    legend = (_key(curve.name, colour) for curve, colour in zip(curves, LINES, strict=False))
+    chart = f"<svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img'>{''.join([*grid, *lines])}</svg>"
+    return f"{chart}<ul style='{_KEYS}'>{''.join(legend)}</ul>"
+
+
+_KEYS = "list-style:none;margin:0 0 1em;padding:0 0 0 7%;font-size:13px;overflow-wrap:anywhere"
+_SWATCH = "display:inline-block;width:12px;height:12px;margin-right:.5em"
+
+
+def _key(name: str, colour: str) -> str:
+    """A line of the legend, whole, on as many lines as it takes; commas are where it may break."""
+    words = escape(name).replace(",", ",<wbr>")
+    return f"<li><span style='{_SWATCH};background:{colour}'></span>{words}</li>"
 
 
 def _line(curve: Curve, top: int, colour: str) -> str:
@@ -139,14 +153,16 @@ def _segment(segment: SegmentMap, x: float, y: int, width: float, colours: dict[
 
 def settings_table(trials: list[Trial]) -> str:
     """Return the settings as a table, the best first."""
-    head = "<tr><th>PYTORCH_ALLOC_CONF</th><th>reserved peak</th><th>driver calls</th><th>smallest card</th></tr>"
-    return f"<table>{head}{''.join(map(_row, trials))}</table>"
+    names = ("PYTORCH_ALLOC_CONF", "reserved peak", "driver calls", "their cost", "smallest card")
+    head = "".join(f"<th>{name}</th>" for name in names)
+    return f"<table><tr>{head}</tr>{''.join(map(_row, trials))}</table>"
 
 
 def _row(trial: Trial) -> str:
     card = "-" if trial.smallest_card_bytes is None else bytes_said(trial.smallest_card_bytes)
     conf = escape(trial.conf or "(defaults)")
-    cells = (f"<code>{conf}</code>", bytes_said(trial.reserved_peak_bytes), f"{trial.driver_calls:,}", card)
+    cost = f"{trial.driver_ns / 1e6:,.1f} ms"
+    cells = (f"<code>{conf}</code>", bytes_said(trial.reserved_peak_bytes), f"{trial.driver_calls:,}", cost, card)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 

@@ -8,20 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.engines.torch_allocator.exactness import NOTHING_TO_COMPARE, Exactness, Replay, replay_of
 from workbench.engines.torch_allocator.play import Played, play
+from workbench.engines.torch_allocator.recording import Recording, live_before, reserved_by_event, without_releases
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
-from workbench.studies.torch_memory.exactness import NOTHING_TO_COMPARE, Exactness, Replay, replay_of
-from workbench.studies.torch_memory.recording import Recording, without_releases
 from workbench.workloads.allocator_log import (
     ACTIONS,
     ALLOC,
     FREE_COMPLETED,
     OOM,
-    SEGMENT_ALLOC,
-    SEGMENT_FREE,
-    SEGMENT_MAP,
-    SEGMENT_UNMAP,
     AllocatorLog,
 )
 from workbench.workloads.recorded import TraceFile, trace_in
@@ -114,13 +110,6 @@ def recorded_of(recordings: Sequence[Recording]) -> Recorded:
     )
 
 
-def reserved_by_event(log: AllocatorLog) -> np.ndarray:
-    """Return what each event adds to the bytes that the driver gave: int64[events]."""
-    events = log.events
-    grows = np.isin(events.action, (SEGMENT_ALLOC, SEGMENT_MAP)).astype(np.int64)
-    return events.size * (grows - np.isin(events.action, (SEGMENT_FREE, SEGMENT_UNMAP)))
-
-
 def _changes(recording: Recording) -> tuple[int, np.ndarray]:
     """Bytes asked for and live before the first event, and what each event adds to them."""
     events = recording.log.events
@@ -128,21 +117,6 @@ def _changes(recording: Recording) -> tuple[int, np.ndarray]:
         events.action == FREE_COMPLETED, events.size, 0
     )
     return int(live_before(recording).sum()), change
-
-
-def live_before(recording: Recording) -> np.ndarray:
-    """Return the bytes asked for of each block that was live before the first event, by its handle: int64[blocks]."""
-    log, start = recording.log, recording.start
-    known = start.handle >= 0
-    asked = dict(zip(log.blocks.address.tolist(), log.blocks.asked.tolist(), strict=True))
-    freed = np.flatnonzero(log.events.action == FREE_COMPLETED)[::-1]
-    asked |= dict(zip(log.events.address[freed].tolist(), log.events.size[freed].tolist(), strict=True))
-    found = np.zeros(int(known.sum()), np.int64)
-    for handle, address, size in zip(
-        *(c[known].tolist() for c in (start.handle, start.address, start.size)), strict=True
-    ):
-        found[handle] = min(asked.get(address, size), size) or size
-    return found
 
 
 def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int:
@@ -155,14 +129,17 @@ def together(logs: Sequence[AllocatorLog], changes: Sequence[np.ndarray]) -> int
     return max(int(np.cumsum(whole[1:][order]).max(initial=0)), 0)
 
 
+EXACT_CACHES = {"pytorch_caching": False, "expandable_segments": True}
+"""PyTorch's two caches by their names in the pool, and whether each grows page by page."""
+
+
 def exact_rows(found: SnapshotReplay) -> dict[str, CacheRow]:
     """Return what PyTorch's two caches do from where the recording began: the recorded settings, and both ways to grow.
 
     `pytorch_caching` gets its memory segment by segment, `expandable_segments` page by page; all other settings are
     those of the recording.
     """
-    ways = {"pytorch_caching": False, "expandable_segments": True}
-    return {name: cache_row(name, found, grows) for name, grows in ways.items()}
+    return {name: cache_row(name, found, grows) for name, grows in EXACT_CACHES.items()}
 
 
 def cache_row(name: str, found: SnapshotReplay, expandable: bool) -> CacheRow:

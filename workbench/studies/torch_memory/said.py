@@ -29,14 +29,19 @@ def paste(trial: Trial) -> str:
     return f"PYTORCH_ALLOC_CONF={trial.conf}" if trial.conf else "PYTORCH_ALLOC_CONF unset (PyTorch's defaults)"
 
 
+def calls_said(trial: Trial) -> str:
+    """Return the driver's calls with their cost."""
+    return f"{trial.driver_calls:,} driver calls (about {trial.driver_ns / 1e6:,.1f} ms)"
+
+
 def _best(advice: Advice) -> list[str]:
     best, own = advice.best_trial, advice.own_trial
-    peak = f"{bytes_said(best.reserved_peak_bytes)} reserved at the peak, {best.driver_calls:,} driver calls"
+    peak = f"{bytes_said(best.reserved_peak_bytes)} reserved at the peak, {calls_said(best)}"
     card = f", from a card of {bytes_said(best.smallest_card_bytes)} on" if best.smallest_card_bytes else ""
-    said = [f"Best: {paste(best)}: {peak}{card}."]
+    said = [f"Best: {paste(best)} with {peak}{card}."]
     if best.settings != own.settings:
         saved = own.reserved_peak_bytes - best.reserved_peak_bytes
-        figures = f"{bytes_said(own.reserved_peak_bytes)}, {own.driver_calls:,} driver calls"
+        figures = f"{bytes_said(own.reserved_peak_bytes)}, {calls_said(own)}"
         how = "As recorded" if advice.is_whole else "Under the recorded settings, started anew"
         said.append(f"{how} ({own.conf or 'defaults'}): {figures}; the best saves {bytes_said(max(saved, 0))}.")
     else:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-
+from workbench.engines.torch_allocator.asking import Asking
 from workbench.engines.torch_allocator.play import Played, play
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import ROUND_LARGE
-from workbench.studies.torch_memory.asking import Asking
+from workbench.metrics.torch_allocator import driver_ns
+from workbench.records.torch_allocator import CallCosts
+
+COSTS = CallCosts()
 
 
 class RunsOut(NamedTuple):
@@ -33,6 +35,8 @@ class Trial(NamedTuple):
     reserved_peak_bytes: int
     driver_calls: int
     """Segments and ranges of pages got and given back within the history."""
+    driver_ns: int
+    """What these calls cost."""
     pages_mapped: int
     smallest_card_bytes: int | None = None
     """Of the largest card if there are several; None = not looked for."""
@@ -49,16 +53,16 @@ class Trial(NamedTuple):
         return {**plain, "runs_out": None if self.runs_out is None else self.runs_out._asdict()}
 
 
-def tried(asked: Sequence[Asking], settings: AllocatorSettings) -> Trial:
+def tried(asked: Sequence[Asking], settings: AllocatorSettings, costs: CallCosts = COSTS) -> Trial:
     """Serve what every card is asked for, on cards that never run out."""
     played = [played_on(one, settings) for one in asked]
+    calls = [one.calls[one.calls[:, 0] >= its.before] for one, its in zip(played, asked, strict=True)]
     return Trial(
         conf=settings.conf,
         settings=settings,
         reserved_peak_bytes=sum(one.reserved_peak for one in played),
-        driver_calls=sum(
-            int(np.count_nonzero(one.calls[:, 0] >= its.before)) for one, its in zip(played, asked, strict=True)
-        ),
+        driver_calls=sum(map(len, calls)),
+        driver_ns=round(sum(driver_ns(its, costs) for its in calls)),
         pages_mapped=sum(one.pages_mapped for one in played),
     )
 

@@ -23,7 +23,7 @@ _OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open
 
 
 def most_bytes() -> int:
-    """Return how many bytes of one file are read into memory at most: 16 GiB or a quarter of it, the smaller.
+    """Return how many bytes of one file are read into memory, or unpacked, at most: 16 GiB or a quarter of the memory.
 
     The variable WORKBENCH_MOST_BYTES says another number, such as 64GiB.
     """
@@ -65,7 +65,16 @@ class Source:
         return head
 
     def pieces(self) -> Iterator[bytes]:
-        """The contents in pieces of 2 MiB; memory does not grow with the file."""
+        """The contents in pieces of 2 MiB; memory does not grow with the file.
+
+        Raises
+        ------
+        InputError
+            The file is compressed and holds more than `most_bytes`: a few bytes can unpack to any number.
+        """
+        yield from self._pieces() if self._open is open else self._within(most_bytes())
+
+    def _pieces(self) -> Iterator[bytes]:
         with self._refusing(), self._opened() as file:
             while piece := file.read(PIECE_BYTES):
                 yield piece
@@ -73,12 +82,12 @@ class Source:
     def _within(self, most: int) -> Iterator[bytes]:
         """The pieces, as long as they are not larger together than may be unpacked."""
         total = 0
-        for piece in self.pieces():
+        for piece in self._pieces():
             total += len(piece)
             if total > most:
                 raise InputError(
-                    f"{self.where}: holds more than {bytes_said(most)} once it is decompressed, the most that is read "
-                    f"into memory; let {MOST_VARIABLE} say more, such as {MOST_VARIABLE}=64GiB."
+                    f"{self.where}: holds more than {bytes_said(most)} once it is decompressed, the most that is "
+                    f"read; let {MOST_VARIABLE} say more, such as {MOST_VARIABLE}=64GiB."
                 )
             yield piece
 

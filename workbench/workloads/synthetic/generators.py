@@ -9,6 +9,7 @@ from typing import Any
 from workbench.errors import at, unknown_name, wrong_value
 from workbench.parts import from_file, is_in_file
 from workbench.workloads.kind import check_kind
+from workbench.workloads.synthetic.allocator_reports import AwaitedBlock, GrowingCycle
 from workbench.workloads.synthetic.full_card import FullCard
 from workbench.workloads.synthetic.generator import Generator
 from workbench.workloads.synthetic.kernels.csr_spmv import CsrSpmv
@@ -26,6 +27,7 @@ from workbench.workloads.synthetic.producer_consumer import ProducerConsumer
 from workbench.workloads.synthetic.random_groups import RandomGroups
 from workbench.workloads.synthetic.random_mallocs import RandomMallocs
 from workbench.workloads.synthetic.random_workgroups import RandomWorkgroups
+from workbench.workloads.synthetic.serving_cache import ServingCache
 from workbench.workloads.synthetic.shared_sweep import SharedSweep
 from workbench.workloads.synthetic.stencil_halo import StencilHalo
 from workbench.workloads.synthetic.training_memory import DataParallel, PipelineParallel
@@ -53,6 +55,9 @@ BUILT_IN = (
     PipelineParallel,
     FullCard,
     MixedJobs,
+    ServingCache,
+    GrowingCycle,
+    AwaitedBlock,
 )
 """Importing this module defines them; a generator of one's own joins them by being defined."""
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
+from workbench.engines.torch_allocator.beginning import NO_ENDS, beginning
 from workbench.engines.torch_allocator.layout import Start
 from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.engines.torch_allocator.state import MIB, SMALL_BUFFER, Requests, Supply
-from workbench.studies.torch_memory.beginning import NO_ENDS, beginning
 from workbench.workloads.allocator_log import (
     ALLOC,
     FREE_COMPLETED,
@@ -226,3 +226,25 @@ def without_releases(recording: Recording) -> tuple[Requests, np.ndarray]:
     kept = ~follows
     other = asked._replace(kind=kind, address=np.where(asked.kind == rows.ALLOC, -1, asked.address))
     return Requests(*(column[kept] for column in other)), event[kept]
+
+
+def reserved_by_event(log: AllocatorLog) -> np.ndarray:
+    """Return what each event adds to the bytes that the driver gave: int64[events]."""
+    events = log.events
+    grows = np.isin(events.action, (SEGMENT_ALLOC, SEGMENT_MAP)).astype(np.int64)
+    return events.size * (grows - np.isin(events.action, (SEGMENT_FREE, SEGMENT_UNMAP)))
+
+
+def live_before(recording: Recording) -> np.ndarray:
+    """Return the bytes asked for of each block that was live before the first event, by its handle: int64[blocks]."""
+    log, start = recording.log, recording.start
+    known = start.handle >= 0
+    asked = dict(zip(log.blocks.address.tolist(), log.blocks.asked.tolist(), strict=True))
+    freed = np.flatnonzero(log.events.action == FREE_COMPLETED)[::-1]
+    asked |= dict(zip(log.events.address[freed].tolist(), log.events.size[freed].tolist(), strict=True))
+    found = np.zeros(int(known.sum()), np.int64)
+    for handle, address, size in zip(
+        *(c[known].tolist() for c in (start.handle, start.address, start.size)), strict=True
+    ):
+        found[handle] = min(asked.get(address, size), size) or size
+    return found

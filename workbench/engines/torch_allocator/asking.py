@@ -8,9 +8,8 @@ import numpy as np
 
 from workbench.engines.torch_allocator import state as rows
 from workbench.engines.torch_allocator.layout import NOTHING, Start
+from workbench.engines.torch_allocator.recording import Recording, live_before, without_releases
 from workbench.engines.torch_allocator.state import Requests
-from workbench.studies.torch_memory.recording import Recording, without_releases
-from workbench.studies.torch_memory.replay import live_before
 from workbench.workloads.allocator_log import SEGMENT_FREE, SEGMENT_UNMAP
 
 

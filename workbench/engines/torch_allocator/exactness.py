@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.engines.torch_allocator.play import Played, play
+from workbench.engines.torch_allocator.recording import Recording, recording_of
 from workbench.engines.torch_allocator.sizes import rounded_sizes
 from workbench.engines.torch_allocator.state import MIN_BLOCK, SMALL_SIZE
-from workbench.studies.torch_memory.recording import Recording, recording_of
 from workbench.workloads.allocator_log import AllocatorLog
 
 

@@ -1,0 +1,64 @@
+"""The pool dashboard says what a dropped snapshot means for PyTorch's settings."""
+
+import pickle
+
+import pytest
+
+from tests.oracles.torch_allocator import Rules
+from tests.recorded_torch import Recorder, exercised
+from workbench.dashboards.panels.advice import AdvicePanel
+from workbench.dashboards.pool import PoolPanels
+from workbench.workloads.synthetic.mixed_jobs import MixedJobs
+from workbench.workloads.trace_pool import TracePool
+
+
+def dropped(folder, snapshot):
+    place = folder / "own.pickle"
+    place.write_bytes(pickle.dumps(snapshot))
+    return TracePool(trace=str(place))
+
+
+@pytest.fixture
+def panel():
+    return AdvicePanel()
+
+
+def test_a_snapshot_shows_its_best_setting_and_how_exact_that_is(panel, tmp_path):
+    made = exercised(Recorder(Rules(), seed=2), 60, 2)
+    panel.show(dropped(tmp_path, made.snapshot()))
+    assert "Trying settings" in panel.value or "Best:" in panel.value
+    panel.wait()
+    assert "Best: " in panel.value
+    assert "segment allocations reproduced" in panel.value
+    assert "<svg" in panel.value
+    shown = panel.value
+    panel.show(MixedJobs())
+    assert panel.value == ""
+    assert shown
+
+
+def test_a_snapshot_without_a_history_is_read_as_it_stands(panel, tmp_path):
+    made = exercised(Recorder(Rules(), seed=2), 60, 2).snapshot()
+    made["device_traces"] = [[]]
+    panel.show(dropped(tmp_path, made))
+    panel.wait()
+    assert "own.pickle: the segments of a moment" in panel.value
+    assert str(tmp_path) not in panel.value
+
+
+def test_what_came_too_late_is_passed_over(panel, tmp_path, monkeypatch):
+    from workbench.dashboards.panels import advice
+
+    def moved_on(path):
+        panel.show(MixedJobs())
+        return "advice of a snapshot that nobody looks at"
+
+    monkeypatch.setattr(advice, "_advice", moved_on)
+    panel.show(dropped(tmp_path, exercised(Recorder(Rules(), seed=2), 10, 2).snapshot()))
+    panel.wait()
+    assert panel.value == ""
+
+
+def test_it_is_part_of_the_pools_dashboard():
+    panels = PoolPanels()
+    assert panels.widgets[-1] is panels.advice

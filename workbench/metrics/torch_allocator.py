@@ -1,0 +1,90 @@
+"""The measures of PyTorch's allocator: what it reserves, its driver calls and their cost, how exact a replay is.
+
+Peaks of several cards are added up. What compares with a recording is NaN where there is none.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from workbench.metrics.measure import Measure, declared
+from workbench.metrics.statistics import over
+from workbench.records.torch_allocator import ALLOC, BYTES, PAGES, ROW, AllocatorRecord, CallCosts, CardRun, Reproduced
+
+MEASURES = declared(
+    Measure("reserved_peak_bytes", "bytes", "lower", "most bytes got from the driver at a time"),
+    Measure("live_peak_bytes", "bytes", "neither", "most bytes that the program had at a time, as asked for"),
+    Measure("fragmentation", "", "lower", "1 - peak live / peak reserved"),
+    Measure("driver_calls", "calls", "lower", "segments and ranges of pages got and given back"),
+    Measure("driver_ns", "ns", "lower", "what these calls cost, by the levers alloc_ns, free_ns, page_ns, ns_per_mib"),
+    Measure("pages_mapped", "pages", "lower", "pages of expandable segments that were mapped"),
+    Measure("flushes", "flushes", "lower", "how often all cached memory went back as the driver had too little"),
+    Measure("refused", "requests", "lower", "allocations that ran out of memory"),
+    Measure("refused_though_cached", "requests", "lower", "those for which enough bytes were cached, in pieces"),
+    Measure("recorded_reserved_peak_bytes", "bytes", "neither", "what the recorded allocator reserved at its peak"),
+    Measure("segment_allocs", "segments", "neither", "segments that the recorded allocator got within its history"),
+    Measure("segment_allocs_reproduced", "segments", "higher", "those that the replay got too, as large, as placed"),
+    Measure("allocs", "requests", "neither", "allocations of the history"),
+    Measure("addresses_reproduced", "requests", "higher", "those that the replay put where they were recorded"),
+)
+"""Every measure by name."""
+
+
+def measure(record: AllocatorRecord) -> dict[str, float]:
+    """Every measure of a run."""
+    reserved = sum(max(int(it.reserved.max(initial=0)), it.reserved_at_start) for it in record.cards)
+    live = sum(int(it.live.max(initial=0)) for it in record.cards)
+    return {
+        "reserved_peak_bytes": float(reserved),
+        "live_peak_bytes": float(live),
+        "fragmentation": 1 - over(live, reserved),
+        "driver_calls": float(sum(len(_own_calls(it)) for it in record.cards)),
+        "driver_ns": sum(driver_ns(_own_calls(it), record.costs) for it in record.cards),
+        "pages_mapped": float(sum(it.pages_mapped for it in record.cards)),
+        "flushes": float(sum(it.flushes for it in record.cards)),
+        "refused": float(sum(_refused(it).sum() for it in record.cards)),
+        "refused_though_cached": float(sum(_though_cached(it).sum() for it in record.cards)),
+        **_compared(record.reproduced),
+    }
+
+
+def _own_calls(run: CardRun) -> np.ndarray:
+    """The driver's calls within the history."""
+    return run.calls[run.calls[:, ROW] >= run.before]
+
+
+def driver_ns(calls: np.ndarray, costs: CallCosts) -> float:
+    """Return what calls of the driver cost together.
+
+    Parameters
+    ----------
+    calls : int64[calls, 4]
+        As of `CardRun.calls`.
+
+    Examples
+    --------
+    >>> driver_ns(np.array([[0, 0, 20 << 20, 0], [3, 0, -(20 << 20), 0]]), CallCosts())
+    50000.0
+    """
+    got, whole = calls[:, BYTES] > 0, calls[:, PAGES] == 0
+    segments = costs.alloc_ns * (got & whole).sum() + costs.free_ns * (~got & whole).sum()
+    mib = float(calls[got, BYTES].sum()) / (1 << 20)
+    return float(segments + costs.page_ns * calls[:, PAGES].sum() + costs.ns_per_mib * mib)
+
+
+def _refused(run: CardRun) -> np.ndarray:
+    refused: np.ndarray = (run.kind == ALLOC) & (run.placed < 0)
+    return refused
+
+
+def _though_cached(run: CardRun) -> np.ndarray:
+    enough: np.ndarray = _refused(run) & (run.reserved - run.live >= run.size)
+    return enough
+
+
+def _compared(found: Reproduced | None) -> dict[str, float]:
+    if found is None:
+        return dict.fromkeys(Reproduced._fields, math.nan)
+    return {name: float(value) for name, value in found._asdict().items()}

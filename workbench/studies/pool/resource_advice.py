@@ -1,0 +1,242 @@
+"""Which memory resource would have carried a program, and how large a pool: of logs of RMM and of profiles.
+
+A log tells requests and no segments, so that each resource is replayed as the engine `pool` has it: RMM's coalescing
+pool, TensorFlow's BFC, and the driver alone. RMM's arena and binning resources are not modelled, nor that its pool
+keeps free blocks by stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from workbench.metrics.pool_series import in_use
+from workbench.metrics.torch_allocator import driver_ns
+from workbench.policies.pool import Bfc, NoCache, RmmPool
+from workbench.policies.pool.cache.question import Cache
+from workbench.records.pool import BYTES, ROW, PoolRecord
+from workbench.records.torch_allocator import CallCosts
+from workbench.units import bytes_said
+from workbench.workloads.memory_requests import memory_events
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STEP = 2 << 20
+"""In which steps the least pool is looked for: what the driver deals in."""
+CARD_BYTES = 1 << 42
+"""Of the cards that requests are replayed on, so that nothing is ever refused."""
+_GROWING = (1 << 20, 1 << 26, 1 << 30)
+
+
+class ResourceTrial(NamedTuple):
+    """What one resource does with a program, all cards together."""
+
+    setting: str
+    """What to write in the program."""
+    reserved_peak_bytes: int
+    driver_calls: int
+    driver_ns: int
+    """What these calls cost."""
+    fits: bool | None = None
+    """Whether no card holds more than was named; None = none was."""
+
+
+class ResourceAdvice:
+    """What a log of requests says about memory resources; in a notebook it shows itself as a table.
+
+    `best` is the setting that reserves least with the fewest calls, `least_pool_bytes` the smallest pool that serves
+    everything without growing.
+    """
+
+    def __init__(self, path: str, trials: list[ResourceTrial], live_peak: int, least: int, from_profile: bool) -> None:
+        self.path = path
+        self.trials = sorted(trials, key=lambda it: (it.fits is False, it.driver_calls > 2, it.reserved_peak_bytes))
+        self.active_peak_bytes = live_peak
+        self.least_pool_bytes = least
+        self._from_profile = from_profile
+
+    @property
+    def best(self) -> str:
+        """What to write in the program."""
+        return self.trials[0].setting
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row a setting, the best first."""
+        import pandas as pd
+
+        return pd.DataFrame([trial._asdict() for trial in self.trials])
+
+    def plain(self) -> dict[str, Any]:
+        """Everything as plain types."""
+        return {
+            "file": self.path,
+            "best": self.trials[0]._asdict(),
+            "settings": [trial._asdict() for trial in self.trials],
+            "active_peak_bytes": self.active_peak_bytes,
+            "least_pool_bytes": self.least_pool_bytes,
+            "sentences": self.sentences(),
+        }
+
+    def sentences(self) -> list[str]:
+        """What came out, in words."""
+        best, live = self.trials[0], self.active_peak_bytes
+        over = f"{self.least_pool_bytes / live - 1:.1%} above" if live else "above"
+        calls = f"{best.driver_calls:,} driver call{'s' * (best.driver_calls != 1)}"
+        said = [
+            f"{self.path}: {bytes_said(live)} live at the peak.",
+            f"Best: {best.setting} with {bytes_said(best.reserved_peak_bytes)} reserved at the peak, "
+            f"{calls} (about {best.driver_ns / 1e6:,.1f} ms).",
+            f"The smallest pool that serves everything without growing has {bytes_said(self.least_pool_bytes)} a card, "
+            f"{over} what is live at the peak.",
+            "This rests on best fit with coalescing over all streams; RMM keeps free blocks by stream, and its arena "
+            "and binning resources are not modelled.",
+        ]
+        if self._from_profile:
+            said.append("The trace tells no addresses: a release is taken for that of the latest block of its size.")
+        return said
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{line}</p>" for line in self.sentences()) + str(self.table.to_html(index=False))
+
+    def __repr__(self) -> str:
+        return "\n".join(self.sentences())
+
+
+def advise_resources(path: str | Path, card_bytes: int | None = None, costs: CallCosts | None = None) -> ResourceAdvice:
+    """Try memory resources on what a log of RMM, or a profile with memory events, recorded.
+
+    Parameters
+    ----------
+    path : str or Path
+        The trace, or the name of a public one.
+    card_bytes : int, optional
+        Bytes of a card on which everything should fit.
+    costs : CallCosts, optional
+        What the driver's calls cost, in nanoseconds.
+
+    Raises
+    ------
+    InputError
+        The file is no trace, or tells of no allocation.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> log = Path(tempfile.mkdtemp(), "rmm.csv")
+    >>> rows = [f"1,9:00:0{k}.0,allocate,0x{k + 1}0,3145728,0" for k in range(4)]
+    >>> _ = log.write_text("\\n".join(["Thread,Time,Action,Pointer,Size,Stream", *rows]))
+    >>> advise_resources(log).least_pool_bytes >> 20
+    12
+    """
+    runs = _Runs(str(path))
+    live = runs.live_peak()
+    least = runs.least_pool(live)
+    candidates = [*_pools(live, least), *_regions(runs, least)]
+    trials = [runs.tried(setting, cache, costs or CallCosts(), card_bytes) for setting, cache in candidates]
+    return ResourceAdvice(str(path), trials, sum(live), least, runs.from_profile)
+
+
+def _pools(live: list[int], least: int) -> Iterator[tuple[str, Cache]]:
+    """The driver alone, and RMM's pool from several sizes on, as one writes them."""
+    yield "rmm.mr.CudaMemoryResource()", NoCache()
+    sizes = [least, *(size for size in _GROWING if size < least), _power_above(max(live, default=1))]
+    for size in dict.fromkeys(sizes):
+        yield f"rmm.reinitialize(pool_allocator=True, initial_pool_size={size})", RmmPool(initial=size)
+
+
+def _regions(runs: _Runs, least: int) -> Iterator[tuple[str, Cache]]:
+    """TensorFlow's allocator as it grows, and with the smallest power of two in which it need not."""
+    yield "TensorFlow BFC, allow_growth", Bfc(first_region=1 << 20)
+    limit = _power_above(least)
+    while not runs.serves(Bfc(first_region=limit)):
+        limit *= 2
+    yield f"TensorFlow BFC, memory_limit={limit >> 20} (MiB)", Bfc(first_region=limit)
+
+
+def _power_above(size: int) -> int:
+    return max(1 << (size - 1).bit_length(), STEP)
+
+
+class _Runs:
+    """Runs of the engine `pool` on the requests of a trace, one cache after another."""
+
+    def __init__(self, path: str) -> None:
+        from workbench.experiments.mechanism import mechanism
+        from workbench.experiments.plan import make_plan
+        from workbench.experiments.sweep import read_sweep
+        from workbench.studies.pool.replay import replay_sweep
+
+        said = {**replay_sweep(path, ["rmm_pool"], card_bytes=CARD_BYTES), "figures": [], "measures": []}
+        said["policy"] = {"cache": "rmm_pool", "target": "local_only"}
+        self._setup: Any = make_plan(read_sweep(said)).points[0].setup
+        self._engine: Any = mechanism("pool").engine
+        self._before = int(self._setup.workload.facts(self._setup.machine)["allocations_from_before"])
+        self.from_profile = memory_events(self._setup.workload.found(), -1).address is None
+        self._known: dict[Cache, PoolRecord] = {}
+
+    def of(self, cache: Cache) -> PoolRecord:
+        """Return the run under a cache."""
+        if cache not in self._known:
+            setup = self._setup._replace(policies={**self._setup.policies, "cache": cache})
+            self._known[cache] = self._engine.simulate(setup, 0)
+        return self._known[cache]
+
+    def live_peak(self) -> list[int]:
+        """Return the most bytes that were live on each card that was asked."""
+        record = self.of(NoCache())
+        cards = np.unique(record.borrower).tolist()
+        return [int(in_use(record, card, "asked").max(initial=0)) for card in cards]
+
+    def least_pool(self, live: list[int]) -> int:
+        """Return the smallest pool a card that never grows, as far as is looked for by halves."""
+        low = max(-(-max(live, default=1) // STEP), 1)
+        high = low
+        while not self.serves(RmmPool(initial=high * STEP)):
+            high *= 2
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self.serves(RmmPool(initial=middle * STEP)) else (middle + 1, high)
+        return high * STEP
+
+    def serves(self, cache: Cache) -> bool:
+        """Return whether each card's first call of the driver is its last."""
+        record = self.of(cache)
+        return len(record.calls) <= len(np.unique(record.borrower))
+
+    def tried(self, setting: str, cache: Cache, costs: CallCosts, card_bytes: int | None) -> ResourceTrial:
+        """Return what a cache does; a card that never runs out tells whether a smaller one would."""
+        record = self.of(cache)
+        peaks = [self._peak(record, card) for card in np.unique(record.borrower).tolist()]
+        own = record.calls[(record.calls[:, ROW] >= self._before) | (record.calls[:, BYTES] > 0)]
+        calls = np.column_stack([own, np.zeros(len(own), np.int64)])[:, [0, 2, 3, 4]]
+        return ResourceTrial(
+            setting=setting,
+            reserved_peak_bytes=sum(peaks),
+            driver_calls=len(own),
+            driver_ns=round(driver_ns(calls, costs)),
+            fits=None if card_bytes is None else max(peaks, default=0) <= card_bytes,
+        )
+
+    def _peak(self, record: PoolRecord, card: int) -> int:
+        from workbench.metrics.pool_series import reserved
+
+        return int(reserved(record, card).max(initial=0))
+
+
+def is_snapshot(path: str | Path) -> bool:
+    """Return whether a trace is a memory snapshot of PyTorch, which `advise` reads.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
+    from workbench.workloads.catalogue import trace_file
+    from workbench.workloads.importers.source import Source
+
+    return Source(trace_file(str(path))).head.startswith(b"\x80")
