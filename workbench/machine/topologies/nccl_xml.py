@@ -7,6 +7,7 @@ ends at its own card joins nothing and is left out; cloud providers write such.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
@@ -23,6 +24,7 @@ SAYS = "an XML topology of NCCL or RCCL"
 _GPU_CLASSES = ("0x03", "0x12")
 """Display controllers and processing accelerators; the latter is what AMD's newer cards say they are."""
 _LINK_KINDS = ("nvlink", "xgmi")
+_WHOLE = re.compile(r"[ \t]*[-+]?[0-9]{1,9}[ \t]*")
 _NVSWITCH, _CPU_LINK = "0x068000", "0x068001"
 
 
@@ -124,10 +126,10 @@ def _whole(element: Element, name: str, where: str, otherwise: int) -> int:
     text = element.attributes.get(name, "")
     if not text:
         return otherwise
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"{where}: line {element.line}: {name} must be a whole number. Got {shown(text)}.") from None
+    if not _WHOLE.fullmatch(text):
+        expected = "must be a whole number of at most nine digits"
+        raise InputError(f"{where}: line {element.line}: {name} {expected}. Got {shown(text)}.")
+    return int(text)
 
 
 def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:

@@ -51,6 +51,8 @@ def read(text: bytes, where: str) -> Topology:
         A matrix is not square or not symmetric, or a bandwidth is zero, or there is no matrix of bandwidths.
     """
     matrices = list(_matrices(text, where))
+    if not matrices:
+        raise InputError(f"{where}: holds no matrix below its title; the first matrix stands before any title.")
     size = len(matrices[0].values)
     for it in matrices:
         if len(it.values) != size:

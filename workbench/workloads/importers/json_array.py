@@ -61,7 +61,7 @@ class JsonArray:
             cut, end = _cut(pending)
             if end >= 0:
                 yield from _batch(pending[:end])
-                self.rest += pending[end:] + b"".join(self._pieces)
+                self.rest += pending[end:] + self._after()
                 return
             if cut >= 0:
                 yield from _batch(pending[:cut])
@@ -87,6 +87,15 @@ class JsonArray:
             if len(text) > MOST_PENDING:
                 raise InputError(f"{self._where}: holds no {self._key} in its first {bytes_said(MOST_PENDING)}.")
         raise InputError(f"{self._where}: holds no {self._key}.")
+
+    def _after(self) -> bytes:
+        """Read what stands behind the array."""
+        parts: list[bytes] = []
+        for piece in self._pieces:
+            parts.append(piece)
+            if sum(map(len, parts)) > MOST_PENDING:
+                raise InputError(f"{self._where}: holds more than {bytes_said(MOST_PENDING)} after its {self._key}.")
+        return b"".join(parts)
 
     def _more(self, at_least: int) -> bytes:
         """The next pieces: as much again as is pending, so that a long element is scanned a few times only."""

@@ -19,7 +19,7 @@ _STRING_OR_WORD = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:inf(?:inity)?|nan)\b', 
 
 
 def repaired(text: bytes) -> tuple[bytes, Counter[str]]:
-    """Return a JSON text with what is known to be written wrongly mended, and how often each kind of it stood there.
+    r"""Return a JSON text with what is known to be written wrongly mended, and how often each kind of it stood there.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def repaired(text: bytes) -> tuple[bytes, Counter[str]]:
 
     Examples
     --------
-    >>> repaired(rb'{"name": "torch\\cuda", "occupancy": inf}')
+    >>> repaired(rb'{"name": "torch\cuda", "occupancy": inf}')
     (b'{"name": "torch\\\\cuda", "occupancy": "inf"}', Counter({'backslashes': 1, 'numbers_without_value': 1}))
     """
     counts: Counter[str] = Counter()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import InputError, shown
+from workbench.units import is_count
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_facts import AddressTrace, Footprint, warp_facts
@@ -14,6 +15,8 @@ from workbench.workloads.importers.warp_reader import WarpReader
 from workbench.workloads.kernels import KernelRows
 
 _PACKED = ("", ".gz", ".xz", ".bz2")
+_LONGEST_NAME = 200
+"""Letters; file systems take 255 bytes, with the ending."""
 _SUMMED = ("instructions", "memory_instructions", "shared_memory_instructions", "global_memory_instructions")
 
 
@@ -72,14 +75,19 @@ def read_listing(source: Source) -> Listing:
     for number, line in _lines(source):
         lines += 1
         fields = line.split(",")
-        if line.startswith("kernel-"):
+        if line.startswith("kernel-") and _is_file_name(line):
             kernels.append(line)
-        elif fields[0] == "MemcpyHtoD" and len(fields) == 3 and fields[2].isdigit():
+        elif fields[0] == "MemcpyHtoD" and len(fields) == 3 and is_count(fields[2]):
             copy_bytes.append(int(fields[2]))
         else:
-            expected = "expected `kernel-...` or `MemcpyHtoD,address,bytes`"
+            expected = "expected the name of a file, `kernel-...`, or `MemcpyHtoD,address,bytes`"
             raise InputError(f"{source.where}: line {number}: {expected}. Got {shown(line)}.")
     return Listing(lines, kernels, copy_bytes)
+
+
+def _is_file_name(name: str) -> bool:
+    """Return whether a name can be that of a file beside the list; a list that names folders could lead anywhere."""
+    return len(name) <= _LONGEST_NAME and name.isprintable() and not {"/", "\\"} & set(name)
 
 
 def trace_beside(path: Path, name: str) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import math
 import os
 import zlib
 from collections.abc import Iterator
@@ -13,11 +14,16 @@ from pathlib import Path
 from typing import IO
 
 from workbench.errors import InputError
+from workbench.text_encoding import as_utf8
 from workbench.units import bytes_said, parse_bytes
 
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 21
 MOST_BYTES = 16 << 30
+MOST_LINE = 1 << 26
+"""Bytes of one line of text: the longest known, of a pmc_perf.csv, have some ten thousand."""
+MOST_EXPANSION, FREE_BYTES = 250, 1 << 26
+"""How often its own size a file may unpack to, beyond the first 64 MiB: real traces reach fifty, bombs a thousand."""
 MOST_VARIABLE = "WORKBENCH_MOST_BYTES"
 _OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 
@@ -59,16 +65,46 @@ class Source:
     def head(self) -> bytes:
         """The first MiB of the contents, by which the format is recognised."""
         with self._refusing(), self._opened() as file:
-            head = file.read(HEAD_BYTES)
+            head = b"".join(as_utf8([file.read(HEAD_BYTES)]))
         if not head:
             raise InputError(f"{self.where}: is empty once it is decompressed.")
         return head
 
     def pieces(self) -> Iterator[bytes]:
-        """The contents in pieces of 2 MiB; memory does not grow with the file."""
+        """The contents in pieces of 2 MiB; memory does not grow with the file.
+
+        A byte order mark is left out, and UTF-16 becomes UTF-8.
+
+        Raises
+        ------
+        InputError
+            The file cannot be read, its compressed data are damaged, or they unpack to so much more than themselves
+            that it must be a bomb.
+        """
+        return filter(None, as_utf8(self._unpacked()))
+
+    def _unpacked(self) -> Iterator[bytes]:
+        """The contents as they stand in the file."""
+        most = self._most_unpacked()
         with self._refusing(), self._opened() as file:
+            total = 0
             while piece := file.read(PIECE_BYTES):
+                total += len(piece)
+                if total > most:
+                    raise InputError(
+                        f"{self.where}: unpacks to more than {bytes_said(most)}, which no trace of this size does; if "
+                        f"it is no bomb, let {MOST_VARIABLE} say how much it may be, such as {MOST_VARIABLE}=64GiB."
+                    )
                 yield piece
+
+    def _most_unpacked(self) -> float:
+        """How many bytes a compressed file may unpack to; a file that is not compressed may have any size."""
+        if self._open is open:
+            return math.inf
+        with self._refusing():
+            size = os.path.getsize(self.path)
+        named = parse_bytes(os.environ[MOST_VARIABLE], MOST_VARIABLE) if os.environ.get(MOST_VARIABLE) else 0
+        return max(FREE_BYTES + MOST_EXPANSION * size, named)
 
     def _within(self, most: int) -> Iterator[bytes]:
         """The pieces, as long as they are not larger together than may be unpacked."""
@@ -83,10 +119,18 @@ class Source:
             yield piece
 
     def lines(self) -> Iterator[str]:
-        """The contents as lines of text, ends kept; bytes that are not UTF-8 are replaced."""
+        """The contents as lines of text, ends kept; bytes that are not UTF-8 are replaced.
+
+        Raises
+        ------
+        InputError
+            A line is longer than 64 MiB; or as of `pieces`.
+        """
         rest = b""
         for piece in self.pieces():
             *whole, rest = (rest + piece).splitlines(keepends=True)
+            if len(rest) > MOST_LINE:
+                raise InputError(f"{self.where}: has a line of more than {bytes_said(MOST_LINE)}, so it is no trace.")
             yield from (line.decode(errors="replace") for line in whole)
         if rest:
             yield rest.decode(errors="replace")
