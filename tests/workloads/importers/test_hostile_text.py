@@ -46,7 +46,7 @@ def test_what_is_no_number_and_no_name_is_one_sentence(tmp_path, contents, says)
 
 BEGINNINGS = {
     "kineto": b'{"traceEvents": [{"name": "',
-    "kineto_before_the_events": b'{"schemaVersion": 1, "x": "',
+    "kineto_before_the_events": b'{"schemaVersion": 1, "x": "' + b"a" * (1 << 18),
     "kineto_after_the_events": b'{"traceEvents": [], "x": "',
     "rocprofv3_json": b'{"rocprofiler-sdk-tool": "',
     "omniperf_pmc_csv": b"Kernel_Name,Workgroup_Size,GPU_ID,Start_Timestamp,End_Timestamp\n",

@@ -13,6 +13,7 @@ block with a zero in it was not recorded.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
 
@@ -34,7 +35,7 @@ from workbench.workloads.importers.kineto_events import (
     nanoseconds,
 )
 from workbench.workloads.importers.kineto_launches import Launched, Launches, in_workgroups, is_launch
-from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.source import HEAD_BYTES, Source
 from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
@@ -45,7 +46,7 @@ _CATEGORIES = {
     "gpu_memset": "memsets",
     "memset": "memsets",
 }
-_KEYS = (b"deviceProperties", b"distributedInfo", b"baseTimeNanoseconds", b"schemaVersion", b"roctracer_version")
+_KEYS = re.compile(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds|schemaVersion|roctracer_version)"\s*:')
 """What may stand before the events; a job of thousands of ranks fills the first MiB with its process groups."""
 _MEMORY = b'"[memory]"'
 _GPU_TYPES = (1, 6)
@@ -69,7 +70,7 @@ class Kineto(Importer):
     def recognises(self, head: bytes) -> bool:
         start = head.lstrip()[:1]
         if start == b"{":
-            return b'"traceEvents"' in head or any(b'"%s"' % key in head for key in _KEYS)
+            return b'"traceEvents"' in head or (len(head) > HEAD_BYTES // 4 and _KEYS.search(head) is not None)
         return start == b"[" and b'"ph"' in head
 
     def read(self, source: Source) -> Trace:
