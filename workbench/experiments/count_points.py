@@ -39,13 +39,29 @@ def refuse_too_many(node: Any, most: int, where: str = "") -> None:
     Traceback (most recent call last):
     workbench.errors.InputError: its choices multiply to 1,000,000,000 points, more than most_points (100,000); ...
     """
-    counting = _Counting(most)
-    count = counting.of(node).total()
+    count, exact = count_points(node, most)
     if count > most:
-        about = "at least " if counting.at_least else ""
+        about = "" if exact else "at least "
         cure = "vary less at once, zip what belongs together, draw points by a `design`, or say `most_points`"
         sentence = f"its choices multiply to {about}{count:,} points, more than most_points ({most:,}); {cure}."
         raise InputError(at(where, sentence))
+
+
+def count_points(node: Any, most: int) -> tuple[int, bool]:
+    """Return how many points a mapping stands for, and whether that is exact.
+
+    Parameters
+    ----------
+    most : int
+        The number that matters: beyond it unrelated zips are not counted to their end.
+
+    Examples
+    --------
+    >>> count_points({"a": {"vary": [1, 2]}, "b": {"vary": [1, 2, {"vary": [3, 4]}]}}, 100)
+    (8, True)
+    """
+    counting = _Counting(most)
+    return counting.of(node).total(), not counting.at_least
 
 
 class _Counting:
