@@ -24,7 +24,7 @@ DATA = Path(__file__).parents[1] / "data"
 CRASHES = DATA / "crashes"
 NOT_READ = ("stats.csv",)
 """Public files of a format without an importer."""
-MOST_PUBLIC_BYTES = 60_000
+MOST_PUBLIC_BYTES = 30_000
 """Of a public file that is mutated: larger ones are read slowly, and hold no other shapes."""
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz.campaign import crashes, faults
 from tests.fuzz.readers import CRASHES, READERS, corpus, fault
 
-COUNT = {"traces": 150, "topologies": 60, "yaml": 60}
+COUNT = {"traces": 120, "topologies": 60, "yaml": 60}
 """Mutations of `make test`; 40 where nothing is said. They are the same each time."""
 SECONDS = 20
 """Of each reader in `make test-long`, whose mutations are others each time."""

@@ -33,7 +33,9 @@ OUR_WORDS = {"torch_snapshot": "torch_memory_snapshot"}
 
 
 def test_every_entry_is_complete():
-    assert len(catalogue()) == 41
+    assert len(catalogue()) >= 55
+    assert len({entry.file for entry in catalogue().values()}) == len(catalogue())
+    assert len({entry.sha256 for entry in catalogue().values()}) == len(catalogue())
     for name, entry in catalogue().items():
         assert entry.name == name
         assert entry.change in ("none", "gzip", "cut")
@@ -47,8 +49,9 @@ def test_every_entry_is_complete():
 @needs_public_traces
 def test_every_listed_file_is_the_file_of_the_folder(monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    assert {entry.file for entry in catalogue().values()} == set(FACTS)
-    for name, entry in catalogue().items():
+    listed = {name: entry for name, entry in catalogue().items() if entry.file in FACTS}
+    assert len(listed) == len(FACTS)
+    for name, entry in listed.items():
         found = locate(name)
         assert found == path(entry.file)
         assert found.stat().st_size == entry.bytes
@@ -62,6 +65,8 @@ def test_every_listed_file_is_the_file_of_the_folder(monkeypatch):
 def test_every_entry_of_a_known_format_is_read_by_its_importer(monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
     for name, entry in catalogue().items():
+        if entry.file not in FACTS:
+            continue
         if entry.format in importers():
             assert read_trace(locate(name)).format == entry.format
         else:
