@@ -22,7 +22,7 @@ class _Weighted(NamedTuple):
     """Alternatives that stand at the same steps."""
 
     steps: dict[str, int]
-    count: int
+    alternatives: int
 
 
 def refuse_too_many(node: Any, most: int, where: str = "") -> None:
@@ -114,5 +114,5 @@ def _agreeing(one: Tally, other: Tally) -> Tally:
     found = Tally()
     for chosen in agreeing(parts):
         steps = {name: step for part in chosen for name, step in part.steps.items()}
-        found[frozenset(steps.items())] += prod(part.count for part in chosen)
+        found[frozenset(steps.items())] += prod(part.alternatives for part in chosen)
     return found
