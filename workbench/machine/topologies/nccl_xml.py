@@ -73,7 +73,7 @@ def read(text: bytes, where: str) -> Topology:
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
         wires=(*peers, *through_switch, *on_module, *pci_wires(ways, linked), *_sockets(cpus, where)),
         links=sum(len(gpu.links) for gpu in gpus),
-        noted=_facts(system, cpus, gpus),
+        noted=_facts(system, cpus, gpus, where),
         nvlink_assumed_gbps=_assumed(gpus),
     )
 
@@ -253,12 +253,12 @@ def _pci_gbps(device: Element, where: str) -> float:
     return pcie_gbps(device.attributes.get("link_speed", ""), lanes)
 
 
-def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu]) -> dict[str, Any]:
+def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu], where: str) -> dict[str, Any]:
     of_bus = {gpu.bus: gpu.id for gpu in gpus}
     links = [(gpu, link, link.attributes.get("target", "").lower()) for gpu in gpus for link in gpu.links]
     toward = Counter[tuple[str, str]]()
     for gpu, link, bus in links:
-        toward[gpu.bus, bus] += int(link.attributes.get("count") or 1)
+        toward[gpu.bus, bus] += _count(link, where)
     a_gpu = [sum(count for (bus, _), count in toward.items() if bus == gpu.bus) for gpu in gpus]
     joined = [(gpu.id, of_bus[bus]) for gpu, _, bus in links if bus in of_bus]
     own = [gpu.details.attributes for gpu in gpus if gpu.details is not None]
