@@ -6,7 +6,7 @@ from workbench.engines.torch_allocator.settings import AllocatorSettings
 from workbench.errors import InputError
 
 
-@pytest.mark.parametrize("value", ["²", "9" * 5000, "-1", "0x20", "twenty"])
+@pytest.mark.parametrize("value", ["²", "9" * 5000, "0x20", "twenty"])
 def test_what_is_no_number_is_no_split_size(value):
     with pytest.raises(InputError, match=r"^max_split_size_mb has a value that PyTorch does not take\. Got '"):
         AllocatorSettings.parse(f"max_split_size_mb:{value}")
