@@ -29,11 +29,11 @@ def refusal(place, contents):
 @pytest.mark.parametrize(
     ("contents", "says"),
     [
-        ("MemcpyHtoD,0x7,²\n", "line 1: expected the name of a file, `kernel-...`, or `MemcpyHtoD,address,bytes`"),
-        ("MemcpyHtoD,0x7," + "9" * 5000 + "\n", "line 1: expected the name of a file, `kernel-...`, or `MemcpyHtoD"),
-        ("kernel-1/x\n", "line 1: expected the name of a file"),
-        ("kernel-1/../../x\n", "line 1: expected the name of a file"),
-        ("kernel-" + "1" * 300 + "\n", "line 1: expected the name of a file"),
+        ("MemcpyHtoD,0x7,²\n", "line 1: expected `kernel-...` or `MemcpyHtoD,address,bytes`. Got"),
+        ("MemcpyHtoD,0x7," + "9" * 5000 + "\n", "line 1: expected `kernel-...` or `MemcpyHtoD"),
+        ("kernel-1/x\n", "line 1: expected the name of a file beside the list"),
+        ("kernel-1/../../x\n", "line 1: expected the name of a file beside the list"),
+        ("kernel-" + "1" * 300 + "\n", "line 1: expected the name of a file beside the list"),
         (RAW.format("²"), "line 7: expected thread block x, y, z and warp"),
         (GROUPED.format("²"), "line 9: expected 1 whole numbers. Got '²'."),
         (RMM.format("²"), "line 2: Size must be a whole number of bytes. Got '²'."),

@@ -24,6 +24,9 @@ COLUMNS = (
     "vgprs",
     "correlation",
 )
+LARGE = "kineto/tracelens_mi300x_xdit_sd35.json.gz"
+"""Left to `make test-long`: read plainly, its 239,093 events take some seconds."""
+EACH = [pytest.param(file, marks=[pytest.mark.long] * (file == LARGE)) for file in files("kineto")]
 
 
 @lru_cache
@@ -33,11 +36,7 @@ def _plainly(file):
     return plain.kernels(document), plain.memory(document), plain.launch_shared(document)
 
 
-LARGE = "kineto/tracelens_mi300x_xdit_sd35.json.gz"
-"""Read plainly by `make test-long` alone: some seconds for 239,093 events."""
-
-
-@pytest.mark.parametrize("file", [pytest.param(f, marks=[pytest.mark.long] * (f == LARGE)) for f in files("kineto")])
+@pytest.mark.parametrize("file", EACH)
 def test_every_column_is_what_a_plain_reader_finds(file):
     table, rows = read_trace(path(file)).kernels, _plainly(file)[0]
     assert [table.name_of(k) for k in range(table.rows)] == [row["name"] for row in rows]
@@ -53,7 +52,7 @@ def test_every_column_is_what_a_plain_reader_finds(file):
     assert asked == ([MISSING] * table.rows if launched is None else launched.tolist())
 
 
-@pytest.mark.parametrize("file", files("kineto"))
+@pytest.mark.parametrize("file", EACH)
 def test_every_number_of_the_facts(file):
     expected = dict(FACTS[file])
     found = _facts(file)

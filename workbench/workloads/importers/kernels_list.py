@@ -75,19 +75,22 @@ def read_listing(source: Source) -> Listing:
     for number, line in _lines(source):
         lines += 1
         fields = line.split(",")
-        if line.startswith("kernel-") and _is_file_name(line):
-            kernels.append(line)
+        if line.startswith("kernel-"):
+            kernels.append(_file_name(line, f"{source.where}: line {number}"))
         elif fields[0] == "MemcpyHtoD" and len(fields) == 3 and is_count(fields[2]):
             copy_bytes.append(int(fields[2]))
         else:
-            expected = "expected the name of a file, `kernel-...`, or `MemcpyHtoD,address,bytes`"
+            expected = "expected `kernel-...` or `MemcpyHtoD,address,bytes`"
             raise InputError(f"{source.where}: line {number}: {expected}. Got {shown(line)}.")
     return Listing(lines, kernels, copy_bytes)
 
 
-def _is_file_name(name: str) -> bool:
-    """Return whether a name can be that of a file beside the list; a list that names folders could lead anywhere."""
-    return len(name) <= _LONGEST_NAME and name.isprintable() and not {"/", "\\"} & set(name)
+def _file_name(name: str, place: str) -> str:
+    """Return the name of a trace, which lies beside its list; one that names folders could lead anywhere."""
+    if len(name) > _LONGEST_NAME or not name.isprintable() or {"/", "\\"} & set(name):
+        expected = f"expected the name of a file beside the list, of at most {_LONGEST_NAME} letters"
+        raise InputError(f"{place}: {expected}. Got {shown(name)}.")
+    return name
 
 
 def trace_beside(path: Path, name: str) -> Path | None:
