@@ -366,3 +366,20 @@ def test_zero_or_a_power_of_two(given, said):
 
     assert [Wide(size=size).size for size in (0, 1, 64)] == [0, 1, 64]
     assert refusal(Wide, size=given) == said
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "says"),
+    [
+        ("least", "a", "is declared with least='a'; least must be a number"),
+        ("most", [1], "is declared with most=[1]; most must be a number"),
+        ("step", float("nan"), "is declared with step=nan; step must be a number"),
+        ("least", True, "is declared with least=True; least must be a number"),
+        ("scale", "cubic", "unknown scale 'cubic'; there are linear, log, power_of_two."),
+    ],
+)
+def test_a_range_that_is_none_is_refused_when_it_is_declared(part, value, says):
+    with pytest.raises(InputError) as refused:
+        type("Wrong", (Spec,), {"__annotations__": {"depth": int}, "depth": lever(1, **{part: value})})
+    assert str(refused.value).startswith("Wrong.depth")
+    assert says in str(refused.value)

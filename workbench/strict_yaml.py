@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import os
+from collections.abc import Hashable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from workbench.errors import InputError, shown
+
+MOST_BYTES = 1 << 24
+_MERGE = "tag:yaml.org,2002:merge"
+MOST_VALUES, MOST_DEPTH = 1_000_000, 100
+"""Of a mapping with its aliases written out; the largest sweeps have a few thousand, seven deep."""
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -16,10 +22,17 @@ def read_mapping(path: Path) -> dict[str, Any]:
     Raises
     ------
     InputError
-        The file cannot be read, is not UTF-8, or is not what `parse_mapping` takes.
+        The file cannot be read, is a pipe or a device, is larger than 16 MiB, is not UTF-8, or is not what
+        `parse_mapping` takes.
     """
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise InputError(f"{path}: is a pipe or a device; copy what it gives into a file.")
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InputError(f"{path}: is larger than {MOST_BYTES >> 20} MiB, which no such file is.")
+        text = content.decode("utf-8-sig")
     except OSError as problem:
         raise InputError(f"{path}: cannot be read ({problem.strerror}).") from None
     except UnicodeDecodeError:
@@ -51,7 +64,7 @@ def parse_value(text: str, where: str) -> Any:
     import yaml
 
     try:
-        return yaml.load(text, Loader=_loader())
+        found = yaml.load(text, Loader=_loader())
     except yaml.constructor.ConstructorError as problem:
         raise InputError(f"{where}: {_line(problem.problem_mark)}{problem.problem}.") from None
     except yaml.MarkedYAMLError as problem:
@@ -63,6 +76,66 @@ def parse_value(text: str, where: str) -> Any:
         raise InputError(f"{where}: holds a number or a date that cannot be read: {problem}.") from None
     except RecursionError:
         raise InputError(f"{where}: is nested too deeply.") from None
+    return checked_size(found, where)
+
+
+def checked_size(values: Any, where: str) -> Any:
+    """Return plain values as they are, if they are no more than a sweep can have once aliases are written out.
+
+    Each list and mapping is counted once, however often it stands somewhere.
+
+    Raises
+    ------
+    InputError
+        They are nested too deeply, hold themselves, or are too many; the sentence says how many.
+
+    Examples
+    --------
+    >>> lists = [0]
+    >>> for _ in range(9):
+    ...     lists = [lists] * 9
+    >>> checked_size(lists, "bomb.yaml")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    workbench.errors.InputError: bomb.yaml: stands for ... values with its aliases written out, more than ...
+    """
+    count, _ = _size(values, where, {}, 0)
+    if count > MOST_VALUES:
+        raise InputError(
+            f"{where}: stands for {count:,} values with its aliases written out, more than {MOST_VALUES:,}."
+        )
+    return values
+
+
+def _size(node: Any, where: str, known: dict[int, tuple[int, int] | None], depth: int) -> tuple[int, int]:
+    """How many values a node stands for, and how deep it is nested."""
+    if not isinstance(node, (Mapping, list, tuple)):
+        return 1, 0
+    found = known.get(id(node), (0, 0))
+    if found is None:
+        raise InputError(f"{where}: holds itself: an alias stands inside what it names.")
+    if not found[0]:
+        if depth > MOST_DEPTH:
+            raise InputError(f"{where}: is nested more than {MOST_DEPTH} deep.")
+        known[id(node)] = None
+        inner = node.values() if isinstance(node, Mapping) else node
+        sizes = [_size(value, where, known, depth + 1) for value in inner]
+        found = 1 + sum(count for count, _ in sizes), 1 + max((deep for _, deep in sizes), default=0)
+        known[id(node)] = found
+    if depth + found[1] > MOST_DEPTH:
+        raise InputError(f"{where}: is nested more than {MOST_DEPTH} deep.")
+    return found
+
+
+def _merged(node: Any, known: dict[int, int] | None = None) -> int:
+    """How many keys a mapping of YAML has once what `<<` names is written out."""
+    known = {} if known is None else known
+    if id(node) not in known:
+        known[id(node)] = 0  # a mapping that merges itself
+        merged = [value for key, value in node.value if key.tag == _MERGE]
+        named = [one for value in merged for one in (value.value if value.id == "sequence" else [value])]
+        inner = sum(_merged(one, known) for one in named if one.id == "mapping")
+        known[id(node)] = len(node.value) - len(merged) + inner
+    return known[id(node)]
 
 
 def _line(mark: Any) -> str:
@@ -85,6 +158,8 @@ def _loader() -> Any:
                 what = f"the key {key.value!r} comes twice; keep one of them"
                 raise yaml.constructor.ConstructorError(None, None, what, key.start_mark)
             seen.add(key.value)
+        if _merged(node) > MOST_VALUES:
+            raise yaml.constructor.ConstructorError(None, None, "merges too many keys (<<)", node.start_mark)
         loader.flatten_mapping(node)
         return {str(key): value for key, value in loader.construct_mapping(node, deep=True).items()}
 

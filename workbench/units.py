@@ -63,6 +63,17 @@ def waves_for(threads: Count, wave_size: int) -> Count:
     return -(-threads // wave_size)
 
 
+def is_count(text: str, most_digits: int = 18) -> bool:
+    """Return whether a text is a whole number of at least 0 in plain digits, few enough to fit in 64 bits.
+
+    `str.isdigit` takes more: the superscript two, which `int` refuses, and more digits than Python converts.
+
+    >>> [is_count(text) for text in ("128", "-1", "²", "9" * 5000, "")]
+    [True, False, False, False, False]
+    """
+    return text.isascii() and text.isdigit() and len(text) <= most_digits
+
+
 def workgroups_for(work_items: Count, a_workgroup: Count) -> Count:
     """Workgroups that cover so many work-items, rounded up: AMD's tools count a grid in work-items.
 

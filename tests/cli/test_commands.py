@@ -100,6 +100,13 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
         (["plan"], "the following arguments are required: SWEEP"),
         (["plan", "absent.yaml"], "absent.yaml: cannot be read (No such file or directory)."),
         (["plan", "drain.yaml", "--set", "policy"], "--set takes PATH=VALUE"),
+        (["plan", "/dev/zero"], "/dev/zero: is a pipe or a device; copy what it gives into a file."),
+        (
+            ["plan", "drain.yaml", "--set", "measures.²=x"],
+            "measures.² cannot be set: '²' is not a place in a list of 1",
+        ),
+        (["plan", "drain.yaml", "--set", "policy.placement=&a [*a]"], "--set policy.placement: holds itself: an alias"),
+        (["plan", "drain.yaml", "--seeds", "²"], "must be a whole number of at least 1. Got '²'"),
         (["plan", "drain.yaml", "--set", "policy.placement=bestfit"], "Did you mean best_fit?"),
         (["plan", "drain.yaml", "--seeds", "0"], "must be a whole number of at least 1. Got '0'"),
         (["run", "drain.yaml", "--set", "figures=[no_such_figure]"], "unknown figure 'no_such_figure'"),

@@ -198,7 +198,10 @@ def test_measured_matrices(tmp_path):
         ),
         (SMI.replace("NV2", "NV3", 1), "is not symmetric: GPU0 to GPU2 is NV3, GPU2 to GPU0 is NV2."),
         (SMI.replace("NV2", "NV0"), "row GPU0, column GPU2: NV0 would be links without bandwidth."),
-        (SMI.replace("NODE", "FAST"), "row GPU2, column GPU3 must be NVn, PIX, PXB, PHB, NODE or SYS. Got 'FAST'."),
+        (
+            SMI.replace("NODE", "FAST"),
+            "row GPU2, column GPU3 must be NVn, PIX, PXB, PHB, NODE, C2C or SYS. Got 'FAST'.",
+        ),
         (SMI[: SMI.index("GPU3\tSYS")], "the row of GPU3 is missing; the table is cut off."),
         (SMI.replace("\t X ", "\tSYS", 1), "row GPU0, column GPU0 must be X. Got 'SYS'."),
         (P2P.replace("48.00", "0.00"), "the bandwidth between 0 and 1 must be above 0."),
@@ -208,6 +211,11 @@ def test_measured_matrices(tmp_path):
         (P2P[: P2P.index("     1  11.20")], "must have 2 rows. Got 1; the output is cut off."),
         ("Matrix (us)\n D\\D 0 1\n 0 1 1\n 1 1 1\n", "holds no matrix of bandwidths (a title with P2P= and GB/s)."),
         ("hello", "is no topology that is read here; there are nccl_topology_xml ("),
+        ("D\\D 0 1\n0 1 2\n1 2 1\nP2P Matrix\n", "holds no matrix below its title"),
+        ("GPU0 GPU1\tx\n", "is no topology that is read here"),
+        (SMI.replace("NV2", "NV²"), "row GPU0, column GPU2 must be NVn, PIX"),
+        (SMI.replace("NV2", "NV" + "9" * 5000), "row GPU0, column GPU2 must be NVn, PIX"),
+        (XML.replace('width="8"', f'width="{"9" * 400}"'), "link_width must be a whole number of at most nine digits"),
         ("", "is no topology that is read here"),
     ],
 )

@@ -52,6 +52,18 @@ def kernels(document):
     return found
 
 
+def launch_shared(document):
+    """The dynamic shared memory that each kernel's launch asked for, in the order of the kernels; None = no launch."""
+    listed = document if isinstance(document, list) else document["traceEvents"]
+    asked = {}
+    for event in listed:
+        args = event.get("args") or {}
+        if event.get("ph") == "X" and "shared memory" in args and event.get("cat") not in ("kernel", "Kernel"):
+            asked.setdefault(args["correlation"], args["shared memory"])
+    rows = [event["args"] for event in listed if event.get("ph") == "X" and event.get("cat") in ("kernel", "Kernel")]
+    return [asked.get(args.get("correlation")) for args in rows]
+
+
 def memory(document):
     """(time in ns, type of device, its number, bytes, address or None) of every memory event, by time."""
     listed = document if isinstance(document, list) else document["traceEvents"]

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbench.errors import InputError
 from workbench.strict_yaml import parse_value
+from workbench.units import is_count
 
 
 def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +56,6 @@ def executor_of(given: argparse.Namespace) -> str | None:
 
 def whole(text: str) -> int:
     """A whole number of at least 1, as argparse reads it."""
-    if not text.isdigit() or int(text) < 1:
+    if not is_count(text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1. Got {text!r}")
     return int(text)

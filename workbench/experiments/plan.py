@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from workbench.engines.engine import Setup
 from workbench.errors import InputError, at, unknown_name, wrong_value
+from workbench.experiments.count_points import refuse_too_many
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.different_runs import different_workloads, draws
 from workbench.experiments.expand import Point, expand
@@ -20,7 +21,7 @@ from workbench.experiments.once import Once, OncePerPart, each_time
 from workbench.experiments.planned_point import PlannedPoint
 from workbench.experiments.point_ids import PointIds
 from workbench.experiments.run_id import run_id
-from workbench.experiments.sweep import Sweep
+from workbench.experiments.sweep import Sweep, most_points
 from workbench.experiments.topology_file import with_topology
 from workbench.experiments.uncollected import uncollected
 from workbench.identity import one_moment
@@ -74,6 +75,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
         a user's policy, workload or engine raised, whatever it raised.
     """
     varied = copy.deepcopy(with_choices(sweep))
+    refuse_too_many(varied, most_points(sweep.said, sweep.where), sweep.where)
     points: dict[str, PlannedPoint] = {}
     read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):

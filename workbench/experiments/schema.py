@@ -51,6 +51,7 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
         "design": Design.schema(),
         "baseline": chosen,
         "seeds": _seeds(),
+        "most_points": {"type": "integer", "minimum": 1},
         "interval": {"enum": list(INTERVALS)},
         "measures": {"type": "array", "items": _measure_names(found.measures)},
         "figures": _NAMES,

@@ -13,7 +13,8 @@ from workbench.experiments.mechanism import Mechanism, mechanism
 from workbench.experiments.own_measures import OwnMeasure, WithOwn, own_measures
 from workbench.experiments.until import Until, read_until
 from workbench.parts import file_and_name, is_in_file, module_in_file
-from workbench.strict_yaml import read_mapping
+from workbench.strict_yaml import checked_size, read_mapping
+from workbench.units import is_count
 
 KEYS = {
     "question": "what is asked, in a sentence",
@@ -25,6 +26,7 @@ KEYS = {
     "design": "how the ranges of the sweep, vary: {from: , to: }, are drawn together",
     "baseline": "the policies that every point is compared with, at the same seeds",
     "seeds": "how many paired seeds, a list of them, {first: 0, count: 200}, or {until: ...} enough",
+    "most_points": "how many points its choices may multiply to; 100,000 if it is not said",
     "interval": "of means and differences: t, bca (from 20 seeds on), log_ratio (of geometric means) or ranks",
     "measures": "which measures the table shows",
     "figures": "which figures are drawn",
@@ -34,6 +36,7 @@ VARIED = ("machine", "workload", "policy", "options")
 INTERVALS = ("t", "bca", "log_ratio", "ranks")
 """What is estimated of paired values (`studies/statistics/estimand.py` says it of each)."""
 REQUIRED = ("engine", "workload")
+MOST_POINTS = 100_000
 MOST_SEED = (1 << 63) - 1
 MOST_SEEDS = 1_000_000
 """Of one sweep."""
@@ -91,14 +94,14 @@ def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     """
     said, where, folder, name = said_by(source)
     for path, value in (overrides or {}).items():
-        override(said, path, value, where)
+        override(said, path, checked_size(value, f"{where}: {path}"), where)
     return checked_sweep(said, name, where, folder)
 
 
 def said_by(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str, Path, str]:
     """What a file (or a mapping) says, what refusals call it, what relative paths start from, and its name."""
     if isinstance(source, Mapping):
-        return copy.deepcopy(dict(source)), "sweep", Path(), "sweep"
+        return copy.deepcopy(checked_size(dict(source), "sweep")), "sweep", Path(), "sweep"
     return read_mapping(Path(source)), str(source), Path(source).parent, Path(source).stem
 
 
@@ -115,6 +118,7 @@ def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path, mea
     own = own_measures(found.engine.name, [*_named_measures(said), *measures], folder, where)
     found = found._replace(measures=WithOwn(found.measures, own)) if own else found
     until = read_until(said, found.measures, where)
+    most_points(said, where)
     return Sweep(
         name=name,
         where=where,
@@ -128,6 +132,15 @@ def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path, mea
         known_own=own,
         interval=_interval(said, where),
     )
+
+
+def most_points(said: Mapping[str, Any], where: str = "") -> int:
+    """How many points the choices of a sweep may multiply to.
+
+    >>> most_points({}), most_points({"most_points": 1_000_000})
+    (100000, 1000000)
+    """
+    return _whole(said.get("most_points", MOST_POINTS), "most_points", 1, where)
 
 
 def _interval(said: Mapping[str, Any], where: str) -> Any:
@@ -189,7 +202,7 @@ def _entered(node: dict[str, Any], key: str, path: str, where: str) -> Any:
 
 
 def _index(node: list[Any], key: str, path: str, where: str) -> int:
-    if not key.isdigit() or int(key) >= len(node):
+    if not is_count(key) or int(key) >= len(node):
         raise InputError(at(where, f"{path} cannot be set: {key!r} is not a place in a list of {len(node)}."))
     return int(key)
 

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.engines.engine import Setup
 from workbench.levers import Lever, Spec
 from workbench.metrics.measure import Measure
+from workbench.units import is_count
 
 
 def axis_label(path: str, setup: Setup) -> str:
@@ -76,7 +77,7 @@ def _lever_name(node: Any, part: str) -> str | None:
     if not isinstance(node, Spec):
         return None
     brief = getattr(node, "brief", ())
-    name = brief[int(part)] if part.isdigit() and int(part) < len(brief) else part
+    name = brief[int(part)] if is_count(part) and int(part) < len(brief) else part
     return name if name in node.levers else None
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import math
+import numbers
 import sys
 import typing
 from typing import Any, Literal
 
-from workbench.errors import InputError
-from workbench.levers.lever import Declaration, Kind, Lever
+from workbench.errors import InputError, shown, unknown_name
+from workbench.levers.lever import Declaration, Kind, Lever, Scale
 
 _PLAIN_KINDS: dict[Any, Kind] = {
     int: "integer",
@@ -31,10 +33,22 @@ def _lever(cls: type, base: type, name: str, declared: Declaration) -> Lever:
         raise InputError(f"{cls.__name__}.{name} cannot be a lever: its class has another {name}; choose another name.")
     delattr(cls, name)
     kind, extra = _kind(cls, base, name)
+    _check_numbers(f"{cls.__name__}.{name}", declared)
     least, most = declared["least"], declared["most"]
     if least is not None and most is not None and least > most:
         raise InputError(f"{cls.__name__}.{name} has an empty range: least is {least} and most is {most}.")
     return Lever(name, kind, **declared, **extra)
+
+
+def _check_numbers(name: str, declared: Declaration) -> None:
+    """Refuse an end of a range or a step that is no number, and a scale that there is not."""
+    for part in ("least", "most", "step"):
+        value = declared[part]
+        whole = value is None or (isinstance(value, numbers.Real) and not isinstance(value, bool))
+        if not whole or (value is not None and not math.isfinite(value)):
+            raise InputError(f"{name} is declared with {part}={shown(value)}; {part} must be a number.")
+    if declared["scale"] not in typing.get_args(Scale):
+        raise unknown_name(name, "scale", declared["scale"], typing.get_args(Scale))
 
 
 def _kind(cls: type, base: type, name: str) -> tuple[Kind, dict[str, Any]]:

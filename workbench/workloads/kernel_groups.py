@@ -47,7 +47,8 @@ def kernel_groups(spec: TraceGroups, machine: Any, file: TraceFile, code: tuple[
     InputError
         The trace lacks what is needed, nothing is taken, or a group fits no empty module: one sentence with the cure.
     """
-    path, trace = file.path, trace_in(file)
+    path, recorded = file.path, trace_in(file)
+    trace = spec.kernels_as_told(recorded)
     kernels, left_out = _launches(spec, trace)
     short = short_enough(kernels, spec.longest_us)
     line = _lines(spec, kernels, path)
@@ -61,6 +62,7 @@ def kernel_groups(spec: TraceGroups, machine: Any, file: TraceFile, code: tuple[
     facts = {
         "kernels": len(taken),
         "kernels_incomplete": left_out,
+        **spec.told_facts(recorded),
         "kernels_longer": int(np.count_nonzero(~short)),
         "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[rows] == 0)),
         f"{spec.channel_of}s": len(np.unique(line)),

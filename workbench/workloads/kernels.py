@@ -44,6 +44,10 @@ class KernelTable(NamedTuple):
     """int64[rows], the number that joins a kernel to the call that launched it."""
     queue: np.ndarray | None = None
     """int64[rows], the hardware queue that it went through (AMD)."""
+    launch_shared_bytes: np.ndarray | None = None
+    """int64[rows], the dynamic shared memory that the launching call asked for, where the trace holds that apart."""
+    either_workgroups: np.ndarray | None = None
+    """int64[rows, 2], workgroups where the file does not say what its grid counts: if workgroups, if work-items."""
 
     @property
     def rows(self) -> int:
@@ -71,6 +75,9 @@ class KernelTable(NamedTuple):
         return KernelTable(self.unique_names, *(c if c is None else c[rows] for c in self[1:]))  # type: ignore[arg-type]
 
 
+_NOT_BY_ROW = ("block", "launch_shared_bytes", "either_workgroups")
+
+
 class KernelRows:
     """Gathers launches one by one into a table, eight bytes a value.
 
@@ -84,7 +91,7 @@ class KernelRows:
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        self._columns = {field: array("q") for field in KernelTable._fields[1:] if field != "block"}
+        self._columns = {field: array("q") for field in KernelTable._fields[1:] if field not in _NOT_BY_ROW}
         self._block = array("q")
 
     def add(self, name: str, block: tuple[int, int, int] | None = None, **values: int | None) -> None:

@@ -6,17 +6,18 @@ import hashlib
 from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
-from workbench.errors import InputError, shown
+from workbench.errors import InputError, shown, wrong_value
 from workbench.identity import current
 from workbench.levers import lever
 from workbench.units import cycles_each
 from workbench.workloads.catalogue import digest, trace_file
 from workbench.workloads.grids import rounds
 from workbench.workloads.importers import Importer, Trace, importer_of, importers, read_trace
+from workbench.workloads.kernels import MISSING
 from workbench.workloads.launches import Launches
 from workbench.workloads.workload import Workload
 
@@ -93,6 +94,59 @@ class Recorded(OfTrace):
     device: int = lever(
         -1, least=-1, most=1 << 31, description="the card whose kernels are taken; -1 = the lowest number"
     )
+
+
+class RecordedKernels(Recorded):
+    """The base of every workload whose requests are the workgroups of recorded kernels."""
+
+    shared_bytes: Literal["recorded", "launch_argument"] = lever(
+        "recorded",
+        description="a workgroup's shared memory: as the kernel has it, or where it has none the dynamic part that the "
+        "call which launched it asked for (AMD's Kineto traces); static shared memory is then missing",
+    )
+    grids: Literal["recorded", "workgroups", "work_items"] = lever(
+        "recorded",
+        description="what a grid counts where the file does not say it (AMD's Kineto traces); `recorded` takes no such "
+        "grid",
+    )
+
+    def kernels_as_told(self, trace: Trace) -> Trace:
+        """Return the trace with its kernels read as `shared_bytes` and `grids` say.
+
+        Raises
+        ------
+        InputError
+            `shared_bytes: launch_argument` is said of a trace whose launches tell nothing of shared memory.
+        """
+        table = trace.kernels
+        if self.shared_bytes == "launch_argument":
+            if table.launch_shared_bytes is None:
+                expected = "must be `recorded`: the launches of this trace tell nothing of shared memory"
+                raise wrong_value(str(trace.path), "shared_bytes", expected, self.shared_bytes, "recorded")
+            shared = _first_known(table.shared_bytes, table.launch_shared_bytes)
+            table = table._replace(shared_bytes=shared, launch_shared_bytes=None)
+        if self.grids != "recorded" and table.either_workgroups is not None:
+            reading = table.either_workgroups[:, 0 if self.grids == "workgroups" else 1]
+            table = table._replace(workgroups=_first_known(table.workgroups, reading), either_workgroups=None)
+        return trace._replace(kernels=table)
+
+    def told_facts(self, trace: Trace) -> dict[str, int]:
+        """Return how many kernels took what a lever told: their dynamic shared memory alone, a grid's unit."""
+        table, found = trace.kernels, {}
+        if self.shared_bytes == "launch_argument" and table.launch_shared_bytes is not None:
+            recorded = table.shared_bytes if table.shared_bytes is not None else MISSING
+            taken = (recorded == MISSING) & (table.launch_shared_bytes != MISSING)
+            found["kernels_with_dynamic_shared_memory_alone"] = int(np.count_nonzero(taken))
+        if self.grids != "recorded" and table.either_workgroups is not None:
+            found[f"kernels_with_grids_of_{self.grids}"] = int(
+                np.count_nonzero(table.either_workgroups[:, 0] != MISSING)
+            )
+        return found
+
+
+def _first_known(column: np.ndarray | None, otherwise: np.ndarray) -> np.ndarray:
+    """Return a column with what it lacks taken from another."""
+    return otherwise if column is None else np.where(column == MISSING, otherwise, column)
 
 
 def reader_of(path: Path, sha256: str) -> type[Importer]:

@@ -31,7 +31,7 @@ from workbench.workloads.grids import share_of_unit
 from workbench.workloads.importers import Trace
 from workbench.workloads.launches import Launches, launches_of
 from workbench.workloads.recorded import (
-    Recorded,
+    RecordedKernels,
     TraceFile,
     kernel_named,
     lasting_cycles,
@@ -43,7 +43,7 @@ from workbench.workloads.recorded import (
 from workbench.workloads.workload import Workgroups
 
 
-class TraceWorkgroups(Recorded):
+class TraceWorkgroups(RecordedKernels):
     """One compute unit's share of every kernel of a recorded trace.
 
     Which unit is a lever, and then the seed changes nothing; or each seed takes another unit's share of the same trace,
@@ -131,7 +131,8 @@ class _Share(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _share(spec: TraceWorkgroups, machine: Any, file: TraceFile, code: tuple[str, ...]) -> _Share:
-    trace = trace_in(file)
+    recorded = trace_in(file)
+    trace = spec.kernels_as_told(recorded)
     kernels, left_out = launches_of(trace, spec.device, skip=spec.incomplete == "skip")
     length = machine.request_segments(kernels.shared_bytes)
     asks = length > 0 if spec.without_shared_memory == "reserve" else kernels.shared_bytes > 0
@@ -151,6 +152,7 @@ def _share(spec: TraceWorkgroups, machine: Any, file: TraceFile, code: tuple[str
     facts = {
         "kernels": len(taken),
         "kernels_incomplete": left_out,
+        **spec.told_facts(recorded),
         "kernels_without_request": int(np.count_nonzero(~asks)),
         "kernels_longer": int(np.count_nonzero(~short)),
         "kernels_of_zero_duration": int(np.count_nonzero(kernels.duration_ns[asks] == 0)),

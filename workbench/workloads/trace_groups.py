@@ -27,14 +27,14 @@ from workbench.levers import code_of, lever
 from workbench.streams import Streams
 from workbench.workloads.fitting import machine_resources
 from workbench.workloads.kernel_groups import KernelGroups, kernel_groups
-from workbench.workloads.recorded import Recorded, start_cycles
+from workbench.workloads.recorded import RecordedKernels, start_cycles
 from workbench.workloads.synthetic.instructions import Instructions, NoInstructions
 from workbench.workloads.workload import MOST_CHANNELS, MOST_PRIORITIES, Groups
 
 MOST_GROUPS = 10_000_000
 
 
-class TraceGroups(Recorded):
+class TraceGroups(RecordedKernels):
     """The workgroups of every kernel of a recorded trace, each in the channel of its stream.
 
     Without windows the seed changes nothing; with `windows` the kernels are cut into so many parts of equal number, and

@@ -79,3 +79,26 @@ def test_memory_that_runs_out_is_a_sentence(tmp_path, monkeypatch):
 
     monkeypatch.setattr("workbench.workloads.importers.torch_snapshot.torch_logs", no_memory)
     assert "does not fit into this machine's memory" in refused(place)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"segments": [], "device_traces": [], "\udcff": 1},
+        {"segments": [], "device_traces": [[{"action": "\ud800", "addr": 1, "size": 2, "stream": 0}]]},
+        {"segments": [], "device_traces": [[{"action": "alloc", "addr": 1, "size": 2, "stream": 0, "\ud800": 1}]]},
+    ],
+)
+def test_half_a_character_is_refused_wherever_it_stands(tmp_path, values):
+    place = tmp_path / "half.pickle"
+    place.write_bytes(pickle.dumps(values))
+    assert "holds a text with half a character" in refused(place)
+
+
+def test_a_number_that_looks_like_half_a_character_is_none(tmp_path):
+    made = Recorder()
+    made.alloc(0, 0x80A0ED)
+    place = tmp_path / "number.pickle"
+    place.write_bytes(pickle.dumps(made.snapshot()))
+    assert b"\xed\xa0" in place.read_bytes()
+    assert read_trace(place).facts()["allocations"] == 1

@@ -24,16 +24,19 @@ COLUMNS = (
     "vgprs",
     "correlation",
 )
+LARGE = "kineto/tracelens_mi300x_xdit_sd35.json.gz"
+"""Left to `make test-long`: read plainly, its 239,093 events take some seconds."""
+EACH = [pytest.param(file, marks=[pytest.mark.long] * (file == LARGE)) for file in files("kineto")]
 
 
 @lru_cache
 def _plainly(file):
-    """The kernels and the memory events of a file, read the obvious way, once for both tests."""
+    """The kernels, memory events and launches of a file, read the obvious way, once for both tests."""
     document = plain.load(path(file))
-    return plain.kernels(document), plain.memory(document)
+    return plain.kernels(document), plain.memory(document), plain.launch_shared(document)
 
 
-@pytest.mark.parametrize("file", files("kineto"))
+@pytest.mark.parametrize("file", EACH)
 def test_every_column_is_what_a_plain_reader_finds(file):
     table, rows = read_trace(path(file)).kernels, _plainly(file)[0]
     assert [table.name_of(k) for k in range(table.rows)] == [row["name"] for row in rows]
@@ -44,9 +47,12 @@ def test_every_column_is_what_a_plain_reader_finds(file):
             assert expected == [MISSING] * table.rows, field
         else:
             assert column.tolist() == expected, field
+    asked = [MISSING if bytes is None else bytes for bytes in _plainly(file)[2]]
+    launched = table.launch_shared_bytes
+    assert asked == ([MISSING] * table.rows if launched is None else launched.tolist())
 
 
-@pytest.mark.parametrize("file", files("kineto"))
+@pytest.mark.parametrize("file", EACH)
 def test_every_number_of_the_facts(file):
     expected = dict(FACTS[file])
     found = _facts(file)
@@ -77,7 +83,7 @@ def _card(trace):
     if not trace.cards:
         return {}
     card = trace.cards[0]
-    amd = "AMD" in card.name  # Kineto names these two otherwise on AMD, and facts.json does not look there
+    amd = card.wave_size == 64  # Kineto names these two otherwise on AMD, and facts.json does not look there
     return {
         "device0": {
             "name": card.name,
@@ -133,7 +139,7 @@ def _grids(table, said, file):
         return found
     recorded = table.workgroups
     if "grids_in_work_items" in said:
-        rows, _ = _plainly(file)
+        rows = _plainly(file)[0]
         recorded = np.array([MISSING if row["recorded_grid"] is None else row["recorded_grid"] for row in rows])
         assert said["grid_sum_recorded"] == recorded[recorded >= 0].sum()
     known = recorded >= 0
@@ -154,6 +160,8 @@ def _resources(table, said, facts):
         "kernels_with_shared_memory_field": table.rows - table.lacking("shared_bytes"),
         "kernels_with_registers_field": table.rows - table.lacking("vgprs"),
     }
+    if "launches_with_shared_memory" in facts:
+        found |= _launches(table, said)
     if table.shared_bytes is not None:
         shared = Counter(table.shared_bytes.tolist())
         found |= {
@@ -168,6 +176,15 @@ def _resources(table, said, facts):
     return found
 
 
+def _launches(table, said):
+    matched = int(np.count_nonzero(table.launch_shared_bytes != MISSING))
+    return {
+        "launches_with_shared_memory": said["kernels_with_launch_shared_memory"],
+        "launches_matched_by_correlation": matched,
+        "launches_with_nonzero_shared_memory": said["kernels_with_dynamic_shared_memory"],
+    }
+
+
 def _top(counts, expected):
     """The facts' own order among equals, after checking that they are the most frequent."""
     assert sorted(n for _, n in expected) == sorted(n for _, n in counts.most_common(len(expected)))
@@ -178,7 +195,7 @@ def _memory(trace, said, file):
     table = trace.allocations
     if table is None:
         return {}
-    _, rows = _plainly(file)
+    rows = _plainly(file)[1]
     on_cards = [row for row in rows if row[1] in (1, 6)]
     assert [(t, b, d) for t, _, d, b, _ in on_cards] == list(
         zip(table.time_ns.tolist(), table.bytes.tolist(), table.device.tolist(), strict=True)

@@ -84,12 +84,6 @@ def test_kineto_of_an_amd_card_counts_grids_of_extended_launches_in_workgroups()
     )
 
 
-def test_grids_are_left_alone_where_roctracer_did_not_write_them(tmp_path):
-    text = (DATA / "kineto_amd.json").read_text().replace("roctracer_version", "other_version")
-    (tmp_path / "t.json").write_text(text)
-    assert read_trace(tmp_path / "t.json").kernels.workgroups.tolist() == [2000, 588, -1]
-
-
 def test_rocprofv3():
     trace = read_trace(DATA / "rocprofv3.json")
     table = trace.kernels

@@ -13,6 +13,7 @@ from workbench.engines.torch_allocator.state import MIB, UNLIMITED, Rules
 from workbench.errors import InputError, shown
 from workbench.levers import Spec, lever
 from workbench.structures.size_index import NONE
+from workbench.units import is_count
 
 INTERVALS = 16
 LEAST_SPLIT = 20
@@ -182,7 +183,7 @@ _READ = (*_IN_CONF, "roundup_power2_divisions", *_LEVER_OF)
 
 
 def _check_split(key: str, value: str) -> None:
-    if key == "max_split_size_mb" and value.isdigit() and int(value) < LEAST_SPLIT:
+    if key == "max_split_size_mb" and is_count(value) and int(value) < LEAST_SPLIT:
         raise InputError(f"max_split_size_mb must be at least {LEAST_SPLIT}. Got {value}. Nearest: {LEAST_SPLIT}.")
 
 

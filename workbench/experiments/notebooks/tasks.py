@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.errors import InputError, at, unknown_name
+from workbench.experiments.count_points import refuse_too_many
 from workbench.experiments.designs.draw import with_choices
 from workbench.experiments.expand import Point, expand
 from workbench.experiments.keep import named, shortest
@@ -19,7 +20,7 @@ from workbench.experiments.named_files import with_files
 from workbench.experiments.notebooks.source import PARAMETERS, Notebook
 from workbench.experiments.plan import make_plan, read_setup
 from workbench.experiments.run_id import canonical, digest, point_id
-from workbench.experiments.sweep import KEYS, VARIED, Sweep, checked_sweep, override, said_by
+from workbench.experiments.sweep import KEYS, MOST_POINTS, VARIED, Sweep, checked_sweep, override, said_by
 
 
 class Task(NamedTuple):
@@ -68,6 +69,7 @@ def _points(notebook: Notebook, sweep: Any, overrides: Mapping[str, Any]) -> lis
     for path, value in overrides.items():
         override(said, path, value, where)
     if "engine" not in said:
+        refuse_too_many(said, MOST_POINTS, where)
         return [_known(notebook, named(point.value), where) for point in expand(said, "", where)]
     return _of_sweep(notebook, checked_sweep(said, name, where, folder))
 

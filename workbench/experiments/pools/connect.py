@@ -13,6 +13,7 @@ from workbench.errors import InputError, WorkbenchError, missing_extra
 from workbench.experiments import sources
 from workbench.experiments.pools.worker_process import ONE_THREAD
 from workbench.experiments.sources import Origin, differences, origin
+from workbench.units import is_count
 
 REACH_SECONDS = 5.0
 WORKER_SECONDS = 60.0
@@ -127,7 +128,7 @@ def _remote(address: str) -> Connection:
 
 def _local(address: str) -> Connection:
     number = address.removeprefix(LOCAL)
-    if not number.isdigit() or not 1 <= int(number) <= MOST_LOCAL:
+    if not is_count(number) or not 1 <= int(number) <= MOST_LOCAL:
         raise InputError(f"a local cluster is written local:N, with 1 to {MOST_LOCAL} workers. Got {address!r}.")
     dask = _dask()
     from dask import config

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.errors import InputError, at
+from workbench.errors import InputError, at, unknown_name, wrong_value
 from workbench.levers import Spec, lever
 from workbench.machine.topologies.read import read_topology
 from workbench.machine.topologies.regular import RegularBoard
-from workbench.machine.topologies.topology import Node, Wire
+from workbench.machine.topologies.speeds import card_names, generation_named, nvlink_gbps
+from workbench.machine.topologies.topology import Node, Topology, Wire
 
 GIB = 1 << 30
 
@@ -19,7 +20,8 @@ class TopologyFile(Spec):
 
     References
     ----------
-    field.md 2.4: the same links carry 25 GB/s on paper and 20 in NCCL's plans, which is what a file is read with.
+    field.md 2.4: the same links carry 25 GB/s on paper and 20 in NCCL's plans, which is what a file is read with; of
+    newer generations 20.6 (H100) and 40.1 (B200, GB200).
     """
 
     topology: str = lever(description="an NCCL or RCCL topology XML, an `nvidia-smi topo -m` table, or p2p matrices")
@@ -34,6 +36,11 @@ class TopologyFile(Spec):
     socket_gbps: float = lever(
         0.0, least=0, most=1e6, unit="GB/s", description="between two CPUs per direction; 0 = as the file is read"
     )
+    card: str = lever(
+        "",
+        description="the GPUs by name (h100, gb200, ...), whose generation says what an NVLink carries where the file "
+        "does not; empty = as the file is read",
+    )
     port_gbps: float = lever(
         0.0,
         least=0,
@@ -44,8 +51,20 @@ class TopologyFile(Spec):
 
     def board(self) -> dict[str, Any]:
         """The levers of the board."""
-        found = read_topology(self.topology)
+        found = self._of_card(read_topology(self.topology))
         return {"cards": [self._card(node) for node in found.nodes], "links": [self._link(w) for w in found.wires]}
+
+    def _of_card(self, found: Topology) -> Topology:
+        """The topology with the NVLinks of the named card."""
+        if not self.card:
+            return found
+        named = generation_named(self.card)
+        if named is None:
+            raise unknown_name("", "card", self.card, card_names())
+        if not found.nvlink_assumed_gbps:
+            expected = "must be left out, as the file tells how fast its links are or has no NVLinks"
+            raise wrong_value("", "card", expected, self.card)
+        return found.with_nvlinks(nvlink_gbps(named[1]))
 
     def _card(self, node: Node) -> dict[str, Any]:
         memory, port = (

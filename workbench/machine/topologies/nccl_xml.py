@@ -7,6 +7,7 @@ ends at its own card joins nothing and is left out; cloud providers write such.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 from workbench.errors import InputError, nearest_name, shown
 from workbench.machine.topologies.pci_tree import WayUp, pci_wires
-from workbench.machine.topologies.speeds import nvlink_gbps, pcie_gbps, socket_gbps, xgmi_gbps
+from workbench.machine.topologies.speeds import C2C_GBPS, NVLINK_GBPS, nvlink_gbps, pcie_gbps, socket_gbps, xgmi_gbps
 from workbench.machine.topologies.topology import Node, Topology, Wire, groups, switched
 from workbench.machine.topologies.xml_tree import Element, xml_tree
 
@@ -23,6 +24,7 @@ SAYS = "an XML topology of NCCL or RCCL"
 _GPU_CLASSES = ("0x03", "0x12")
 """Display controllers and processing accelerators; the latter is what AMD's newer cards say they are."""
 _LINK_KINDS = ("nvlink", "xgmi")
+_WHOLE = re.compile(r"[ \t]*[-+]?[0-9]{1,9}[ \t]*")
 _NVSWITCH, _CPU_LINK = "0x068000", "0x068001"
 
 
@@ -62,15 +64,17 @@ def read(text: bytes, where: str) -> Topology:
     peers = _peers(gpus, where)
     ports, through_switch = _to_switches(gpus, where)
     linked = {frozenset(wire.ends) for wire in (*peers, *through_switch)}
+    on_module = tuple(_to_cpus(gpus, where))
     ways = [way for name, element in cpus.items() for way in _ways_up(element, name, gpus, where)]
     alone = {way.gpu: way.gbps[0] for way in ways if not any(way.gpu in pair for pair in linked)}
     nodes = [Node(gpu.id, "gpu", ports.get(gpu.id, alone.get(gpu.id, 0.0))) for gpu in gpus]
     return Topology(
         format=FORMAT,
         nodes=(*(Node(name, "cpu") for name in cpus), *nodes),
-        wires=(*peers, *through_switch, *pci_wires(ways, linked), *_sockets(cpus, where)),
+        wires=(*peers, *through_switch, *on_module, *pci_wires(ways, linked), *_sockets(cpus, where)),
         links=sum(len(gpu.links) for gpu in gpus),
-        noted=_facts(system, cpus, gpus),
+        noted=_facts(system, cpus, gpus, where),
+        nvlink_assumed_gbps=_assumed(gpus),
     )
 
 
@@ -91,12 +95,11 @@ def _cpus(system: Element, where: str) -> dict[str, Element]:
 def _gpus(cpus: dict[str, Element], where: str) -> list[_Gpu]:
     """The GPUs, numbered by their `dev` where all have one, else in the order of the file."""
     found = [
-        (cpu, device, details)
+        (cpu, device, next((child for child in device.children if child.tag == "gpu"), None))
         for cpu, element in cpus.items()
         for device in element.all("pci")
-        for details in [next((child for child in device.children if child.tag == "gpu"), None)]
-        if details or device.attributes.get("class", "").startswith(_GPU_CLASSES)
-    ]
+        if _is_gpu(device)
+    ] or [(cpu, device, None) for cpu, element in cpus.items() for device in _unclassed(element)]
     if not found:
         raise InputError(f"{where}: holds no GPU (a <pci> of a class 0x03.. or 0x12..).")
     numbers = [-1 if own is None else _whole(own, "dev", where, -1) for _, _, own in found]
@@ -113,6 +116,18 @@ def _gpus(cpus: dict[str, Element], where: str) -> list[_Gpu]:
     return sorted(gpus, key=lambda gpu: int(gpu.id.removeprefix("gpu")))
 
 
+def _is_gpu(device: Element) -> bool:
+    """Return whether a device says that it is a GPU."""
+    said = device.attributes.get("class", "").startswith(_GPU_CLASSES)
+    return said or any(child.tag == "gpu" for child in device.children)
+
+
+def _unclassed(element: Element) -> list[Element]:
+    """Return the devices that say nothing of what they are and hold none: the GPUs of AWS's files, whose classes NCCL
+    reads off the machine."""
+    return [device for device in element.all("pci") if not device.children and "class" not in device.attributes]
+
+
 def _bus(device: Element, where: str) -> str:
     bus = device.attributes.get("busid", "")
     if not bus:
@@ -124,10 +139,10 @@ def _whole(element: Element, name: str, where: str, otherwise: int) -> int:
     text = element.attributes.get(name, "")
     if not text:
         return otherwise
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"{where}: line {element.line}: {name} must be a whole number. Got {shown(text)}.") from None
+    if not _WHOLE.fullmatch(text):
+        expected = "must be a whole number" + (" of at most nine digits" if text.strip("+-").isdigit() else "")
+        raise InputError(f"{where}: line {element.line}: {name} {expected}. Got {shown(text)}.")
+    return int(text)
 
 
 def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:
@@ -159,6 +174,22 @@ def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[W
         return {}, []
     speeds = [_gbps(gpu.links[0], gpu, where) for gpu in gpus if gpu.links]
     return switched(ports, min(speeds))
+
+
+def _to_cpus(gpus: list[_Gpu], where: str) -> Iterator[Wire]:
+    """The links between a GPU and the CPU on its module (`c2c`): so many, each of `bw` MB/s."""
+    for gpu in gpus:
+        for link in gpu.element.all("c2c"):
+            megabytes = _whole(link, "bw", where, 0)
+            gbps = megabytes * _count(link, where) / 1000 if megabytes > 0 else C2C_GBPS
+            yield Wire((gpu.cpu, gpu.id), "nvlink", gbps)
+
+
+def _assumed(gpus: list[_Gpu]) -> float:
+    """What an NVLink was taken to carry where no card says which generation it is."""
+    linked = any(link.tag == "nvlink" for gpu in gpus for link in gpu.links)
+    told = any(gpu.details is not None and gpu.details.attributes.get("sm") for gpu in gpus)
+    return NVLINK_GBPS if linked and not told else 0.0
 
 
 def _end(link: Element, gpu: _Gpu, of_bus: dict[str, str], where: str) -> str:
@@ -222,12 +253,12 @@ def _pci_gbps(device: Element, where: str) -> float:
     return pcie_gbps(device.attributes.get("link_speed", ""), lanes)
 
 
-def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu]) -> dict[str, Any]:
+def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu], where: str) -> dict[str, Any]:
     of_bus = {gpu.bus: gpu.id for gpu in gpus}
     links = [(gpu, link, link.attributes.get("target", "").lower()) for gpu in gpus for link in gpu.links]
     toward = Counter[tuple[str, str]]()
     for gpu, link, bus in links:
-        toward[gpu.bus, bus] += int(link.attributes.get("count") or 1)
+        toward[gpu.bus, bus] += _count(link, where)
     a_gpu = [sum(count for (bus, _), count in toward.items() if bus == gpu.bus) for gpu in gpus]
     joined = [(gpu.id, of_bus[bus]) for gpu, _, bus in links if bus in of_bus]
     own = [gpu.details.attributes for gpu in gpus if gpu.details is not None]
@@ -246,5 +277,6 @@ def _facts(system: Element, cpus: dict[str, Element], gpus: list[_Gpu]) -> dict[
         "links_to_self_or_unknown": sum(bus not in of_bus or bus == gpu.bus for gpu, _, bus in links),
         "groups_joined_by_links": len(groups([gpu.id for gpu in gpus], joined)),
         "nets": len(system.all("net")),
+        **({} if any(_is_gpu(gpu.element) for gpu in gpus) else {"gpus_without_class": len(gpus)}),
         "gpu_pci_link_speeds": dict(Counter(gpu.element.attributes.get("link_speed", "") for gpu in gpus)),
     }

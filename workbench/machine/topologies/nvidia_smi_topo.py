@@ -2,8 +2,10 @@
 
 NVn is n bonded links; where a card would have more of them than cards have ports, they lead to NVSwitches. The PCI tree
 is what the other labels tell, those of network cards too, for NVn hides what lies beneath: PIX and PXB join what is
-behind one switch, PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart. The table does not
-tell how fast anything is: what `speeds` has for sm_70 and sm_80 and for PCI gen 3 is taken, which a sweep can replace.
+behind one switch, PHB and NODE and equal CPU affinities what is at one CPU, SYS keeps CPUs apart; C2C is a CPU on the
+module of the GPU. The table does not tell how fast anything is: NVLinks are of the generation of the card that the text
+around it names (`nvidia-smi -L`), else of sm_70 and sm_80, PCI is of gen 3; a sweep can replace both. A table of some
+of the cards (GPU4 and GPU5 alone) is one too.
 """
 
 from __future__ import annotations
@@ -15,17 +17,23 @@ from typing import NamedTuple
 
 from workbench.errors import InputError, shown
 from workbench.machine.topologies.pci_tree import WayUp, pci_wires
-from workbench.machine.topologies.speeds import NVLINK_GBPS, PCIE3_X16_GBPS, QPI_GBPS
+from workbench.machine.topologies.speeds import (
+    C2C_GBPS,
+    NVLINK_GBPS,
+    PCIE3_X16_GBPS,
+    QPI_GBPS,
+    generation_named,
+    nvlink_gbps,
+)
 from workbench.machine.topologies.topology import MOST_LINKS_A_GPU, Node, Topology, Wire, groups, switched
 
 FORMAT = "nvidia_smi_topo"
 SAYS = "the table of nvidia-smi topo -m"
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_HEADER = re.compile(r"^\s*GPU0(?:\s|$)")
 _HEADINGS = re.compile(r"GPU NUMA ID|CPU Affinity|NUMA Affinity|\S+")
-_GPU = re.compile(r"GPU\d+$")
-_BEHIND_ONE_SWITCH, _AT_ONE_CPU, _APART = ("PIX", "PXB"), ("PHB", "NODE"), ("SYS", "SOC")
-_LABEL = re.compile(r"X|NV\d+|PIX|PXB|PHB|NODE|SYS|SOC")
+_GPU = re.compile(r"GPU[0-9]{1,4}")
+_BEHIND_ONE_SWITCH, _AT_ONE_CPU, _APART = ("PIX", "PXB"), ("PHB", "NODE", "C2C"), ("SYS", "SOC")
+_LABEL = re.compile(r"X|NV[0-9]{1,3}|PIX|PXB|PHB|NODE|SYS|SOC|C2C")
 _AFFINITY = "CPU Affinity"
 
 
@@ -49,7 +57,13 @@ class _Table(NamedTuple):
 
 def recognises(text: bytes) -> bool:
     """Whether a text is one of these."""
-    return any(_HEADER.match(line) for line in _lines(text))
+    return any(map(_is_header, _lines(text)))
+
+
+def _is_header(line: str) -> bool:
+    """Return whether a line names columns: a card first, and behind it no label, as in a card's row."""
+    names = _headings(line)
+    return bool(names) and _GPU.fullmatch(names[0]) is not None and not (names[1:] and _LABEL.fullmatch(names[1]))
 
 
 def read(text: bytes, where: str) -> Topology:
@@ -65,10 +79,12 @@ def read(text: bytes, where: str) -> Topology:
     bonded = {(names[one], names[other]): count for (one, other), count in table.bonded().items()}
     own = {name: sum(count for pair, count in bonded.items() if name in pair) for name in names.values()}
     ports: dict[str, float] = {}
-    wires = [Wire(pair, "nvlink", NVLINK_GBPS, count) for pair, count in bonded.items()]
+    named = generation_named(text.decode(errors="replace"))
+    gbps = nvlink_gbps(named[1]) if named else NVLINK_GBPS
+    wires = [Wire(pair, "nvlink", gbps, count) for pair, count in bonded.items()]
     if max(own.values()) > MOST_LINKS_A_GPU:
         own = {name: max((count for pair, count in bonded.items() if name in pair), default=0) for name in own}
-        ports, wires = switched(own, NVLINK_GBPS)
+        ports, wires = switched(own, gbps)
     cpus, ways = _ways_up(table, names)
     alone = {name: PCIE3_X16_GBPS for name, links in own.items() if not links}
     nodes = [Node(name, "gpu", ports.get(name) or alone.get(name, 0.0)) for name in names.values()]
@@ -83,7 +99,9 @@ def read(text: bytes, where: str) -> Topology:
             "symmetric": True,
             "nvlinks_per_gpu": list(own.values()),
             "other_columns": table.others,
+            **({"nvlinks_of": named[0]} if named and bonded else {}),
         },
+        nvlink_assumed_gbps=0.0 if named or not bonded else gbps,
     )
 
 
@@ -97,9 +115,9 @@ def _lines(text: bytes) -> list[str]:
 
 def _table(text: bytes, where: str) -> _Table:
     lines = _lines(text)
-    start = next(k for k, line in enumerate(lines) if _HEADER.match(line))
+    start = next(k for k, line in enumerate(lines) if _is_header(line))
     columns = _headings(lines[start])
-    gpus = [name for name in columns if _GPU.match(name)]
+    gpus = [name for name in columns if _GPU.fullmatch(name)]
     found: dict[str, list[str]] = {}
     for line in lines[start + 1 :]:
         if not line.strip() or line.startswith("Legend"):
@@ -134,7 +152,7 @@ def _cells(line: str) -> list[str]:
 def _label(cells: list[str], place: int, name: str, other: str, where: str) -> str:
     said = cells[place] if place < len(cells) else ""
     if not _LABEL.fullmatch(said) or (said == "X") != (name == other):
-        expected = "X" if name == other else "NVn, PIX, PXB, PHB, NODE or SYS"
+        expected = "X" if name == other else "NVn, PIX, PXB, PHB, NODE, C2C or SYS"
         raise InputError(f"{where}: row {name}, column {other} must be {expected}. Got {shown(said)}.")
     if said == "NV0":
         raise InputError(f"{where}: row {name}, column {other}: NV0 would be links without bandwidth.")
@@ -162,8 +180,14 @@ def _ways_up(table: _Table, names: dict[str, str]) -> tuple[list[str], list[WayU
         for name in group
         if len(group) > 1
     }
+    on_module = {name for pair in table.pairs(("C2C",)) for name in pair}
     ways = [
-        WayUp(names[name], homes[name], (behind[name],) if name in behind else (), (PCIE3_X16_GBPS,) * 2)
+        WayUp(
+            names[name],
+            homes[name],
+            (behind[name],) if name in behind else (),
+            (C2C_GBPS if name in on_module else PCIE3_X16_GBPS,) * 2,
+        )
         for name in table.gpus
     ]
     return [f"cpu{k}" for k in range(len(cpus))], ways
@@ -178,4 +202,4 @@ def _together(found: list[list[str]], apart: set[tuple[str, str]]) -> list[list[
             joined.append(list(group))
         else:
             home += group
-    return [group for group in joined if any(_GPU.match(name) for name in group)]
+    return [group for group in joined if any(_GPU.fullmatch(name) for name in group)]

@@ -51,6 +51,8 @@ def read(text: bytes, where: str) -> Topology:
         A matrix is not square or not symmetric, or a bandwidth is zero, or there is no matrix of bandwidths.
     """
     matrices = list(_matrices(text, where))
+    if not matrices:
+        raise InputError(f"{where}: holds no matrix below its title; the first matrix stands before any title.")
     size = len(matrices[0].values)
     for it in matrices:
         if len(it.values) != size:
@@ -80,9 +82,14 @@ def _matrices(text: bytes, where: str) -> Iterator[_Matrix]:
     title = ""
     for k, line in enumerate(lines):
         named = _TITLE.match(line)
-        title = named[1] if named else title
+        title = _printable(named[1]) if named else title
         if _HEADER.match(line) and title:
             yield _Matrix(title, _rows(lines, k, title, where))
+
+
+def _printable(title: str) -> str:
+    """Return a title without what would disturb the sentence that names it."""
+    return "".join(letter if letter.isprintable() else "?" for letter in title)
 
 
 def _rows(lines: list[str], header: int, title: str, where: str) -> np.ndarray:

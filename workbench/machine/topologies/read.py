@@ -8,6 +8,7 @@ from pathlib import Path
 from workbench.errors import InputError
 from workbench.machine.topologies import nccl_xml, nvidia_smi_topo, p2p_matrices
 from workbench.machine.topologies.topology import Topology, check_connected
+from workbench.text_encoding import as_utf8
 
 MOST_BYTES = 1 << 22
 """The largest files of the formats, of machines with 72 cards, have a few hundred kilobytes."""
@@ -62,4 +63,4 @@ def _text(path: Path | str) -> bytes:
         raise InputError(f"{path}: cannot be read ({getattr(problem, 'strerror', None) or problem}).") from None
     if len(text) > MOST_BYTES:
         raise InputError(f"{path}: is larger than {MOST_BYTES >> 20} MiB, which no topology is.")
-    return text
+    return b"".join(as_utf8([text]))

@@ -16,6 +16,21 @@ _XGMI_OLD = 24.0
 _GCN_NUMBERS = {"906": "gfx906", "908": "gfx908", "910": "gfx90a", "940": "gfx940"}
 """Older RCCL files write the architecture as a number; 910 is that of MI200 (gfx90a)."""
 
+_CARDS = {
+    100: ("GB300", "B300", "GB200", "B200", "B100"),
+    90: ("GH200", "H200", "H100", "H800", "H20"),
+    86: ("A40", "A10", "A6000", "A5000", "A4000", "RTX 3090"),
+    80: ("A100", "A800", "A30"),
+    70: ("V100",),
+    60: ("P100",),
+}
+_NAMES = {name: sm for sm, names in _CARDS.items() for name in names}
+_CARD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_NAMES)})(?![0-9])", re.IGNORECASE)
+
+C2C_GBPS = 345.0
+"""What joins a GPU and its CPU on one module: eight links of 43,125 MB/s, as NCCL's own topology files write it
+(NVIDIA/nccl#2202); taken where a file says that there is such a link and not how fast it is."""
+
 PCIE3_X16_GBPS = 12.0
 _LANE_GTS = ((2.5, 15), (5.0, 30), (8.0, 60), (16.0, 120), (32.0, 240), (64.0, 480))
 _USUAL_LANES = 16
@@ -33,6 +48,23 @@ def nvlink_gbps(sm: int) -> float:
     (20.0, 12.0, 20.6)
     """
     return next((gbps for least, gbps in _NVLINK if sm >= least), NVLINK_GBPS)
+
+
+def card_names() -> list[str]:
+    """Return the cards whose NVLink generation is known, the newest first."""
+    return list(_NAMES)
+
+
+def generation_named(text: str) -> tuple[str, int] | None:
+    """Return the first known card that a text names, and its compute capability; None if it names none.
+
+    >>> generation_named("GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)"), generation_named("nvidia_gb200")
+    (('H100', 90), ('GB200', 100))
+    >>> generation_named("GPU0  GPU1  NIC0") is None
+    True
+    """
+    found = _CARD.search(text)
+    return (found[0].upper(), _NAMES[found[0].upper()]) if found else None
 
 
 def xgmi_gbps(gcn: str) -> float:

@@ -47,11 +47,41 @@ class Topology(NamedTuple):
     each link at both of its ends; bonded NVLinks of `nvidia-smi`; pairs with peer access of a matrix."""
     noted: Mapping[str, Any]
     """Further facts of the format, in plain types."""
+    nvlink_assumed_gbps: float = 0.0
+    """What one NVLink was taken to carry where the file does not tell its generation; 0 where nothing was assumed."""
 
     def facts(self) -> dict[str, Any]:
         """What the file holds, in plain types: `format`, `cards` (GPUs), `links`, and what else its format has."""
         gpus = sum(node.kind == "gpu" for node in self.nodes)
-        return {"format": self.format, "cards": gpus, "links": self.links, **self.noted}
+        found = {"format": self.format, "cards": gpus, "links": self.links, **self.noted}
+        if not self.nvlink_assumed_gbps:
+            return found
+        cure = "a sweep's `card` or `link_gbps` tells it"
+        return {**found, "assumed": f"an NVLink carries {self.nvlink_assumed_gbps:g} GB/s per direction; {cure}"}
+
+    def with_nvlinks(self, gbps: float) -> Topology:
+        """Return the same topology with NVLinks of another speed in the place of the assumed one.
+
+        Raises
+        ------
+        ValueError
+            Nothing was assumed.
+        """
+        if not self.nvlink_assumed_gbps:
+            raise ValueError("nothing was assumed of these links")
+        assumed = [wire.kind == "nvlink" and wire.gbps == self.nvlink_assumed_gbps for wire in self.wires]
+        linked = {
+            name for wire, is_assumed in zip(self.wires, assumed, strict=True) if is_assumed for name in wire.ends
+        }
+        wires = tuple(
+            wire._replace(gbps=gbps) if is_assumed else wire
+            for wire, is_assumed in zip(self.wires, assumed, strict=True)
+        )
+        nodes = tuple(
+            node._replace(port_gbps=node.port_gbps / self.nvlink_assumed_gbps * gbps) if node.id in linked else node
+            for node in self.nodes
+        )
+        return self._replace(nodes=nodes, wires=wires, nvlink_assumed_gbps=0.0)
 
 
 def switched(ports: Mapping[str, int], gbps: float) -> tuple[dict[str, float], list[Wire]]:

@@ -13,14 +13,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from workbench.errors import InputError
+from workbench.units import bytes_said
 
-_OPEN, _CLOSE, _COMMA = 1, 2, 3
-_KINDS = np.zeros(256, np.uint8)
-_KINDS[list(b"[{")] = _OPEN
-_KINDS[list(b"]}")] = _CLOSE
-_KINDS[list(b",")] = _COMMA
+_OPEN, _CLOSE, _COMMA, _QUOTE = 1, 2, 3, 4
+_KIND = {**dict.fromkeys(b"[{", _OPEN), **dict.fromkeys(b"]}", _CLOSE), ord(","): _COMMA, ord('"'): _QUOTE}
+_KINDS = bytes(_KIND.get(byte, 0) for byte in range(256))
+_MARKED = bytes(byte in _KIND for byte in range(256))
 _ARRAY = re.compile(rb"\[")
-_QUOTE = ord('"')
+_LONGEST_KEY = 1 << 12
+"""Bytes that a key and the blanks after it may take, about."""
+MOST_PENDING = 1 << 28
+"""Bytes before the array, and of one element: what is larger is no profile, or a bomb."""
 
 
 class JsonArray:
@@ -58,11 +61,13 @@ class JsonArray:
             cut, end = _cut(pending)
             if end >= 0:
                 yield from _batch(pending[:end])
-                self.rest += pending[end:] + b"".join(self._pieces)
+                self.rest += pending[end:] + self._after()
                 return
             if cut >= 0:
                 yield from _batch(pending[:cut])
                 pending = pending[cut + 1 :]
+            if len(pending) > MOST_PENDING:
+                raise InputError(f"{self._where}: one of its {self._key} takes more than {bytes_said(MOST_PENDING)}.")
             more = self._more(len(pending))
             if not more:
                 raise InputError(f"{self._where}: is cut off; it ends within its {self._key}.")
@@ -70,15 +75,27 @@ class JsonArray:
 
     def _before(self) -> bytes:
         """Read up to the array's first element; what stands before it goes to the rest."""
-        text = b""
+        text = bytearray()
         for piece in self._pieces:
+            seen = max(len(text) - _LONGEST_KEY, 0)
             text += piece
-            self.is_document = text.lstrip()[:1] == b"["
-            found = _ARRAY.search(text) if self.is_document else self._start.search(text)
+            self.is_document = text[:_LONGEST_KEY].lstrip()[:1] == b"["
+            found = _ARRAY.search(text) if self.is_document else self._start.search(text, seen)
             if found:
-                self.rest = text[: found.end()]
-                return text[found.end() :]
+                self.rest = bytes(text[: found.end()])
+                return bytes(text[found.end() :])
+            if len(text) > MOST_PENDING:
+                raise InputError(f"{self._where}: holds no {self._key} in its first {bytes_said(MOST_PENDING)}.")
         raise InputError(f"{self._where}: holds no {self._key}.")
+
+    def _after(self) -> bytes:
+        """Read what stands behind the array."""
+        parts: list[bytes] = []
+        for piece in self._pieces:
+            parts.append(piece)
+            if sum(map(len, parts)) > MOST_PENDING:
+                raise InputError(f"{self._where}: holds more than {bytes_said(MOST_PENDING)} after its {self._key}.")
+        return b"".join(parts)
 
     def _more(self, at_least: int) -> bytes:
         """The next pieces: as much again as is pending, so that a long element is scanned a few times only."""
@@ -102,12 +119,11 @@ def _cut(text: bytes) -> tuple[int, int]:
     The text begins at an element, outside of every string.
     """
     plain = text.replace(b"\\\\", b"__").replace(b'\\"', b"__") if b"\\" in text else text
-    symbols = np.frombuffer(plain, np.uint8)
-    in_string = np.cumsum(symbols == _QUOTE, dtype=np.uint8) & 1
-    kinds = _KINDS[symbols] * (1 - in_string)
-    places = np.flatnonzero(kinds)
-    kind = kinds[places]
-    depth = np.cumsum((kind == _OPEN).astype(np.int64) - (kind == _CLOSE))
+    places = np.flatnonzero(np.frombuffer(plain.translate(_MARKED), np.bool_))
+    kind = np.frombuffer(plain.translate(_KINDS), np.uint8)[places]
+    outside = (np.cumsum(kind == _QUOTE, dtype=np.uint8) & 1 == 0) & (kind != _QUOTE)
+    places, kind = places[outside], kind[outside]
+    depth = np.cumsum((kind == _OPEN).astype(np.int8) - (kind == _CLOSE), dtype=np.int32)
     ends = np.flatnonzero(depth < 0)
     last = ends[0] if ends.size else len(places)
     commas = places[:last][(kind[:last] == _COMMA) & (depth[:last] == 0)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import InputError, shown
+from workbench.units import is_count
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_facts import AddressTrace, Footprint, warp_facts
@@ -14,6 +15,8 @@ from workbench.workloads.importers.warp_reader import WarpReader
 from workbench.workloads.kernels import KernelRows
 
 _PACKED = ("", ".gz", ".xz", ".bz2")
+_LONGEST_NAME = 200
+"""Letters; file systems take 255 bytes, with the ending."""
 _SUMMED = ("instructions", "memory_instructions", "shared_memory_instructions", "global_memory_instructions")
 
 
@@ -73,13 +76,21 @@ def read_listing(source: Source) -> Listing:
         lines += 1
         fields = line.split(",")
         if line.startswith("kernel-"):
-            kernels.append(line)
-        elif fields[0] == "MemcpyHtoD" and len(fields) == 3 and fields[2].isdigit():
+            kernels.append(_file_name(line, f"{source.where}: line {number}"))
+        elif fields[0] == "MemcpyHtoD" and len(fields) == 3 and is_count(fields[2]):
             copy_bytes.append(int(fields[2]))
         else:
             expected = "expected `kernel-...` or `MemcpyHtoD,address,bytes`"
             raise InputError(f"{source.where}: line {number}: {expected}. Got {shown(line)}.")
     return Listing(lines, kernels, copy_bytes)
+
+
+def _file_name(name: str, place: str) -> str:
+    """Return the name of a trace, which lies beside its list; one that names folders could lead anywhere."""
+    if len(name) > _LONGEST_NAME or not name.isprintable() or {"/", "\\"} & set(name):
+        expected = f"expected the name of a file beside the list, of at most {_LONGEST_NAME} letters"
+        raise InputError(f"{place}: {expected}. Got {shown(name)}.")
+    return name
 
 
 def trace_beside(path: Path, name: str) -> Path | None:

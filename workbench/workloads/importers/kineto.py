@@ -2,37 +2,40 @@
 
 A kernel is a complete event (`ph` X) of the category `kernel` (2021: `Kernel`); times are microseconds with up to three
 decimals. On NVIDIA its arguments hold grid, block, registers and shared memory (static and dynamic together). On AMD
-there is no shared memory and no register count, and kernels replayed from a HIP graph have no grid either.
+there are no registers, kernels replayed from a HIP graph have no grid, and the shared memory stands in the call that
+launched the kernel: its dynamic part alone, which is kept apart (`KernelTable.launch_shared_bytes`).
 
-One more thing needs care on AMD. Kineto's roctracer back end writes `globalWorkSize` as the grid of what
-`hipExtModuleLaunchKernel` launched (libkineto/src/RoctracerLogger.cpp reads one union member for both kinds of call),
-and HIP counts that in work-items. Such a grid is divided by its block here; `noted` keeps the sum as it was recorded.
+What a grid counts needs care on AMD, see `kineto_launches`. A grid that a call counted in work-items is divided by its
+block where the file names the library that recorded it; `noted` keeps the sum as it was recorded. Where the file names
+none, or does not hold the call, both readings are kept (`KernelTable.either_workgroups`) and none is taken. A grid or a
+block with a zero in it was not recorded.
 """
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import Counter
-from typing import Any
 
 import msgspec
 import numpy as np
 
 from workbench.errors import InputError
-from workbench.units import workgroups_for
 from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.json_array import JsonArray
 from workbench.workloads.importers.kineto_events import (
-    EMPTY,
     Event,
     KernelArgs,
     MemoryArgs,
+    Mending,
     Rest,
+    arguments,
     decoded,
     nanoseconds,
 )
-from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.kineto_launches import Launched, Launches, in_workgroups, is_launch
+from workbench.workloads.importers.source import HEAD_BYTES, Source
 from workbench.workloads.importers.trace import Trace
 from workbench.workloads.kernels import MISSING, KernelRows, KernelTable
 
@@ -43,7 +46,8 @@ _CATEGORIES = {
     "gpu_memset": "memsets",
     "memset": "memsets",
 }
-_LAUNCHES_IN_WORK_ITEMS = (b'"hipExtModuleLaunchKernel"', b'"hipHccModuleLaunchKernel"')
+_KEYS = re.compile(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds|schemaVersion|roctracer_version)"\s*:')
+"""What may stand before the events; a job of thousands of ranks fills the first MiB with its process groups."""
 _MEMORY = b'"[memory]"'
 _GPU_TYPES = (1, 6)
 """`Device Type` of a memory event: 0 CPU, 1 CUDA, 6 HIP."""
@@ -65,20 +69,24 @@ class Kineto(Importer):
 
     def recognises(self, head: bytes) -> bool:
         start = head.lstrip()[:1]
-        return (start == b"{" and b'"traceEvents"' in head) or (start == b"[" and b'"ph"' in head)
+        if start == b"{":
+            return b'"traceEvents"' in head or (len(head) > HEAD_BYTES // 4 and _KEYS.search(head) is not None)
+        return start == b"[" and b'"ph"' in head
 
     def read(self, source: Source) -> Trace:
         events = JsonArray(source.pieces(), "traceEvents", source.where)
-        kernels, memory, counts = _Kernels(source.where), _Memory(source.where), Counter[str]()
-        takers = {"kernels": kernels.add, "work_item_launches": kernels.launched_in_work_items, "memory": memory.add}
+        kernels, launches, memory = _Kernels(source.where), Launches(source.where), _Memory(source.where)
+        takers = {"kernels": kernels.add, "launches": launches.add, "memory": memory.add}
+        mending, counts = Mending(source.where), Counter[str]()
         for batch in events.batches():
-            for event in decoded(_events, batch, source.where, "its traceEvents are not events"):
+            for event in mending.decoded(_events, batch, "its traceEvents are not events"):
+                counts["events"] += 1
                 kind = _kind(event)
-                counts.update(("events", kind))
+                counts[kind] += 1
                 if kind in takers:
                     takers[kind](event, f"event {counts['events']}")
-        rest = Rest() if events.is_document else decoded(_rest, events.rest, source.where, "it is no Kineto trace")
-        table, noted = kernels.table(work_items=rest.roctracer != EMPTY)
+        rest = Rest() if events.is_document else mending.decoded(_rest, events.rest, "it is no Kineto trace")
+        table, noted = kernels.table(launches, rest)
         return Trace(
             path=source.path,
             format=self.format,
@@ -86,32 +94,40 @@ class Kineto(Importer):
             kernels=table,
             allocations=memory.table() if counts["memory"] else None,
             cards=tuple(properties.card() for properties in rest.properties),
-            noted={**{kind: counts[kind] for kind in ("events", "memcpys", "memsets")}, **noted},
+            noted={
+                **{kind: counts[kind] for kind in ("events", "memcpys", "memsets")},
+                **noted,
+                **({"repaired": dict(mending.counts)} if mending.counts else {}),
+            },
         )
 
 
 def _kind(event: Event) -> str:
     if event.ph == "X":
         kind = _CATEGORIES.get((event.cat or "").lower())
-        return kind or ("work_item_launches" if bytes(event.name) in _LAUNCHES_IN_WORK_ITEMS else "other")
+        return kind or ("launches" if is_launch(bytes(event.name)) else "other")
     return "memory" if event.ph == "i" and bytes(event.name) == _MEMORY else "other"
 
 
+def _recorded(axes: tuple[int, int, int] | None) -> tuple[int, int, int] | None:
+    """Axes of a grid or a block; None where one is 0, as what counted them did not know the call."""
+    return axes if axes and 0 not in axes else None
+
+
 class _Kernels:
-    """Gathers the kernels, and the launches whose grids are counted in work-items."""
+    """Gathers the kernels."""
 
     def __init__(self, where: str) -> None:
         self._where = where
         self._rows = KernelRows()
         self._grids = array("q")
         self._names: dict[bytes, str] = {}
-        self._work_items: set[int] = set()
 
     def add(self, event: Event, place: str) -> None:
-        args = _args(_kernel_args, event, self._where, place)
+        args = arguments(_kernel_args, event, self._where, place)
         if args.device is None:
             raise InputError(f"{self._where}: {place} is a kernel without a device.")
-        grid, block = args.grid, args.block
+        grid, block = _recorded(args.grid), _recorded(args.block)
         self._grids.extend(grid or (MISSING, MISSING, MISSING))
         self._rows.add(
             self._name(event, place),
@@ -127,26 +143,41 @@ class _Kernels:
             correlation=args.correlation,
         )
 
-    def launched_in_work_items(self, event: Event, place: str) -> None:
-        correlation = _args(_kernel_args, event, self._where, place).correlation
-        if correlation is not None:
-            self._work_items.add(correlation)
-
-    def table(self, work_items: bool) -> tuple[KernelTable, dict[str, int]]:
-        """The table; with `work_items` the grids of such launches become workgroups, and what was recorded is noted."""
+    def table(self, launches: Launches, rest: Rest) -> tuple[KernelTable, dict[str, int]]:
+        """Return the table with what the launches tell of it, and what is worth a note."""
         table = self._rows.table()
-        if not work_items or table.correlation is None or table.workgroups is None or table.block is None:
+        if not (len(launches) or rest.of_rocm):
             return table, {}
-        counted = np.isin(table.correlation, list(self._work_items)) & (table.workgroups != MISSING)
+        launched = launches.of(table.correlation, table.rows)
+        table, noted = self._with_workgroups(table, launched, rest.of_rocm)
+        if not (launched.shared_bytes != MISSING).any():
+            return table, noted
+        noted["kernels_with_launch_shared_memory"] = int(np.count_nonzero(launched.shared_bytes != MISSING))
+        noted["kernels_with_dynamic_shared_memory"] = int(np.count_nonzero(launched.shared_bytes > 0))
+        return table._replace(launch_shared_bytes=launched.shared_bytes), noted
+
+    def _with_workgroups(
+        self, table: KernelTable, launched: Launched, library_named: bool
+    ) -> tuple[KernelTable, dict[str, int]]:
+        """Return the table with grids of work-items as workgroups; both readings where that is not certain."""
+        if table.workgroups is None or table.block is None:
+            return table, {}
         grids = np.array(self._grids, np.int64).reshape(-1, 3)
-        whole = np.prod(workgroups_for(grids[counted], table.block[counted]), axis=1)
-        noted = {
-            "grids_in_work_items": int(counted.sum()),
-            "grid_sum_recorded": int(table.workgroups[table.workgroups != MISSING].sum()),
-        }
-        workgroups = table.workgroups.copy()
-        workgroups[counted] = whole
-        return table._replace(workgroups=workgroups), noted
+        known = (table.workgroups != MISSING) & (table.block[:, 0] != MISSING)
+        whole = np.where(known, 0, MISSING)
+        whole[known] = in_workgroups(grids[known], table.block[known])
+        divided = known & launched.in_work_items & library_named
+        unsaid = known & (whole != table.workgroups) & ~divided & (launched.in_work_items | ~launched.found)
+        noted = {}
+        if library_named:
+            noted["grids_in_work_items"] = int(divided.sum())
+            noted["grid_sum_recorded"] = int(table.workgroups[table.workgroups != MISSING].sum())
+        if not unsaid.any():
+            return table._replace(workgroups=np.where(divided, whole, table.workgroups)), noted
+        noted["grids_of_unsaid_unit"] = int(unsaid.sum())
+        either = np.where(unsaid[:, None], np.stack([table.workgroups, whole], axis=1), MISSING)
+        told = np.where(unsaid, MISSING, np.where(divided, whole, table.workgroups))
+        return table._replace(workgroups=told, either_workgroups=either), noted
 
     def _name(self, event: Event, place: str) -> str:
         raw = bytes(event.name)
@@ -163,7 +194,7 @@ class _Memory:
         self._columns = {field: array("q") for field in _MEMORY_FIELDS}
 
     def add(self, event: Event, place: str) -> None:
-        args = _args(_memory_args, event, self._where, place)
+        args = arguments(_memory_args, event, self._where, place)
         if args.device_type not in _GPU_TYPES:
             return
         row = (
@@ -185,9 +216,3 @@ class _Memory:
         optional = (None if (column == MISSING).any() else column[order] for column in columns[3:])
         address, allocated, reserved = optional
         return AllocationTable(time_ns, size, device, address, allocated, reserved)
-
-
-def _args(decoder: msgspec.json.Decoder[Any], event: Event, where: str, place: str) -> Any:
-    return decoded(
-        decoder, bytes(event.args) or b"{}", where, f"the arguments of {place} are not as Kineto writes them"
-    )

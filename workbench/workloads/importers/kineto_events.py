@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import TypeVar
 
 import msgspec
 
 from workbench.errors import InputError, shown
+from workbench.workloads.importers.json_repair import repaired
 from workbench.workloads.importers.trace import Card
 
 EMPTY = msgspec.Raw(b"")
@@ -24,8 +26,15 @@ class Event(msgspec.Struct):
     args: msgspec.Raw = EMPTY
 
 
+class LaunchArgs(msgspec.Struct):
+    """What is used of the call that launched a kernel; its `stream` may be an address (`0x0`) and is not read."""
+
+    correlation: int | None = None
+    shared: int | None = msgspec.field(default=None, name="shared memory")
+
+
 class KernelArgs(msgspec.Struct):
-    """The arguments of a kernel, and of the call that launched it."""
+    """The arguments of a kernel."""
 
     device: int | None = None
     stream: int | None = None
@@ -82,6 +91,12 @@ class Rest(msgspec.Struct):
 
     properties: list[Properties] = msgspec.field(default_factory=list, name="deviceProperties")
     roctracer: msgspec.Raw = msgspec.field(default=EMPTY, name="roctracer_version")
+    rocprofiler: msgspec.Raw = msgspec.field(default=EMPTY, name="rocprofiler-sdk_version")
+
+    @property
+    def of_rocm(self) -> bool:
+        """Whether the file names a ROCm library that recorded it; both are known to count some grids in work-items."""
+        return self.roctracer != EMPTY or self.rocprofiler != EMPTY
 
 
 T = TypeVar("T")
@@ -93,6 +108,32 @@ def decoded(decoder: msgspec.json.Decoder[T], text: bytes | msgspec.Raw, where: 
         return decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise InputError(f"{where}: {what} ({problem}).") from None
+
+
+class Mending:
+    """Decodes what Kineto wrote; text that is no JSON is mended as far as it is known how, and that is counted."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self.counts: Counter[str] = Counter()
+        """How often each kind of fault was mended (`json_repair`)."""
+
+    def decoded(self, decoder: msgspec.json.Decoder[T], text: bytes, what: str) -> T:
+        """Decode; errors as of the function `decoded`."""
+        try:
+            return decoder.decode(text)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            mended, counts = repaired(text)
+        found = decoded(decoder, mended, self._where, what)
+        self.counts.update(counts)
+        return found
+
+
+def arguments(decoder: msgspec.json.Decoder[T], event: Event, where: str, place: str) -> T:
+    """Return the arguments of an event, those that the decoder reads."""
+    return decoded(
+        decoder, bytes(event.args) or b"{}", where, f"the arguments of {place} are not as Kineto writes them"
+    )
 
 
 def nanoseconds(microseconds: msgspec.Raw, where: str, what: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +12,9 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.structures import pickle_walk
 
+_PERHAPS_HALF = re.compile(rb"\xed[\xa0-\xbf]|\\u[dD][89a-fA-F]")
+"""How half a character is written in a pickle; numbers may hold the same bytes."""
+_HALF = re.compile("[\ud800-\udfff]")
 _WRONG = {
     pickle_walk.CUT_OFF: "it is cut off",
     pickle_walk.LARGE_MEMO: "it numbers values higher than it has any",
@@ -56,7 +60,7 @@ def plain_values(content: bytes, where: str) -> Any:
     if wrong != pickle_walk.SOUND:
         raise InputError(f"{where}: is no whole pickle (byte {at:,}: {_WRONG[wrong]}).")
     try:
-        return _PlainUnpickler(io.BytesIO(content)).load()
+        values = _PlainUnpickler(io.BytesIO(content)).load()
     except _Asks as asked:
         raise InputError(
             f"{where}: asks for {shown(str(asked))}, and a memory snapshot needs no class; it was refused and nothing "
@@ -66,3 +70,19 @@ def plain_values(content: bytes, where: str) -> Any:
         raise
     except Exception as problem:  # what the unpickler raises at damaged bytes is not documented
         raise InputError(f"{where}: is no whole pickle ({type(problem).__name__}).") from None
+    if _PERHAPS_HALF.search(content) and _holds_half_a_character(values):
+        raise InputError(f"{where}: holds a text with half a character (a lone surrogate); the file is damaged.")
+    return values
+
+
+def _holds_half_a_character(values: Any) -> bool:
+    """Return whether a text in plain values cannot be written in UTF-8."""
+    ahead, seen = [values], set[int]()
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, str) and not value.isascii() and _HALF.search(value):
+            return True
+        if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+            seen.add(id(value))
+            ahead.extend([*value, *value.values()] if isinstance(value, dict) else value)
+    return False

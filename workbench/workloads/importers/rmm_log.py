@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from workbench.errors import InputError, shown
+from workbench.units import is_count
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.memory_rows import MemoryRows, memory_trace
 from workbench.workloads.importers.source import Source
@@ -110,6 +111,6 @@ def _address(text: str, where: str) -> int:
 
 
 def _size(text: str, where: str) -> int:
-    if not text.isdigit() or not 0 <= int(text[:20]) <= _MOST_BYTES:
+    if not is_count(text) or int(text) > _MOST_BYTES:
         raise InputError(f"{where}: Size must be a whole number of bytes. Got {shown(text)}.")
     return int(text)

@@ -7,18 +7,31 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import IO
 
 from workbench.errors import InputError
+from workbench.text_encoding import as_utf8
 from workbench.units import bytes_said, parse_bytes
 
 HEAD_BYTES = 1 << 20
 PIECE_BYTES = 1 << 21
 MOST_BYTES = 16 << 30
+MOST_LINE = 1 << 26
+"""Bytes of one line of text: the longest known, of a pmc_perf.csv, have some ten thousand."""
+MOST_EXPANSION, FREE_BYTES = 250, 1 << 26
+"""How often its own size a file may unpack to, beyond the first 64 MiB: real traces reach fifty, bombs a thousand."""
 MOST_VARIABLE = "WORKBENCH_MOST_BYTES"
+_MOST_READ = (
+    "{where}: holds more than {most} once it is decompressed, the most that is read; "
+    "let {variable} say more, such as {variable}=64GiB."
+)
+_BOMB = (
+    "{where}: unpacks to more than {most}, which no trace of this size does; if it is no bomb, "
+    "let {variable} say how much it may be, such as {variable}=64GiB."
+)
 _OPENERS = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 
 
@@ -59,7 +72,7 @@ class Source:
     def head(self) -> bytes:
         """The first MiB of the contents, by which the format is recognised."""
         with self._refusing(), self._opened() as file:
-            head = file.read(HEAD_BYTES)
+            head = b"".join(as_utf8([file.read(HEAD_BYTES)]))
         if not head:
             raise InputError(f"{self.where}: is empty once it is decompressed.")
         return head
@@ -67,35 +80,53 @@ class Source:
     def pieces(self) -> Iterator[bytes]:
         """The contents in pieces of 2 MiB; memory does not grow with the file.
 
+        A byte order mark is left out, and UTF-16 becomes UTF-8.
+
         Raises
         ------
         InputError
-            The file is compressed and holds more than `most_bytes`: a few bytes can unpack to any number.
+            The file cannot be read, its compressed data are damaged, or they unpack to so much more than themselves
+            that it must be a bomb, or to more than WORKBENCH_MOST_BYTES where that is set.
         """
-        yield from self._pieces() if self._open is open else self._within(most_bytes())
+        return filter(None, as_utf8(self._unpacked()))
 
-    def _pieces(self) -> Iterator[bytes]:
+    def _unpacked(self) -> Iterator[bytes]:
+        """The contents as they stand in the file; a file that is not compressed may have any size."""
+        if self._open is open:
+            return self._read()
+        if os.environ.get(MOST_VARIABLE):
+            return self._within(self._read(), most_bytes(), _MOST_READ)
+        with self._refusing():
+            size = os.path.getsize(self.path)
+        return self._within(self._read(), FREE_BYTES + MOST_EXPANSION * size, _BOMB)
+
+    def _read(self) -> Iterator[bytes]:
         with self._refusing(), self._opened() as file:
             while piece := file.read(PIECE_BYTES):
                 yield piece
 
-    def _within(self, most: int) -> Iterator[bytes]:
-        """The pieces, as long as they are not larger together than may be unpacked."""
+    def _within(self, pieces: Iterable[bytes], most: int, sentence: str) -> Iterator[bytes]:
+        """The pieces, as long as they are not larger together than that."""
         total = 0
-        for piece in self._pieces():
+        for piece in pieces:
             total += len(piece)
             if total > most:
-                raise InputError(
-                    f"{self.where}: holds more than {bytes_said(most)} once it is decompressed, the most that is "
-                    f"read; let {MOST_VARIABLE} say more, such as {MOST_VARIABLE}=64GiB."
-                )
+                raise InputError(sentence.format(where=self.where, most=bytes_said(most), variable=MOST_VARIABLE))
             yield piece
 
     def lines(self) -> Iterator[str]:
-        """The contents as lines of text, ends kept; bytes that are not UTF-8 are replaced."""
+        """The contents as lines of text, ends kept; bytes that are not UTF-8 are replaced.
+
+        Raises
+        ------
+        InputError
+            A line is longer than 64 MiB; or as of `pieces`.
+        """
         rest = b""
         for piece in self.pieces():
             *whole, rest = (rest + piece).splitlines(keepends=True)
+            if len(rest) > MOST_LINE:
+                raise InputError(f"{self.where}: has a line of more than {bytes_said(MOST_LINE)}, so it is no trace.")
             yield from (line.decode(errors="replace") for line in whole)
         if rest:
             yield rest.decode(errors="replace")
@@ -108,7 +139,7 @@ class Source:
         InputError
             They are larger than `most_bytes` allows.
         """
-        return b"".join(self._within(most_bytes()))
+        return b"".join(self._within(self.pieces(), most_bytes(), _MOST_READ))
 
     def _opened(self) -> IO[bytes]:
         return self._open(self.path, "rb")  # type: ignore[operator]

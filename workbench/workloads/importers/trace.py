@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.allocator_log import AllocatorLog
-from workbench.workloads.kernels import KernelTable
+from workbench.workloads.kernels import MISSING, KernelTable
 
 
 class Card(NamedTuple):
@@ -82,10 +82,27 @@ class Trace(NamedTuple):
             what, cure = _CURES[field]
             lacking = self.kernels.lacking(field)
             if lacking:
-                said.append(f"{lacking} of {rows} {word} have no {what} ({cure})")
+                said.append(f"{lacking} of {rows} {word} have no {what} ({cure}{self._by_lever(field)})")
         if not self.kernels.duration_ns.any():
             said.append(f"all {word} last 0 ns (the time stamps were rounded; take a trace in nanoseconds)")
         return said
+
+    def _by_lever(self, field: str) -> str:
+        """Return which lever takes what stands elsewhere in the trace instead of a column; empty where nothing does."""
+        launched, either = self.kernels.launch_shared_bytes, self.kernels.either_workgroups
+        if field == "shared_bytes" and launched is not None:
+            there = int(np.count_nonzero(launched != MISSING))
+            return (
+                f"; the launches of {there} tell the dynamic part alone, without the static one, which "
+                "`shared_bytes: launch_argument` takes"
+            )
+        if field == "workgroups" and either is not None:
+            unsaid = int(np.count_nonzero(either[:, 0] != MISSING))
+            return (
+                f"; {unsaid} have one of which the file does not say whether it counts workgroups or work-items: say "
+                "`grids: workgroups` or `grids: work_items`"
+            )
+        return ""
 
 
 _CURES = {

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.errors import InputError, shown
+from workbench.units import is_count
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_header import NumberedLines, warp_header
 from workbench.workloads.importers.warp_line import Instruction, Layout, instruction
@@ -102,7 +103,7 @@ class WarpReader:
 
     def _owner(self, number: int, fields: list[str]) -> tuple[int, int]:
         """The block and the warp that a line of a raw file begins with."""
-        if not all(field.isdigit() for field in fields[:4]):
+        if not all(map(is_count, fields[:4])):
             raise self._wrong(number, "expected thread block x, y, z and warp", " ".join(fields[:4]))
         x, y, z, warp = (int(field) for field in fields[:4])
         return self._block(number, x, y, z), self._warp(number, warp)
@@ -161,7 +162,7 @@ class WarpReader:
 
     def _numbers(self, number: int, text: str, count: int) -> list[int]:
         parts = [part.strip() for part in text.split(",")]
-        if len(parts) != count or not all(part.isdigit() and len(part) < 12 for part in parts):
+        if len(parts) != count or not all(is_count(part, most_digits=11) for part in parts):
             raise self._wrong(number, f"expected {count} whole numbers", text.strip())
         return [int(part) for part in parts]
 
