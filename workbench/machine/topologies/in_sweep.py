@@ -22,7 +22,9 @@ class TopologyFile(Spec):
     field.md 2.4: the same links carry 25 GB/s on paper and 20 in NCCL's plans, which is what a file is read with.
     """
 
-    topology: str = lever(description="an NCCL or RCCL topology XML, an `nvidia-smi topo -m` table, or p2p matrices")
+    topology: str = lever(
+        description="an NCCL or RCCL XML, `nvidia-smi topo -m`, `rocm-smi --showtopo`, `amd-smi topology`, p2p matrices"
+    )
     card_bytes: int = lever(16 * GIB, least=1, most=1 << 50, unit="bytes", description="memory of every GPU")
     cpu_bytes: int = lever(64 * GIB, least=0, most=1 << 50, unit="bytes", description="memory that every CPU lends")
     link_gbps: float = lever(

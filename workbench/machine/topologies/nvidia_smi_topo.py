@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from workbench.errors import InputError, shown
+from workbench.machine.topologies import amd_smi_topo, rocm_smi_topo
 from workbench.machine.topologies.pci_tree import WayUp, pci_wires
 from workbench.machine.topologies.speeds import NVLINK_GBPS, PCIE3_X16_GBPS, QPI_GBPS
 from workbench.machine.topologies.topology import MOST_LINKS_A_GPU, Node, Topology, Wire, groups, switched
@@ -49,7 +50,8 @@ class _Table(NamedTuple):
 
 def recognises(text: bytes) -> bool:
     """Whether a text is one of these."""
-    return any(_HEADER.match(line) for line in _lines(text))
+    of_amd = any(it.recognises(text) for it in (rocm_smi_topo, amd_smi_topo))
+    return not of_amd and any(_HEADER.match(line) for line in _lines(text))
 
 
 def read(text: bytes, where: str) -> Topology:
