@@ -22,6 +22,7 @@ from workbench.errors import InputError
 from workbench.units import workgroups_for
 from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.jax_trace import is_xla_trace
 from workbench.workloads.importers.json_array import JsonArray
 from workbench.workloads.importers.kineto_events import (
     EMPTY,
@@ -65,6 +66,8 @@ class Kineto(Importer):
 
     def recognises(self, head: bytes) -> bool:
         start = head.lstrip()[:1]
+        if is_xla_trace(head):
+            return False
         return (start == b"{" and b'"traceEvents"' in head) or (start == b"[" and b'"ph"' in head)
 
     def read(self, source: Source) -> Trace:
