@@ -4,6 +4,7 @@ import pytest
 
 from tests.workloads.importers import profiles
 from tests.workloads.importers.refusing import refusal
+from workbench.workloads.catalogue import available, locate
 from workbench.workloads.importers import read_trace
 
 
@@ -107,6 +108,14 @@ def test_csv_of_rocm_6(tmp_path):
     assert (table.shared_bytes.tolist(), table.vgprs, table.stream) == ([16896], None, None)
     assert trace.facts()["agents"] == ["1"]
     assert "shared_bytes_rounded_to" not in trace.facts()
+
+
+def test_public_csv():
+    if not available("rocprofv3_kernel_trace_of_the_manual"):
+        pytest.skip("needs public traces")
+    facts = read_trace(locate("rocprofv3_kernel_trace_of_the_manual")).facts()
+    told = ("dispatches", "unique_names", "total_duration_ns", "workgroups", "max_threads", "missing")
+    assert [facts[name] for name in told] == [7, 3, 795_453, 7 * 16 * 1024, 64, []]
 
 
 @pytest.mark.parametrize("text", [profiles.ROCM7_CSV, profiles.ROCPD_CSV])

@@ -10,6 +10,7 @@ from tests.depth import long
 from tests.workloads.importers import profiles
 from tests.workloads.importers.profiles import field, message
 from tests.workloads.importers.refusing import damaged, read_or_refused, refusal
+from workbench.workloads.catalogue import available, locate
 from workbench.workloads.importers import read_trace
 
 
@@ -29,6 +30,24 @@ def test_xplane_kernel_by_kernel(tmp_path):
     assert (facts["planes"], facts["memcpys"], facts["memsets"]) == (2, 1, 0)
     assert facts["kernels_with_implausible_registers"] == 1
     assert facts["missing"][0].startswith("1 of 3 kernels have no shared memory (")
+
+
+PUBLIC = {
+    "tracelens_mi300x_jax_conv": (235, 8, 3486320, 49280, 0),
+    "tracelens_mi300x_jax_conv_legacy": (25, 1, 435720, None, 25),
+    "tracelens_mi355x_jax_te_attention": (150, 1, 516510, 135168, 0),
+}
+"""Of public files: kernels, cards with kernels, workgroups, most shared memory, kernels with implausible registers."""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_profiles(name):
+    if not available(name):
+        pytest.skip("needs public traces")
+    facts = read_trace(locate(name)).facts()
+    told = ("kernels", "devices", "workgroups", "max_shared_bytes", "kernels_with_implausible_registers")
+    assert tuple(facts.get(key) for key in told[:-1]) == PUBLIC[name][:-1]
+    assert facts.get(told[-1], 0) == PUBLIC[name][-1]
 
 
 def jax(**changes):
