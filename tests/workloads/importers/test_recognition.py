@@ -51,6 +51,11 @@ def test_a_profile_is_recognised_by_its_reader_alone(tmp_path, sample):
     assert not is_topology(path)
 
 
+def test_a_compressed_trace_of_accel_sim_is_recognised_by_none(tmp_path):
+    (tmp_path / "t").write_bytes(profiles.TRACEZ)
+    assert recognised(tmp_path / "t") == []
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_so_are_the_small_traces(name):
     assert recognised(DATA / name) == [SMALL[name]]
