@@ -90,6 +90,11 @@ def test_a_table_of_too_many_rows_is_refused_where_few_are_expected(tmp_path, mo
         found.rows("StringIds", ("id",))
 
 
+def test_a_file_of_too_many_tables_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MOST_TABLES", 5)
+    assert refusal(profiles.nsys(tmp_path / "t")) == "has more than 5 tables, which no profile has."
+
+
 def test_changes_that_are_not_in_the_file_are_not_left_out_silently(tmp_path):
     path = profiles.rocpd(tmp_path / "t.db")
     (tmp_path / "t.db-wal").write_bytes(b"")

@@ -63,6 +63,23 @@ def test_a_raw_page_without_shared_memory_lacks_it(tmp_path):
     assert written(tmp_path, text).missing()[0].startswith("2 of 2 kernels have no shared memory (")
 
 
+def test_starts_follow_one_another_in_launches(tmp_path):
+    launches, left_out = launches_of(written(tmp_path, profiles.NCU_RAW))
+    assert (launches.start_ns.tolist(), launches.duration_ns.tolist(), left_out) == ([0, 5000], [5000, 500], 0)
+
+
+def test_details_of_2020_have_grids_as_metrics(tmp_path):
+    header = '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream"'
+    kernel = '"0","42","app","127.0.0.1","gemm","2020-May-01 10:00:00","1","7","Launch Statistics"'
+    metrics = [("Grid Size", "", "8"), ("Block Size", "", "128"), ("Registers Per Thread", "register/thread", "64")]
+    rows = [f'{kernel},"{name}","{unit}","{value}"' for name, unit, value in metrics]
+    trace = written(
+        tmp_path, "\n".join([f'{header},"Section Name","Metric Name","Metric Unit","Metric Value"', *rows, ""])
+    )
+    assert (trace.kernels.workgroups.tolist(), trace.kernels.threads.tolist()) == ([8], [128])
+    assert (trace.kernels.block, trace.kernels.vgprs.tolist()) == (None, [64])
+
+
 BAD = [
     (("(128, 1, 1)", "(128, 1)"), "line 5: block size must be like (256, 1, 1). Got '(128, 1)'."),
     (("(128, 1, 1)", "(1²8, 1, 1)"), "line 5: block size must be like (256, 1, 1). Got '(1²8, 1, 1)'."),

@@ -1,10 +1,12 @@
 """Nsight Systems: the SQLite export and the CSV of cuda_gpu_trace, kernel by kernel; what damaged ones say."""
 
+import numpy as np
 import pytest
 
 from tests.workloads.importers import profiles
 from tests.workloads.importers.refusing import refusal
 from workbench.workloads.importers import read_trace
+from workbench.workloads.launches import launches_of
 
 
 def test_an_export_kernel_by_kernel(tmp_path):
@@ -71,6 +73,15 @@ def test_a_null_is_missing_in_its_row(tmp_path):
     columns = profiles.KERNEL_COLUMNS.replace("dynamicSharedMemory INTEGER NOT NULL", "dynamicSharedMemory INTEGER")
     rows = [(*row[:17], None, None) if k else row for k, row in enumerate(profiles.NSYS_KERNELS)]
     assert read_trace(profiles.nsys(tmp_path / "t", rows, columns)).kernels.shared_bytes.tolist() == [1536, -1, -1]
+
+
+def test_narrow_columns_are_wide_once_they_are_launches(tmp_path):
+    trace = read_trace(profiles.nsys(tmp_path / "t"))
+    assert trace.kernels.workgroups.dtype == np.int8
+    launches, _ = launches_of(trace)
+    for column in (launches.workgroups, launches.shared_bytes, launches.duration_ns, launches.threads, launches.stream):
+        assert column.dtype == np.int64
+    assert launches.shared_bytes.tolist() == [1536, 0]
 
 
 BAD = [

@@ -30,6 +30,8 @@ BATCH_ROWS = 1 << 12
 MOST_VALUE_BYTES = 1 << 24
 MOST_SMALL_ROWS = 1 << 22
 """Rows of a table that is held whole (names, cards): four million."""
+MOST_TABLES = 10_000
+"""Tables of a file: an export has a hundred, a database of many recordings a few thousand."""
 _STEPS_A_BYTE = 16
 _STEPS_AT_LEAST = 10_000_000
 _STEPS_BETWEEN = 1_000_000
@@ -166,7 +168,9 @@ class Database:
     def _plain_tables(self) -> dict[str, list[str]]:
         self._steps_left = self._budget
         listed = self._connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
-        names = [str(name) for name, sql in listed.fetchall() if not _VIRTUAL.match(str(sql))]
+        names = [str(name) for name, sql in listed.fetchmany(MOST_TABLES + 1) if not _VIRTUAL.match(str(sql))]
+        if len(names) > MOST_TABLES:
+            raise InputError(f"{self.where}: has more than {MOST_TABLES} tables, which no profile has.")
         return {name: self._stored(name) for name in names}
 
     def _stored(self, table: str) -> list[str]:
