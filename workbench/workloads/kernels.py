@@ -12,7 +12,10 @@ MISSING = -1
 
 
 class KernelTable(NamedTuple):
-    """One row a kernel launch, in the order of the file; a column that the trace does not hold at all is None."""
+    """One row a kernel launch, in the order of the file; a column that the trace does not hold at all is None.
+
+    A column that says int64 may be narrower where all its values fit, as `KernelColumns` makes them; `take` widens.
+    """
 
     unique_names: tuple[str, ...]
     """Every name once, in the order of first appearance."""
@@ -68,11 +71,12 @@ class KernelTable(NamedTuple):
         if self.vgprs is None or self.accum_vgprs is None:
             return self.vgprs
         known = (self.vgprs != MISSING) & (self.accum_vgprs != MISSING)
-        return np.where(known, self.vgprs + self.accum_vgprs, MISSING)
+        return np.where(known, self.vgprs.astype(np.int64) + self.accum_vgprs, MISSING)
 
     def take(self, rows: np.ndarray) -> KernelTable:
-        """The same table with these rows only, in this order."""
-        return KernelTable(self.unique_names, *(c if c is None else c[rows] for c in self[1:]))  # type: ignore[arg-type]
+        """Return the same table with these rows only, in this order, every column int64."""
+        taken = (c if c is None else c[rows].astype(np.int64, copy=False) for c in self[1:])
+        return KernelTable(self.unique_names, *taken)  # type: ignore[arg-type]
 
 
 _NOT_BY_ROW = ("block", "launch_shared_bytes", "either_workgroups")

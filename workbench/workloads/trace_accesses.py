@@ -36,11 +36,12 @@ from workbench.workloads.recorded import OfTrace, TraceFile, check_unchanged
 from workbench.workloads.warp_pages import cut, merged
 from workbench.workloads.warp_trace_pages import Placing, kernel_accesses
 
-_FORMATS = ("accelsim_trace_raw", "accelsim_trace_grouped", KernelsList.format)
+_FORMATS = ("accelsim_trace_raw", "accelsim_trace_grouped", "nvbit_mem_trace", KernelsList.format)
 
 
 class TraceAccesses(OfTrace):
-    """The global accesses of an Accel-Sim / NVBit trace, or of the kernels that a kernelslist names.
+    """The global accesses of an Accel-Sim / NVBit trace, of the output of NVBit's mem_trace, or of the kernels that a
+    kernelslist names.
 
     References
     ----------

@@ -10,6 +10,8 @@ import numpy as np
 
 from workbench.workloads.accesses import Accesses
 from workbench.workloads.dispatch_order import DispatchOrder
+from workbench.workloads.importers.nvbit_mem_trace import NvbitMemTrace
+from workbench.workloads.importers.nvbit_reader import MemTraceReader, Part
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.warp_reader import Touches, WarpReader
 from workbench.workloads.ordinals import Ordinals
@@ -50,12 +52,21 @@ def kernel_accesses(files: list[Path], placing: Placing) -> Iterator[Accesses]:
     """The accesses of some kernels, one after the other."""
     clock = CoreClock(placing.cores, placing.gap)
     for file in files:
-        for rows in _rows(WarpReader(Source(file)), placing):
-            once = rows.coalesced()
-            yield clock.accesses(once.core, once.page)
+        for kernel in _kernels(Source(file)):
+            for rows in _rows(kernel, placing):
+                once = rows.coalesced()
+                yield clock.accesses(once.core, once.page)
 
 
-def _rows(reader: WarpReader, placing: Placing) -> Iterator[WarpPages]:
+def _kernels(source: Source) -> Iterator[WarpReader | Part]:
+    """Yield the kernels of a file: one of Accel-Sim's, as many as there are of NVBit's mem_trace."""
+    if NvbitMemTrace().recognises(source.head):
+        yield from MemTraceReader(source).parts()
+    else:
+        yield WarpReader(source)
+
+
+def _rows(reader: WarpReader | Part, placing: Placing) -> Iterator[WarpPages]:
     batches, blocks = reader.batches(), reader.header.thread_blocks * placing.copies
     if not reader.grouped:
         return (_drained(touches, blocks, placing) for touches in batches)

@@ -24,7 +24,9 @@ class TopologyFile(Spec):
     newer generations 20.6 (H100) and 40.1 (B200, GB200).
     """
 
-    topology: str = lever(description="an NCCL or RCCL topology XML, an `nvidia-smi topo -m` table, or p2p matrices")
+    topology: str = lever(
+        description="an NCCL or RCCL XML, `nvidia-smi topo -m`, `rocm-smi --showtopo`, `amd-smi topology`, p2p matrices"
+    )
     card_bytes: int = lever(16 * GIB, least=1, most=1 << 50, unit="bytes", description="memory of every GPU")
     cpu_bytes: int = lever(64 * GIB, least=0, most=1 << 50, unit="bytes", description="memory that every CPU lends")
     link_gbps: float = lever(

@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from workbench.errors import InputError, shown
+from workbench.machine.topologies import amd_smi_topo, rocm_smi_topo
 from workbench.machine.topologies.pci_tree import WayUp, pci_wires
 from workbench.machine.topologies.speeds import (
     C2C_GBPS,
@@ -57,7 +58,8 @@ class _Table(NamedTuple):
 
 def recognises(text: bytes) -> bool:
     """Whether a text is one of these."""
-    return any(map(_is_header, _lines(text)))
+    of_amd = any(it.recognises(text) for it in (rocm_smi_topo, amd_smi_topo))
+    return not of_amd and any(map(_is_header, _lines(text)))
 
 
 def _is_header(line: str) -> bool:

@@ -6,13 +6,13 @@ import os
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.machine.topologies import nccl_xml, nvidia_smi_topo, p2p_matrices
+from workbench.machine.topologies import amd_smi_topo, nccl_xml, nvidia_smi_topo, p2p_matrices, rocm_smi_topo
 from workbench.machine.topologies.topology import Topology, check_connected
 from workbench.text_encoding import as_utf8
 
 MOST_BYTES = 1 << 22
 """The largest files of the formats, of machines with 72 cards, have a few hundred kilobytes."""
-_FORMATS = (nccl_xml, p2p_matrices, nvidia_smi_topo)
+_FORMATS = (nccl_xml, p2p_matrices, rocm_smi_topo, amd_smi_topo, nvidia_smi_topo)
 
 
 def is_topology(path: Path | str) -> bool:
@@ -25,7 +25,8 @@ def is_topology(path: Path | str) -> bool:
 
 
 def read_topology(path: Path | str) -> Topology:
-    """The topology in a file: NCCL's or RCCL's XML, `nvidia-smi topo -m`, or p2pBandwidthLatencyTest's matrices.
+    """The topology in a file: NCCL's or RCCL's XML, `nvidia-smi topo -m`, `rocm-smi --showtopo`, `amd-smi topology`, or
+    p2pBandwidthLatencyTest's matrices.
 
     Raises
     ------

@@ -24,6 +24,7 @@ from workbench.parts.registry import Registry
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
+from workbench.workloads.importers.unreadable import refuse_unreadable
 from workbench.workloads.kernels import MISSING
 
 _KNOWN: Registry[Importer] = Registry("importer", named_by="format")
@@ -50,6 +51,10 @@ class Importer:
     def recognises(self, head: bytes) -> bool:
         """Whether contents that begin so (up to 1 MiB) are of this format."""
         raise NotImplementedError
+
+    def recognises_source(self, source: Source) -> bool:
+        """Return whether a file is of this format, where its first MiB does not tell, such as a database's."""
+        return self.recognises(source.head)
 
     def read(self, source: Source) -> Trace:
         """The trace.
@@ -110,14 +115,15 @@ def _importer_of(source: Source) -> Importer:
     for importer in importers().values():
         if _recognises(importer, source):
             return importer
+    refuse_unreadable(source)
     known = "; ".join(f"{name} ({importer.says})" for name, importer in importers().items())
     raise InputError(f"{source.where}: is no trace that is read here; there are {known}.")
 
 
 def _recognises(importer: Importer, source: Source) -> bool:
-    head = source.head
+    _ = source.head
     with as_one_sentence(source, importer.format):
-        return importer.recognises(head)
+        return importer.recognises_source(source)
 
 
 def _sound(importer: Importer, source: Source) -> Trace:

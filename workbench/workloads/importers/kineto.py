@@ -23,6 +23,7 @@ import numpy as np
 from workbench.errors import InputError
 from workbench.workloads.allocations import AllocationTable
 from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.jax_trace import is_xla_trace
 from workbench.workloads.importers.json_array import JsonArray
 from workbench.workloads.importers.kineto_events import (
     Event,
@@ -69,6 +70,8 @@ class Kineto(Importer):
 
     def recognises(self, head: bytes) -> bool:
         start = head.lstrip()[:1]
+        if is_xla_trace(head):
+            return False
         if start == b"{":
             return b'"traceEvents"' in head or (len(head) > HEAD_BYTES // 4 and _KEYS.search(head) is not None)
         return start == b"[" and b'"ph"' in head

@@ -67,6 +67,8 @@ class Source:
         if not start:
             raise InputError(f"{self.where}: is empty.")
         self._open = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), open)
+        self.compressed = self._open is not open
+        """Whether the contents are compressed."""
 
     @cached_property
     def head(self) -> bytes:

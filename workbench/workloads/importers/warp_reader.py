@@ -16,6 +16,7 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.units import is_count
 from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.unreadable import refuse_unreadable
 from workbench.workloads.importers.warp_header import NumberedLines, warp_header
 from workbench.workloads.importers.warp_line import Instruction, Layout, instruction
 
@@ -55,6 +56,7 @@ class WarpReader:
 
     def __init__(self, source: Source) -> None:
         self.where = source.where
+        refuse_unreadable(source)
         self._lines: NumberedLines = _numbered(source)
         self.header = warp_header(self._lines, self.where)
         self.grouped = False
@@ -169,7 +171,7 @@ class WarpReader:
     def _take(self, number: int, fields: list[str], found: Instruction, block: int, warp: int) -> None:
         """Count an instruction, and keep what it touches of global memory."""
         opcode = found.opcode.partition(".")[0]
-        in_shared = found.mode >= 0 and self._is_shared(opcode, found.addresses)
+        in_shared = found.mode >= 0 and is_shared(opcode, found.addresses, self.header.shared_base)
         if opcode == "LDGSTS" and in_shared:
             return
         self.instructions += 1
@@ -187,14 +189,6 @@ class WarpReader:
             column.append(value)
         self._columns[-1].extend(found.addresses)
 
-    def _is_shared(self, opcode: str, addresses: list[int]) -> bool:
-        if opcode in _OF_SHARED:
-            return True
-        if not addresses or opcode in ("LDL", "STL"):
-            return False
-        base = self.header.shared_base
-        return addresses[0] < _SHARED_WINDOW or 0 <= base <= addresses[0] < base + _SHARED_WINDOW
-
     def _batch(self) -> Touches:
         batch = Touches(*(np.array(column, np.int64) for column in self._columns))
         self._columns = tuple(array("q") for _ in Touches._fields)
@@ -202,6 +196,19 @@ class WarpReader:
 
     def _wrong(self, number: int, expected: str, got: str) -> InputError:
         return InputError(f"{self.where}: line {number}: {expected}. Got {shown(got)}.")
+
+
+def is_shared(opcode: str, addresses: list[int], base: int = -1) -> bool:
+    """Return whether an instruction touches shared memory, whose window begins at `base` (-1 = it is not said).
+
+    >>> is_shared("LDS", []), is_shared("LD", [64]), is_shared("LD", [1 << 40])
+    (True, True, False)
+    """
+    if opcode in _OF_SHARED:
+        return True
+    if not addresses or opcode in ("LDL", "STL"):
+        return False
+    return addresses[0] < _SHARED_WINDOW or 0 <= base <= addresses[0] < base + _SHARED_WINDOW
 
 
 def instruction_of(fields: list[str], layout: Layout, where: str, number: int) -> Instruction:

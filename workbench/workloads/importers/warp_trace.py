@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
+from workbench.workloads.importers.unreadable import is_tracez
 from workbench.workloads.importers.warp_facts import AddressTrace, Footprint, warp_facts
 from workbench.workloads.importers.warp_reader import WarpReader
 from workbench.workloads.kernels import KernelRows
@@ -45,7 +46,7 @@ def _read(source: Source, of_format: str) -> AddressTrace:
 
 
 def _is_warp_trace(head: bytes) -> bool:
-    return head.lstrip().startswith((b"-kernel name", b"-kernel id", b"-grid dim"))
+    return head.lstrip().startswith((b"-kernel name", b"-kernel id", b"-grid dim")) and not is_tracez(head)
 
 
 def _is_grouped(head: bytes) -> bool:

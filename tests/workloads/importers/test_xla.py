@@ -1,0 +1,150 @@
+"""XLA's profiles: xplane.pb and trace.json, kernel by kernel; what cannot be true is left out."""
+
+import copy
+import gzip
+import json
+
+import pytest
+
+from tests.depth import long
+from tests.workloads.importers import profiles
+from tests.workloads.importers.profiles import field, message
+from tests.workloads.importers.refusing import damaged, read_or_refused, refusal
+from workbench.workloads.catalogue import available, locate
+from workbench.workloads.importers import read_trace
+
+
+def test_xplane_kernel_by_kernel(tmp_path):
+    (tmp_path / "host.xplane.pb").write_bytes(profiles.xplane())
+    trace = read_trace(tmp_path / "host.xplane.pb")
+    table = trace.kernels
+    assert table.unique_names == ("loop_fusion",)
+    assert table.start_ns.tolist() == [701_301, 721_301, 741_301]
+    assert table.duration_ns.tolist() == [18_241] * 3
+    assert (table.device.tolist(), table.stream.tolist()) == ([1] * 3, [21] * 3)
+    assert (table.workgroups.tolist(), table.threads.tolist()) == ([8, 6240, 1280], [128, 256, 256])
+    assert (table.shared_bytes.tolist(), table.vgprs.tolist()) == ([1536, 2112, -1], [64, -1, -1])
+    assert table.correlation.tolist() == [18, 19, 20]
+    assert [(card.number, card.name, card.compute_units) for card in trace.cards] == [(1, "AMD", 304)]
+    facts = trace.facts()
+    assert (facts["planes"], facts["memcpys"], facts["memsets"]) == (2, 1, 0)
+    assert facts["kernels_with_implausible_registers"] == 1
+    assert facts["missing"][0].startswith("1 of 3 kernels have no shared memory (")
+
+
+PUBLIC = {
+    "tracelens_mi300x_jax_conv": (235, 8, 3486320, 49280, 0),
+    "tracelens_mi300x_jax_conv_legacy": (25, 1, 435720, None, 25),
+    "tracelens_mi355x_jax_te_attention": (150, 1, 516510, 135168, 0),
+}
+"""Of public files: kernels, cards with kernels, workgroups, most shared memory, kernels with implausible registers."""
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_profiles(name):
+    if not available(name):
+        pytest.skip("needs public traces")
+    facts = read_trace(locate(name)).facts()
+    told = ("kernels", "devices", "workgroups", "max_shared_bytes", "kernels_with_implausible_registers")
+    assert tuple(facts.get(key) for key in told[:-1]) == PUBLIC[name][:-1]
+    assert facts.get(told[-1], 0) == PUBLIC[name][-1]
+
+
+def jax(**changes):
+    """A trace.json with its kernel changed."""
+    document = copy.deepcopy(profiles.JAX)
+    kernel = document["traceEvents"][3]
+    kernel["args"] |= changes.pop("args", {})
+    kernel |= changes
+    return json.dumps(document).encode()
+
+
+def test_trace_json_kernel_by_kernel(tmp_path):
+    (tmp_path / "t.trace.json.gz").write_bytes(gzip.compress(jax()))
+    trace = read_trace(tmp_path / "t.trace.json.gz")
+    table = trace.kernels
+    assert table.unique_names == ("loop_fusion",)
+    assert (table.start_ns.tolist(), table.duration_ns.tolist()) == ([700_301], [18_240])
+    assert (table.device.tolist(), table.stream.tolist(), table.correlation.tolist()) == ([1], [21], [18])
+    assert (table.workgroups.tolist(), table.threads.tolist()) == ([8], [128])
+    assert (table.shared_bytes.tolist(), table.vgprs.tolist()) == ([1536], [64])
+    facts = trace.facts()
+    assert (facts["events"], facts["memcpys"], facts["memsets"], facts["missing"]) == (7, 1, 0, [])
+
+
+def test_names_of_cards_and_streams_may_come_behind_the_kernels(tmp_path):
+    document = copy.deepcopy(profiles.JAX)
+    document["traceEvents"].reverse()
+    (tmp_path / "t").write_text(json.dumps(document))
+    table = read_trace(tmp_path / "t").kernels
+    assert (table.device.tolist(), table.stream.tolist()) == ([1], [21])
+
+
+def test_a_trace_without_kernels_says_so(tmp_path):
+    document = {**profiles.JAX, "traceEvents": profiles.JAX["traceEvents"][:3]}
+    (tmp_path / "t").write_text(json.dumps(document))
+    assert read_trace(tmp_path / "t").missing() == ["it holds no kernels (record the GPU's activity as well)"]
+
+
+BAD_DETAILS = [
+    ("regs:many grid:1,1,1 block:1,1,1", "regs of kernel_details must be a whole number. Got 'many'."),
+    ("grid:1,1 block:1,1,1", "grid of kernel_details must be three whole numbers. Got '1,1'."),
+    ("grid:1,²,1 block:1,1,1", "grid of kernel_details must be a whole number. Got '²'."),
+    ("grid:1,1,1 block:1,1,-1", "block of kernel_details must be a whole number. Got '-1'."),
+    ("regs:" + "9" * 5000, "regs of kernel_details must be a whole number. Got '999"),
+]
+
+
+@pytest.mark.parametrize(("details", "says"), BAD_DETAILS)
+def test_bad_details_are_refused_in_one_sentence(tmp_path, details, says):
+    assert refusal(tmp_path / "t", jax(args={"kernel_details": details})).startswith(f"event 4: {says}")
+    assert refusal(tmp_path / "t", profiles.xplane([details])).startswith(f"kernel 0: {says}")
+
+
+def test_a_grid_of_too_many_blocks_is_refused(tmp_path):
+    details = "grid:999999999999,999999999999,9 block:1,1,1"
+    assert refusal(tmp_path / "t", profiles.xplane([details])).startswith("holds a number that does not fit in 64 bits")
+
+
+BAD_JSON = [
+    (jax(ts="soon"), "ts of event 4 must be a number of microseconds. Got"),
+    (jax(dur=-1), "duration_ns of kernels 0 is below zero. Got -1000."),
+    (jax(args={"correlation_id": "first"}), "correlation_id of event 4 must be a whole number. Got 'first'."),
+    (jax(args={"kernel_details": 3}), "its traceEvents are not as XLA writes them ("),
+    (jax(pid="gpu"), "its traceEvents are not as XLA writes them ("),
+    (jax()[:-40], "is cut off; it ends within its traceEvents."),
+]
+
+
+@pytest.mark.parametrize(("contents", "says"), BAD_JSON)
+def test_a_bad_trace_json_is_refused_in_one_sentence(tmp_path, contents, says):
+    assert refusal(tmp_path / "t", contents).startswith(says)
+
+
+PLANE = profiles.xplane()
+BAD_XPLANE = [
+    (PLANE[:-6], "is cut off; it ends within field 4."),
+    (PLANE[:200], "is cut off; it ends within field 1."),
+    (
+        PLANE + field(1, message((2, "/device:GPU:0"), (3, message((4, b"\x0f")))))[:-1] + b"\x0f",
+        "is no sound protobuf file;",
+    ),
+    (PLANE + b"\x08\x01" + b"\x00" * 40, "is no sound protobuf file; it is damaged, get it again."),
+    (PLANE + b"\xff" * 40, "is no sound protobuf file; it is damaged, get it again."),
+    (
+        PLANE + b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f" + b"x" * 40,
+        "is no sound protobuf file; it is damaged, get it",
+    ),
+]
+
+
+@pytest.mark.parametrize(("contents", "says"), BAD_XPLANE)
+def test_a_bad_xplane_is_refused_in_one_sentence(tmp_path, contents, says):
+    assert refusal(tmp_path / "t", contents).startswith(says)
+
+
+@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(seed, marks=long) for seed in range(40, 400))])
+def test_a_damaged_profile_is_read_or_refused_in_one_sentence(tmp_path, seed):
+    contents = (profiles.xplane(), profiles.perfetto(), jax())[seed % 3]
+    (tmp_path / "t").write_bytes(damaged(contents, seed, most=6))
+    assert "\n" not in read_or_refused(tmp_path / "t")

@@ -1,0 +1,187 @@
+"""Nsight Compute: the CSV of `ncu --csv`, its raw page (a row a kernel) or its details (a row a metric of a kernel).
+
+A report is a list of kernels, each measured alone and several times over: grid, block, registers and shared memory are
+those of the program, but there are no starts. Durations are those of the measurement (`gpu__time_duration.sum`,
+`Duration`), at locked clocks unless `--clock-control none` was given; without that metric there are no times at all.
+ncu's units count in thousands (`Kbyte/block`), so a size that was not written in bytes is rounded; `--print-units base`
+has it to the byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import chain
+
+from workbench.errors import InputError, shown
+from workbench.workloads.importers.csv_table import Header, Row, decimal_of, has_header, rows
+from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.kernel_list import KernelList
+from workbench.workloads.importers.source import Source
+from workbench.workloads.kernels import KernelRows
+
+_NEEDED = ("id", "kernel name", "context", "stream")
+_OF_METRIC = ("metric name", "metric unit", "metric value")
+_METRICS = {
+    "registers": ("launch__registers_per_thread", "registers per thread"),
+    "static": ("launch__shared_mem_per_block_static", "static shared memory per block"),
+    "dynamic": ("launch__shared_mem_per_block_dynamic", "dynamic shared memory per block"),
+    "duration": ("gpu__time_duration.sum", "duration"),
+    "grid": ("launch__grid_size", "grid size"),
+    "block": ("launch__block_size", "block size"),
+}
+_PREFIXES = ("launch__", "gpu__")
+_OF_NAME = {name: what for what, names in _METRICS.items() for name in names}
+_TRIPLE = re.compile(r"\(?\s*(\d{1,10})\s*,\s*(\d{1,10})\s*,\s*(\d{1,10})\s*\)?", re.ASCII)
+_NS = {
+    "": 1,
+    "ns": 1,
+    "nsecond": 1,
+    "us": 10**3,
+    "usecond": 10**3,
+    "ms": 10**6,
+    "msecond": 10**6,
+    "s": 10**9,
+    "second": 10**9,
+}
+_BYTES = {"": 1, "byte": 1, "kbyte": 10**3, "mbyte": 10**6, "kibyte": 1 << 10, "b": 1, "kb": 10**3, "mb": 10**6}
+_COUNTS = {"": 1, "register": 1, "register/thread": 1, "block": 1, "thread": 1}
+_TIMES_FROM = "collect the metric gpu__time_duration.sum, or record the program with nsys"
+
+
+class NcuCsv(Importer):
+    """Read line by line."""
+
+    format = "ncu_csv"
+    says = "ncu --csv (raw or details page) of NVIDIA Nsight Compute"
+
+    def recognises(self, head: bytes) -> bool:
+        return has_header(head, _is_header)
+
+    def read(self, source: Source) -> KernelList:
+        kernels, clock, known_to, count, timed = KernelRows(), 0, 1, 0, 0
+        for kernel in _kernels(source):
+            duration = kernel.amount("duration", _NS)
+            kernel.add_to(kernels, clock, duration or 0)
+            clock += duration or 0
+            count, timed = count + 1, timed + (duration is not None)
+            known_to = max(known_to, kernel.known_to())
+        rounded = {"shared_bytes_rounded_to": known_to} if known_to > 1 else {}
+        return KernelList(
+            path=source.path,
+            format=self.format,
+            counted="kernels",
+            kernels=kernels.table(),
+            noted={"kernels_with_duration": timed, "starts": "none; kernels follow one another", **rounded}
+            | ({} if timed else {"times_from": _TIMES_FROM}),
+        )
+
+
+def _is_header(header: Header) -> bool:
+    of_raw = any(metric in header.places for metric in _OF_NAME if metric.startswith(_PREFIXES))
+    return header.has(*_NEEDED) and (header.has(*_OF_METRIC) or of_raw or header.has("block size", "grid size"))
+
+
+class _Kernel:
+    """One kernel of a report: the row that names it, and its metrics with their units."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self._metrics: dict[str, tuple[str, str]] = {}
+
+    def take(self, metric: str, unit: str, value: str) -> None:
+        """Keep a metric if it is one that is used."""
+        what = _OF_NAME.get(metric.strip().lower())
+        if what is not None and value.strip():
+            self._metrics.setdefault(what, (unit.strip(), value.strip()))
+
+    def amount(self, what: str, factors: Mapping[str, int]) -> int | None:
+        """Return a metric in the smallest unit of some, None where the report lacks it."""
+        unit, value = self._metrics.get(what, ("", ""))
+        if not value or value.lower() in ("n/a", "nan"):
+            return None
+        plain = unit.lower().removesuffix("/block")
+        if plain not in factors:
+            raise InputError(f"{self.row.where}: {_METRICS[what][0]} must be in {_known(factors)}. Got {shown(unit)}.")
+        return round(decimal_of(value, self.row.where, _METRICS[what][0]) * factors[plain])
+
+    def known_to(self) -> int:
+        """Return to how many bytes the shared memory is known: ten of `49.15 Kbyte`."""
+        steps = [1]
+        for what in ("static", "dynamic"):
+            unit, value = self._metrics.get(what, ("", ""))
+            factor = _BYTES.get(unit.lower().removesuffix("/block"), 1)
+            if value and factor > 1 and any(digit in "123456789" for digit in value):
+                steps.append(max(int(factor / Decimal(10) ** min(len(value.partition(".")[2]), 9)), 1))
+        return max(steps)
+
+    def add_to(self, kernels: KernelRows, start_ns: int, duration_ns: int) -> None:
+        """Add the kernel as a launch."""
+        grid, block = self._triple("grid size"), self._triple("block size")
+        static, dynamic = self.amount("static", _BYTES), self.amount("dynamic", _BYTES)
+        kernels.add(
+            self.row.text("kernel name"),
+            block=block,
+            start_ns=start_ns,
+            duration_ns=duration_ns,
+            device=self.row.whole("device") or 0,
+            stream=self.row.whole("stream"),
+            workgroups=grid[0] * grid[1] * grid[2] if grid else self.amount("grid", _COUNTS),
+            threads=block[0] * block[1] * block[2] if block else self.amount("block", _COUNTS),
+            shared_bytes=None if static is None or dynamic is None else static + dynamic,
+            vgprs=self.amount("registers", _COUNTS),
+        )
+
+    def _triple(self, name: str) -> tuple[int, int, int] | None:
+        """Return grid or block as the columns of the report have it: `(256, 1, 1)`."""
+        text = self.row.text(name)
+        if not text:
+            return None
+        found = _TRIPLE.fullmatch(text)
+        if found is None:
+            raise InputError(f"{self.row.where}: {name} must be like (256, 1, 1). Got {shown(text)}.")
+        x, y, z = map(int, found.groups())
+        return x, y, z
+
+
+def _known(factors: Mapping[str, int]) -> str:
+    return ", ".join(filter(None, factors))
+
+
+def _kernels(source: Source) -> Iterator[_Kernel]:
+    """Yield the kernels of a report of either page."""
+    table = rows(source, _is_header, "an ncu report")
+    first = next(table, None)
+    if first is None:
+        return
+    if first.header.has(*_OF_METRIC):
+        yield from _of_details(first, table)
+    else:
+        yield from _of_raw(first, table)
+
+
+def _of_details(first: Row, table: Iterator[Row]) -> Iterator[_Kernel]:
+    """Yield kernels of which every metric is a row; rows of one kernel stand together."""
+    kernel = _Kernel(first)
+    for row in chain([first], table):
+        if _identity(row) != _identity(kernel.row):
+            yield kernel
+            kernel = _Kernel(row)
+        kernel.take(*(row.text(name) for name in _OF_METRIC))
+    yield kernel
+
+
+def _identity(row: Row) -> tuple[str, ...]:
+    return tuple(row.text(name) for name in ("id", "process id", "kernel name"))
+
+
+def _of_raw(first: Row, table: Iterator[Row]) -> Iterator[_Kernel]:
+    """Yield kernels of a row each; the row above them, without an ID, has the units."""
+    names = [name for name in first.header.places if name in _OF_NAME and name.startswith(_PREFIXES)]
+    units = {name: first.text(name) for name in names} if not first.text("id") else {}
+    for row in table if units else chain([first], table):
+        kernel = _Kernel(row)
+        for name in names:
+            kernel.take(name, units.get(name, ""), row.text(name))
+        yield kernel

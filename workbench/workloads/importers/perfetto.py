@@ -1,0 +1,301 @@
+"""Perfetto traces (`*.pftrace`, `perfetto-trace-*.proto`) of rocprofv3 and rocprofiler-systems: the dispatches.
+
+A packet may begin a slice of the category `kernel_dispatch`, whose annotations are what rocprofiler-sdk knows of the
+dispatch: `begin_ns`, `end_ns`, `agent`, `queue`, `grid_size` and `workgroup_size` (products over the axes, in
+work-items; rocprofiler-systems writes the axes), `group_segment_size` or `LDS_Block_Size`, and registers. Names are
+numbers that each sequence of packets interns for itself. With products alone, workgroups are the grid over the
+workgroup, rounded up. Packets may be compressed (zlib); other packets, also those of other programs, are skipped.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from workbench.errors import InputError, shown
+from workbench.units import workgroups_for
+from workbench.workloads.importers.importer import Importer
+from workbench.workloads.importers.protobuf import (
+    WireError,
+    damaged,
+    fields,
+    raw,
+    signed,
+    text,
+    top_fields,
+    varint,
+    whole,
+)
+from workbench.workloads.importers.source import Source, most_bytes
+from workbench.workloads.importers.trace import Trace
+from workbench.workloads.kernels import KernelRows
+
+_DISPATCH = "kernel_dispatch"
+_BEGINS = 1
+_CLEARED = 1
+_AXES = re.compile(r"\(?\s*(\d{1,18})\s*,\s*(\d{1,18})\s*,\s*(\d{1,18})\s*\)?", re.ASCII)
+_NUMBER = re.compile(r"\D*(\d{1,18})\D*", re.ASCII)
+_IN_TRACK = re.compile(r"AGENT \[(\d{1,9})\]", re.IGNORECASE | re.ASCII)
+_LDS = ("LDS_Block_Size", "lds_block_size", "group_segment_size")
+
+
+class Perfetto(Importer):
+    """Read packet by packet; memory holds the interned names and the columns of the kernels."""
+
+    format = "perfetto_rocm"
+    says = "a Perfetto trace (.pftrace) of AMD's rocprofv3 or rocprofiler-systems"
+
+    def recognises(self, head: bytes) -> bool:
+        return _is_packet(head)
+
+    def read(self, source: Source) -> Trace:
+        reader = _Reader(source)
+        try:
+            for number, packet in top_fields(source):
+                if number == 1:
+                    reader.take(packet)
+        except WireError:
+            raise damaged(source) from None
+        return Trace(
+            path=source.path,
+            format=self.format,
+            counted="dispatches",
+            kernels=reader.rows.table(),
+            noted={
+                "packets": reader.counts["packets"],
+                "slices": reader.counts["slices"],
+                "agents": sorted(reader.agents),
+                **({"dispatches_without_times": lost} if (lost := reader.counts["without_times"]) else {}),
+            },
+        )
+
+
+def _is_packet(head: bytes) -> bool:
+    """Return whether contents begin with a packet of a trace: a field that only packets have, of the right type."""
+    try:
+        if not head.startswith(b"\x0a"):
+            return False
+        length, place = varint(head, 1)
+        first = head[place : place + length]
+        if length == 0 or len(first) < min(length, len(head) - place):
+            return False
+        found = dict(fields(first[:4096] if len(first) < length else first))
+    except WireError:
+        return False
+    return isinstance(found.get(10), int) or isinstance(found.get(3), int) or isinstance(found.get(8), int)
+
+
+class _Names:
+    """What a sequence of packets has interned so far: kinds of names, each by number."""
+
+    CATEGORIES, EVENTS, ANNOTATIONS, VALUES = 1, 2, 3, 29
+
+    def __init__(self) -> None:
+        self.of: dict[int, dict[int, str]] = {kind: {} for kind in (1, 2, 3, 29)}
+        self.default_track = 0
+
+    def take(self, interned: bytes) -> None:
+        """Take the names of a packet."""
+        for kind, entry in fields(interned):
+            if kind in self.of:
+                told = dict(fields(raw(entry)))
+                name = told.get(2, b"")
+                self.of[kind][whole(told.get(1, 0))] = text(name) if isinstance(name, bytes) else ""
+
+
+class _Slice(NamedTuple):
+    """The beginning of a slice."""
+
+    name: str
+    categories: list[str]
+    track: int
+    annotations: dict[str, Any]
+
+
+class _Reader:
+    """Gathers dispatches from packets."""
+
+    def __init__(self, source: Source) -> None:
+        self.rows = KernelRows()
+        self.counts = Counter[str]()
+        self.agents: set[str] = set()
+        self._where = source.where
+        self._sequences: dict[int, _Names] = {}
+        self._tracks: dict[int, str] = {}
+        self._unpacked_left = most_bytes()
+
+    def take(self, packet: bytes) -> None:
+        """Take a packet of any kind."""
+        self.counts["packets"] += 1
+        told = dict(fields(packet))
+        for compressed in (value for number, value in told.items() if number == 50):
+            for inner in self._unpacked(raw(compressed)):
+                self.take(inner)
+        sequence = whole(told.get(10, 0))
+        if whole(told.get(13, 0)) & _CLEARED or sequence not in self._sequences:
+            self._sequences[sequence] = _Names()
+        names = self._sequences[sequence]
+        if 12 in told:
+            names.take(raw(told[12]))
+        if 59 in told:
+            names.default_track = _default_track(raw(told[59]))
+        if 60 in told:
+            self._track(raw(told[60]))
+        if 11 in told:
+            self._event(raw(told[11]), names)
+
+    def _unpacked(self, compressed: bytes) -> Iterator[bytes]:
+        """Yield the packets of a compressed one."""
+        unpacker = zlib.decompressobj()
+        try:
+            contents = unpacker.decompress(compressed, min(self._unpacked_left, len(compressed) * 1100 + 64))
+        except zlib.error:
+            raise WireError from None
+        self._unpacked_left -= len(contents)
+        if unpacker.unconsumed_tail or self._unpacked_left <= 0:
+            raise InputError(f"{self._where}: its packets are larger once unpacked than is read into memory.")
+        yield from (raw(value) for number, value in fields(contents) if number == 1)
+
+    def _track(self, descriptor: bytes) -> None:
+        told = dict(fields(descriptor))
+        name = told.get(2, told.get(10, b""))
+        if 1 in told and isinstance(name, bytes):
+            self._tracks[whole(told[1])] = text(name)
+
+    def _event(self, event: bytes, names: _Names) -> None:
+        begun = _slice(event, names)
+        if begun is None:
+            return
+        self.counts["slices"] += 1
+        if any(category.endswith(_DISPATCH) for category in begun.categories):
+            self._dispatch(begun)
+
+    def _dispatch(self, begun: _Slice) -> None:
+        told, place = begun.annotations, f"{self._where}: dispatch {self.counts['dispatches']}"
+        self.counts["dispatches"] += 1
+        start, end = _whole(told, "begin_ns", place), _whole(told, "end_ns", place)
+        if start is None or end is None:
+            self.counts["without_times"] += 1
+            return
+        self.agents.update(f"{told[key]}" for key in ("agent",) if key in told)
+        workgroups, threads, block = _shape(told, place)
+        self.rows.add(
+            begun.name,
+            block=block,
+            start_ns=start,
+            duration_ns=end - start,
+            device=self._device(begun, place),
+            stream=_first(told, ("stream_ID", "stream_id", "stream"), place),
+            workgroups=workgroups,
+            threads=threads,
+            shared_bytes=_first(told, _LDS, place),
+            vgprs=_first(told, ("VGPR_Count", "arch_vgpr_count"), place),
+            accum_vgprs=_first(told, ("Accum_VGPR_Count", "accum_vgpr_count"), place),
+            sgprs=_first(told, ("SGPR_Count", "sgpr_count"), place),
+            correlation=_first(told, ("corr_id",), place),
+            queue=_first(told, ("queue", "queue_id"), place),
+        )
+
+    def _device(self, begun: _Slice, place: str) -> int:
+        """Return the number of the agent: `2`, `Agent 2`, `GPU 0`, else that of the track, else 0."""
+        agent = _first(begun.annotations, ("agent", "agent_id", "device"), place)
+        if agent is not None:
+            return agent
+        found = _IN_TRACK.search(self._tracks.get(begun.track, ""))
+        return int(found[1]) if found else 0
+
+
+def _slice(event: bytes, names: _Names) -> _Slice | None:
+    """Return the slice that an event begins, None for any other event."""
+    kind, track, name = 0, names.default_track, ""
+    categories, annotations = list[str](), dict[str, Any]()
+    for number, value in fields(event):
+        if number == 9:
+            kind = whole(value)
+        elif number == 11:
+            track = whole(value)
+        elif number == 10:
+            name = names.of[names.EVENTS].get(whole(value), "")
+        elif number == 23:
+            name = text(value)
+        elif number == 3:
+            categories += [names.of[names.CATEGORIES].get(iid, "") for iid in _numbers(value)]
+        elif number == 22:
+            categories.append(text(value))
+        elif number == 4:
+            key, found = _annotation(raw(value), names)
+            annotations[key] = found
+    return _Slice(name, categories, track, annotations) if kind == _BEGINS else None
+
+
+def _numbers(value: int | bytes) -> list[int]:
+    """Return the numbers of a repeated field, packed or not."""
+    if isinstance(value, int):
+        return [value]
+    found, place = [], 0
+    while place < len(value):
+        number, place = varint(value, place)
+        found.append(number)
+    return found
+
+
+def _annotation(message: bytes, names: _Names) -> tuple[str, Any]:
+    """Return name and value of an annotation: a number or a text; None for what is nested."""
+    name = ""
+    found: int | str | None = None
+    for number, value in fields(message):
+        if number == 1:
+            name = names.of[names.ANNOTATIONS].get(whole(value), "")
+        elif number == 10:
+            name = text(value)
+        elif number in (2, 3, 7):
+            found = whole(value)
+        elif number == 4:
+            found = signed(value)
+        elif number == 6:
+            found = text(value)
+        elif number == 17:
+            found = names.of[names.VALUES].get(whole(value), "")
+    return name, found
+
+
+def _default_track(defaults: bytes) -> int:
+    """Return the track of events that name none."""
+    of_events = dict(fields(defaults)).get(11, b"")
+    return whole(dict(fields(raw(of_events))).get(11, 0))
+
+
+def _shape(told: dict[str, Any], place: str) -> tuple[int | None, int | None, tuple[int, int, int] | None]:
+    """Return workgroups, threads of one, and its axes where they are told."""
+    grid, block = (_axes(told.get(key)) for key in ("grid_size", "workgroup_size"))
+    if grid and block and min(block) > 0:
+        along = [workgroups_for(items, size) for items, size in zip(grid, block, strict=True)]
+        return along[0] * along[1] * along[2], block[0] * block[1] * block[2], block
+    items, threads = _whole(told, "grid_size", place), _whole(told, "workgroup_size", place)
+    if items is None or not threads:
+        return None, threads or None, None
+    return workgroups_for(items, threads), threads, None
+
+
+def _axes(value: Any) -> tuple[int, int, int] | None:
+    found = _AXES.fullmatch(value) if isinstance(value, str) else None
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def _first(told: dict[str, Any], names: tuple[str, ...], place: str) -> int | None:
+    """Return the first of some annotations that is there, as a whole number."""
+    return next((found for name in names if (found := _whole(told, name, place)) is not None), None)
+
+
+def _whole(told: dict[str, Any], name: str, place: str) -> int | None:
+    """Return an annotation as a whole number: it may be a text such as `Agent 2`."""
+    value = told.get(name)
+    if value is None or isinstance(value, int):
+        return value
+    found = _NUMBER.fullmatch(value)
+    if found is None:
+        raise InputError(f"{place}: {name} must be a whole number. Got {shown(value)}.")
+    return int(found[1])
