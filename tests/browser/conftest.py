@@ -48,9 +48,9 @@ class Visit:
             self.outside.append(request.url)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One browser a file; while Playwright is open its event loop runs, which tests of other rooms must not meet."""
+    """One browser for this room; while Playwright is open its event loop runs, which tests of others must not meet."""
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         yield launched

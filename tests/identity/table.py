@@ -229,6 +229,11 @@ CASES = [
     Case("a cached special method", by_levers("len(AIM)", "class Aim:\n    §functools.lru_cache\n    def __len__(self):\n        return @\nAIM = Aim()")),
     Case("a partial special method", by_levers("AIM()", "class Aim:\n    def low(self, x):\n        return x\n    __call__ = functools.partialmethod(low, @)\nAIM = Aim()")),
     Case("a constant with a special name", by_levers("AIM.__aim__", "class Aim:\n    __aim__ = @\nAIM = Aim()")),
+    Case("a docstring that is read", by_levers("int(self.__doc__)", within='"""@"""')),
+    Case("a docstring that is replaced", by_levers("int(Mine.__doc__)", within='"""0"""'), "Mine.__doc__ = '40'"),
+    Case("a helper's docstring that is read", by_levers("int(aim.__doc__)", "def aim():\n    '@'")),
+    Case("a docstring that a helper reads", by_levers("read(Aim)", "def read(it):\n    return int(it.__doc__)\nclass Aim:\n    '@'")),
+    Case("a docstring read by its name", by_levers("int(getattr(Mine, '__doc__'))", within='"""@"""')),
     Case("a policy held as a constant", by_levers("int(INNER.aim)", "class Held(Placement):\n    aim: int = lever(0, least=0, most=64)\n    def answer(free, segments, length, params, memory):\n        return -1\nINNER = Held(aim=@)")),
 ]  # fmt: skip
 """Each differs in one thing that executes."""

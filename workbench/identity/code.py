@@ -35,7 +35,7 @@ class Parsed(NamedTuple):
     references: tuple[Reference, ...]
     """In the order of their first use, each once."""
     attributes: frozenset[str]
-    """The names of all attributes that are read, of whatever."""
+    """The names of all attributes that are read, of whatever; `__doc__` also where it is a text, as for `getattr`."""
     free: tuple[str, ...]
     """The names of the closure variables in the order of their first use, whatever they are called."""
 
@@ -56,7 +56,8 @@ _CONSTANTS = set(dis.hasconst)
 _IMPORT, _STORE = dis.opmap["IMPORT_NAME"], dis.opmap["STORE_NAME"]
 _SMALL = dis.opmap.get("LOAD_SMALL_INT", -1)
 _SKIPPED = {dis.opmap["CACHE"], dis.EXTENDED_ARG, dis.opmap["PUSH_NULL"]}
-_CLASS_NOTES = {"__doc__", "__firstlineno__", "__qualname__", "__static_attributes__"}
+DOC = "__doc__"
+_CLASS_NOTES = {DOC, "__firstlineno__", "__qualname__", "__static_attributes__"}
 """What the body of a class notes about its text."""
 _FLAGS = 0x4 | 0x8 | 0x20 | 0x80 | 0x100 | 0x200
 """Variable arguments, generators and coroutines; the other flags say nothing about what is executed."""
@@ -100,7 +101,8 @@ def _parsed(code: CodeType) -> Parsed:
     references = [*_references(code, instructions), *(r for one in inner for r in one.references)]
     digest = hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest()
     read = {_name(code, *one) for one in instructions if one.operation in _ATTRIBUTES}
-    attributes = read.union(*(one.attributes for one in inner))
+    asked = {DOC} if DOC in code.co_consts else set()
+    attributes = read.union(asked, *(one.attributes for one in inner))
     return Parsed(
         digest,
         tuple(dict.fromkeys(references)),

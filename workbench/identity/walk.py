@@ -9,12 +9,12 @@ import hashlib
 import importlib.util
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 from workbench.errors import InputError
-from workbench.identity.code import Reference, parsed
+from workbench.identity.code import DOC, Reference, parsed
 from workbench.identity.guards import MISSING, Guards, content
 from workbench.identity.numba_values import is_numba, numba_value, overloads
 from workbench.identity.owners import (
@@ -79,6 +79,7 @@ class Walk:
         self._noting = not self.lenient
         self._waiting: deque[tuple[Any, bool, Callable[[Any], None]]] = deque()
         self._kept: list[Any] = []
+        self._reads_texts = False
         self._within: list[str] = []
         self._open: dict[int, int] = {}
 
@@ -90,7 +91,15 @@ class Walk:
                 passed, self._noting, go = self._waiting.popleft()
                 self.put("turn", str(self._turns[id(passed)]))
                 self.inside(passed.__qualname__, go, passed)
+        if self._reads_texts:
+            self._texts()
         return hashlib.blake2b("\0".join(self.tokens).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def _texts(self) -> None:
+        """Write down the docstrings of all that was passed: some of the user's code reads one, nobody knows whose."""
+        again = functools.partial(_docstrings, self._kept)
+        self.put("docstrings", again())
+        self.guards.value(again, again(), DOC)
 
     def put(self, kind: str, text: str = "") -> None:
         """Write one thing down; with its length, so that no two texts can be read as one another."""
@@ -211,6 +220,7 @@ class Walk:
         if self._noting:
             self.guards.function(function)
             self.functions.append(function)
+            self._reads_texts |= DOC in code.attributes
             for name in sorted(METHODS.keys() & code.attributes) if self._in_policy else ():
                 raise refused((*self._within, name), None, *METHODS[name][:2])
             for instead in overloads(function):
@@ -383,6 +393,10 @@ def _at_the_end(value: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         value = vars(value).get(name, MISSING) if isinstance(value, ModuleType) else MISSING
     return value
+
+
+def _docstrings(things: Iterable[Any]) -> str:
+    return repr([getattr(thing, DOC, None) for thing in things])
 
 
 def _addresses(registry: Mapping[Any, Any]) -> str:

