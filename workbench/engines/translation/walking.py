@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import fill_shared, first_shared_set, shared_set
 from workbench.engines.translation.filling import UNUSED, tell_use
@@ -28,7 +28,7 @@ WALK = SERVED_BY.index("walk")
 QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 
 
-@kernel
+@inlined
 def request_at_shared(run: Run, miss: int, now: int) -> None:
     """Let a request at the shared TLB wait for a port of its bank."""
     rules, state = run.rules, run.state
@@ -49,7 +49,7 @@ def shared_looks_up(run: Run, miss: int, now: int) -> None:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
 
 
-@kernel
+@inlined
 def _shared_answers(run: Run, miss: int, at: int, now: int) -> bool:
     """Return whether the shared TLB holds the page of a miss, which it then answers at a cycle."""
     state, row = run.state, miss * MISS
@@ -82,7 +82,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
         counters[COUNT.backlog_tail] = miss
 
 
-@kernel
+@inlined
 def _joins(run: Run, miss: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
@@ -107,7 +107,7 @@ def _link(run: Run, head: int, last: int, miss: int) -> None:
     run.state.misses[miss * MISS + OF.behind] = NONE
 
 
-@kernel
+@inlined
 def _enter_queue(run: Run, miss: int) -> None:
     counters = run.state.counters
     _link(run, COUNT.queue_head, counters[COUNT.queue_tail], miss)
@@ -158,7 +158,7 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         _take_head(run, now)
 
 
-@kernel
+@inlined
 def _answer_all(run: Run, miss: int, now: int) -> None:
     misses = run.state.misses
     while miss != NONE:
@@ -181,7 +181,7 @@ def _take_head(run: Run, now: int) -> None:
         _try_again(run, now)
 
 
-@kernel
+@inlined
 def _try_again(run: Run, now: int) -> None:
     """Let the first request that waits for a place look into the shared TLB, join a walk, or take the place."""
     counters = run.state.counters
