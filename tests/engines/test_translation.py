@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.engines.translation_cases import simulate
+from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import drawn
-from workbench.engines.translation import growing, trace
-from workbench.policies.policy import policies
+from workbench.engines.engine import Setup
+from workbench.engines.translation import Translation, TranslationOptions, growing, trace
+from workbench.machine.translation_machine import TranslationMachine
+from workbench.policies.policy import policies, read_policy
 
 MACHINE = {"cores": 4, "private_entries": 8, "shared_entries": 32}
 
@@ -58,3 +60,28 @@ SLOTS = {
     "remote_fill": ["remote_fill"],
     "locate": ["locate"],
 }
+
+
+def pieces(rows, monkeypatch, piece):
+    """The rows as cores issue them, piece by piece: lists of (cycle, core, number in the trace)."""
+    monkeypatch.setattr(trace, "PIECE", piece)
+    engine, workload = Translation(), GivenAccesses([(cycle, core, 7, False) for cycle, core in rows])
+    slots = {slot: read_policy(engine.asks(slot), name, slot) for slot, name in engine.slots.items()}
+    setup = Setup("translation", TranslationMachine(**MACHINE), workload, slots, TranslationOptions())
+    found = list(trace.Trace(engine.given(setup, 1)).pieces_in_order())
+    for rows in found:
+        numbers = rows.order if rows.order.size else rows.first + np.arange(rows.cycle.size)
+        yield list(zip(rows.cycle.tolist(), rows.core.tolist(), numbers.tolist(), strict=True))
+
+
+def test_cores_of_one_cycle_issue_in_order_however_many_pieces_it_has(monkeypatch):
+    found = pieces([(4, core) for core in (1, 2, 2, 3, 0)], monkeypatch, piece=2)
+    assert [row for one in found for row in one] == [(4, 0, 4), (4, 1, 0), (4, 2, 1), (4, 2, 2), (4, 3, 3)]
+
+
+def test_a_trace_whose_cores_never_stand_in_order_is_taken_in_small_pieces(monkeypatch):
+    rows = [(t // 7, core) for t, core in enumerate([3, 1, 2, 0, 3, 1, 0] * 50)]
+    found = list(pieces(rows, monkeypatch, piece=10))
+    wanted = sorted((cycle, core, number) for number, (cycle, core) in enumerate(rows))
+    assert [row for one in found for row in one] == wanted
+    assert max(map(len, found)) <= 10 + 7

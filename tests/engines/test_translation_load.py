@@ -24,7 +24,9 @@ from workbench.policies.translation import (
     DemandAlways,
     Directory,
     LeaderFollower,
+    Message,
     NoDirectory,
+    Oracle,
     PushNeighbours,
     PushPair,
 )
@@ -162,6 +164,27 @@ def test_a_part_that_is_asked_row_by_row_does_as_a_whole_run(seed: int) -> None:
     same(record_of(state), record, ("log", "degrees", "pairs", "samples", "first_cycle"))
     assert len({ticket for ticket, _ in told}) == len(told) == record.served.sum()
     assert sorted(cycle for _, cycle in told) == sorted((record.log[:, 0] + record.log[:, 6])[record.log[:, 1] == 0])
+
+
+@pytest.mark.parametrize("delay", [7, 1500, 3000])
+def test_looking_at_a_parts_next_event_changes_nothing(delay: int) -> None:
+    """News that is due late stays where it is when something earlier is asked for after a look."""
+    machine = {"cores": 4, "private_entries": 4, "link_cycles": 1}
+    policies = {"locate": Directory(scope=Oracle(), update=Message(delay=delay)), "fill": DemandAlways()}
+    setup, draw = Case([], machine, policies).setup(), np.random.default_rng(1)
+    answered: list[list[tuple[int, int]]] = []
+    cycles = np.cumsum(draw.choice([0, 1, 3, 100, 400], 120)).tolist()
+    asked = [Request(cycle, int(draw.integers(4)), int(draw.integers(12))) for cycle in cycles]
+    for looks in (False, True):
+        state = new_part(setup, 1)
+        for request in asked:
+            if looks:
+                next_event(state)
+            ask(state, request)
+        advance(state, (NEVER, 0))
+        answered.append(finished(state))
+    assert answered[0] == answered[1]
+    assert len(answered[0]) == len(asked)
 
 
 def test_a_part_refuses_what_is_over_and_what_does_not_exist() -> None:

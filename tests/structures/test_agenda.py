@@ -10,7 +10,9 @@ from workbench.structures.agenda import enter, first_order, give_place, new_agen
 
 AHEAD = st.sampled_from([0, 0, 1, 2, 63, 64, 1023, 1024, 1025, 5000])
 STEPS = st.lists(
-    st.tuples(AHEAD, st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans()), min_size=1, max_size=80
+    st.tuples(AHEAD, st.integers(0, 3), st.integers(0, 2), st.integers(0, 2), st.booleans(), st.booleans()),
+    min_size=1,
+    max_size=80,
 )
 
 
@@ -26,10 +28,12 @@ def put(agenda, cycle, order, key, row, now):
 @given(STEPS, st.integers(-3000, 3000))
 def test_events_come_out_in_order_however_far_ahead_they_are(steps, now):
     agenda, twin = new_agenda(2), []
-    for serial, (ahead, order, key, row, takes) in enumerate(steps):
+    for serial, (ahead, order, key, row, takes, looks) in enumerate(steps):
         if len(twin) + 1 >= agenda.link.size:
             agenda = with_places(agenda, 2 * agenda.link.size)
         twin.append((now + ahead, order, key, row, serial, put(agenda, now + ahead, order, key, row, now)))
+        if looks:
+            assert first_order(agenda) == min(twin)[1]
         if takes:
             now = leave(agenda, twin)
     while twin:
@@ -49,3 +53,11 @@ def leave(agenda, twin):
     twin.remove(found)
     give_place(agenda, place)
     return first[0]
+
+
+def test_who_looks_at_the_next_event_may_enter_an_earlier_one():
+    agenda = new_agenda(4)
+    late, next_of_all = put(agenda, 5196, 0, 0, 0, now=0), put(agenda, 5000, 1, 0, 0, now=0)
+    assert first_order(agenda) == 1
+    early = put(agenda, 1100, 2, 0, 0, now=100)  # 1100 and 5196 are one cycle of the wheel
+    assert [int(take_next(agenda)) for _ in range(3)] == [early, next_of_all, late]

@@ -89,6 +89,8 @@ def give_place(agenda: Agenda, place: int) -> None:
 def enter(agenda: Agenda, place: int, now: int) -> None:
     """Enter an event whose fields are written, at the present cycle, which no pending event precedes."""
     counters, cycle = agenda.counters, agenda.events[place * EVENT + CYCLE]
+    if now < counters[NOW]:
+        _move_back(agenda, now)
     counters[NOW] = now
     if cycle < counters[SOONEST]:
         counters[SOONEST] = cycle
@@ -127,6 +129,23 @@ def _move_to(agenda: Agenda, now: int) -> None:
     while agenda.counters[LATER] > 0 and agenda.heap[0] - now < TURN:
         cycle = agenda.heap[0]
         _put_in_wheel(agenda, _take_later(agenda), cycle)
+
+
+@apart
+def _move_back(agenda: Agenda, now: int) -> None:
+    """Let what is due a turn or more after a cycle before the present one leave the wheel.
+
+    Whoever asks which event is next makes its cycle the present one, and may then enter something before it.
+    """
+    for slot in range(TURN):
+        place = _to_int64(agenda.first[slot])
+        if place >= 0 and agenda.events[place * EVENT + CYCLE] - now >= TURN:
+            agenda.first[slot] = np.int32(-1)
+            agenda.busy[slot >> 6] &= ~left(np.uint64(1), slot & 63)
+            while place >= 0:
+                following = _to_int64(agenda.link[place])
+                _put_later(agenda, place, agenda.events[place * EVENT + CYCLE])
+                place = following
 
 
 @kernel

@@ -62,15 +62,19 @@ def _longer(pages: np.ndarray, least: int) -> np.ndarray:
 def number_pages(table: PageNumbers, pages: np.ndarray, numbers: np.ndarray) -> None:
     """The number of each page of a block, new ones in the order of the block; there must be room."""
     for row in range(pages.size):
-        page = pages[row]
-        if page < NEAR:
-            number = table.near[page]
-            if number == ABSENT:
-                number = _next_number(table, page)
-                table.near[page] = number
-            numbers[row] = number
-        else:
-            numbers[row] = _far_number(table, page)
+        numbers[row] = number_of(table, pages[row])
+
+
+@kernel
+def number_of(table: PageNumbers, page: int) -> int:
+    """Return the number of a page, a new one where it has none; there must be room."""
+    if page >= NEAR:
+        return _far_number(table, page)
+    number = int(table.near[page])
+    if number == ABSENT:
+        number = _next_number(table, page)
+        table.near[page] = number
+    return number
 
 
 @kernel

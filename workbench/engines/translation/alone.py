@@ -10,7 +10,7 @@ from workbench.compiled import apart, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import THERE
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
-from workbench.engines.translation.hits import count_hits, end_of_window, fetch_page
+from workbench.engines.translation.hits import count_hits, end_of_window, fetch_page, is_far
 from workbench.engines.translation.issuing import PRIVATE
 from workbench.engines.translation.reporting import latency_bin, window
 from workbench.engines.translation.shape import to_int64
@@ -25,35 +25,49 @@ def serve_alone(run: Run, row: int, end: int) -> int:
     """Serve rows while nothing is under way; return the first that is not served."""
     rules, state, rows = run.rules, run.state, run.rows
     counters, began, counted, walks, sets = state.counters, row, row, 0, rules.private_sets
-    walk = rules.private_cycles + rules.levels * rules.level_cycles
+    walk, unmaps = rules.private_cycles + rules.levels * rules.level_cycles, rows.unmap.size > 0
     last = min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
     until, walks_counted, done = end_of_window(run, rows.cycle[row]), 0, counters[COUNT.last_cycle]
     while row < last:
+        row = _serve_hits(run, row, last, until)
+        if row == last or (unmaps and rows.unmap[row]):
+            break
         cycle = rows.cycle[row]
-        if rows.unmap.size > 0 and rows.unmap[row]:
-            break
-        core, page = to_int64(rows.core[row]), to_int64(rows.number[row])
-        fetch_page(run, row, end)
-        entry, at_set = find(run, core, page), core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0)
-        if entry == NOWHERE and (row + 1 >= end or rows.cycle[row + 1] - cycle < walk):
-            break
         if cycle >= until:
             _count_window(run, rows.cycle[row - 1], row - counted, walks - walks_counted)
             until, counted, walks_counted = end_of_window(run, cycle), row, walks
-        if entry != NOWHERE:
-            touch(state.tlbs, at_set, entry)
-            state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
-        else:
-            _replace(run, core, page, at_set)
-            state.served[core * KINDS_OF_SERVICE + WALK] += 1
-            walks += 1
-            done = cycle + walk
+            continue
+        if row + 1 >= end or rows.cycle[row + 1] - cycle < walk:
+            break
+        core = to_int64(rows.core[row])
+        _replace(run, core, to_int64(rows.number[row]), core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0))
+        state.served[core * KINDS_OF_SERVICE + WALK] += 1
+        walks += 1
+        done = cycle + walk
         row += 1
     if row > began:
         _count_window(run, rows.cycle[row - 1], row - counted, walks - walks_counted)
         counters[COUNT.last_cycle] = max(counters[COUNT.last_cycle], done)
         _count_walks(run, walks, walk)
         count_hits(run, row - began, walks, rows.cycle[row - 1])
+    return row
+
+
+@kernel
+def _serve_hits(run: Run, row: int, last: int, until: int) -> int:
+    """Serve rows of one window of time as long as they hit; return the first that is not served."""
+    rules, state, rows = run.rules, run.state, run.rows
+    sets, unmaps, ahead = rules.private_sets, rows.unmap.size > 0, is_far(run)
+    while row < last and rows.cycle[row] < until and not (unmaps and rows.unmap[row]):
+        core = to_int64(rows.core[row])
+        if ahead:
+            fetch_page(run, row, last)
+        entry = find(run, core, to_int64(rows.number[row]))
+        if entry == NOWHERE:
+            break
+        touch(state.tlbs, core * sets + (set_of(rows.key[row], sets) if sets > 1 else 0), entry)
+        state.served[core * KINDS_OF_SERVICE + PRIVATE] += 1
+        row += 1
     return row
 
 

@@ -8,7 +8,7 @@ from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.state import Run
 from workbench.policies.translation.eviction.question import INCOMING, ReadyEviction
 from workbench.policies.translation.eviction.view import IncomingView
-from workbench.structures.entry_sets import FIRST, ROW, WAYS
+from workbench.structures.entry_sets import FIRST, NONE, ROW, WAYS
 
 incoming = INCOMING.ask
 
@@ -26,4 +26,4 @@ def _tell_incoming(run: Run, policy: ReadyEviction, page: int, at: int, first_se
     view = IncomingView(page, at - first_set, sets[row + FIRST], sets[row + WAYS], policy.params, policy.memory)
     if incoming(policy.incoming, view) == RAISED:
         fault = FAULT.shared_eviction_raised if first_set > 0 else FAULT.eviction_raised
-        fail(run.state.counters, fault, now, -1, RAISED)
+        fail(run.state.counters, fault, now, NONE, RAISED)

@@ -12,6 +12,7 @@ from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.issuing import issue
 from workbench.engines.translation.open_loop import begin
+from workbench.engines.translation.ordering import order_of_row
 from workbench.engines.translation.releasing import UNKNOWN, could_issue, line_up, occupy_warp
 from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
@@ -55,7 +56,7 @@ def _issue_next(run: Run, core: int, now: int) -> None:
     state.counters[COUNT.last_start] = max(state.counters[COUNT.last_start], since)
     state.counters[COUNT.now] = now
     state.next_row[core] = rows.following[row]
-    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], order_of_row(rows, row)
     if rows.unmap.size > 0 and rows.unmap[row]:
         unmap(run, core, page, key, order, now)
     else:

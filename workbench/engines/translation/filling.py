@@ -48,7 +48,6 @@ UNUSED: Any = np.int64(0)
 FRESH: Any = np.int64(1)
 TELLS: Any = np.int64(1)
 SILENT: Any = np.int64(0)
-NO_CORE: Any = np.int64(-1)
 THERE: Any = np.int64(0)
 """The cycle from which an entry can be used: what is under way is no entry (T8)."""
 PUSHED: Any = np.int64(MESSAGES.index("push"))
@@ -71,7 +70,7 @@ def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: i
     said = touched(policy.touched, TouchView(entry, at - first_set, first, ways, fresh, policy.params, policy.memory))
     if said == RAISED:
         fault = FAULT.shared_eviction_raised if first_set > 0 else FAULT.eviction_raised
-        fail(run.state.counters, fault, now, NO_CORE, RAISED)
+        fail(run.state.counters, fault, now, NONE, RAISED)
 
 
 @apart

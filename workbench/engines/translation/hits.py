@@ -20,6 +20,8 @@ from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 LONG_AGO = -(1 << 62)
 AHEAD = 12
 """Rows between one that is served and one whose page is looked for in memory: the time that memory takes."""
+NEAR_CELLS = 1 << 16
+"""Cells of the table by page (256 KiB) that are near enough."""
 
 
 @apart
@@ -29,12 +31,14 @@ def serve_hits(run: Run, row: int, end: int) -> int:
     counters, soonest, began = state.counters, next_cycle(run), row
     last = min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
     sets, until, counted = rules.private_sets, LONG_AGO, row
+    unmaps, ahead = rows.unmap.size > 0, is_far(run)
     while row < last:
         cycle = rows.cycle[row]
-        if cycle >= soonest or (rows.unmap.size > 0 and rows.unmap[row]):
+        if cycle >= soonest or (unmaps and rows.unmap[row]):
             break
         core, page = to_int64(rows.core[row]), to_int64(rows.number[row])
-        fetch_page(run, row, end)
+        if ahead:
+            fetch_page(run, row, end)
         entry = find(run, core, page)
         if entry == NOWHERE or state.halted[core] or state.tlbs.entries[entry * ROW + PUSHER] != NONE:
             break
@@ -52,16 +56,21 @@ def serve_hits(run: Run, row: int, end: int) -> int:
 
 
 @kernel
+def is_far(run: Run) -> bool:
+    """Return whether the table by page is too large for the nearest caches, so that it pays to look ahead."""
+    return bool(run.rules.dense and run.state.where.size > NEAR_CELLS)
+
+
+@kernel
 def fetch_page(run: Run, row: int, end: int) -> None:
     """Let the tables by page come nearer where a row of the trace will soon need them."""
     rules, state = run.rules, run.state
-    if rules.dense:
-        soon = min(row + AHEAD, end - 1)
-        page = to_int64(run.rows.number[soon])
-        prefetch(state.where, page * rules.tlbs + to_int64(run.rows.core[soon]))
-        if rules.reads_ahead:
-            prefetch(state.where, page * rules.tlbs + rules.tlbs - 1)
-            prefetch(state.held, page * rules.words)
+    soon = min(row + AHEAD, end - 1)
+    page = to_int64(run.rows.number[soon])
+    prefetch(state.where, page * rules.tlbs + to_int64(run.rows.core[soon]))
+    if rules.reads_ahead:
+        prefetch(state.where, page * rules.tlbs + rules.tlbs - 1)
+        prefetch(state.held, page * rules.words)
 
 
 @kernel

@@ -13,6 +13,7 @@ from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.handling import let_next_happen
 from workbench.engines.translation.hits import serve_hits
 from workbench.engines.translation.issuing import issue
+from workbench.engines.translation.ordering import order_of_row
 from workbench.engines.translation.parking import FOR_CORE, TO_UNMAP, park, wait_behind
 from workbench.engines.translation.room import has_room
 from workbench.engines.translation.scheduling import ISSUES, event_precedes, order_of
@@ -83,7 +84,7 @@ def _event_is_next(run: Run, row: int, end: int) -> bool:
 def issue_row(run: Run, row: int) -> None:
     """Issue a row at its cycle, or let it wait behind its core."""
     rows, core, cycle = run.rows, to_int64(run.rows.core[row]), run.rows.cycle[row]
-    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], rows.order[row]
+    page, key, name, order = to_int64(rows.number[row]), rows.key[row], rows.page[row], order_of_row(rows, row)
     unmaps = rows.unmap.size > 0 and rows.unmap[row]
     run.state.counters[COUNT.now] = cycle
     if run.state.halted[core]:

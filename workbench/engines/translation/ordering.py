@@ -1,48 +1,57 @@
-"""The order of rows: that of the trace is checked, and within a cycle cores issue in the order of their numbers."""
+"""Rows of a trace are taken in one pass: checked, numbered by page, looked at for the order in which cores issue."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from workbench.compiled import kernel
-from workbench.engines.translation.releasing import UNKNOWN
-from workbench.engines.translation.shape import Rows
+from workbench.engines.translation.shape import Rows, to_int64
+from workbench.structures.page_numbers import PageNumbers, number_of
+
+IN_ORDER, UNSORTED, WRONG = range(3)
+"""Within each cycle cores come in the order of their numbers; they do not; a row does not fit."""
+NO_CORE: Any = np.int64(-1)
 
 
 @kernel
-def first_bad_row(cycle, core, page, after: int, cores: int, pages: int) -> int:  # type: ignore[no-untyped-def]
-    """Return the first row whose cycle goes back, or whose core or page does not exist; -1 = all are right."""
-    if _are_right(cycle, core, page, after, cores, pages):
-        return UNKNOWN
+def take_rows(  # type: ignore[no-untyped-def]
+    table: PageNumbers, cycle, core, page, key, number, after: int, cores: int, pages: int
+) -> int:
+    """Give each key its short number, and return what the rows are like; wrong ones end it.
+
+    Parameters
+    ----------
+    number : int32[rows]
+        To be filled; the table has room for as many new keys.
+    after : int
+        The cycle of the row before.
+    cores, pages : int
+        How many there are.
+    """
+    found, before = IN_ORDER, NO_CORE
     for row in range(cycle.size):
-        if cycle[row] < after or core[row] < 0 or core[row] >= cores or page[row] < 0 or page[row] >= pages:
-            return row
-        after = cycle[row]
-    return UNKNOWN
+        now, who, what = cycle[row], to_int64(core[row]), page[row]
+        if now < after or who < 0 or who >= cores or what < 0 or what >= pages:
+            return WRONG
+        if now == after and who < before:
+            found = UNSORTED
+        after, before = now, who
+        number[row] = number_of(table, key[row])
+    return found
 
 
 @kernel
-def _are_right(cycle, core, page, after: int, cores: int, pages: int) -> bool:  # type: ignore[no-untyped-def]
-    """Return whether all rows are right: without a branch a row, several are looked at in one step."""
-    wrong = int(cycle.size > 0 and cycle[0] < after)
-    for row in range(cycle.size):
-        wrong |= int((core[row] < 0) | (core[row] >= cores) | (page[row] < 0) | (page[row] >= pages))
-    for row in range(cycle.size - 1):
-        wrong |= int(cycle[row + 1] < cycle[row])
-    return wrong == 0
+def order_of_row(rows: Rows, row: int) -> int:
+    """Return the number of a row in the trace."""
+    return rows.order[row] if rows.order.size > 0 else rows.first + row
 
 
-@kernel
-def _are_in_order(cycle, core) -> bool:  # type: ignore[no-untyped-def]
-    wrong = 0
-    for row in range(cycle.size - 1):
-        wrong |= int((cycle[row + 1] == cycle[row]) & (core[row + 1] < core[row]))
-    return wrong == 0
-
-
-def is_in_order(rows: Rows) -> bool:
-    """Return whether the rows of each cycle are in the order of their cores."""
-    return bool(_are_in_order(rows.cycle, rows.core))
+def first_wrong_row(cycle: np.ndarray, core: np.ndarray, page: np.ndarray, after: int, cores: int, pages: int) -> int:
+    """Return the first row whose cycle goes back, or whose core or page does not exist; there is one."""
+    back = np.concatenate([[after], cycle[:-1]]) > cycle
+    return int(np.argmax(back | (core < 0) | (core >= cores) | (page < 0) | (page >= pages)))
 
 
 def by_cycle_and_core(rows: Rows) -> np.ndarray:

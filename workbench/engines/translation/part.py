@@ -102,7 +102,7 @@ def ask(state: Play, request: Request) -> int:
     rows = state.trace.taken(block)
     state.grow()
     state.play(lambda: _ask(state.run(rows)))
-    return int(rows.order[0])
+    return rows.first
 
 
 def finished(state: Play) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from workbench.compiled import apart, kernel, lend
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
 from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
-from workbench.structures.entry_sets import NONE, PAGE, ROW
+from workbench.structures.entry_sets import HELD, NONE, PAGE, ROW
 
 
 @kernel
@@ -23,12 +23,22 @@ def sample(run: Run) -> None:
     """Look at who shares what now."""
     rules, state = run.rules, run.state
     state.counters[COUNT.samples] += 1
+    if rules.cores == 1:
+        _count_own(run)
+        return
     for entry in range(rules.cores * rules.private_entries):
         page = state.tlbs.entries[entry * ROW + PAGE]
         if page != NONE:
             first = next_core(state.held, page * rules.words, rules.words, FIRST_WORD)
             if first == entry // rules.private_entries:
                 _count_holders(run, page * rules.words, first)
+
+
+@kernel
+def _count_own(run: Run) -> None:
+    """Count the entries of the only core, each of which one core holds."""
+    for at in range(run.rules.private_sets):
+        run.state.degrees[1] += run.state.tlbs.sets[at * ROW + HELD]
 
 
 @apart

@@ -136,6 +136,8 @@ class Rows(NamedTuple):
     unmap: np.ndarray
     """bool[rows]."""
     order: np.ndarray
-    """int64[rows], the number of the row in the trace."""
+    """int64[rows], the number of the row in the trace; empty where rows follow each other from `first`."""
     following: np.ndarray
     """int64[rows], the core's next row, -1 = not known yet; filled where warps wait."""
+    first: int
+    """The number of the first row in the trace, where `order` is empty."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from workbench.engines.translation.closed_loop import link_rows
-from workbench.engines.translation.ordering import by_cycle_and_core, first_bad_row, is_in_order
+from workbench.engines.translation.ordering import UNSORTED, WRONG, by_cycle_and_core, first_wrong_row, take_rows
 from workbench.engines.translation.releasing import UNKNOWN
 from workbench.engines.translation.shape import Rows
 from workbench.engines.translation.slots import Case
 from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
-from workbench.structures.page_numbers import PageNumbers, new_page_numbers, number_pages, with_room
+from workbench.structures.page_numbers import PageNumbers, new_page_numbers, with_room
 from workbench.workloads.accesses import Accesses
 
 PIECE = 1 << 16
@@ -34,45 +33,53 @@ class Trace:
 
     def pieces(self) -> Iterator[Rows]:
         """Every row in order."""
+        return (rows for rows, _ in self._pieces())
+
+    def pieces_in_order(self) -> Iterator[Rows]:
+        """Every row in the order in which cores issue: by cycle, then by core, then as in the trace."""
+        held: Rows | None = None
+        for rows, unsorted in self._pieces():
+            if held is not None:
+                if _is_torn(held, rows):
+                    ready, rest = _before_last_cycle(held)
+                    rows, unsorted = _joined([rest, rows]), True
+                    held = ready
+                if held.cycle.size:
+                    yield held
+            held = in_order(rows) if unsorted else rows
+        if held is not None:
+            yield held
+
+    def taken(self, block: Accesses) -> Rows:
+        """The rows of a block that comes from somewhere else."""
+        return self._rows(block.cycle, block.core, block.page, _unmaps(block, slice(None)))[0]
+
+    def _pieces(self) -> Iterator[tuple[Rows, bool]]:
+        """Every row in order; and of each piece whether cores of a cycle stand in another order than their own."""
         for block in self._workload.accesses(self._machine, self._streams):
             for first in range(0, len(block.cycle), PIECE):
                 part = slice(first, first + PIECE)
                 yield self._rows(block.cycle[part], block.core[part], block.page[part], _unmaps(block, part))
 
-    def pieces_in_order(self) -> Iterator[Rows]:
-        """Every row in the order in which cores issue: by cycle, then by core, then as in the trace."""
-        before: Rows | None = None
-        for rows in self.pieces():
-            if before is not None and _is_one_cycle(before, rows):
-                before = _joined([before, rows])
-                continue
-            if before is not None:
-                yield in_order(before)
-            before = rows
-        if before is not None:
-            yield in_order(before)
-
-    def taken(self, block: Accesses) -> Rows:
-        """The rows of a block that comes from somewhere else."""
-        return self._rows(block.cycle, block.core, block.page, _unmaps(block, slice(None)))
-
-    def _rows(self, cycle: Any, core: Any, page: Any, unmap: np.ndarray) -> Rows:
+    def _rows(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray, unmap: np.ndarray) -> tuple[Rows, bool]:
         cycle, page = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(page, np.int64)
         core = np.ascontiguousarray(core)
-        self._check(cycle, core, page)
-        key, number = self.tags.of(page), np.empty(page.size, np.int32)
-        self.numbers = with_room(self.numbers, page.size)
-        number_pages(self.numbers, key, number)
-        order = np.arange(self._rows_before - cycle.size, self._rows_before)
-        return Rows(cycle, core.astype(np.int32, copy=False), page, key, number, unmap, order, _NO_NUMBERS)
+        key, number, first = self.tags.of(page), np.empty(page.size, np.int32), self._rows_before
+        found = self._take(cycle, core, page, key, number)
+        core = core.astype(np.int32, copy=False)
+        return Rows(cycle, core, page, key, number, unmap, _NO_NUMBERS, _NO_NUMBERS, first), found == UNSORTED
 
-    def _check(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray) -> None:
+    def _take(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray, key: np.ndarray, number: np.ndarray) -> int:
+        """Check and number rows, and return whether they are in the order of their cores."""
+        self.numbers = with_room(self.numbers, page.size)
         cores, pages = self._machine.cores, self._machine.pages
-        bad = int(first_bad_row(cycle, core, page, self._cycle, cores, pages))
-        if bad != UNKNOWN:
+        found = int(take_rows(self.numbers, cycle, core, page, key, number, self._cycle, cores, pages))
+        if found == WRONG:
+            bad = first_wrong_row(cycle, core, page, self._cycle, cores, pages)
             raise _wrong_row([cycle, core, page], bad, self._rows_before + bad, cores, pages)
         self._rows_before += cycle.size
         self._cycle = int(cycle[-1])
+        return found
 
 
 def _unmaps(block: Accesses, part: slice) -> np.ndarray:
@@ -88,26 +95,46 @@ def _wrong_row(columns: list[np.ndarray], bad: int, row: int, cores: int, pages:
     return InputError(f"access {row} is at cycle {cycle}, before the one before it; cycles must not decrease.")
 
 
-def _is_one_cycle(before: Rows, rows: Rows) -> bool:
-    """Return whether a cycle goes on from one piece to the next with cores that belong before those of the first."""
-    goes_on = before.cycle[-1] == rows.cycle[0]
-    return bool(goes_on) and not is_in_order(_joined([before, rows]))
+def _is_torn(held: Rows, rows: Rows) -> bool:
+    """Return whether a cycle goes on from one piece to the next, with cores that belong before those of the first.
+
+    Of a cycle that may go on behind the next piece that is not known.
+    """
+    cycle = held.cycle[-1]
+    if cycle != rows.cycle[0]:
+        return False
+    end = int(np.searchsorted(rows.cycle, cycle, "right"))
+    return bool(end == rows.cycle.size or rows.core[:end].min() < held.core[-1])
+
+
+def _before_last_cycle(rows: Rows) -> tuple[Rows, Rows]:
+    """Return the rows before the last cycle of a piece, and those of it."""
+    end = int(np.searchsorted(rows.cycle, rows.cycle[-1]))
+    return _picked(rows, slice(None, end)), _picked(rows, slice(end, None))
 
 
 def in_order(rows: Rows) -> Rows:
     """Return the rows by cycle, then by core, then as they are."""
-    if is_in_order(rows):
-        return rows
-    order = by_cycle_and_core(rows)
-    return Rows(*(column[order] if column.size else column for column in rows))
+    return _picked(rows, by_cycle_and_core(rows))
+
+
+def _picked(rows: Rows, places: slice | np.ndarray) -> Rows:
+    """Return some rows of a piece."""
+    *columns, _, _ = _numbered(rows)
+    return Rows._make([*(column[places] if column.size else column for column in columns), _NO_NUMBERS, 0])
+
+
+def _numbered(rows: Rows) -> Rows:
+    """Return the same rows, each with its number in the trace."""
+    return rows if rows.order.size else rows._replace(order=np.arange(rows.first, rows.first + rows.cycle.size))
 
 
 def _joined(pieces: list[Rows]) -> Rows:
     """Return several pieces as one."""
     unmaps = any(rows.unmap.size for rows in pieces)
-    whole = [rows._replace(unmap=_all_unmaps(rows)) if unmaps else rows for rows in pieces]
-    columns = [np.concatenate([rows[k] for rows in whole]) for k in range(len(Rows._fields) - 1)]
-    return Rows._make([*columns, _NO_NUMBERS])
+    whole = [rows._replace(unmap=_all_unmaps(rows)) if unmaps else rows for rows in map(_numbered, pieces)]
+    columns = [np.concatenate([rows[k] for rows in whole]) for k in range(len(Rows._fields) - 2)]
+    return Rows._make([*columns, _NO_NUMBERS, 0])
 
 
 def together(left: Rows, more: list[Rows], next_row: np.ndarray) -> Rows:
@@ -126,10 +153,10 @@ def left_over(rows: Rows, next_row: np.ndarray) -> Rows:
     """The rows that are not issued yet."""
     first = np.where(next_row == UNKNOWN, rows.cycle.size, next_row)
     kept = np.arange(rows.cycle.size) >= first[rows.core] if rows.core.size else np.zeros(0, bool)
-    return Rows._make([*(column[kept] if column.size else column for column in rows[:-1]), _NO_NUMBERS])
+    return _picked(rows, kept)
 
 
 def no_rows() -> Rows:
     """No rows."""
     none = _NO_NUMBERS
-    return Rows(none, none.astype(np.int32), none, none, none.astype(np.int32), _NO_ROWS, none, none)
+    return Rows(none, none.astype(np.int32), none, none, none.astype(np.int32), _NO_ROWS, none, none, 0)
