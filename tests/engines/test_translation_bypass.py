@@ -54,6 +54,15 @@ def test_the_oldest_leaves_a_list_that_is_full():
     assert asked(pages, remembered=3)[-1] == WALK
 
 
+def test_a_page_that_is_on_the_list_is_not_put_there_twice():
+    """Two walks of page 4 end together, both bypassed: 3 stays on the list of two, is made the next time, and found."""
+    first = [(1000 * at, 0, page) for at, page in enumerate([1, 2, 3, 4])]
+    rows = [*first, (3000, 1, 4), (4000, 0, 3), (5000, 1, 3)]
+    bypass = {"dead_entries": {"threshold": 1, "counters": 1, "remembered": 2}}
+    record = simulate(rows, {**ONE, "cores": 2}, PLAIN, events=True, bypass=bypass, merge_walks=False)
+    assert latencies(record) == [WALK] * 6 + [SHARED]
+
+
 def test_a_stream_leaves_a_loop_alone():
     """A loop of two pages, each followed by a page of a stream: three come between two uses, and three fit.
 

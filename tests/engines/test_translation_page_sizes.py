@@ -10,6 +10,7 @@ import pytest
 from tests.engines.translation_cases import latencies, simulate
 from workbench.engines.translation import TranslationOptions
 from workbench.engines.translation.contiguity import drawn, first_of_runs
+from workbench.engines.translation.page_sizes import levels_saved
 from workbench.engines.translation.tags import Tags
 from workbench.errors import InputError
 from workbench.machine.translation_machine import TranslationMachine
@@ -50,6 +51,17 @@ def test_sizes_share_upper_levels_in_the_walk_cache():
     ranges = {"begin": 0, "end": 2 * MIB}, {"begin": 6 * MIB, "end": 8 * MIB}
     record = run([5, 600, 1200, 601, 1600], {"walk_cache_entries": 8, "shared_entries": 0}, **by_range(*ranges))
     assert latencies(record) == [301, 201, 201, 101, 101]
+
+
+def test_a_large_page_keeps_no_level_that_it_did_not_read():
+    """Of a cache of two the large page keeps both levels above its own: the highest one serves a page far away."""
+    record = run([5, 1 << 18], {"walk_cache_entries": 2, "shared_entries": 0}, **by_range({"begin": 0, "end": 2 * MIB}))
+    assert latencies(record) == [301, 301]
+
+
+@pytest.mark.parametrize(("size", "saved"), [(MIB, 0), (2 * MIB, 1), (512 * MIB, 1), (1 << 30, 2), (1 << 39, 3)])
+def test_a_level_is_saved_for_each_factor_of_512(size, saved):
+    assert levels_saved(size, 4096) == saved
 
 
 def test_a_gibibyte_page_reads_two_levels_less():

@@ -1,10 +1,15 @@
-"""Which setups are refused before anything runs: policies that do not go with the machine."""
+"""Which setups are refused before anything runs: policies and options that do not go with the machine."""
 
 from __future__ import annotations
 
 from workbench.engines.engine import at_slot
+from workbench.engines.translation.bypass import check_bypass
+from workbench.engines.translation.options import TranslationOptions
+from workbench.engines.translation.page_sizes import check_sizes
 from workbench.engines.translation.slots import Case
+from workbench.engines.translation.walk_order import check_order
 from workbench.errors import InputError, wrong_value
+from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.translation.locate.question import Plan
 
 
@@ -44,3 +49,16 @@ def check_candidates(case: Case) -> None:
         name = f"policy.eviction.{eviction.name}.candidates"
         expected = f"must be at most {lever} ({ways}), all that a set holds"
         raise wrong_value("", name, expected, examined, ways)
+
+
+def check_options(options: TranslationOptions, machine: TranslationMachine) -> None:
+    """Refuse options that ask for what the machine has not: smaller pages, further levels, a shared TLB.
+
+    Raises
+    ------
+    InputError
+        The sentence names the lever with its path.
+    """
+    check_sizes(options.page_sizes, machine)
+    check_order(options.walk_order, machine)
+    check_bypass(options.bypass, options.inclusive, machine)

@@ -7,9 +7,8 @@ from typing import Any
 
 from workbench.engines.engine import Setup
 from workbench.engines.kit import Attempt, Simulator, Stop
-from workbench.engines.translation.admission import check_candidates, check_policies, plan_of
+from workbench.engines.translation.admission import check_candidates, check_options, check_policies, plan_of
 from workbench.engines.translation.counters import COUNT, FAULT
-from workbench.engines.translation.fitting import check_options
 from workbench.engines.translation.options import TranslationOptions
 from workbench.engines.translation.playing import Play, words
 from workbench.engines.translation.recording import record_of

@@ -15,15 +15,14 @@ from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.ports import port_cycle
 from workbench.engines.translation.reporting import window
 from workbench.engines.translation.scheduling import ANSWERS, ENDS, KIND, REQUESTS, schedule_miss
-from workbench.engines.translation.shape import LEVEL_BITS, to_int64
+from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.under_way import OF
-from workbench.engines.translation.walk_queue import first_like, levels_saved, link_last, take_from_queue
+from workbench.engines.translation.walk_cache import keep_levels, levels_to_read
+from workbench.engines.translation.walk_queue import first_like, link_last, take_from_queue
 from workbench.records.translation import OVER_TIME, SERVED_BY
-from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, remove, take_free, touch
-from workbench.structures.key_index import look_up, put_key, take_key
+from workbench.structures.entry_sets import NONE, touch
 
-ONLY_SET: Any = np.int64(0)
 FIRST_OF_BATCH: Any = np.int64(1)
 IN_SOFTWARE: Any = np.int64(0)
 """Instead of a number in a batch: a core walks."""
@@ -130,25 +129,37 @@ def _note_walk(run: Run, miss: int) -> None:
 @apart
 def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
     """Walk for a request, and whoever joins it; `number` is that of its batch, or `IN_SOFTWARE`."""
-    rules, state, row = run.rules, run.state, miss * MISS
-    counters, levels = state.counters, _levels_to_read(run, state.misses[row + OF.key], state.misses[row + OF.name])
-    waited = now - state.misses[row + OF.queued]
+    misses, row = run.state.misses, miss * MISS
+    levels = levels_to_read(run, misses[row + OF.key], misses[row + OF.name])
     if number > FIRST_OF_BATCH:
-        levels = min(levels, rules.batch_level)
+        levels = min(levels, run.rules.batch_level)
+    misses[row + OF.batch] = number
+    _count_walk(run, miss, levels, now)
+    if not misses[row + OF.walk_dead]:
+        _note_walk(run, miss)
+    cycles = _software_cycles(run, levels) if number == IN_SOFTWARE else levels * run.rules.level_cycles
+    schedule_miss(run, now + cycles, now, KIND.walk_ends, ENDS, miss)
+
+
+@apart
+def _software_cycles(run: Run, levels: int) -> int:
+    """Count a walk of a core, and return how long it takes."""
+    counters, rules = run.state.counters, run.rules
+    counters[COUNT.software_begun] += 1
+    counters[COUNT.software_levels] += levels
+    return rules.software_start + levels * rules.software_level
+
+
+@kernel
+def _count_walk(run: Run, miss: int, levels: int, now: int) -> None:
+    """Count a walk that starts, and what it has waited."""
+    state = run.state
+    counters, waited = state.counters, now - state.misses[miss * MISS + OF.queued]
     counters[COUNT.walks] += 1
     counters[COUNT.walk_levels] += levels
     counters[COUNT.walk_queued] += waited
     _count_wait(run, miss, now)
     state.over_time[window(run, now) + QUEUED_COLUMN] += waited
-    state.misses[row + OF.batch] = number
-    if not state.misses[row + OF.walk_dead]:
-        _note_walk(run, miss)
-    ends = now + levels * rules.level_cycles
-    if number == IN_SOFTWARE:
-        counters[COUNT.software_begun] += 1
-        counters[COUNT.software_levels] += levels
-        ends = now + rules.software_start + levels * rules.software_level
-    schedule_miss(run, ends, now, KIND.walk_ends, ENDS, miss)
 
 
 @kernel
@@ -169,7 +180,7 @@ def walk_ends(run: Run, miss: int, now: int) -> None:
         state.walking[page] = NO_WALK
         fill_shared(run, page, key, state.misses[row + OF.ordinal], now)
     if run.rules.walk_cache:
-        _keep_levels(run, key, state.misses[row + OF.name])
+        keep_levels(run, key, state.misses[row + OF.name])
     _answer_all(run, miss, now)
     if state.misses[row + OF.batch] == IN_SOFTWARE:
         _core_goes_on(run, miss, now)
@@ -275,49 +286,3 @@ def _kill_each_walk(run: Run, page: int) -> None:
             miss = run.state.active[place]
             if misses[miss * MISS + OF.page] == page and misses[miss * MISS + OF.last] == miss:
                 misses[miss * MISS + OF.walk_dead] = 1
-
-
-@kernel
-def _levels_to_read(run: Run, key: int, name: int) -> int:
-    """Return the levels of the page table that a walk reads."""
-    saved = levels_saved(run, key)
-    return _levels_uncached(run, name, saved) if run.rules.walk_cache else run.rules.levels - saved
-
-
-@apart
-def _levels_uncached(run: Run, name: int, saved: int) -> int:
-    """Return the levels that neither a large page nor the page-walk cache saves."""
-    for upper in range(saved + 1, run.rules.levels):
-        if look_up(run.state.walk_index, ONLY_SET, _upper_key(name, upper)) != NONE:
-            return upper - saved
-    return run.rules.levels - saved
-
-
-@apart
-def _keep_levels(run: Run, key: int, name: int) -> None:
-    """Keep the upper levels of a walk that has ended, the highest first."""
-    for kept in range(run.rules.levels - 1, levels_saved(run, key), -1):
-        _keep_upper(run, _upper_key(name, kept))
-
-
-@kernel
-def _upper_key(name: int, level: int) -> int:
-    """An upper level of the page table, as the cache knows it: the part of the page's name, and the level."""
-    return (name >> (LEVEL_BITS * level)) * 4 + level
-
-
-@apart
-def _keep_upper(run: Run, key: int) -> None:
-    table, index = run.state.walk_cache, run.state.walk_index
-    entry = look_up(index, ONLY_SET, key)
-    if entry != NONE:
-        touch(table, ONLY_SET, entry)
-        return
-    entry = take_free(table, ONLY_SET)
-    if entry == NONE:
-        entry = table.sets[OLDEST]
-        take_key(index, ONLY_SET, table.entries[entry * ROW + PAGE])
-        remove(table, ONLY_SET, entry)
-        entry = take_free(table, ONLY_SET)
-    insert(table, ONLY_SET, entry, key, ONLY_SET, NONE)
-    put_key(index, ONLY_SET, key, entry)
