@@ -11,6 +11,7 @@ import pytest
 import workbench.figures as room
 from tests.figures.stand_ins import record, runs
 from workbench.errors import InputError
+from workbench.experiments.mechanism import mechanisms
 from workbench.figures import check, draw_all, figure, figures
 from workbench.figures.known import FIGURES
 from workbench.figures.recipe import ANY
@@ -23,7 +24,7 @@ def test_every_file_with_a_figure_is_listed_and_every_figure_is_whole():
     holding = {path.stem for path in folder.glob("*.py") if "\nFIGURE = Recipe(" in path.read_text()}
     assert holding == {recipe.name for recipe in figures()} == set(FIGURES.names())
     for recipe in figures():
-        engines = (ANY, "shared_memory", "dispatch", "malloc", "pool", "translation")
+        engines = (ANY, *mechanisms())
         assert recipe.engine in engines and recipe.says.endswith(".")
         assert callable(recipe.data) and callable(recipe.draw)
 
