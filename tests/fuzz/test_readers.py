@@ -4,11 +4,13 @@ import importlib.util
 import os
 import subprocess
 import sys
+from itertools import islice
 
 import pytest
 
-from tests.fuzz.campaign import crashes, faults
+from tests.fuzz.campaign import crashes, faults, mutations
 from tests.fuzz.readers import CRASHES, READERS, corpus, fault
+from workbench.errors import InputError
 
 COUNT = {"traces": 120, "topologies": 60, "yaml": 60}
 """Mutations of `make test`; 40 where nothing is said. They are the same each time."""
@@ -32,6 +34,33 @@ def test_mutations_end_in_a_sentence(reader, tmp_path):
 @pytest.mark.parametrize("file", crashes(), ids=lambda file: file.name)
 def test_what_was_found_once_ends_in_a_sentence(file):
     assert fault(file.name.partition("-")[0], file) == ""
+
+
+def _raises(path):
+    raise ValueError("a bug")
+
+
+def _says_two_lines(path):
+    raise InputError("one\ntwo")
+
+
+def _passes_on_what_an_importer_raised(path):
+    raise InputError("t: the importer x raised ValueError (bad); see what stands there.")
+
+
+@pytest.mark.parametrize("reader", [_raises, _says_two_lines, _passes_on_what_an_importer_raised])
+def test_a_reader_that_ends_otherwise_is_found_and_its_file_is_kept(reader, tmp_path, monkeypatch):
+    monkeypatch.setitem(READERS, "yaml", reader)
+    found = list(faults("yaml", tmp_path, seed=1, count=2))
+    assert len(found) == 2
+    kept = [tmp_path / line.partition(": ")[0] for line in found]
+    assert all(file.read_bytes() == content for file, content in zip(kept, mutations("yaml", 1), strict=False))
+
+
+def test_mutations_are_the_same_for_a_seed():
+    first, again, other = (list(islice(mutations("pool", seed), 20)) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
 
 
 @pytest.mark.long

@@ -55,6 +55,16 @@ def test_a_kernel_without_its_launch_leaves_the_grid_open(tmp_path):
     assert NOT_SAID in trace.facts()["missing"][0]
 
 
+@pytest.mark.parametrize("card", [{"name": "AMD Radeon PRO W7900", "warpSize": 32}, {"name": "", "warpSize": 64}])
+def test_kernels_alone_of_an_amd_card_leave_the_grid_open(tmp_path, card):
+    trace = read_trace(written(tmp_path / "t.json", EXTENDED, deviceProperties=[{"id": 0, **card}]))
+    assert trace.kernels.workgroups.tolist() == [-1]
+    other = read_trace(
+        written(tmp_path / "t.json", EXTENDED, deviceProperties=[{"id": 0, "name": "H", "warpSize": 32}])
+    )
+    assert other.kernels.workgroups.tolist() == [2000]
+
+
 def test_a_grid_with_a_zero_was_not_recorded(tmp_path):
     zeros = with_args(PLAIN, grid=[0, 0, 0], block=[0, 0, 0])
     trace = read_trace(written(tmp_path / "t.json", EXTENDED, zeros, EXTENDED_CALL, **{"rocprofiler-sdk_version": 1.0}))

@@ -149,7 +149,7 @@ class _Kernels:
     def table(self, launches: Launches, rest: Rest) -> tuple[KernelTable, dict[str, int]]:
         """Return the table with what the launches tell of it, and what is worth a note."""
         table = self._rows.table()
-        if not (len(launches) or rest.of_rocm):
+        if not (len(launches) or rest.of_amd):
             return table, {}
         launched = launches.of(table.correlation, table.rows)
         table, noted = self._with_workgroups(table, launched, rest.of_rocm)

@@ -13,6 +13,7 @@ from workbench.workloads.importers.json_repair import repaired
 from workbench.workloads.importers.trace import Card
 
 EMPTY = msgspec.Raw(b"")
+_WAVE_OF_AMD = 64
 
 
 class Event(msgspec.Struct):
@@ -97,6 +98,11 @@ class Rest(msgspec.Struct):
     def of_rocm(self) -> bool:
         """Whether the file names a ROCm library that recorded it; both are known to count some grids in work-items."""
         return self.roctracer != EMPTY or self.rocprofiler != EMPTY
+
+    @property
+    def of_amd(self) -> bool:
+        """Whether the file says that it was recorded on AMD cards, by their library, their name or their waves."""
+        return self.of_rocm or any("AMD" in card.name or card.wave_size == _WAVE_OF_AMD for card in self.properties)
 
 
 T = TypeVar("T")
