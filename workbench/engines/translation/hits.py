@@ -20,8 +20,8 @@ from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 LONG_AGO = -(1 << 62)
 AHEAD = 12
 """Rows between one that is served and one whose page is looked for in memory: the time that memory takes."""
-NEAR_CELLS = 1 << 16
-"""Cells of the table by page (256 KiB) that are near enough."""
+NEAR_CELLS = 1 << 12
+"""Cells of the table by page (16 KiB) that are near enough."""
 
 
 @apart
