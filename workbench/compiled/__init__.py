@@ -4,7 +4,7 @@ from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, l
 from workbench.compiled.black_box import failed_call, forget_failed_call, keep_failed_call
 from workbench.compiled.bound import bound
 from workbench.compiled.compile_events import report_compiling
-from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, kernel, routine
+from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, inlined, kernel, routine
 from workbench.compiled.lent import lend
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.prefetch import prefetch
@@ -32,6 +32,7 @@ __all__ = [
     "fields_of",
     "forget_failed_call",
     "guarded",
+    "inlined",
     "keep_failed_call",
     "kernel",
     "leading_zeros",

@@ -35,6 +35,15 @@ def kernel(function: _Function) -> _Function:
     return _compiled(function, _nrt=False, forceinline=True, error_model="numpy", cache=keep)
 
 
+def inlined(function: _Function) -> _Function:
+    """Compile a function as a part of its callers alone: copied into them before types are inferred.
+
+    A kernel has machine code of its own besides the copies in its callers, with all that it calls. Of long functions
+    that are called in one or two places, one inside the other, that was half of what an engine's compiling took.
+    """
+    return _compiled(function, _nrt=False, inline="always", error_model="numpy", cache=may_be_kept(function.__module__))
+
+
 def routine(function: _Function) -> _Function:
     """Compile a function that allocates nothing and is called, not inlined: for large ones over lent tuples.
 

@@ -20,6 +20,8 @@ EVENT = 10
 CYCLE, ORDER, KEY, BY_ROW, WHAT, SUBJECT, PAGE, HERE, GOAL, NOTE = range(EVENT)
 """When it is due; its place among events of its cycle (order, key, row); then what the simulator keeps with it."""
 _to_int64: Any = np.int64
+ROOT: Any = np.int64(0)
+"""The place of the earliest event in the heap."""
 NOTHING = -1
 """What a free place holds instead of an event."""
 
@@ -212,8 +214,8 @@ def _take_later(agenda: Agenda) -> int:
     place = heap[2]
     counters[LATER] -= 1
     size = counters[LATER]
-    _swap(heap, 0, size)
-    at, child = 0, 1
+    _swap(heap, ROOT, size)
+    at, child = ROOT, ROOT + 1
     while child < size:
         if child + 1 < size and _sooner(heap, child + 1, child):
             child += 1

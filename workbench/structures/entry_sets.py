@@ -88,10 +88,19 @@ def insert(table: EntrySets, at: int, entry: int, page: int, ready: int, pusher:
 @kernel
 def touch(table: EntrySets, at: int, entry: int) -> None:
     """Make an entry the newest of its set."""
-    row = at * ROW
-    if table.sets[row + NEWEST] != entry:
-        _unlink_used(table, row, entry)
-        _link_newest(table, row, entry)
+    entries, row, here = table.entries, at * ROW, entry * ROW
+    newest = table.sets[row + NEWEST]
+    if newest == entry:
+        return
+    older, newer = entries[here + OLDER], entries[here + NEWER]
+    if older == NONE:
+        table.sets[row + OLDEST] = newer
+    else:
+        entries[older * ROW + NEWER] = newer
+    entries[newer * ROW + OLDER] = older
+    entries[here + OLDER], entries[here + NEWER] = newest, NONE
+    entries[newest * ROW + NEWER] = entry
+    table.sets[row + NEWEST] = entry
 
 
 @kernel

@@ -68,7 +68,7 @@ def number_pages(table: PageNumbers, pages: np.ndarray, numbers: np.ndarray) -> 
 @kernel
 def number_of(table: PageNumbers, page: int) -> int:
     """Return the number of a page, a new one where it has none; there must be room."""
-    if page >= NEAR:
+    if page < 0 or page >= NEAR:
         return _far_number(table, page)
     number = int(table.near[page])
     if number == ABSENT:

@@ -6,18 +6,26 @@ between. The entry that goes takes in the page that comes, and is made the newes
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import THERE
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.hits import count_hits, end_of_window, fetch_page, is_far
 from workbench.engines.translation.issuing import PRIVATE
+from workbench.engines.translation.ordering import first_from
 from workbench.engines.translation.reporting import latency_bin, window
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import KINDS_OF_SERVICE, Run
 from workbench.engines.translation.walking import WALK
 from workbench.structures.core_bits import add_core, drop_core
 from workbench.structures.entry_sets import NONE, OLDEST, PAGE, ROW, insert, set_of, take_free, touch
+
+ONLY: Any = np.int64(0)
+"""The only core, and the only set."""
 
 
 @apart
@@ -28,14 +36,16 @@ def serve_alone(run: Run, row: int, end: int) -> int:
     walk, unmaps = rules.private_cycles + rules.levels * rules.level_cycles, rows.unmap.size > 0
     last = min(end, row + counters[COUNT.next_sample] - counters[COUNT.served])
     until, walks_counted, done = end_of_window(run, rows.cycle[row]), 0, counters[COUNT.last_cycle]
+    stop, plain = first_from(rows.cycle, row, last, until), rules.cores == 1 and sets == 1 and not unmaps
     while row < last:
-        row = _serve_hits(run, row, last, until)
+        row = _serve_hits_of_one(run, row, stop) if plain else _serve_hits(run, row, stop)
         if row == last or (unmaps and rows.unmap[row]):
             break
         cycle = rows.cycle[row]
-        if cycle >= until:
+        if row == stop:
             _count_window(run, rows.cycle[row - 1], row - counted, walks - walks_counted)
             until, counted, walks_counted = end_of_window(run, cycle), row, walks
+            stop = first_from(rows.cycle, row, last, until)
             continue
         if row + 1 >= end or rows.cycle[row + 1] - cycle < walk:
             break
@@ -53,15 +63,15 @@ def serve_alone(run: Run, row: int, end: int) -> int:
     return row
 
 
-@kernel
-def _serve_hits(run: Run, row: int, last: int, until: int) -> int:
+@inlined
+def _serve_hits(run: Run, row: int, stop: int) -> int:
     """Serve rows of one window of time as long as they hit; return the first that is not served."""
     rules, state, rows = run.rules, run.state, run.rows
     sets, unmaps, ahead = rules.private_sets, rows.unmap.size > 0, is_far(run)
-    while row < last and rows.cycle[row] < until and not (unmaps and rows.unmap[row]):
+    while row < stop and not (unmaps and rows.unmap[row]):
         core = to_int64(rows.core[row])
         if ahead:
-            fetch_page(run, row, last)
+            fetch_page(run, row, stop)
         entry = find(run, core, to_int64(rows.number[row]))
         if entry == NOWHERE:
             break
@@ -71,7 +81,23 @@ def _serve_hits(run: Run, row: int, last: int, until: int) -> int:
     return row
 
 
-@kernel
+@inlined
+def _serve_hits_of_one(run: Run, row: int, stop: int) -> int:
+    """Do the same where there is one core, with one set: what it looks at of a row is the page's number."""
+    number, began, ahead = run.rows.number, row, is_far(run)
+    while row < stop:
+        if ahead:
+            fetch_page(run, row, stop)
+        entry = find(run, ONLY, to_int64(number[row]))
+        if entry == NOWHERE:
+            break
+        touch(run.state.tlbs, ONLY, entry)
+        row += 1
+    run.state.served[PRIVATE] += row - began
+    return row
+
+
+@inlined
 def _replace(run: Run, core: int, page: int, at_set: int) -> None:
     """Let a page come into a private TLB, in the place of the least recently used one where there is no other."""
     state, words = run.state, run.rules.words
@@ -98,7 +124,7 @@ def _count_window(run: Run, cycle: int, rows: int, walks: int) -> None:
         run.state.over_time[at + WALK] += walks
 
 
-@kernel
+@inlined
 def _count_walks(run: Run, walks: int, latency: int) -> None:
     """Count misses that walks of one length served."""
     state, counters = run.state, run.state.counters

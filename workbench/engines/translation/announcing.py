@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
+from workbench.compiled import NO_ANSWER, RAISED, apart, inlined
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.state import Run
@@ -13,7 +13,7 @@ from workbench.structures.entry_sets import FIRST, NONE, ROW, WAYS
 incoming = INCOMING.ask
 
 
-@kernel
+@inlined
 def tell_incoming(run: Run, policy: ReadyEviction, page: int, at: int, first_set: int, now: int) -> None:
     """Tell an eviction policy which page comes into a set, where it wants to know."""
     if policy.incoming != NO_ANSWER:

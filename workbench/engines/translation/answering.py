@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import RAISED, apart, kernel
+from workbench.compiled import RAISED, apart, inlined
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.far_filling import fill_cluster
@@ -49,7 +49,7 @@ def answer_arrives(run: Run, miss: int, now: int) -> None:
     sample_if_due(run)
 
 
-@kernel
+@inlined
 def _serve(run: Run, miss: int, core: int, now: int) -> None:
     """Count the access that missed and those that joined it as served."""
     state, row = run.state, miss * MISS
@@ -69,7 +69,7 @@ def _serve(run: Run, miss: int, core: int, now: int) -> None:
         wake(run, core, now, now)
 
 
-@kernel
+@inlined
 def _serve_joined(run: Run, core: int, place: int, now: int) -> None:
     parking = run.state.parking
     while place != NONE:
@@ -82,7 +82,7 @@ def _serve_joined(run: Run, core: int, place: int, now: int) -> None:
         place = following
 
 
-@kernel
+@inlined
 def _fill(run: Run, core: int, page: int, key: int, ordinal: int, now: int) -> None:
     """Fill after an answer of the shared TLB or of a walk."""
     plan = run.policies.plan
@@ -96,7 +96,7 @@ def _fill(run: Run, core: int, page: int, key: int, ordinal: int, now: int) -> N
         _learn_from_shared(run, core, page)
 
 
-@kernel
+@inlined
 def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordinal: int, now: int) -> None:
     """Keep a copy of what a peer, or a cluster's TLB, answered, where the policy says so; directories may learn."""
     rules, plan = run.rules, run.policies.plan

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import RAISED, apart, kernel
+from workbench.compiled import RAISED, apart, inlined, kernel
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.far_filling import cluster_set
@@ -38,7 +38,7 @@ nearest: Any = kernel(Nearest.answer)
 """The usual answer, without a call."""
 
 
-@kernel
+@inlined
 def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
     """Ask whoever the plan says about a miss that goes on at a cycle; `read` is when it was looked up."""
     plan, core = run.policies.plan, run.state.misses[miss * MISS + OF.core]
@@ -58,7 +58,7 @@ def ask_near(run: Run, miss: int, read: int, at: int, now: int) -> None:
         ask_shared(run, miss, at, now)
 
 
-@kernel
+@inlined
 def _is_undisturbed(run: Run, at: int) -> bool:
     """Return whether a directory says at a cycle, before its issues, what it says now.
 
@@ -77,13 +77,13 @@ def ask_shared(run: Run, miss: int, at: int, now: int) -> None:
     schedule_miss(run, at, now, kind, REQUESTS, miss)
 
 
-@kernel
+@inlined
 def _travel(run: Run, miss: int, kind: int, sender: int, receiver: int, leave: int, now: int) -> None:
     """Send a request of a miss."""
     send_miss(run, kind, REQUESTS, miss, sender, receiver, leave, now, REQUEST)
 
 
-@kernel
+@inlined
 def _ask(run: Run, miss: int, sender: int, peer: int, leave: int, now: int) -> None:
     """Ask a peer."""
     run.state.misses[miss * MISS + OF.peer] = peer
@@ -92,7 +92,7 @@ def _ask(run: Run, miss: int, sender: int, peer: int, leave: int, now: int) -> N
     _travel(run, miss, KIND.peer, sender, peer, leave, now)
 
 
-@kernel
+@inlined
 def directory_is_read(run: Run, miss: int, now: int) -> None:
     """Read the directory of a miss's core; its answer is there after the look-up (T4)."""
     _read_directory(run, miss, now + run.policies.plan.look_up_cycles, now)
@@ -113,7 +113,7 @@ def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
     _ask_or_go_on(run, miss, at, now)
 
 
-@kernel
+@inlined
 def _copy_holders(run: Run, miss: int, core: int, page: int) -> None:
     """Copy the other cores that the record of a page names."""
     rules, state, first = run.rules, run.state, miss * run.rules.words
@@ -123,7 +123,7 @@ def _copy_holders(run: Run, miss: int, core: int, page: int) -> None:
     state.misses[miss * MISS + OF.holders] = count_cores(state.left, first, rules.words)
 
 
-@kernel
+@inlined
 def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
     """Ask a holder that is left, where another may be asked, else go on to the shared TLB or the walkers."""
     plan, misses, row = run.policies.plan, run.state.misses, miss * MISS
@@ -139,7 +139,7 @@ def _ask_or_go_on(run: Run, miss: int, at: int, now: int) -> None:
         ask_shared(run, miss, at, now)
 
 
-@kernel
+@inlined
 def request_departs(run: Run, miss: int, now: int) -> None:
     """Choose a holder and ask it now."""
     _depart(run, miss, now, now)
@@ -163,7 +163,7 @@ def _depart(run: Run, miss: int, leave: int, now: int) -> None:
         _ask(run, miss, core, peer, leave, now)
 
 
-@kernel
+@inlined
 def _choose(run: Run, miss: int, core: int, now: int) -> int:
     """Return the holder that the policy chooses; -1 where it broke its contract."""
     rules, state, policy = run.rules, run.state, run.policies.peer
@@ -184,7 +184,7 @@ def _is_far(run: Run, core: int, peer: int) -> bool:
     return bool(there_and_back + rules.private_cycles > rules.shared_cycles)
 
 
-@kernel
+@inlined
 def request_at_peer(run: Run, miss: int, now: int) -> None:
     """Let a request at a peer wait for a port of its TLB."""
     start = port_cycle(run.state.ports, run.state.misses[miss * MISS + OF.peer], run.rules.private_ports, now)
@@ -215,7 +215,7 @@ def peer_looks_up(run: Run, miss: int, now: int) -> None:
         _reply(run, miss, KIND.refusal, peer, leave, now)
 
 
-@kernel
+@inlined
 def _refresh(run: Run, peer: int, key: int, entry: int, now: int) -> None:
     """Count a remote hit as a use of the peer's entry."""
     at_set = peer * run.rules.private_sets + set_of(key, run.rules.private_sets)
@@ -230,7 +230,7 @@ def _copy_what_peer_knows(run: Run, miss: int, peer: int, page: int) -> None:
     copy_cores(state.left, miss * words, state.belief, known_row(run, peer, page), words)
 
 
-@kernel
+@inlined
 def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> None:
     send_miss(run, kind, ANSWERS, miss, peer, run.state.misses[miss * MISS + OF.core], leave, now, ANSWER)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.translation.announcing import tell_incoming
 from workbench.engines.translation.bypassing import is_bypassed, is_evicted
-from workbench.engines.translation.filling import FRESH, THERE, fail_eviction, tell_use
+from workbench.engines.translation.filling import FRESH, OF_SHARED, THERE, UNUSED, fail_eviction, tell_use
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
 from workbench.engines.translation.shooting_down import shoot_down_holders
 from workbench.engines.translation.state import Run
@@ -78,7 +78,7 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
     if entry == NONE:
         entry = _shared_victim(run, at)
         if entry < 0:
-            fail_eviction(run, entry, True, NONE, now)
+            fail_eviction(run, entry, OF_SHARED, NONE, now)
             return
         gone = state.tlbs.entries[entry * ROW + PAGE]
         if rules.dead_threshold:
@@ -94,7 +94,7 @@ def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
     tell_use(run, policy, entry, at, first_shared_set(run), FRESH, now)
 
 
-@kernel
+@inlined
 def _shared_victim(run: Run, at: int) -> int:
     """Ask for the entry of a full set of the shared TLB that goes."""
     state, row = run.state, at * ROW
@@ -111,13 +111,13 @@ def _shared_victim(run: Run, at: int) -> int:
         sets[row + EARLIEST],
         state.tlbs.entries,
         state.held,
-        0,
-        0,
-        0,
+        UNUSED,
+        UNUSED,
+        UNUSED,
     )
 
 
-@kernel
+@inlined
 def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
     """Take an entry out of the shared TLB; whom it was given to is forgotten with it."""
     remove(run.state.tlbs, at, entry)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, apart, kernel
+from workbench.compiled import NO_ANSWER, RAISED, apart, inlined, kernel
 from workbench.engines.kit import FINE, STOP, fail
 from workbench.engines.translation.announcing import tell_incoming
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -48,6 +48,8 @@ UNUSED: Any = np.int64(0)
 FRESH: Any = np.int64(1)
 TELLS: Any = np.int64(1)
 SILENT: Any = np.int64(0)
+OF_PRIVATE: Any = np.int64(0)
+OF_SHARED: Any = np.int64(1)
 THERE: Any = np.int64(0)
 """The cycle from which an entry can be used: what is under way is no entry (T8)."""
 PUSHED: Any = np.int64(MESSAGES.index("push"))
@@ -56,7 +58,7 @@ fill = FILL.ask
 told = TOLD.ask
 
 
-@kernel
+@inlined
 def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, now: int) -> None:
     """Tell an eviction policy that an entry was used, where it wants to know."""
     if policy.touched != NO_ANSWER:
@@ -92,13 +94,13 @@ def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int
     log(run, now, FILLED if pusher == NONE else PUSH, core, page, NONE, pusher, NONE)
 
 
-@kernel
+@inlined
 def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
     """Evict an entry of a full set of a private TLB, and take it; -1 where the policy broke its contract."""
     state = run.state
     entry = _victim(run, core, at)
     if entry < 0:
-        fail_eviction(run, entry, False, core, now)
+        fail_eviction(run, entry, OF_PRIVATE, core, now)
         return NONE
     gone, pusher = state.tlbs.entries[entry * ROW + PAGE], state.tlbs.entries[entry * ROW + PUSHER]
     if pusher != NONE:
@@ -111,7 +113,7 @@ def _make_room(run: Run, core: int, at: int, row: int, now: int) -> int:
     return take_free(state.tlbs, at)
 
 
-@kernel
+@inlined
 def _victim(run: Run, core: int, at: int) -> int:
     """Ask for the entry of a full set of a private TLB that goes."""
     rules, state = run.rules, run.state
@@ -140,7 +142,7 @@ def _victim(run: Run, core: int, at: int) -> int:
 
 
 @apart
-def fail_eviction(run: Run, answer: int, shared: bool, core: int, now: int) -> None:
+def fail_eviction(run: Run, answer: int, shared: int, core: int, now: int) -> None:
     """Keep what an eviction policy did wrong, that of the shared TLB or that of the private ones."""
     if answer == RAISED:
         fault = FAULT.shared_eviction_raised if shared else FAULT.eviction_raised

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined
 from workbench.engines.kit import STOP
 from workbench.engines.translation import asking, walking
 from workbench.engines.translation.answering import answer_arrives
@@ -26,7 +26,7 @@ HANDLED = -1
 """Instead of a kind: the event is over."""
 
 
-@kernel
+@inlined
 def let_next_happen(run: Run) -> None:
     """Let the event that is next happen, if there is room for what it brings about."""
     if has_room(run):
@@ -47,7 +47,7 @@ def handle_next(run: Run) -> None:
         _handle(run, kind, subject, now)
 
 
-@kernel
+@inlined
 def _take_first(run: Run) -> tuple[int, int, int]:
     """Take the first event off the agenda: a message takes effect, or crosses another link, here already."""
     agenda = run.state.agenda
@@ -66,7 +66,7 @@ def _take_first(run: Run) -> tuple[int, int, int]:
     return kind, subject, now
 
 
-@kernel
+@inlined
 def _handle(run: Run, kind: int, subject: int, now: int) -> None:
     """Let an event happen that is no message to a TLB or a directory."""
     if kind < KIND.copy:
@@ -77,7 +77,7 @@ def _handle(run: Run, kind: int, subject: int, now: int) -> None:
         _handle_request(run, kind, subject, now)
 
 
-@kernel
+@inlined
 def _handle_answer(run: Run, kind: int, miss: int, now: int) -> None:
     if kind == KIND.answer:
         answer_arrives(run, miss, now)
@@ -87,7 +87,7 @@ def _handle_answer(run: Run, kind: int, miss: int, now: int) -> None:
         asking.refusal_arrives(run, miss, now)
 
 
-@kernel
+@inlined
 def _handle_request(run: Run, kind: int, miss: int, now: int) -> None:
     if kind == KIND.walkers:
         walking.request_at_walkers(run, miss, now)
@@ -151,7 +151,7 @@ def wake_core(run: Run, core: int, now: int) -> None:
         line_up(run, core, now)
 
 
-@kernel
+@inlined
 def _issue_first_behind(run: Run, core: int, now: int) -> None:
     """Issue the first row that waits behind a core."""
     parking, place = run.state.parking, first_behind(run, core)

@@ -6,7 +6,7 @@ no hit ends the stretch.
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel, prefetch
+from workbench.compiled import apart, inlined, kernel, prefetch
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.issuing import PRIVATE
@@ -61,7 +61,7 @@ def is_far(run: Run) -> bool:
     return bool(run.rules.dense and run.state.where.size > NEAR_CELLS)
 
 
-@kernel
+@inlined
 def fetch_page(run: Run, row: int, end: int) -> None:
     """Let the tables by page come nearer where a row of the trace will soon need them."""
     rules, state = run.rules, run.state
@@ -87,7 +87,7 @@ def _count_window(run: Run, cycle: int, hits: int) -> None:
     run.state.over_time[window(run, cycle) + PRIVATE] += hits
 
 
-@kernel
+@inlined
 def count_hits(run: Run, served: int, walks: int, cycle: int) -> None:
     """Count accesses that are served, all but so many of them hits, the last of which was issued at a cycle."""
     state, latency = run.state, run.rules.private_cycles

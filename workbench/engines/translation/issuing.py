@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.translation.asking import ask_near
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import UNUSED, USED, tell_push, tell_use
@@ -26,7 +26,7 @@ from workbench.structures.entry_sets import NONE, PUSHER, ROW, set_of, touch
 PRIVATE: Any = np.int64(SERVED_BY.index("private"))
 
 
-@kernel
+@inlined
 def issue(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, now: int) -> None:
     """Issue an access, which may have to wait for a port; while it does, its core issues nothing.
 
@@ -71,7 +71,7 @@ def _miss(run: Run, core: int, page: int, key: int, name: int, row: int, since: 
     ask_near(run, miss, now, at, now)
 
 
-@kernel
+@inlined
 def _hits(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, done: int, now: int) -> bool:
     """Return whether the core's own TLB holds a page, which it then answers at a cycle."""
     entry = find(run, core, page)
@@ -98,7 +98,7 @@ def use(run: Run, core: int, key: int, entry: int, now: int) -> None:
         tell_push(run, pusher, core, USED, now)
 
 
-@kernel
+@inlined
 def _joins(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, known: int) -> bool:
     """Return whether the core waits for a page already: then the access is answered with that miss."""
     state, miss = run.state, register_of(run, core, page)

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_BITS, apart, kernel
+from workbench.compiled import NO_BITS, apart, inlined, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.network import NO_NOTE, forward
 from workbench.engines.translation.reporting import count_messages
 from workbench.engines.translation.scheduling import KIND, NEWS, schedule
+from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.policies.translation.locate.question import (
     CENTRAL,
@@ -51,7 +52,7 @@ def others_known(run: Run, core: int, page: int) -> int:
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
 
-@kernel
+@inlined
 def gained(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Let a private TLB hold a page: its own directory knows at once, the others as the update says."""
     rules, state = run.rules, run.state
@@ -66,7 +67,7 @@ def gained(run: Run, core: int, page: int, key: int, row: int, now: int) -> None
         _look_who_is_close(run, core)
 
 
-@kernel
+@inlined
 def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: int) -> None:
     """Let a private TLB hold a page no more; the others are told unless the unmapping tells them."""
     rules, state = run.rules, run.state
@@ -79,7 +80,7 @@ def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: in
         _tell(run, core, page, key, row, now, LEFT)
 
 
-@kernel
+@inlined
 def keep_record(run: Run, core: int, page: int) -> None:
     """A page left to make room: a directory of limited room makes a record of it, where covered peers hold it."""
     if run.rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
@@ -111,7 +112,7 @@ def _count_own(run: Run, core: int, page: int, step: int) -> None:
         state.shared[next_core(words, row, rules.words, FIRST_WORD)] += step
 
 
-@kernel
+@inlined
 def _tell(run: Run, core: int, page: int, key: int, row: int, now: int, came: int) -> None:
     """Send news of an entry that is usable, or gone, to who keeps records of it; `held` does not name the core."""
     kind = run.policies.plan.kind
@@ -121,7 +122,7 @@ def _tell(run: Run, core: int, page: int, key: int, row: int, now: int, came: in
         _tell_centre(run, core, page, key, row, now)
 
 
-@kernel
+@inlined
 def _tell_directories(run: Run, core: int, page: int, key: int, row: int, now: int, came: int) -> None:
     rules, plan = run.rules, run.policies.plan
     _count_news(run, _receivers(run, core, page), now)
@@ -136,7 +137,7 @@ def _tell_directories(run: Run, core: int, page: int, key: int, row: int, now: i
         _load_links(run, core, page, key, row, now)
 
 
-@kernel
+@inlined
 def _count_news(run: Run, receivers: int, now: int) -> None:
     count_messages(run, UPDATE, receivers, now)
     if run.rules.news_rides:
@@ -215,7 +216,7 @@ def hear_everywhere(run: Run, page: int, subject: int) -> None:
             hear_news(run, core, page, subject)
 
 
-@kernel
+@inlined
 def _receivers(run: Run, core: int, page: int) -> int:
     """Return how many other directories keep a record of the page, or would: those that the scope says."""
     rules, state, plan = run.rules, run.state, run.policies.plan
@@ -275,7 +276,7 @@ def _hear(run: Run, core: int, page: int, peer: int) -> None:
 def note_record(run: Run, core: int, page: int) -> None:
     """Make a record of a peer's entry the newest, in place of the oldest where there is no room."""
     state, at = run.state, page * run.rules.cores + core
-    place = int(state.record[at])
+    place = to_int64(state.record[at])
     if place != NONE:
         touch(state.records, core, place)
         return
@@ -297,7 +298,7 @@ def _forget_record(run: Run, core: int, page: int) -> None:
     if run.rules.finite:
         at = page * run.rules.cores + core
         if run.state.record[at] != NONE:
-            remove(run.state.records, core, int(run.state.record[at]))
+            remove(run.state.records, core, to_int64(run.state.record[at]))
             run.state.record[at] = NONE
 
 
@@ -327,7 +328,7 @@ def forget_beliefs(run: Run, core: int, page: int) -> None:
             run.state.belief[word] = NO_BITS
 
 
-@kernel
+@inlined
 def has_record(run: Run, core: int, page: int) -> bool:
     """Whether a core that misses a page finds a record of it."""
     if not _in_scope(run, core, page):

@@ -6,7 +6,7 @@ from there as if it had not been left.
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel, lend
+from workbench.compiled import apart, inlined, kernel, lend
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -47,7 +47,7 @@ def _play_in_order(run: Run) -> None:
     counters[COUNT.row] = row
 
 
-@kernel
+@inlined
 def _issue_rows(run: Run, row: int, end: int) -> int:
     """Issue rows before the next event: those of a stretch, or one; return the first that is not issued."""
     began = row
@@ -72,7 +72,7 @@ def begin(run: Run, cycle: int) -> None:
         counters[COUNT.started], counters[COUNT.first_cycle], counters[COUNT.last_cycle] = 1, cycle, cycle
 
 
-@kernel
+@inlined
 def _event_is_next(run: Run, row: int, end: int) -> bool:
     """Return whether an event comes before the next row; at the end of a piece that is not known."""
     if row < end:

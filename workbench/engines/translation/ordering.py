@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import kernel
+from workbench.compiled import kernel, prefetch
 from workbench.engines.translation.shape import Rows, to_int64
 from workbench.structures.page_numbers import PageNumbers, number_of
 
 IN_ORDER, UNSORTED, WRONG = range(3)
 """Within each cycle cores come in the order of their numbers; they do not; a row does not fit."""
 NO_CORE: Any = np.int64(-1)
+AHEAD = 1024
+"""Rows between one that is taken and one that is fetched from memory meanwhile."""
 
 
 @kernel
 def take_rows(  # type: ignore[no-untyped-def]
     table: PageNumbers, cycle, core, page, key, number, after: int, cores: int, pages: int
 ) -> int:
-    """Give each key its short number, and return what the rows are like; wrong ones end it.
+    """Give each key its short number, and return what the rows are like.
 
     Parameters
     ----------
@@ -30,16 +32,33 @@ def take_rows(  # type: ignore[no-untyped-def]
     cores, pages : int
         How many there are.
     """
-    found, before = IN_ORDER, NO_CORE
+    unsorted, wrong, before = False, False, NO_CORE
+    most_core, most_page = np.uint64(cores), np.uint64(pages)
     for row in range(cycle.size):
-        now, who, what = cycle[row], to_int64(core[row]), page[row]
-        if now < after or who < 0 or who >= cores or what < 0 or what >= pages:
-            return WRONG
-        if now == after and who < before:
-            found = UNSORTED
+        if (row & 7) == 0:
+            prefetch(cycle, row + AHEAD)
+            prefetch(core, row + AHEAD)
+            prefetch(page, row + AHEAD)
+        now, who = cycle[row], to_int64(core[row])
+        wrong |= (now < after) | (np.uint64(who) >= most_core) | (np.uint64(page[row]) >= most_page)
+        unsorted |= (now == after) & (who < before)
         after, before = now, who
         number[row] = number_of(table, key[row])
-    return found
+    if wrong:
+        return WRONG
+    return UNSORTED if unsorted else IN_ORDER
+
+
+@kernel
+def first_from(cycle: np.ndarray, row: int, end: int, wanted: int) -> int:
+    """Return the first row from one on, and before another, whose cycle is at least a given one; else that other."""
+    while row < end:
+        middle = (row + end) >> 1
+        if cycle[middle] < wanted:
+            row = middle + 1
+        else:
+            end = middle
+    return end
 
 
 @kernel

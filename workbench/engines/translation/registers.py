@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.under_way import OF
@@ -15,7 +15,7 @@ NONE: Any = np.int64(-1)
 NO_PEER: Any = np.int64(-1)
 
 
-@kernel
+@inlined
 def take_register(run: Run, core: int, page: int, key: int, name: int, row: int, since: int) -> int:
     """Take a free register of a core for a miss, and return its number."""
     state = run.state
@@ -33,7 +33,7 @@ def take_register(run: Run, core: int, page: int, key: int, name: int, row: int,
     return miss
 
 
-@kernel
+@inlined
 def free_register(run: Run, miss: int) -> None:
     """Give back the register of a miss that is answered."""
     state = run.state

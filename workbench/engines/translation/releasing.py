@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
 from workbench.structures.tournament import NEVER
@@ -11,7 +11,7 @@ from workbench.structures.turns import set_turn
 UNKNOWN = -1
 
 
-@kernel
+@inlined
 def release_warp(run: Run, core: int, done: int, now: int) -> None:
     """Let the warp whose access is answered at a cycle issue again, where warps wait for answers."""
     if run.rules.warps:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.kit import numbered
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import HAND, MISS, Run
@@ -143,7 +143,7 @@ def next_order(run: Run) -> int:
     return min(order, _order_in_hand(run)) if own == soonest else order
 
 
-@kernel
+@inlined
 def event_precedes(run: Run, cycle: int, order: int) -> bool:
     """Return whether the next event comes before an issue of a cycle and an order.
 
@@ -155,7 +155,7 @@ def event_precedes(run: Run, cycle: int, order: int) -> bool:
     return bool(next_order(run) <= order)
 
 
-@kernel
+@inlined
 def next_is_in_hand(run: Run) -> bool:
     """Return whether the next event is in hand; there is one."""
     own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import apart, inlined, kernel
 from workbench.engines.translation.bypassing import is_missed
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import fill_shared, first_shared_set, shared_set
@@ -32,7 +32,7 @@ WALK = SERVED_BY.index("walk")
 QUEUED_COLUMN = OVER_TIME.index("walk_queue_cycles")
 
 
-@kernel
+@inlined
 def request_at_shared(run: Run, miss: int, now: int) -> None:
     """Let a request at the shared TLB wait for a port of its bank."""
     rules, state = run.rules, run.state
@@ -53,7 +53,7 @@ def shared_looks_up(run: Run, miss: int, now: int) -> None:
         schedule_miss(run, at, now, KIND.walkers, REQUESTS, miss)
 
 
-@kernel
+@inlined
 def _shared_answers(run: Run, miss: int, at: int, now: int) -> bool:
     """Return whether the shared TLB holds the page of a miss, which it then answers at a cycle."""
     state, row = run.state, miss * MISS
@@ -93,7 +93,7 @@ def request_at_walkers(run: Run, miss: int, now: int) -> None:
         counters[COUNT.backlog_tail] = miss
 
 
-@kernel
+@inlined
 def _joins(run: Run, miss: int) -> bool:
     """Return whether a walk of the page waits or is under way, which the request then waits for."""
     state, row = run.state, miss * MISS
@@ -203,7 +203,7 @@ def _has_place(run: Run) -> bool:
     return bool(run.state.software_free[run.state.misses[first * MISS + OF.core]] > 0)
 
 
-@kernel
+@inlined
 def _answer_all(run: Run, miss: int, now: int) -> None:
     misses = run.state.misses
     while miss != NONE:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from workbench.compiled import RAISED, apart, kernel
+from typing import Any
+
+import numpy as np
+
+from workbench.compiled import RAISED, apart, inlined
 from workbench.policies.translation.eviction.question import (
     EVICT,
     HIGH,
@@ -20,10 +24,13 @@ ENDLESS, NO_ENTRY = -2, -3
 MOST_TURNS = 1 << 16
 """Candidates that one eviction may examine before it counts as endless."""
 
+ZEROTH: Any = np.int64(0)
+NONE_YET: Any = np.int64(-1)
+
 _evict = EVICT.ask
 
 
-@kernel
+@inlined
 def choose_victim(  # type: ignore[no-untyped-def]
     policy: ReadyEviction, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
 ) -> int:
@@ -31,7 +38,22 @@ def choose_victim(  # type: ignore[no-untyped-def]
 
     A candidate whose degree protects it is passed over. If all are protected, the fallback decides.
     """
-    chosen = _ask(policy, 0, -1, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words)
+    chosen = _ask(
+        policy,
+        ZEROTH,
+        NONE_YET,
+        at,
+        first,
+        ways,
+        newest,
+        oldest,
+        earliest,
+        entries,
+        holders,
+        spread,
+        base,
+        words,
+    )
     if policy.protects == UNPROTECTED or chosen < 0:
         return chosen
     return _past_protected(
@@ -55,7 +77,7 @@ def _past_protected(  # type: ignore[no-untyped-def]
     for turn in range(turns):
         if turn > 0:
             nth = turn % batch if policy.fallback == LOOP else turn
-            before = chosen if nth > 0 else -1
+            before = chosen if nth > 0 else NONE_YET
             chosen = _ask(
                 policy, nth, before, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
             )
@@ -69,7 +91,7 @@ def _past_protected(  # type: ignore[no-untyped-def]
     return ENDLESS if policy.fallback == LOOP else plain
 
 
-@kernel
+@inlined
 def _ask(  # type: ignore[no-untyped-def]
     policy, nth, previous, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
 ) -> int:
