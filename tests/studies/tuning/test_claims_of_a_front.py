@@ -7,6 +7,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import InputError
+from workbench.studies.tuning import importances
 from workbench.studies.tuning.front import Front
 from workbench.studies.tuning.holdout import different
 from workbench.studies.tuning.importances import INERT
@@ -48,6 +49,15 @@ def test_a_lever_that_changes_nothing_is_drawn_beside_the_others(found):
     table = found.importances.set_index("lever")["drain_cycles"]
     assert 0 < table[INERT] <= 1
     assert table.drop(INERT).sum() == pytest.approx(1)
+
+
+def test_the_noise_floor_is_over_what_the_others_share(monkeypatch):
+    """Six shares add up to 1 where the inert lever is drawn, five in the table: 70 % of empty studies had one above."""
+    shares = {None: {"a": 0.6, "b": 0.4}, 0: {"a": 0.5, "b": 0.3, INERT: 0.2}, 1: {"a": 0.6, "b": 0.3, INERT: 0.1}}
+    monkeypatch.setattr(importances, "_shares", lambda study, target: shares[study])
+    floor = importances._with_floor(None, [0, 1], None)[INERT]
+    assert 0.245 < floor <= 0.25  # 0.2 / 0.8, at the quantile of two levers
+    assert importances._among_the_others(0.9) == importances._among_the_others(1.0) == 1.0
 
 
 def test_beating_the_baseline_needs_a_p_value_corrected_over_the_front(found, monkeypatch):

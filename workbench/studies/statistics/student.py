@@ -36,7 +36,7 @@ def skewed_p(values: np.ndarray) -> float:
     """Return the two-sided p-value of Student's t with its skewness removed: Hall's transformation.
 
     Of skewed values t is too often far out on one side, and the more so the smaller the level: with thirty exponential
-    values five times as often as it says at a level of 0.002. Where the transformed t speaks for the other side, p is 1.
+    values five times as often as it says at a level of 0.002. Where the transformed t is of the other sign, p is 1.
 
     References
     ----------

@@ -35,7 +35,7 @@ INERT, INERT_DRAWS = "(inert lever)", 40
 """A lever that changes nothing, drawn beside the others so many times: its share is noise, and so is any that is no
 larger."""
 FLOOR = 0.95
-"""The quantile of the inert lever's shares that is its share in the table."""
+"""How often none of the levers is above the inert one's share in the table, where none matters: over all of them."""
 
 
 def lever_shares(study: Study, trials: Sequence[Trial]) -> dict[str, dict[str, float]]:
@@ -57,8 +57,14 @@ def lever_shares(study: Study, trials: Sequence[Trial]) -> dict[str, dict[str, f
 
 
 def _with_floor(asker: optuna.Study, beside: Sequence[optuna.Study], target: Any) -> dict[str, float]:
-    inert = [_shares(one, target).get(INERT, 0.0) for one in beside]
-    return {**_shares(asker, target), INERT: float(np.quantile(inert, FLOOR))}
+    shares = _shares(asker, target)
+    inert = [_among_the_others(_shares(one, target).get(INERT, 0.0)) for one in beside]
+    return {**shares, INERT: float(np.quantile(inert, FLOOR ** (1 / max(len(shares), 1))))}
+
+
+def _among_the_others(share: float) -> float:
+    """The inert lever's share of what the others have together: theirs in the table add up to 1 without it."""
+    return min(1.0, share / (1 - share)) if share < 1 else 1.0
 
 
 def _value(place: int) -> Callable[[optuna.trial.FrozenTrial], float]:
