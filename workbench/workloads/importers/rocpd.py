@@ -10,6 +10,7 @@ dispatch is the LDS of a workgroup, static and dynamic together. The card's numb
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ from workbench.workloads.kernel_columns import KernelColumns, volume
 from workbench.workloads.kernels import MISSING
 
 _DISPATCHES = "rocpd_kernel_dispatch"
+_ENDING = re.compile(r"(?:_[\w-]{1,200})?", re.ASCII)
 _GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
 _WORKGROUP = ("workgroup_size_x", "workgroup_size_y", "workgroup_size_z")
 _OF_TRACK = ("agent_id", "queue_id", "stream_id")
@@ -73,10 +75,11 @@ class Rocpd(Importer):
 
 def _recordings(database: Database) -> list[str]:
     """Return what stands behind the names of tables, once a recording."""
-    endings = [name.removeprefix(_DISPATCHES) for name in database.tables if name.startswith(_DISPATCHES)]
+    named = [name.removeprefix(_DISPATCHES) for name in database.tables if name.startswith(_DISPATCHES)]
+    endings = sorted(ending for ending in named if _ENDING.fullmatch(ending))
     if not endings:
         raise InputError(f"{database.where}: holds no dispatches; record with `rocprofv3 --kernel-trace`.")
-    return sorted(ending for ending in endings if not ending or ending.startswith("_"))
+    return endings
 
 
 class _Recording(NamedTuple):
