@@ -85,6 +85,11 @@ def test_narrow_columns_are_wide_once_they_are_launches(tmp_path):
 
 
 BAD = [
+    ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 9223372036854775807", "holds a number that does not fit in 64 bits;"),
+    (
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -9223372036854775807",
+        "holds a number that does not fit in 64 bits;",
+    ),
     ("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "holds no kernels; record with `nsys profile --trace=cuda`."),
     (
         "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'many'",

@@ -23,7 +23,7 @@ from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.rocpd_tables import Agents, Symbols
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
-from workbench.workloads.kernel_columns import KernelColumns, volume
+from workbench.workloads.kernel_columns import KernelColumns, lasting, volume
 from workbench.workloads.kernels import MISSING
 
 _DISPATCHES = "rocpd_kernel_dispatch"
@@ -126,7 +126,7 @@ def _add_batch(batch: dict[str, np.ndarray], recording: _Recording, columns: Ker
     columns.add_numbered(
         symbol,
         start_ns=batch["start"],
-        duration_ns=batch["end"] - batch["start"],
+        duration_ns=lasting(batch["start"], batch["end"], recording.database.where),
         device=_mapped(batch["agent_id"], agents, recording, "GPU agent"),
         stream=batch["stream_id"],
         workgroups=volume(along, recording.database.where),
