@@ -134,6 +134,24 @@ def narrow(values: np.ndarray) -> np.ndarray:
     return values.astype(np.int64, copy=False)
 
 
+def lasting(start: np.ndarray, end: np.ndarray, where: str) -> np.ndarray:
+    """Return how long launches last: int64[rows].
+
+    Raises
+    ------
+    InputError
+        A time is so far from 0 that differences do not fit in 64 bits.
+
+    Examples
+    --------
+    >>> lasting(np.array([5]), np.array([9]), "t.db")
+    array([4])
+    """
+    if max(np.abs(times.astype(float)).max(initial=0) for times in (start, end)) >= _LARGEST:
+        raise InputError(f"{where}: holds a number that does not fit in 64 bits; the file is damaged.")
+    return end - start
+
+
 def volume(axes: Iterable[np.ndarray], where: str) -> np.ndarray:
     """Return the products of the axes of grids or workgroups, MISSING where an axis is: int64[rows].
 

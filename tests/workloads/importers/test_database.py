@@ -136,12 +136,24 @@ def test_a_database_of_something_else_is_no_trace(tmp_path):
 
 
 def test_names_with_quotes_and_blanks_are_names(tmp_path):
-    ending = '_a"b c'
-    statements = [f'CREATE TABLE "rocpd_kernel_dispatch{ending.replace(chr(34), chr(34) * 2)}" (id INTEGER)']
-    path = profiles.database(tmp_path / "t%20?mode=rw#.db", statements, {})
-    assert refusal(path).startswith(
-        f"rocpd_kernel_dispatch{ending} has no column kernel_id, so it is no rocpd database."
+    statements = ['CREATE TABLE "a""b c" ("x"" y" INTEGER)']
+    path = profiles.database(tmp_path / "t%20?mode=rw#.db", statements, {'a""b c': [(7,)]})
+    with opened(path) as found:
+        assert (found.tables, found.rows('a"b c', ('x" y',))) == (['a"b c'], [(7,)])
+
+
+@pytest.mark.parametrize("name", [b"\n\x1b", b"\xff\xfe"])
+def test_names_that_cannot_be_printed_are_not(tmp_path, name):
+    path = profiles.rocpd(tmp_path / "t.db")
+    contents = path.read_bytes().replace(b"grid_size_x INT", b"grid_size" + name + b" INT", 1)
+    assert refusal(path, contents).isprintable()
+    assert "raised" not in refusal(path)
+    path.write_bytes(
+        profiles.rocpd(tmp_path / "other.db")
+        .read_bytes()
+        .replace(b"dispatch_0000a1b2", b"dispatch_0000a" + name + b"2")
     )
+    assert "raised" not in read_or_refused(path)
 
 
 @pytest.mark.parametrize("seed", [*range(40), *(pytest.param(seed, marks=long) for seed in range(40, 400))])

@@ -85,6 +85,11 @@ def test_narrow_columns_are_wide_once_they_are_launches(tmp_path):
 
 
 BAD = [
+    ("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 9223372036854775807", "holds a number that does not fit in 64 bits;"),
+    (
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -9223372036854775807",
+        "holds a number that does not fit in 64 bits;",
+    ),
     ("DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL", "holds no kernels; record with `nsys profile --trace=cuda`."),
     (
         "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 'many'",
@@ -149,6 +154,7 @@ BAD_CSV = [
     (("1000,5000,101,4", "1000,5000,101,1.5"), "line 6: GrdX must be a whole number. Got '1.5'."),
     (("1000,5000,101,4", "1000,5000,101," + "9" * 5000), "line 6: GrdX must be a number. Got '999"),
     (("Start (ns)", "Start (fortnights)"), "line 6: Start (fortnights) must be in ns, nsec,"),
+    (("Start (ns)", "Start (n\x1bs)"), "line 6: Start (ns) must be in ns, nsec,"),
     (("StcSMem (MB)", "StcSMem (pages)"), "line 6: StcSMem (pages) must be in b, byte,"),
     (
         ('HBM3 (0),1,,7,"void', 'HBM3,1,,7,"void'),

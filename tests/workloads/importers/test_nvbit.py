@@ -78,6 +78,10 @@ BAD = [
         ("0x0000000000000018", "0x00000000000000zz"),
         "line 4: expected grid_launch_id, CTA, warp, opcode and addresses in hex.",
     ),
+    (
+        ("0x0000000000000018", "0x000000000x000018"),
+        "line 4: expected grid_launch_id, CTA, warp, opcode and addresses in",
+    ),
     (("0x00007f0000003000", "0xff007f0000003000"), "line 7: expected addresses of at most 63 bits. Got"),
     (("grid size 2,1,1", "grid size 2,0,1"), "line 2: expected a grid and a block of at least 1 along each axis. Got"),
     (("grid size 2,1,1 - ", ""), "line 2: expected a launch with grid size, block size, nregs and shmem. Got"),

@@ -17,7 +17,7 @@ from workbench.machine.topologies.topology import Topology
 
 FORMAT = "rocm_smi_topo"
 SAYS = "the output of rocm-smi --showtopo"
-_TITLE = re.compile(r"=+ (\S.* between two GPUs) =+$")
+_TITLE = re.compile(r"=+ ([A-Za-z ]{1,40} between two GPUs) =+$")
 _GPU = re.compile(r"GPU\d{1,4}", re.ASCII)
 _NUMA = re.compile(r"GPU\[(\d{1,4})\]\s*: \(Topology\) Numa Node: (-?\d{1,4})$", re.ASCII)
 _SENTENCE = re.compile(

@@ -27,6 +27,8 @@ from workbench.workloads.importers.trace import Trace
 from workbench.workloads.importers.unreadable import refuse_unreadable
 from workbench.workloads.kernels import MISSING
 
+_LATEST_NS = (1 << 62) - 1
+"""Times further from 0, of 146 years, would not fit in 64 bits once two are added."""
 _KNOWN: Registry[Importer] = Registry("importer", named_by="format")
 """Every importer by its format."""
 
@@ -133,6 +135,9 @@ def _sound(importer: Importer, source: Source) -> Trace:
     if not isinstance(trace, Trace):
         raise InputError(f"{source.where}: the importer {importer.format} must return a Trace. Got {shown(trace)}.")
     table, word = trace.kernels, trace.counted
+    for times in (table.start_ns, table.duration_ns):
+        if len(times) and max(-int(times.min()), int(times.max())) > _LATEST_NS:
+            raise InputError(f"{source.where}: holds a number that does not fit in 64 bits; the file is damaged.")
     for field, least in (("duration_ns", 0), ("workgroups", MISSING), ("threads", MISSING), ("shared_bytes", MISSING)):
         column = getattr(table, field)
         if column is not None and (column < least).any():

@@ -19,7 +19,7 @@ from workbench.workloads.importers.database import Database, is_sqlite
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Card, Trace
-from workbench.workloads.kernel_columns import KernelColumns, volume
+from workbench.workloads.kernel_columns import KernelColumns, lasting, volume
 from workbench.workloads.kernels import MISSING
 
 _KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
@@ -110,7 +110,7 @@ def _values(batch: dict[str, np.ndarray], where: str) -> dict[str, np.ndarray]:
     block = np.stack([batch[axis] for axis in _BLOCK], axis=1)
     return {
         "start_ns": batch["start"],
-        "duration_ns": batch["end"] - batch["start"],
+        "duration_ns": lasting(batch["start"], batch["end"], where),
         "device": np.maximum(batch["deviceId"], 0),
         "stream": batch["streamId"],
         "workgroups": volume((batch[axis] for axis in _GRID), where),

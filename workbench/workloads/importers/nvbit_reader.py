@@ -28,7 +28,7 @@ _LAUNCH = re.compile(
 )
 _ACCESS = re.compile(
     r"MEMTRACE: CTX 0x[0-9a-f]+ - grid_launch_id (\d{1,18}) - CTA (\d{1,10}),(\d{1,10}),(\d{1,10}) - "
-    r"warp (\d{1,6}) - (\S{1,100}) - ((?:0x[0-9a-f]{1,16} ?)*)$",
+    r"warp (\d{1,6}) - (\S{1,100}) - ((?:0x[0-9a-f]{1,16}(?: |$))*)$",
     re.ASCII,
 )
 SIGN = b"MEMTRACE: CTX 0x"

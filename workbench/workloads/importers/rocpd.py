@@ -10,6 +10,7 @@ dispatch is the LDS of a workgroup, static and dynamic together. The card's numb
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -22,10 +23,11 @@ from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.rocpd_tables import Agents, Symbols
 from workbench.workloads.importers.source import Source
 from workbench.workloads.importers.trace import Trace
-from workbench.workloads.kernel_columns import KernelColumns, volume
+from workbench.workloads.kernel_columns import KernelColumns, lasting, volume
 from workbench.workloads.kernels import MISSING
 
 _DISPATCHES = "rocpd_kernel_dispatch"
+_ENDING = re.compile(r"(?:_[\w-]{1,200})?", re.ASCII)
 _GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
 _WORKGROUP = ("workgroup_size_x", "workgroup_size_y", "workgroup_size_z")
 _OF_TRACK = ("agent_id", "queue_id", "stream_id")
@@ -73,10 +75,11 @@ class Rocpd(Importer):
 
 def _recordings(database: Database) -> list[str]:
     """Return what stands behind the names of tables, once a recording."""
-    endings = [name.removeprefix(_DISPATCHES) for name in database.tables if name.startswith(_DISPATCHES)]
+    named = [name.removeprefix(_DISPATCHES) for name in database.tables if name.startswith(_DISPATCHES)]
+    endings = sorted(ending for ending in named if _ENDING.fullmatch(ending))
     if not endings:
         raise InputError(f"{database.where}: holds no dispatches; record with `rocprofv3 --kernel-trace`.")
-    return sorted(ending for ending in endings if not ending or ending.startswith("_"))
+    return endings
 
 
 class _Recording(NamedTuple):
@@ -123,7 +126,7 @@ def _add_batch(batch: dict[str, np.ndarray], recording: _Recording, columns: Ker
     columns.add_numbered(
         symbol,
         start_ns=batch["start"],
-        duration_ns=batch["end"] - batch["start"],
+        duration_ns=lasting(batch["start"], batch["end"], recording.database.where),
         device=_mapped(batch["agent_id"], agents, recording, "GPU agent"),
         stream=batch["stream_id"],
         workgroups=volume(along, recording.database.where),

@@ -143,7 +143,7 @@ def _kernel_facts(counted: str, table: KernelTable) -> dict[str, Any]:
     if not table.rows:
         return found
     found["zero_durations"] = int(np.count_nonzero(table.duration_ns == 0))
-    found["span_ns"] = int((table.start_ns + table.duration_ns).max() - table.start_ns.min())
+    found["span_ns"] = int((table.start_ns + table.duration_ns).max()) - int(table.start_ns.min())
     if table.shared_bytes is not None:
         found["max_shared_bytes"] = int(table.shared_bytes.max())
         found[f"{counted}_with_shared_memory"] = int(np.count_nonzero(table.shared_bytes > 0))
