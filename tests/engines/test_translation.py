@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -11,12 +9,8 @@ from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import drawn
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions, growing, trace
-from workbench.levers import lever
 from workbench.machine.translation_machine import TranslationMachine
 from workbench.policies.policy import policies, read_policy
-from workbench.records.translation import accesses
-from workbench.workloads.accesses import Accesses
-from workbench.workloads.workload import Workload
 
 MACHINE = {"cores": 4, "private_entries": 8, "shared_entries": 32}
 
@@ -91,27 +85,3 @@ def test_a_trace_whose_cores_never_stand_in_order_is_taken_in_small_pieces(monke
     wanted = sorted((cycle, core, number) for number, (cycle, core) in enumerate(rows))
     assert [row for one in found for row in one] == wanted
     assert max(map(len, found)) <= 10 + 7
-
-
-class Endless(Workload):
-    """So many blocks of accesses, each made when it is asked for."""
-
-    blocks: int = lever(1, least=1, most=1000, unit="blocks", description="of 256 accesses")
-
-    def accesses(self, machine, streams):
-        for block in range(self.blocks):
-            rows = np.arange(256 * block, 256 * (block + 1))
-            yield Accesses(500 * rows, (rows % machine.cores).astype(np.int32), rows % 40)
-
-
-@pytest.mark.parametrize("policy", [{"locate": "no_directory"}, {"locate": "directory"}])
-def test_a_long_trace_takes_no_more_memory_than_a_short_one(policy, monkeypatch):
-    monkeypatch.setattr(trace, "PIECE", 256)
-    simulate(Endless(blocks=2), MACHINE, policy)
-    peaks = []
-    for blocks in (3, 30):
-        tracemalloc.start()
-        assert accesses(simulate(Endless(blocks=blocks), MACHINE, policy)) == 256 * blocks
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[1] < peaks[0] + 256 * 8, "not even one more column of one piece"
