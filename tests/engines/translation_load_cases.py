@@ -360,13 +360,11 @@ def drawn_with_walks(seed: int) -> Case:
         start, level = int(_pick(draw, 0, 1, 150)), int(_pick(draw, 0, 30, 200))
         options["walks_by"] = Software(walks=walks, start_cycles=start, level_cycles=level, only=only)
     if draw.random() < 0.5 and machine["shared_entries"] and not options["inclusive"]:
-        most = int(_pick(draw, 1, 3, 7))
         options["bypass"] = DeadEntries(
-            threshold=int(draw.integers(1, most + 1)),
-            most=most,
+            threshold=int(_pick(draw, 1, 1, 2, 4, 7)),
             counters=int(_pick(draw, 1, 4, 64)),
             region_pages=int(_pick(draw, 1, 4)),
-            remembered=int(_pick(draw, 1, 2, 16)),
+            remembered=int(_pick(draw, 0, 1, 2, 16)),
         )
     unmapping = float(_pick(draw, 0, 0, 0.1))
     rows = [row._replace(unmap=row.unmap or bool(draw.random() < unmapping)) for row in case.rows]

@@ -51,10 +51,12 @@ class DeadEntries(NeverDead):
 
     def evicted(self, tag: int) -> None:
         place = self._place(tag)
-        self.unused[place] = 0 if tag in self.used else min(self.unused[place] + 1, self.policy.most)
+        self.unused[place] = 0 if tag in self.used else min(self.unused[place] + 1, self.policy.threshold)
 
     def passes_by(self, tag: int) -> bool:
         if self.unused[self._place(tag)] < self.policy.threshold:
             return False
-        self.passed = [*(one for one in self.passed if one != tag), tag][-self.policy.remembered :]
+        self.passed = [*(one for one in self.passed if one != tag), tag]
+        if len(self.passed) > self.policy.remembered:
+            del self.passed[0]
         return True

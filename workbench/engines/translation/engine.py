@@ -23,7 +23,7 @@ class Translation(Simulator[TranslationRecord]):
     """Address translation by the cores of a GPU."""
 
     name = "translation"
-    revision = 3
+    revision = 4
     decides = Slots
     options = TranslationOptions
     machine = TranslationMachine
