@@ -32,14 +32,14 @@ def module(file: Path) -> str:
 
 def imported(source: str, known: set[str]) -> set[str]:
     """The known modules that a source imports, wherever the import stands."""
-    found = set()
+    result = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{one.name}" for one in node.names}
-            found |= names & known or {node.module} & known
+            result |= names & known or {node.module} & known
         elif isinstance(node, ast.Import):
-            found |= {one.name for one in node.names} & known
-    return found
+            result |= {one.name for one in node.names} & known
+    return result
 
 
 def circle(sources: dict[str, str]) -> list[str]:

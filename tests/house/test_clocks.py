@@ -38,14 +38,14 @@ def faults(text: str) -> Iterator[str]:
             yield f"{node.lineno}: gives up within {LEAST_PATIENCE_SECONDS} s; a busy machine needs longer"
 
 
-def _bounds_a_time(found: ast.Assert) -> bool:
+def _bounds_a_time(result: ast.Assert) -> bool:
     """Whether what is called a time is compared with a number."""
     return any(
         isinstance(node, ast.Compare)
         and any(isinstance(op, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for op in node.ops)
         and any(map(_is_spent, [node.left, *node.comparators]))
         and any(_number(side) not in (None, 0) for side in [node.left, *node.comparators])
-        for node in ast.walk(found.test)
+        for node in ast.walk(result.test)
     )
 
 
@@ -67,12 +67,12 @@ def _number(side: ast.expr) -> float | None:
 
 
 def test_no_test_asserts_a_time_or_waits_for_luck():
-    found = {
+    result = {
         str(path.relative_to(TESTS)): wrong
         for path in sorted(TESTS.rglob("*.py"))
         if path.name not in MAY_READ_CLOCKS and (wrong := list(faults(path.read_text(encoding="utf-8"))))
     }
-    assert not found
+    assert not result
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def registered() -> list[type[Spec]]:
     for module in pkgutil.walk_packages(workbench.__path__, "workbench."):
         if "__main__" not in module.name:
             importlib.import_module(module.name)
-    found = {cls for cls in subclasses(Spec) if cls.built_in}
-    return sorted(found, key=lambda cls: (cls.__module__, cls.__name__))
+    results = {cls for cls in subclasses(Spec) if cls.built_in}
+    return sorted(results, key=lambda cls: (cls.__module__, cls.__name__))
 
 
 def tuned(declared: Lever, most: int = 12) -> list[Any]:
@@ -103,14 +103,14 @@ def usual(cls: type[Spec]) -> dict[str, Any]:
 
 def refusals(cls: type[Spec]) -> list[str]:
     """Every sentence by which a value is refused that the range of its lever offers."""
-    given, found = usual(cls), []
+    given, result = usual(cls), []
     for name, declared in cls.levers.items():
         for value in values(declared):
             try:
                 cls(**{**given, name: value})
             except InputError as wrong:
-                found.append(str(wrong))
-    return found
+                result.append(str(wrong))
+    return result
 
 
 def test_every_spec_takes_what_the_range_of_each_lever_offers() -> None:
@@ -194,7 +194,7 @@ def drawn_setups(engine: Any) -> Iterator[dict[str, Any]]:
             if cls.built_in:
                 levers = {key: value for key, lv in cls.levers.items() for value in [offered(lv)]}
                 yield {"policy": {slot: name}}
-                yield from ({"policy": {slot: {name: {key: v}}}} for key, found in levers.items() for v in found)
+                yield from ({"policy": {slot: {name: {key: v}}}} for key, result in levers.items() for v in result)
     for place, spec in (("options", engine.options), ("machine", engine.machine)):
         for key, declared in spec.levers.items():
             yield from ({place: {key: value}} for value in offered(declared) if value is not None)
@@ -211,6 +211,8 @@ def test_every_engine_takes_what_ranges_offer_or_names_the_other_lever(name: str
             refused.append((chosen, str(wrong)))
     assert refused
     unstated = [
-        (c, said) for c, said in refused if not any(re.match(f"sweep: {rule}", said) for rule in WITH_A_MACHINE)
+        (c, message)
+        for c, message in refused
+        if not any(re.match(f"sweep: {rule}", message) for rule in WITH_A_MACHINE)
     ]
     assert not unstated

@@ -16,10 +16,10 @@ BLOCK = re.compile(r"<!-- recipe: (?P<name>.+?) -->\n```(?P<kind>\w+)\n(?P<text>
 
 
 def recipes(text: str) -> dict[str, list[tuple[str, str]]]:
-    found: dict[str, list[tuple[str, str]]] = {}
+    result: dict[str, list[tuple[str, str]]] = {}
     for match in BLOCK.finditer(text):
-        found.setdefault(match["name"], []).append((match["kind"], match["text"]))
-    return found
+        result.setdefault(match["name"], []).append((match["kind"], match["text"]))
+    return result
 
 
 CONTRIBUTING = recipes((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
@@ -32,9 +32,9 @@ def run_block(kind: str, text: str, folder: Path) -> str:
         if kind == "bash"
         else [sys.executable, "-c", text]
     )
-    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-    assert told.returncode == 0, told.stdout + told.stderr
-    return told.stdout
+    reply = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert reply.returncode == 0, reply.stdout + reply.stderr
+    return reply.stdout
 
 
 def test_the_recipes_that_are_promised_are_there():
@@ -43,11 +43,11 @@ def test_the_recipes_that_are_promised_are_there():
 
 
 def test_the_policy_and_the_measure_of_the_readme_run(tmp_path):
-    found = recipes((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert set(found) == {"your own policy", "your own measure"}
-    for kind, text in found["your own measure"]:
+    result = recipes((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert set(result) == {"your own policy", "your own measure"}
+    for kind, text in result["your own measure"]:
         assert run_block(kind, text, tmp_path).count("longest_wait") == 2
-    for kind, text in found["your own policy"]:
+    for kind, text in result["your own policy"]:
         assert "middle_out(shift=8)" in run_block(kind, text, tmp_path)
 
 

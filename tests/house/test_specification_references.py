@@ -88,7 +88,7 @@ def self_contained(text: str) -> Iterator[Reference]:
 
 def scope(text: str, begin: int) -> int:
     """Return where the words about a specification end: at the sentence, the cell, or the parenthesis around them."""
-    ends = [found.start() for pattern in (SENTENCE_ENDS, MENTION) if (found := pattern.search(text, begin))]
+    ends = [match.start() for pattern in (SENTENCE_ENDS, MENTION) if (match := pattern.search(text, begin))]
     depth, end = 0, min(ends, default=len(text))
     for at in range(begin, end):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
@@ -99,16 +99,16 @@ def scope(text: str, begin: int) -> int:
 
 def references(text: str, room: int | None = None) -> set[Reference]:
     """Collect what a text refers to; numbers without a specification are those of its room, or none."""
-    found, rest, at = set(self_contained(text)), [], 0
+    result, rest, at = set(self_contained(text)), [], 0
     for mention in MENTION.finditer(text):
         spec, end = int(mention[1]), scope(text, mention.end())
         about = text[mention.end() : end]
-        found |= {Reference(spec, ""), *items(about, spec), *sections(about, spec)}
+        result |= {Reference(spec, ""), *items(about, spec), *sections(about, spec)}
         rest.append(text[at : mention.start()])
         at = end
     if room is not None:
-        found |= {reference for part in [*rest, text[at:]] for reference in items(part, room, BARE.get(room, "RVE"))}
-    return found
+        result |= {reference for part in [*rest, text[at:]] for reference in items(part, room, BARE.get(room, "RVE"))}
+    return result
 
 
 def anchors(page: str) -> list[str]:
@@ -136,8 +136,8 @@ def read(path: Path) -> str:
 
 def files(*folders: str) -> list[Path]:
     """List the files of prose and code below some folders of the repository."""
-    found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
-    return sorted(path for path in found if path != Path(__file__) and ".ipynb_checkpoints" not in path.parts)
+    results = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
+    return sorted(path for path in results if path != Path(__file__) and ".ipynb_checkpoints" not in path.parts)
 
 
 def room_of(path: Path) -> int | None:
@@ -182,7 +182,7 @@ def test_a_page_holds_each_number_once_and_leaves_none_out(number):
         if match := re.fullmatch(r"([rvdet]|h\d-|section-|em-)(\d+)", anchor):
             numbered.setdefault(match[1], []).append(int(match[2]))
     assert {"r", "v", "e", f"h{number}-", "section-"} <= set(numbered)
-    assert all(found == list(range(1, len(found) + 1)) for found in numbered.values()), numbered
+    assert all(result == list(range(1, len(result) + 1)) for result in numbered.values()), numbered
     assert len(set(anchors(TEXTS[number]))) == len(anchors(TEXTS[number]))
 
 
@@ -203,8 +203,8 @@ def test_the_readme_leads_to_every_page():
 def test_the_help_says_where_the_pages_are(words, capsys):
     with contextlib.suppress(SystemExit):
         main(words)
-    said = " ".join(capsys.readouterr().out.split())
-    assert "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/" in said
+    message = " ".join(capsys.readouterr().out.split())
+    assert "'spec 3, R81' in a text is item R81 of page 3 of docs/specification/" in message
     assert FOLDER == ROOT / "docs/specification"
 
 

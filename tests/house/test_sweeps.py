@@ -75,6 +75,6 @@ def test_sweep(path, tmp_path, monkeypatch):
 def test_study(path, tmp_path, monkeypatch):
     if NAMED:
         monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    found = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
-    assert len(found.trials) == 4
-    assert found.pareto["best"].any()
+    results = wb.tune(path, tmp_path / "r", trials=4, workers=1, set={"seeds": 2, "holdout_seeds": 3})
+    assert len(results.trials) == 4
+    assert results.pareto["best"].any()

@@ -21,8 +21,8 @@ def test_import_workbench_brings_nothing_heavy():
 
 def test_the_walls_stand():
     program = Path(sys.executable).parent / "lint-imports"
-    told = subprocess.run([program], cwd=ROOT, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout
+    reply = subprocess.run([program], cwd=ROOT, capture_output=True, text=True)
+    assert reply.returncode == 0, reply.stdout
 
 
 @pytest.mark.parametrize("name", ["utils", "helpers", "core", "common", "misc"])
