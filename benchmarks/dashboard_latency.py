@@ -130,10 +130,10 @@ def _move(board: Board, subject: Subject, key: str) -> dict[str, float]:
     """One press of an arrow key on a slider: milliseconds until each panel showed it."""
     board.slide(subject.slider, key)
     board.page.wait_for_function(f"() => Object.keys(window.seen.shown).length === {len(subject.canvases) + 1}")
-    shown = dict(board.page.evaluate("window.seen.shown"))
+    displayed = dict(board.page.evaluate("window.seen.shown"))
     expect(board.status).to_have_text(f"{subject.seeds} paired runs.", timeout=10_000)
     board.page.wait_for_timeout(350)  # what is left to do after a coarse picture would count for the next move
-    return shown
+    return displayed
 
 
 def _of_moves(subject: Subject, moves: list[dict[str, float]]) -> Iterator[dict[str, Any]]:
@@ -146,8 +146,8 @@ def _of_moves(subject: Subject, moves: list[dict[str, float]]) -> Iterator[dict[
 def _row(variant: str, milliseconds: list[float]) -> dict[str, Any]:
     ordered = sorted(milliseconds)
     p90 = ordered[round(0.9 * (len(ordered) - 1))]
-    said = f"{variant}: p50 {median(ordered):.0f}, p90 {p90:.0f}, most {ordered[-1]:.0f} ms"
-    return row(NAME, said, 1, "moves", median(ordered) / 1000)
+    message = f"{variant}: p50 {median(ordered):.0f}, p90 {p90:.0f}, most {ordered[-1]:.0f} ms"
+    return row(NAME, message, 1, "moves", median(ordered) / 1000)
 
 
 def _drag(board: Board, subject: Subject) -> dict[str, Any]:
@@ -168,10 +168,10 @@ def _drag(board: Board, subject: Subject) -> dict[str, Any]:
     board.page.mouse.up()
     seconds = time.perf_counter() - began
     board.page.wait_for_timeout(1500)
-    pictures, shown = board.page.evaluate("[window.seen.pictures, window.seen.shown]")
-    lag = max(0.0, *shown.values())
-    said = f"{subject.name}, drag of 60 steps: {pictures} pictures, the last {lag:.0f} ms after the release"
-    return row(NAME, said, pictures, "pictures", seconds)
+    pictures, displayed = board.page.evaluate("[window.seen.pictures, window.seen.shown]")
+    lag = max(0.0, *displayed.values())
+    message = f"{subject.name}, drag of 60 steps: {pictures} pictures, the last {lag:.0f} ms after the release"
+    return row(NAME, message, pictures, "pictures", seconds)
 
 
 def _runs_alone(subject: Subject) -> dict[str, Any]:
@@ -179,8 +179,8 @@ def _runs_alone(subject: Subject) -> dict[str, Any]:
         assert len(PairedRuns(subject.said).advance(60).rows) == 2 * subject.seeds
 
     runs()
-    said = f"{subject.name}, the runs of a move, no browser"
-    return row(NAME, said, 2 * subject.seeds, "runs", fastest(runs, 10))
+    message = f"{subject.name}, the runs of a move, no browser"
+    return row(NAME, message, 2 * subject.seeds, "runs", fastest(runs, 10))
 
 
 if __name__ == "__main__":

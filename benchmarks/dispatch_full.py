@@ -109,11 +109,11 @@ def _compared(name: str, modules: int) -> list[dict[str, Any]]:
 
 
 def _ours(name: str, modules: int) -> dict[str, Any]:
-    asked = setup(modules, GROUPS)
+    requested = setup(modules, GROUPS)
     ends = []
 
     def once() -> None:
-        record = Dispatch().simulate(asked, seed=1)
+        record = Dispatch().simulate(requested, seed=1)
         assert record.group.size == GROUPS == record.rounds - record.failed_rounds
         assert record.sent.sum() == record.waves.sum()
         ends.append(int((record.cycle + record.duration[record.group]).max()))
@@ -126,19 +126,19 @@ def _ours(name: str, modules: int) -> dict[str, Any]:
 
 def _in_simpy(name: str, modules: int) -> dict[str, Any]:
     """On fewer of the same groups; both must end at about the same cycle, for random marks differ."""
-    asked = setup(modules, SIMPY_GROUPS)
-    record = Dispatch().simulate(asked, seed=1)
-    dispatcher = Dispatcher([Module(UNITS, VGPR, SGPR, SHARED) for _ in range(modules)], _queues(asked), NX, seed=1)
+    requested = setup(modules, SIMPY_GROUPS)
+    record = Dispatch().simulate(requested, seed=1)
+    dispatcher = Dispatcher([Module(UNITS, VGPR, SGPR, SHARED) for _ in range(modules)], _queues(requested), NX, seed=1)
     seconds = fastest(dispatcher.run, 1)
     assert dispatcher.dispatched == SIMPY_GROUPS
     ours = int((record.cycle + record.duration[record.group]).max())
     assert abs(dispatcher.last_end - ours) < 0.05 * ours
-    said = f"{modules} modules in SimPy, makespan {dispatcher.last_end:,}; the engine's {ours:,} cycles"
-    return row(name, said, SIMPY_GROUPS, "groups", seconds)
+    message = f"{modules} modules in SimPy, makespan {dispatcher.last_end:,}; the engine's {ours:,} cycles"
+    return row(name, message, SIMPY_GROUPS, "groups", seconds)
 
 
-def _queues(asked: Setup) -> list[deque[Any]]:
-    groups = asked.workload.groups(asked.machine, None)
+def _queues(requested: Setup) -> list[deque[Any]]:
+    groups = requested.workload.groups(requested.machine, None)
     weights = np.array(LeastRecentEnergy().weights)
     energy = groups.instructions @ weights
     queues: list[deque[Any]] = [deque() for _ in range(CHANNELS)]
@@ -164,7 +164,7 @@ def _memory(name: str, modules: int) -> dict[str, Any]:
         "peak = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(seconds, int(peak) / 1024)\n"
     )
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
-    seconds, mebibytes = map(float, told.stdout.split())
+    reply = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT)
+    seconds, mebibytes = map(float, reply.stdout.split())
     assert mebibytes < MOST_MIB
     return row(name, f"{modules} modules, a million groups, peak {mebibytes:.0f} MiB", MANY_GROUPS, "groups", seconds)

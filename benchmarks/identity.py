@@ -25,8 +25,8 @@ LOOKS = 100_000
 def identity() -> list[dict[str, Any]]:
     """In a process of its own, which has digested nothing yet."""
     code = "from benchmarks.identity import measured; measured()"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_here())
-    rows = (line.split("\t") for line in told.stdout.splitlines())
+    reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_here())
+    rows = (line.split("\t") for line in reply.stdout.splitlines())
     return [row("identity", variant, int(items), unit, float(seconds)) for variant, items, unit, seconds in rows]
 
 

@@ -60,9 +60,9 @@ def _row(about: str, serve: str, calls: Mallocs, frees: bool) -> dict[str, Any]:
     slots = {"serve": serve, "heap": "bitmap_arena", "lock": "trylock_spin", "arenas": "one_heap"}
     policies = {slot: read_policy(slot, name) for slot, name in slots.items()}
     setup = Setup("malloc", Machine(), Drawn(calls), policies, MallocOptions(**HEAP))
-    found = []
-    seconds = fastest(lambda: found.append(Malloc().simulate(setup, 1)), 5)
-    record = found[-1]
+    results = []
+    seconds = fastest(lambda: results.append(Malloc().simulate(setup, 1)), 5)
+    record = results[-1]
     requests = THREADS // WARP if serve == "warp_aggregated" else THREADS
     assert record.acquisitions == record.heap_atomics == len(record.base) == requests
     assert (record.block >= 0).all() and np.array_equal(record.returned >= 0, record.returned > record.granted)

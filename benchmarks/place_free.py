@@ -31,12 +31,12 @@ def _loop(
     word, placed = np.uint64(88172645463325252), 0
     for _ in range(steps):
         word = _xorshift(word)
-        unit, asked = np.int64(word & np.uint64(63)), 1 + np.int64(right(word, 6) & np.uint64(15))
+        unit, requested = np.int64(word & np.uint64(63)), 1 + np.int64(right(word, 6) & np.uint64(15))
         if right(word, 32) & np.uint64(1):
-            at = place(policy.answer, free[unit], SEGMENTS, asked, policy.params, policy.memory)
+            at = place(policy.answer, free[unit], SEGMENTS, requested, policy.params, policy.memory)
             if at >= 0:
-                mark_taken(free[unit], at, asked)
-                base[unit, held[unit]], length[unit, held[unit]] = at, asked
+                mark_taken(free[unit], at, requested)
+                base[unit, held[unit]], length[unit, held[unit]] = at, requested
                 held[unit] += 1
                 placed += 1
         elif held[unit]:

@@ -41,8 +41,8 @@ class Given(Workload):
         object.__setattr__(self, "requests", requests)
 
     def pool_requests(self, machine: Any, streams: Any) -> PoolRequests:
-        found: PoolRequests = self.requests
-        return found
+        result: PoolRequests = self.requests
+        return result
 
 
 def tensor_sizes(draw: np.random.Generator, count: int) -> np.ndarray:
@@ -76,18 +76,18 @@ def pool_replay() -> list[dict[str, Any]]:
 
 
 def _replayed(requests: PoolRequests, cache: Any) -> dict[str, Any]:
-    asked, records = setup(preset("dgx_1v").machine(), requests, cache), []
+    requested, records = setup(preset("dgx_1v").machine(), requests, cache), []
 
     def once() -> None:
-        records.append(Pool().simulate(asked, seed=1))
+        records.append(Pool().simulate(requested, seed=1))
 
     once()
     seconds = fastest(once, 5)
     counts = np.bincount(records[0].outcome, minlength=9)
     assert counts[CACHED] + counts[PHYSICAL] == counts[RELEASED] == REQUESTS // 2
     assert all((record.identifier == records[0].identifier).all() for record in records)
-    said = f"{cache.name}, 10 cards, {counts[PHYSICAL]:,} driver allocations"
-    return row("pool_replay", said, REQUESTS, "requests", seconds)
+    message = f"{cache.name}, 10 cards, {counts[PHYSICAL]:,} driver allocations"
+    return row("pool_replay", message, REQUESTS, "requests", seconds)
 
 
 def pool_replay_growth() -> list[dict[str, Any]]:
@@ -106,8 +106,8 @@ def _churned(blocks: int) -> list[dict[str, Any]]:
     fill = _requests(filling, np.r_[np.arange(blocks), np.arange(blocks)], tensor_sizes(draw, blocks))
     churn = _requests(np.tile([ALLOC, FREE], pairs), np.repeat(np.arange(pairs), 2), tensor_sizes(draw, pairs) // 2 + 1)
     board = Board(cards=(Card(id="gpu0", memory_bytes=1 << 50),), links=())
-    asked = setup(board, fill, SplitAndCoalesce())
-    begun, rows = Beginning(given(Slots, asked, seed=1), checked=False), max(2 * blocks, CHURN)
+    requested = setup(board, fill, SplitAndCoalesce())
+    begun, rows = Beginning(given(Slots, requested, seed=1), checked=False), max(2 * blocks, CHURN)
     state = begun.state({"requests": rows, "lendings": rows, "blocks": 2 * rows, "calls": 2 * rows, "moves": 0})
 
     def serve(requests: Columns) -> None:
@@ -119,8 +119,8 @@ def _churned(blocks: int) -> list[dict[str, Any]]:
     assert (state.outcome[:CHURN:2] == CACHED).all()
     assert state.counters[COUNT.calls] == blocks
     seconds = fastest(lambda: serve(churned), 5)
-    said = f"{blocks:,} cached blocks, {_nodes_passed(state.blocks):.1f} tree nodes a search"
-    return [row("pool_replay_growth", said, CHURN, "requests", seconds), _reference(blocks, state)]
+    message = f"{blocks:,} cached blocks, {_nodes_passed(state.blocks):.1f} tree nodes a search"
+    return [row("pool_replay_growth", message, CHURN, "requests", seconds), _reference(blocks, state)]
 
 
 def _nodes_passed(index: SizeIndex) -> float:
@@ -139,8 +139,8 @@ def _reference(blocks: int, state: State) -> dict[str, Any]:
     following[order, 0] = np.roll(order, -1)
     _walk(following, CHURN)
     seconds = fastest(lambda: _walk(following, CHURN // 2 * LINES), 5)
-    said = f"{blocks:,} cached blocks: {LINES} lines an allocation, of {lines * CACHE_LINE / 1e6:.1f} MB"
-    return row("pool_replay_growth", said, CHURN, "requests", seconds)
+    message = f"{blocks:,} cached blocks: {LINES} lines an allocation, of {lines * CACHE_LINE / 1e6:.1f} MB"
+    return row("pool_replay_growth", message, CHURN, "requests", seconds)
 
 
 @kernel

@@ -57,8 +57,8 @@ def _row(folder: Path, clients: int, together: int) -> dict[str, Any]:
     assert len(waits) == rounds * clients
     with PoolClient(folder) as client:
         assert client.state("gpu0")[0] == 0, "all that was allocated is back"
-    found = row(NAME, f"{clients} clients, {together} together", rounds * clients * together, "allocations", seconds)
-    return {**found, "p50_us": _microseconds(waits, 50), "p99_us": _microseconds(waits, 99)}
+    result = row(NAME, f"{clients} clients, {together} together", rounds * clients * together, "allocations", seconds)
+    return {**result, "p50_us": _microseconds(waits, 50), "p99_us": _microseconds(waits, 99)}
 
 
 def _microseconds(waits: np.ndarray, percent: float) -> float:

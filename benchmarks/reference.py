@@ -22,5 +22,5 @@ def native(source: str, *arguments: str) -> dict[str, Any] | None:
         command = [compiler, "-O3", "-march=native", "-std=c++17", "-o", str(program), str(FOLDER / source)]
         subprocess.run(command, check=True)
         printed = subprocess.run([str(program), *arguments], check=True, capture_output=True, text=True).stdout
-    found: dict[str, Any] = json.loads(printed)
-    return found
+    result: dict[str, Any] = json.loads(printed)
+    return result

@@ -46,8 +46,8 @@ LONG: dict[str, Any] = {
 def runs_100000() -> list[dict[str, Any]]:
     """Planning, resume scan, gathering and memory, in a process of its own; every row has every measure."""
     code = f"from benchmarks.runner_scale import at_scale; at_scale({RUNS})"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_here())
-    return [row("runs_100000", variant, RUNS, "runs", float(s)) for variant, s in _pairs(told.stdout)]
+    reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=_here())
+    return [row("runs_100000", variant, RUNS, "runs", float(s)) for variant, s in _pairs(reply.stdout)]
 
 
 def at_scale(runs: int) -> None:
@@ -66,8 +66,8 @@ def at_scale(runs: int) -> None:
         store = _timed("opening: every row is proved", lambda: Store(path, "scale"))
         left = _timed("resume scan", lambda: [r for done in [store.done()] for r in plan.runs() if r.id not in done])
         assert not left
-        found = _timed("gathering", lambda: gather(plan, store))
-        table = _timed("the table of a gathered sweep", lambda: found.table)
+        result = _timed("gathering", lambda: gather(plan, store))
+        table = _timed("the table of a gathered sweep", lambda: result.table)
         assert len(table) == runs
         store.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -83,9 +83,9 @@ def _fill(store: Store, plan: Any, measures: dict[str, float]) -> None:
 
 def _timed(what: str, call: Any) -> Any:
     began = time.perf_counter()
-    found = call()
+    result = call()
     print(f"{what}\t{time.perf_counter() - began}")
-    return found
+    return result
 
 
 def fixed_cost_of_a_run() -> list[dict[str, Any]]:
@@ -101,10 +101,10 @@ def fixed_cost_of_a_run() -> list[dict[str, Any]]:
         run({**EMPTY, "seeds": 2}, **options)
         with tempfile.TemporaryDirectory() as folder:
             began = time.perf_counter()
-            found = run(EMPTY, folder, **options)
-            rows.append(row("fixed_cost_of_a_run", name, len(found.rows), "runs", time.perf_counter() - began))
-        assert len(found.rows) == 10_000
-        assert not found.failures
+            result = run(EMPTY, folder, **options)
+            rows.append(row("fixed_cost_of_a_run", name, len(result.rows), "runs", time.perf_counter() - began))
+        assert len(result.rows) == 10_000
+        assert not result.failures
     close_all()
     return rows
 
@@ -116,11 +116,11 @@ def two_workers() -> list[dict[str, Any]]:
         for workers in (1, 2):
             run({**LONG, "seeds": 4}, workers=workers, executor=kind)
             began = time.perf_counter()
-            found = run({**LONG, "seeds": 150}, workers=workers, executor=kind)
+            result = run({**LONG, "seeds": 150}, workers=workers, executor=kind)
             seconds = time.perf_counter() - began
-            assert len(found.rows) == 300
-            assert not found.failures
-            each = sum(r.seconds for r in found.rows.values()) / 300 * 1e3
+            assert len(result.rows) == 300
+            assert not result.failures
+            each = sum(r.seconds for r in result.rows.values()) / 300 * 1e3
             rows.append(row("two_workers", f"{workers} {kind}, {each:.1f} ms a run", 300, "runs", seconds))
     return rows
 

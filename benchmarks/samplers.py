@@ -71,13 +71,13 @@ def compared(
     for name, levers in SAMPLERS.items():
         try:
             own = [{**changed, "sampler": {name: {**levers, "seed": seed}}} for seed in range(1, tuners + 1)]
-            asked = [read_study(study, one) for one in own]
+            requests = [read_study(study, one) for one in own]
             with quiet():
-                asked[0].sampler.make(asked[0].space)
+                requests[0].sampler.make(requests[0].space)
         except WorkbenchError as problem:
             not_legal.append(str(problem))
             continue
-        tuned[name] = [_costs(one, trials, store) for one in asked]
+        tuned[name] = [_costs(one, trials, store) for one in requests]
     return needed(tuned), not_legal
 
 
@@ -86,14 +86,14 @@ def needed(tuned: Mapping[str, Sequence[Costs]]) -> list[Needed]:
     every = np.array([row for studies in tuned.values() for costs in studies for row in costs if row is not None])
     reference = reference_point(every)
     final = float(history([tuple(row) for row in every], reference).volumes[-1])
-    found = []
+    result = []
     for name, studies in tuned.items():
         grown = [history(costs, reference) for costs in studies]
         counts = [one.trials_to(SHARE, final) for one in grown]
         trials = [len(costs) if count is None else count for count, costs in zip(counts, studies, strict=True)]
         shares = [float(one.volumes[-1]) / final if len(one.volumes) else math.nan for one in grown]
-        found.append(Needed(name, trials, sum(count is not None for count in counts), shares))
-    return found
+        result.append(Needed(name, trials, sum(count is not None for count in counts), shares))
+    return result
 
 
 def _costs(study: Study, trials: int, store: Store) -> Costs:
@@ -106,12 +106,12 @@ def _costs(study: Study, trials: int, store: Store) -> Costs:
 
 
 def main() -> int:
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("study", nargs="?", default=STUDY)
-    asked.add_argument("--trials", type=int, default=TRIALS)
-    asked.add_argument("--tuners", type=int, default=TUNERS, help="how often each sampler tunes the study")
-    asked.add_argument("--objective", action="append", help="instead of those of the study; may be repeated")
-    given = asked.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("study", nargs="?", default=STUDY)
+    parser.add_argument("--trials", type=int, default=TRIALS)
+    parser.add_argument("--tuners", type=int, default=TUNERS, help="how often each sampler tunes the study")
+    parser.add_argument("--objective", action="append", help="instead of those of the study; may be repeated")
+    given = parser.parse_args()
     changed = {"objectives": given.objective} if given.objective else {}
     print(f"{given.study}, {given.trials} trials, {given.tuners} tuners each; mean [95 % interval]")
     print(f"{'sampler':<8} {'reached':<10} {f'trials to {SHARE:.0%}':<22} share of the common hypervolume")

@@ -30,11 +30,11 @@ def requests_of_streams() -> Requests:
 
 def torch_allocator() -> list[dict[str, Any]]:
     """Requests a second under both ways to grow; every allocation is granted."""
-    asked, rows = requests_of_streams(), []
+    requests, rows = requests_of_streams(), []
     for conf in ("", "expandable_segments:True"):
         rules = AllocatorSettings.parse(conf).rules(np.zeros(STREAMS, np.int64))
-        played = play(asked, rules, NOTHING)
+        played = play(requests, rules, NOTHING)
         assert np.count_nonzero(played.placed >= 0) == REQUESTS // 2 and not played.refused
-        seconds = fastest(functools.partial(play, asked, rules, NOTHING), 3)
+        seconds = fastest(functools.partial(play, requests, rules, NOTHING), 3)
         rows.append(row("torch_allocator", conf or "defaults", REQUESTS, "requests", seconds))
     return rows

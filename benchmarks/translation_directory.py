@@ -30,8 +30,8 @@ def _with_cores(cores: int) -> dict[str, Any]:
     page = np.where(np.random.default_rng(3).random(ACCESSES) < 0.5, common, COMMON + who * OWN + own).astype(np.int64)
     trace = GivenPages(core, page, EVERY)
     simulated(GivenPages(core, page[:100_000], EVERY), machine, POLICY)
-    found: list[Any] = []
-    seconds = fastest(lambda: found.append(simulated(trace, machine, POLICY)), 2)
-    assert accesses(found[0]) == ACCESSES
-    assert found[0].remote_requests > ACCESSES // 100
+    results: list[Any] = []
+    seconds = fastest(lambda: results.append(simulated(trace, machine, POLICY)), 2)
+    assert accesses(results[0]) == ACCESSES
+    assert results[0].remote_requests > ACCESSES // 100
     return row("translation_directory", f"{cores} cores", ACCESSES, "translations", seconds)

@@ -43,16 +43,16 @@ def traces() -> dict[str, np.ndarray]:
 
 def translation_lru() -> list[dict[str, Any]]:
     """Accesses of six patterns over at most 100,000 pages, 512 entries; every variant has the same misses."""
-    return [found for name, page in traces().items() for found in _of_pattern(name, page)]
+    return [result for name, page in traces().items() for result in _of_pattern(name, page)]
 
 
 def _of_pattern(name: str, page: np.ndarray) -> list[dict[str, Any]]:
     """The engine beside the others on one pattern."""
     trace = GivenPages(np.zeros(1, np.int32), page.astype(np.int64))
     simulated(GivenPages(np.zeros(1, np.int32), trace.page[:100_000]), MACHINE, POLICY)
-    found: list[Any] = []
-    seconds = fastest(lambda: found.append(simulated(trace, MACHINE, POLICY)), 2)
-    record = found[0]
+    results: list[Any] = []
+    seconds = fastest(lambda: results.append(simulated(trace, MACHINE, POLICY)), 2)
+    record = results[0]
     assert accesses(record) == ACCESSES
     rows = [row("translation_lru", f"{name}: engine translation", ACCESSES, "accesses", seconds)]
     with tempfile.NamedTemporaryFile() as file:

@@ -44,19 +44,19 @@ def tuner_overhead() -> list[dict[str, Any]]:
     """Proposing, telling and keeping, per trial, for the samplers that learn; every study has all its trials."""
     rows = []
     for name in ("tpe", "nsga2"):
-        said = {**STUDY, "sampler": {name: {"seed": 1}}}
-        tune(said, trials=3, progress=Silent())
-        rows.append(row("tuner_overhead", f"{name}, Optuna alone", TRIALS, "trials", _alone(read_study(said))))
+        config = {**STUDY, "sampler": {name: {"seed": 1}}}
+        tune(config, trials=3, progress=Silent())
+        rows.append(row("tuner_overhead", f"{name}, Optuna alone", TRIALS, "trials", _alone(read_study(config))))
         with tempfile.TemporaryDirectory() as folder:
             places = {
-                "in memory": (None, said),
-                "journal": (Path(folder) / "a", said),
-                "SQLite": (Path(folder) / "b", {**said, "storage": f"sqlite:///{folder}/study.db"}),
+                "in memory": (None, config),
+                "journal": (Path(folder) / "a", config),
+                "SQLite": (Path(folder) / "b", {**config, "storage": f"sqlite:///{folder}/study.db"}),
             }
             for place, (out, study) in places.items():
-                found = tune(study, out, progress=Silent())
-                assert len(found.found) == TRIALS and not found.failures
-                rows.append(row("tuner_overhead", f"{name}, {place}", TRIALS, "trials", found.tuner_seconds))
+                results = tune(study, out, progress=Silent())
+                assert len(results.found) == TRIALS and not results.failures
+                rows.append(row("tuner_overhead", f"{name}, {place}", TRIALS, "trials", results.tuner_seconds))
     return rows
 
 

@@ -30,8 +30,8 @@ def compile_engine(engine: str) -> str:
     """Do the runs of an engine; what went wrong, if anything did."""
     import workbench as wb
 
-    found = [wb.run({"engine": engine, "seeds": 1, **said}, workers=1) for said in RUNS[engine]]
-    return "; ".join(row.error for results in found for row in results.failures)
+    rows = [wb.run({"engine": engine, "seeds": 1, **message}, workers=1) for message in RUNS[engine]]
+    return "; ".join(row.error for results in rows for row in results.failures)
 
 
 def compile_address_plan() -> None:

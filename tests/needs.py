@@ -100,7 +100,7 @@ def counted(reasons: Iterable[str]) -> Counter[str]:
     >>> counted(["Skipped: needs xelatex", "Skipped: is about compiled code", "Skipped: needs xelatex"])
     Counter({'xelatex': 2})
     """
-    return Counter(found[1] for found in map(ABSENT.search, reasons) if found)
+    return Counter(result[1] for result in map(ABSENT.search, reasons) if result)
 
 
 def report(names: Iterable[str], counts: Counter[str] | None = None) -> list[str]:
@@ -108,8 +108,8 @@ def report(names: Iterable[str], counts: Counter[str] | None = None) -> list[str
     names = [name for name in NEEDS if name in set(names)]
     if not names:
         return ["Nothing that the tests need is missing on this machine."]
-    said = [f"{name} ({counts[name]} tests)" if counts else name for name in names]
-    lines = [f"Not tested, because this machine lacks: {', '.join(said)}."]
+    messages = [f"{name} ({counts[name]} tests)" if counts else name for name in names]
+    lines = [f"Not tested, because this machine lacks: {', '.join(messages)}."]
     if command(names):
         lines.append(f"What brings it: {command(names)}")
     return [*lines, *(f"For the {name}: {NEEDS[name].cure}." for name in names if NEEDS[name].cure)]

@@ -99,8 +99,8 @@ class Recorder:
         return {**place, "segment_type": "small", "segment_pool_id": (0, 0), "is_expandable": False, "blocks": blocks}
 
 
-def _block(address: int, size: int, asked: int, state: str, version: str) -> dict[str, Any]:
+def _block(address: int, size: int, requested: int, state: str, version: str) -> dict[str, Any]:
     block = {"size": size, "state": state}
     if version == "2.0":  # the use of a block stands in its history, its place follows from those before it
-        return {**block, "history": [{"addr": address, "real_size": asked, "frames": []}]} if asked else block
-    return {**block, "address": 0x7F00_0000_0000 + address, "requested_size": asked, "frames": []}
+        return {**block, "history": [{"addr": address, "real_size": requested, "frames": []}]} if requested else block
+    return {**block, "address": 0x7F00_0000_0000 + address, "requested_size": requested, "frames": []}

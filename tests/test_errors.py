@@ -79,8 +79,8 @@ def test_a_wrong_value_names_place_expectation_value_and_cure(where, nearest, te
 
 
 def test_an_unknown_name_lists_what_there_is_in_order():
-    told = str(unknown_name("a.yaml", "figure", "drane", ["wear", "drain"]))
-    assert told == "a.yaml: unknown figure 'drane'; there are drain, wear. Did you mean drain?"
+    reply = str(unknown_name("a.yaml", "figure", "drane", ["wear", "drain"]))
+    assert reply == "a.yaml: unknown figure 'drane'; there are drain, wear. Did you mean drain?"
 
 
 def test_an_unknown_name_like_none_gets_no_guess():

@@ -124,14 +124,14 @@ def test_numbers_beyond_every_float_are_refused_with_the_nearest():
 
 @given(st.sampled_from(list(Car.levers)), ANYTHING)
 def test_any_junk_is_taken_or_refused_in_one_line(name, value):
-    said = refusal(read_spec, Car, {name: value}, "garage", "a.yaml")
-    assert said.startswith(f"a.yaml: garage.{name}") or not said
+    message = refusal(read_spec, Car, {name: value}, "garage", "a.yaml")
+    assert message.startswith(f"a.yaml: garage.{name}") or not message
 
 
 @given(ANYTHING)
 def test_any_junk_instead_of_a_mapping_is_taken_or_refused_in_one_line(value):
-    said = refusal(read_spec, Train, value, "train", "a.yaml")
-    assert said.startswith("a.yaml: train") or not said
+    message = refusal(read_spec, Train, value, "train", "a.yaml")
+    assert message.startswith("a.yaml: train") or not message
 
 
 @pytest.mark.parametrize(
@@ -247,11 +247,11 @@ def test_the_label_of_an_axis_has_the_unit():
 
 
 def test_a_class_is_named_by_its_code_as_well():
-    told = Train(trailer=Trailer(load=5)).identity()
-    trailer = told["train"]["trailer"]
+    reply = Train(trailer=Trailer(load=5)).identity()
+    trailer = reply["train"]["trailer"]
     assert trailer["trailer"] == {"load": 5.0, "axles": 2}
-    assert trailer["code"] == digest_of(Trailer) != told["code"] == digest_of(Train)
-    assert told["train"]["car"]["car"]["tyre"]["tyre"] == Tyre().plain()
+    assert trailer["code"] == digest_of(Trailer) != reply["code"] == digest_of(Train)
+    assert reply["train"]["car"]["car"]["tyre"]["tyre"] == Tyre().plain()
 
 
 def test_a_class_of_the_package_is_named_by_its_code_too():
@@ -326,16 +326,16 @@ def test_required_is_one_thing_in_every_process():
 @given(st.integers(-(10**30), 10**30), st.integers(-100, 100), st.integers(0, 100))
 def test_the_nearest_value_is_valid_and_none_is_nearer(value, least, width):
     lv = Lever("n", "integer", 0, least=least, most=least + width)
-    said = refusal(lv.check, value)
-    nearest = int(said.rpartition("Nearest: ")[2].rstrip(".")) if said else lv.check(value)
+    message = refusal(lv.check, value)
+    nearest = int(message.rpartition("Nearest: ")[2].rstrip(".")) if message else lv.check(value)
     assert nearest == min(range(least, least + width + 1), key=lambda n: abs(n - value))
 
 
 @given(st.integers(-5, 1 << 40), st.integers(0, 20), st.integers(0, 10))
 def test_the_nearest_power_of_two_is_one_and_in_range(value, low, more):
     lv = Lever("n", "integer", 1, least=1 << low, most=1 << (low + more), scale="power_of_two")
-    said = refusal(lv.check, value)
-    nearest = int(said.rpartition("Nearest: ")[2].rstrip(".")) if said else value
+    message = refusal(lv.check, value)
+    nearest = int(message.rpartition("Nearest: ")[2].rstrip(".")) if message else value
     assert lv.check(nearest) == nearest
 
 

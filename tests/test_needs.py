@@ -51,17 +51,17 @@ def told(folder: Path, *arguments: str, **environment: str) -> tuple[int, str]:
     kept = {name: value for name, value in os.environ.items() if name not in ("CI", "CHROMIUM")}
     kept |= {"PATH": str(nothing), "WORKBENCH_TRACES": str(nothing), "PYTHONPATH": str(ROOT), **environment}
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", *arguments, str(folder)]
-    said = subprocess.run(command, capture_output=True, text=True, env=kept, cwd=folder)
-    return said.returncode, said.stdout + said.stderr
+    message = subprocess.run(command, capture_output=True, text=True, env=kept, cwd=folder)
+    return message.returncode, message.stdout + message.stderr
 
 
 @pytest.mark.parametrize("workers", ["1", pytest.param("0", marks=long), pytest.param("2", marks=long)])
 def test_what_is_missing_is_skipped_by_name_and_told_in_the_end(tmp_path, workers):
-    code, said = told(tmp_path, "-n", workers)
-    assert code == 0, said
-    assert "1 passed, 3 skipped" in said
-    assert "needs chromium" in said
-    tail = said[said.index(" not tested ") :]
+    code, message = told(tmp_path, "-n", workers)
+    assert code == 0, message
+    assert "1 passed, 3 skipped" in message
+    assert "needs chromium" in message
+    tail = message[message.index(" not tested ") :]
     assert "this machine lacks: pdflatex (1 tests), chromium (1 tests), public traces (1 tests)." in tail
     assert "What brings it: apt-get install -y --no-install-recommends texlive-latex-base" in tail
     assert " chromium fonts-dejavu-core fonts-liberation\n" in tail
@@ -69,13 +69,13 @@ def test_what_is_missing_is_skipped_by_name_and_told_in_the_end(tmp_path, worker
 
 
 def test_with_ci_a_missing_program_is_a_failure_and_missing_traces_are_not(tmp_path):
-    code, said = told(tmp_path, CI="true")
+    code, message = told(tmp_path, CI="true")
     assert code == 1
-    assert "1 passed, 1 skipped" in said
-    assert "2 errors" in said
-    assert "with CI=true nothing may be missing, and this machine lacks pdflatex: apt-get install" in said
-    assert "with CI=true nothing may be missing, and this machine lacks chromium: apt-get install" in said
-    assert "lacks: public traces (1 tests)." in said
+    assert "1 passed, 1 skipped" in message
+    assert "2 errors" in message
+    assert "with CI=true nothing may be missing, and this machine lacks pdflatex: apt-get install" in message
+    assert "with CI=true nothing may be missing, and this machine lacks chromium: apt-get install" in message
+    assert "lacks: public traces (1 tests)." in message
 
 
 def test_what_is_here_is_not_skipped(monkeypatch):

@@ -23,9 +23,9 @@ def by_hand(seed: int, name: str) -> np.random.PCG64:
     word = [int.from_bytes(digest[k : k + 8], "little") for k in (0, 8, 16, 24)]
     start, increment = (word[0] << 64) | word[1], (((word[2] << 64) | word[3]) << 1 | 1) % 2**128
     state = ((start + increment) * 0x2360ED051FC65DA44385DF649FCCF645 + increment) % 2**128
-    found = np.random.PCG64(0)
-    found.state = {**found.state, "state": {"state": state, "inc": increment}}
-    return found
+    result = np.random.PCG64(0)
+    result.state = {**result.state, "state": {"state": state, "inc": increment}}
+    return result
 
 
 @given(st.integers(0, 2**200), NAMES)
@@ -36,9 +36,9 @@ def test_a_stream_is_pcg64_begun_with_the_digest_of_seed_and_name(seed, name):
 @given(st.integers(0, 2**70), NAMES, st.integers(0, 50))
 def test_uniforms_are_the_upper_53_bits_of_each_word(seed, name, count):
     expected = [int(word) // 2**11 / 2**53 for word in by_hand(seed, name).random_raw(count)]
-    found = Streams(seed).uniforms(name, count)
-    assert found.tolist() == expected
-    assert found.dtype == np.float64
+    values = Streams(seed).uniforms(name, count)
+    assert values.tolist() == expected
+    assert values.dtype == np.float64
 
 
 @given(st.integers(0, 2**70), NAMES, NAMES)
@@ -88,10 +88,10 @@ def test_a_stream_goes_on_after_pickling():
 
 
 def test_the_same_bits_in_another_process():
-    said = "from workbench.streams import Streams as S; print(S(7).uniforms('sizes', 5).tolist(), S(7).integer('p'))"
+    message = "from workbench.streams import Streams as S; print(S(7).uniforms('sizes', 5).tolist(), S(7).integer('p'))"
     env = {**os.environ, "PYTHONHASHSEED": "1"}
-    told = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True, env=env).stdout
-    assert told.strip() == f"{Streams(7).uniforms('sizes', 5).tolist()} {Streams(7).integer('p')}"
+    reply = subprocess.run([sys.executable, "-c", message], capture_output=True, text=True, check=True, env=env).stdout
+    assert reply.strip() == f"{Streams(7).uniforms('sizes', 5).tolist()} {Streams(7).integer('p')}"
 
 
 def test_the_same_bits_as_on_the_day_they_were_first_drawn():

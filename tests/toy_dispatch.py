@@ -123,7 +123,7 @@ class _Toy:
                 return
 
     def dispatch(self, cycle: int, waiting: list[list[tuple[int, int, int, bool]]]) -> bool:
-        found: list[tuple[Any, ...]] = []
+        results: list[tuple[Any, ...]] = []
         for queue in waiting:
             group, waves, level, shared = queue[0]
             spread = np.roll(np.bincount(np.arange(waves) % self.units, minlength=self.units), self.draw.integers(9))
@@ -131,10 +131,10 @@ class _Toy:
             rooms = [(m, starts) for m in range(self.modules) if (starts := self.fit(m, asks)) is not None]
             self.refused[group] += not rooms
             self.count["fragmented"] += not rooms and any(self.enough(m, asks) for m in range(self.modules))
-            found += [(queue, spread, asks, *room) for room in rooms]
-        if not found:
+            results += [(queue, spread, asks, *room) for room in rooms]
+        if not results:
             return False
-        queue, spread, asks, module, starts = found[self.draw.integers(len(found))]
+        queue, spread, asks, module, starts = results[self.draw.integers(len(results))]
         group, _, level, shared = queue.pop(0)
         serial = len(self.dispatches)
         self.dispatches.append((group, cycle, module, spread, level, shared))

@@ -36,9 +36,9 @@ class Toy:
         pass
 
     def simulate(self, setup: Any, seed: int, events: bool = False) -> Any:
-        said = setup.options
+        message = setup.options
         units = setup.machine.simds_a_unit
-        made = toy(seed, said.count, 3, units, levels=said.levels, round_cycles=said.round_cycles, **WARM)
+        made = toy(seed, message.count, 3, units, levels=message.levels, round_cycles=message.round_cycles, **WARM)
         return made if events else made._replace(takes=made.takes[:0], failures=made.failures[:0])
 
 

@@ -30,25 +30,28 @@ class Results(RunSet):
     """The runs of a sweep: table, statistics, events, figures, export."""
 
     def summary(self) -> pd.DataFrame:
-        """Per point and measure: n, mean, interval, and the paired difference to the baseline, with its test."""
+        """Return, per point and measure, n, mean, interval, and the paired difference to the baseline, with its
+        test."""
         from workbench.studies.summary import summary
 
         return summary(self)
 
     def figure_data(self, name: str, **choices: Any) -> Any:
-        """What a figure draws, as a named tuple of arrays; its data function has the choices, such as `measure`."""
+        """Return what a figure draws, as a named tuple of arrays; its data function has the choices, such as
+        `measure`."""
         from workbench.figures import figure
 
         return figure(name, self.plan.sweep.mechanism.engine.name).choose(self, **choices)
 
     def figure(self, name: str, **choices: Any) -> Figure:
-        """A figure by name, drawn with Matplotlib; a notebook cell shows it."""
+        """Draw a figure by its name with Matplotlib; a notebook cell shows it."""
         from workbench.figures import figure
 
         return figure(name, self.plan.sweep.mechanism.engine.name).draw(self.figure_data(name, **choices))
 
     def sensitivity(self, measure: str | None = None, of: Of = "mean") -> Sensitivity:
-        """What every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or `morris`."""
+        """Estimate what every measure of the sweep, or one, depends on; its ranges are drawn by `saltelli` or
+        `morris`."""
         from workbench.studies.sensitivity import Sensitivity, analyse
 
         return Sensitivity(self, analyse(self, measure, of))
@@ -171,7 +174,8 @@ def sensitivity(
     executor: Executor | str | None = None,
     progress: Progress | None = None,
 ) -> Sensitivity:
-    """Which levers does a measure depend on, alone and together? Sobol's indices or Morris's effects, with intervals.
+    """Estimate which levers a measure depends on, alone and together: Sobol's indices or Morris's effects, with
+    intervals. Sobol's indices or Morris's effects, with intervals.
 
     A study is a sweep whose ranges are drawn by `design: {saltelli: ...}` or `{morris: ...}`. Its evaluations are
     ordinary runs: with a folder they are kept, and what is kept is not run again.
@@ -202,14 +206,14 @@ def sensitivity(
     from workbench.studies.sensitivity import check
 
     check(read_sweep(study, _overrides(set, seeds)), measure, of)
-    found = run(study, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
-    return found.sensitivity(measure, of)
+    analysed = run(study, out, set=set, seeds=seeds, workers=workers, executor=executor, progress=progress)
+    return analysed.sensitivity(measure, of)
 
 
 def planned(
     sweep: str | Path | Mapping[str, Any], *, set: Mapping[str, Any] | None = None, seeds: int | None = None
 ) -> Plan:
-    """The plan of a sweep: how many points and runs, and which; nothing is run.
+    """Return the plan of a sweep: how many points and runs, and which; nothing is run.
 
     Parameters
     ----------
@@ -245,7 +249,7 @@ def _overrides(set: Mapping[str, Any] | None, seeds: int | None) -> dict[str, An
 
 
 def open_results(folder: str | Path) -> Results:
-    """The results that a folder holds, for its sweep as it was last run there.
+    """Open the results that a folder holds, for its sweep as it was last run there.
 
     Raises
     ------
@@ -277,13 +281,14 @@ def open_results(folder: str | Path) -> Results:
 
 
 def _rooms(folder: Path) -> str:
-    """A sentence that names the results folders inside a folder, such as that of the claims."""
+    """Return a sentence that names the results folders inside a folder, such as that of the claims."""
     inside = sorted(path.parent.name for path in folder.glob(f"*/{SWEEP}") if has_store(path.parent, STORE))
     return f" It holds some: {', '.join(inside)}." if inside else ""
 
 
 def figure(name: str, /, **choices: Any) -> Figure:
-    """A figure of theory, which needs no runs; figures of runs are drawn of their results, `run(...).figure(name)`.
+    """Draw a figure of theory, which needs no runs; figures of runs are drawn of their results,
+    `run(...).figure(name)`.
 
     Parameters
     ----------
@@ -311,7 +316,7 @@ def figure(name: str, /, **choices: Any) -> Figure:
 
 
 def presets() -> pd.DataFrame:
-    """Every machine preset with its main figures: a table, one row a preset.
+    """Return every machine preset with its main figures: a table, one row a preset.
 
     Examples
     --------

@@ -36,32 +36,32 @@ class Compiling:
         self._told: list[Told] = []
 
     def begins(self) -> None:
-        """A thread wants to compile."""
+        """Note that a thread wants to compile."""
         with self._lock:
             if not self._busy:
                 self._began = self._clock()
             self._busy += 1
 
     def ends(self) -> None:
-        """One that did has done so, or could not."""
+        """Note that a thread has compiled what it wanted to, or could not."""
         with self._lock:
             self._busy -= 1
             if not self._busy:
                 self._spent += self._clock() - self._began
 
     def compiles(self, module: str) -> None:
-        """A function of a module is compiled now, for its own sake."""
+        """Note that a function of a module is compiled now, for its own sake."""
         for tell in list(self._told):
             tell(module)
 
     def seconds(self) -> float:
-        """How long this process has compiled so far, what it compiles just now included."""
+        """Return how long this process has compiled so far, what it compiles just now included."""
         with self._lock:
             return self._spent + (self._clock() - self._began if self._busy else 0.0)
 
     @contextmanager
     def told(self, tell: Told) -> Iterator[None]:
-        """Within this a function is told the module of whatever begins to be compiled for its own sake."""
+        """Tell a function, within this context, the module of whatever begins to be compiled for its own sake."""
         self._told.append(tell)
         try:
             yield
@@ -74,5 +74,5 @@ COMPILING = Compiling()
 
 
 def working_clock() -> float:
-    """A clock in seconds that stands still while this process compiles."""
+    """Return the time in seconds by a clock that stands still while this process compiles."""
     return time.monotonic() - COMPILING.seconds()

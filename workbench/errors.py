@@ -57,7 +57,7 @@ def unknown_name(where: str, what: str, got: object, known: Iterable[str]) -> In
 
 
 def nearest_name(got: object, known: Iterable[str]) -> str | None:
-    """The known name that a wrong one is most like, None where it is like none.
+    """Return the known name that a wrong one is most like, None where it is like none.
 
     >>> nearest_name("Worst-Fit", ["best_fit", "worst_fit"]), nearest_name("zebra", ["best_fit"])
     ('worst_fit', None)
@@ -74,7 +74,7 @@ def missing_extra(what: str, extra: str) -> WorkbenchError:
 
 
 def shown(value: object, most: int = 80) -> str:
-    """The value as a user typed it, on one line, cut to a readable length.
+    """Return the value as a user typed it, on one line, cut to a readable length.
 
     >>> shown("x" * 100)[-6:], shown(3), shown([1.5, "a"])
     ('xxx...', '3', "[1.5, 'a']")
@@ -87,5 +87,5 @@ def shown(value: object, most: int = 80) -> str:
 
 
 def _unwrapped(value: object) -> object:
-    """A single NumPy number as the Python number that it is."""
+    """Return a single NumPy number as the Python number that it is."""
     return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value  # type: ignore[attr-defined]

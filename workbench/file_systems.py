@@ -13,7 +13,8 @@ _NETWORK = re.compile(
 
 
 def on_network(folder: Path) -> bool:
-    """Whether a folder (or the first of its parents that there is) lies on a network file system; no where unknown."""
+    """Return whether a folder (or the first of its parents that there is) lies on a network file system; no where
+    unknown."""
     try:
         mounts = _MOUNTS.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -22,7 +23,7 @@ def on_network(folder: Path) -> bool:
 
 
 def kind_of(path: Path, mounts: str) -> str:
-    r"""The type of the file system that holds a path, by a table in the form of `/proc/self/mountinfo`.
+    r"""Return the type of the file system that holds a path, by a table in the form of `/proc/self/mountinfo`.
 
     >>> table = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n40 22 0:52 / /home/my\\040data rw shared:1 - nfs4 host:/x rw\n"
     >>> kind_of(Path("/home/my data/sweep"), table), kind_of(Path("/home"), table)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def cache_home() -> Path:
-    """The user's cache folder for this package; `WORKBENCH_CACHE` names another one."""
+    """Return the user's cache folder for this package; `WORKBENCH_CACHE` names another one."""
     named = os.environ.get("WORKBENCH_CACHE")
     if named:
         return Path(named)

@@ -41,11 +41,11 @@ class Streams:
         return np.random.Generator(self._bits(name))
 
     def integer(self, name: str) -> int:
-        """A 63-bit whole number for a consumer that keeps its own compact generator."""
+        """Draw a 63-bit whole number for a consumer that keeps its own compact generator."""
         return int(self._bits(name).random_raw()) >> 1
 
     def uniforms(self, name: str, count: int) -> np.ndarray:
-        """Numbers of at least 0 and below 1: float64[count], each the upper 53 bits of one word of the stream.
+        """Draw numbers of at least 0 and below 1: float64[count], each the upper 53 bits of one word of the stream.
 
         The n-th number does not depend on how many are drawn, and the words of PCG64 are the same on every machine
         and in every version of NumPy, which its distributions need not be (NumPy enhancement proposal 19).
@@ -56,7 +56,7 @@ class Streams:
         return self.flow(name)(count)
 
     def flow(self, name: str) -> Callable[[int], np.ndarray]:
-        """The same numbers piece by piece: a function that gives the next `count` of them, however they are cut.
+        """Return the same numbers piece by piece: a function that gives the next `count` of them, however they are cut.
 
         >>> flow = Streams(7).flow("pages")
         >>> np.concatenate([flow(2), flow(3)]).tolist() == Streams(7).uniforms("pages", 5).tolist()
@@ -80,7 +80,7 @@ class _Key(ISeedSequence):
         self.text = text
 
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
-        """The first words of the digest, the same on machines of either byte order."""
+        """Return the first words of the digest, the same on machines of either byte order."""
         kind = np.dtype(dtype).newbyteorder("<")
         digest = hashlib.blake2b(self.text, digest_size=n_words * kind.itemsize).digest()
         return np.frombuffer(digest, kind).astype(dtype)

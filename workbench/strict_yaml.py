@@ -17,7 +17,7 @@ MOST_VALUES, MOST_DEPTH = 1_000_000, 100
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """The mapping that a YAML file holds.
+    """Read the mapping that a YAML file holds.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def parse_mapping(text: str, where: str) -> dict[str, Any]:
-    """The mapping that a YAML text holds, keys as strings.
+    """Parse the mapping that a YAML text holds, keys as strings.
 
     >>> parse_mapping("segments: 128", "drain.yaml")
     {'segments': 128}
@@ -49,14 +49,14 @@ def parse_mapping(text: str, where: str) -> dict[str, Any]:
     Traceback (most recent call last):
     workbench.errors.InputError: drain.yaml: line 2: the key 'a' comes twice; keep one of them.
     """
-    found = parse_value(text, where)
-    if not isinstance(found, dict):
-        raise InputError(f"{where}: must be a mapping of keys to values. Got {shown(found)}.")
-    return found
+    value = parse_value(text, where)
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: must be a mapping of keys to values. Got {shown(value)}.")
+    return value
 
 
 def parse_value(text: str, where: str) -> Any:
-    """The value of any kind that a YAML text holds.
+    """Parse the value of any kind that a YAML text holds.
 
     >>> parse_value("{vary: [1, 2]}", "--set seeds")
     {'vary': [1, 2]}
@@ -64,7 +64,7 @@ def parse_value(text: str, where: str) -> Any:
     import yaml
 
     try:
-        found = yaml.load(text, Loader=_loader())
+        result = yaml.load(text, Loader=_loader())
     except yaml.constructor.ConstructorError as problem:
         raise InputError(f"{where}: {_line(problem.problem_mark)}{problem.problem}.") from None
     except yaml.MarkedYAMLError as problem:
@@ -76,7 +76,7 @@ def parse_value(text: str, where: str) -> Any:
         raise InputError(f"{where}: holds a number or a date that cannot be read: {problem}.") from None
     except RecursionError:
         raise InputError(f"{where}: is nested too deeply.") from None
-    return checked_size(found, where)
+    return checked_size(result, where)
 
 
 def checked_size(values: Any, where: str) -> Any:
@@ -107,27 +107,27 @@ def checked_size(values: Any, where: str) -> Any:
 
 
 def _size(node: Any, where: str, known: dict[int, tuple[int, int] | None], depth: int) -> tuple[int, int]:
-    """How many values a node stands for, and how deep it is nested."""
+    """Return how many values a node stands for, and how deep it is nested."""
     if not isinstance(node, (Mapping, list, tuple)):
         return 1, 0
-    found = known.get(id(node), (0, 0))
-    if found is None:
+    result = known.get(id(node), (0, 0))
+    if result is None:
         raise InputError(f"{where}: holds itself: an alias stands inside what it names.")
-    if not found[0]:
+    if not result[0]:
         if depth > MOST_DEPTH:
             raise InputError(f"{where}: is nested more than {MOST_DEPTH} deep.")
         known[id(node)] = None
         inner = node.values() if isinstance(node, Mapping) else node
         sizes = [_size(value, where, known, depth + 1) for value in inner]
-        found = 1 + sum(count for count, _ in sizes), 1 + max((deep for _, deep in sizes), default=0)
-        known[id(node)] = found
-    if depth + found[1] > MOST_DEPTH:
+        result = 1 + sum(count for count, _ in sizes), 1 + max((deep for _, deep in sizes), default=0)
+        known[id(node)] = result
+    if depth + result[1] > MOST_DEPTH:
         raise InputError(f"{where}: is nested more than {MOST_DEPTH} deep.")
-    return found
+    return result
 
 
 def _merged(node: Any, known: dict[int, int] | None = None) -> int:
-    """How many keys a mapping of YAML has once what `<<` names is written out."""
+    """Return how many keys a mapping of YAML has once what `<<` names is written out."""
     known = {} if known is None else known
     if id(node) not in known:
         known[id(node)] = 0  # a mapping that merges itself

@@ -19,7 +19,7 @@ BYTES_PER_KIB = 1024
 
 
 def kib(count: float) -> int:
-    """Bytes in so many KiB.
+    """Return the bytes in so many KiB.
 
     >>> kib(64)
     65536
@@ -28,7 +28,7 @@ def kib(count: float) -> int:
 
 
 def granule_bytes(capacity_bytes: int, segments: int) -> int:
-    """Bytes a segment when a memory is cut into equal segments (spec 1, V1).
+    """Return the bytes a segment when a memory is cut into equal segments (spec 1, V1).
 
     >>> granule_bytes(kib(64), 128)
     512
@@ -37,7 +37,7 @@ def granule_bytes(capacity_bytes: int, segments: int) -> int:
 
 
 def segments_in(capacity_bytes: int, granule: int) -> int:
-    """Segments that a memory is cut into: whole granules only, whatever the granule.
+    """Return the segments that a memory is cut into: whole granules only, whatever the granule.
 
     >>> segments_in(kib(228), 128), segments_in(kib(160), 1280)
     (1824, 128)
@@ -46,7 +46,7 @@ def segments_in(capacity_bytes: int, granule: int) -> int:
 
 
 def segments_for(size_bytes: Count, granule: int) -> Count:
-    """Segments that hold so many bytes, rounded up.
+    """Return the segments that hold so many bytes, rounded up.
 
     >>> segments_for(513, 512)
     2
@@ -55,7 +55,7 @@ def segments_for(size_bytes: Count, granule: int) -> Count:
 
 
 def waves_for(threads: Count, wave_size: int) -> Count:
-    """Waves (warps) of a workgroup of so many threads, rounded up.
+    """Return the waves (warps) of a workgroup of so many threads, rounded up.
 
     >>> waves_for(100, 32)
     4
@@ -75,7 +75,7 @@ def is_count(text: str, most_digits: int = 18) -> bool:
 
 
 def workgroups_for(work_items: Count, a_workgroup: Count) -> Count:
-    """Workgroups that cover so many work-items, rounded up: AMD's tools count a grid in work-items.
+    """Return the workgroups that cover so many work-items, rounded up: AMD's tools count a grid in work-items.
 
     >>> workgroups_for(1000, 256)
     4
@@ -84,7 +84,7 @@ def workgroups_for(work_items: Count, a_workgroup: Count) -> Count:
 
 
 def given_out(count: Count, granule: int) -> Count:
-    """What is really taken when a resource is given out in whole granules.
+    """Return what is really taken when a resource is given out in whole granules.
 
     >>> given_out(37, 8)
     40
@@ -93,7 +93,7 @@ def given_out(count: Count, granule: int) -> Count:
 
 
 def cycles_from_ns(time_ns: float, clock_mhz: float) -> int:
-    """Whole cycles of a clock in a time, at least one for a time above zero; a half goes to the even neighbour.
+    """Convert a time to whole cycles of a clock, at least one for a time above zero; a half goes to the even neighbour.
 
     >>> cycles_from_ns(1000, 1700), cycles_from_ns(0.1, 1700), cycles_from_ns(0, 1700)
     (1700, 1, 0)
@@ -102,7 +102,7 @@ def cycles_from_ns(time_ns: float, clock_mhz: float) -> int:
 
 
 def cycles_each(times_ns: np.ndarray, clock_mhz: float) -> np.ndarray:
-    """`cycles_from_ns` of every time of an array: int64, at least one for a time above zero.
+    """Return `cycles_from_ns` of every time of an array: int64, at least one for a time above zero.
 
     >>> cycles_each(np.array([1000, 0]), 1700)
     array([1700,    0])
@@ -111,7 +111,7 @@ def cycles_each(times_ns: np.ndarray, clock_mhz: float) -> np.ndarray:
 
 
 def watts(picojoules_a_cycle: Amount, clock_mhz: float) -> Amount:
-    """The power of a steady consumption: 1 pJ a cycle at 1 MHz is a microwatt.
+    """Return the power of a steady consumption: 1 pJ a cycle at 1 MHz is a microwatt.
 
     >>> watts(1000.0, 1000.0)
     1.0
@@ -120,7 +120,7 @@ def watts(picojoules_a_cycle: Amount, clock_mhz: float) -> Amount:
 
 
 def seconds(cycles: float, clock_mhz: float) -> float:
-    """How long so many cycles last.
+    """Return how long so many cycles last.
 
     >>> seconds(1000, 1000.0)
     1e-06
@@ -137,7 +137,7 @@ _BYTES_PER = {
 
 
 def parse_bytes(text: str, where: str) -> int:
-    """Bytes as people write them: `40GiB`, `16 GB`, `1048576`.
+    """Parse the bytes as people write them: `40GiB`, `16 GB`, `1048576`.
 
     >>> parse_bytes("40GiB", "--card-bytes"), parse_bytes("1.5 GB", "--card-bytes")
     (42949672960, 1500000000)
@@ -150,15 +150,15 @@ def parse_bytes(text: str, where: str) -> int:
     InputError
         It is no number of bytes above zero.
     """
-    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)\s*", text)
-    size = round(float(found[1]) * _BYTES_PER[found[2]]) if found and found[2] in _BYTES_PER else 0
+    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,9})?)\s*([A-Za-z]*)\s*", text)
+    size = round(float(match[1]) * _BYTES_PER[match[2]]) if match and match[2] in _BYTES_PER else 0
     if size < 1:
         raise InputError(f"{where} must be bytes such as 40GiB, 16GB or 1048576. Got {shown(text)}.")
     return size
 
 
 def bytes_said(size: float) -> str:
-    """Bytes in the largest binary unit that leaves at least one, to four digits.
+    """Return the bytes in the largest binary unit that leaves at least one, to four digits.
 
     >>> bytes_said(1536), bytes_said(42949672960), bytes_said(12)
     ('1.5 KiB', '40 GiB', '12 B')

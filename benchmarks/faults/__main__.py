@@ -34,14 +34,14 @@ def read() -> argparse.Namespace:
 
 
 def main() -> int:
-    asked = read()
-    kills, shown = (SHORT_KILLS if asked.short else KILLS), (as_json if asked.json else line)
-    if shown is line:
+    requested = read()
+    kills, displayed = (SHORT_KILLS if requested.short else KILLS), (as_json if requested.json else line)
+    if displayed is line:
         print(HEAD)
     fine, began = True, time.monotonic()
     with tempfile.TemporaryDirectory(prefix="workbench-faults-") as folder:
         for books in campaign(Path(folder), kills):
-            print(shown(books, time.monotonic() - began), flush=True)
+            print(displayed(books, time.monotonic() - began), flush=True)
             fine, began = fine and books.fine, time.monotonic()
     return 0 if fine else 1
 

@@ -35,22 +35,22 @@ class Log(Silent):
         self._file.write(f"{row.id}\n".encode())
 
 
-def drive(folder: Path, log: Path, asked: dict[str, Any]) -> RunSet:
+def drive(folder: Path, log: Path, request: dict[str, Any]) -> RunSet:
     """Run what is missing and write the table."""
-    plan = faulty_plan(**asked["plan"])
+    plan = faulty_plan(**request["plan"])
     folder.parent.mkdir(parents=True, exist_ok=True)
-    if limit := asked.get("file_bytes"):
+    if limit := request.get("file_bytes"):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     with held(folder):
-        store = Store(folder / STORE, "faults", asked.get("store", "auto"))
+        store = Store(folder / STORE, "faults", request.get("store", "auto"))
         try:
-            with _executor(asked["run"]) as how:
+            with _executor(request["run"]) as how:
                 run_missing(plan, store, progress=Log(log), **how)
-            found = gather(plan, store, folder)
+            result = gather(plan, store, folder)
         finally:
             store.close()
-    keep_table(found, folder)
-    return found
+    keep_table(result, folder)
+    return result
 
 
 @contextmanager

@@ -96,9 +96,9 @@ def full_disk(folder: Path, store: str) -> Books:
     """No file may grow beyond a limit, which ends the driver with one sentence."""
     site = Site(folder, {"plan": {"seeds": 900}, "run": {"workers": 1}, "store": store})
     driver = site.start(file_bytes=150_000)
-    said = driver.communicate(timeout=300)[1]
-    if driver.returncode == 0 or said.count("\n") != 1 or "cannot be used" not in said:
-        raise AssertionError(f"a full disk was not told in one sentence: {said}")
+    message = driver.communicate(timeout=300)[1]
+    if driver.returncode == 0 or message.count("\n") != 1 or "cannot be used" not in message:
+        raise AssertionError(f"a full disk was not told in one sentence: {message}")
     site.happened += 1
     site.book()
     return site.finish(f"a full disk, rows in {store}")
@@ -130,9 +130,9 @@ def two_drivers(folder: Path) -> Books:
     site = Site(folder, {"plan": {"seeds": 400, "sleeps_ms": 100}, "run": {"workers": 1}})
     first = site.start()
     _until(lambda: site.advanced() or first.poll() is not None)
-    said = site.start("log of the second").communicate(timeout=120)[1]
-    if f"is in use by process {first.pid} on " not in said or said.count("\n") != 1:
-        raise AssertionError(f"the second driver was not told who holds the folder: {said}")
+    message = site.start("log of the second").communicate(timeout=120)[1]
+    if f"is in use by process {first.pid} on " not in message or message.count("\n") != 1:
+        raise AssertionError(f"the second driver was not told who holds the folder: {message}")
     first.kill()
     first.communicate()
     site.happened += 1
@@ -160,8 +160,8 @@ def workers_of(driver: int) -> Iterator[int]:
 
 def _until(true: Callable[[], Any], seconds: float = 120.0) -> Any:
     deadline = time.monotonic() + seconds
-    while not (found := true()):
+    while not (result := true()):
         if time.monotonic() > deadline:
             raise AssertionError("it did not happen in time")
         time.sleep(0.005)
-    return found
+    return result

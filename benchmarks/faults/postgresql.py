@@ -16,9 +16,9 @@ from pathlib import Path
 
 def programs() -> Path | None:
     """The folder of PostgreSQL's programs, the newest that is installed; None = there is none."""
-    found = shutil.which("initdb")
+    result = shutil.which("initdb")
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
-    places = [Path(found).resolve().parent] if found else [path.parent for path in debian[-1:]]
+    places = [Path(result).resolve().parent] if result else [path.parent for path in debian[-1:]]
     return next((place for place in places if (place / "pg_ctl").exists()), None)
 
 
@@ -58,9 +58,15 @@ class Server:
     def _do(self, program: str, *arguments: str) -> None:
         """A program of PostgreSQL, which does not run as root."""
         command = [str(self._place / program), *arguments]
-        with open(self._folder / "said", "a") as said:
+        with open(self._folder / "said", "a") as message:
             subprocess.run(
-                command, cwd=self._folder, user=self._user, stdout=said, stderr=said, check=True, env=_environment()
+                command,
+                cwd=self._folder,
+                user=self._user,
+                stdout=message,
+                stderr=message,
+                check=True,
+                env=_environment(),
             )
 
 
@@ -95,6 +101,6 @@ def _environment() -> dict[str, str]:
 
 
 def _free_port() -> int:
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return int(asked.getsockname()[1])
+    with socket.socket() as requested:
+        requested.bind(("127.0.0.1", 0))
+        return int(requested.getsockname()[1])

@@ -58,11 +58,11 @@ def faulty_plan(
     deeds: Mapping[str, str] | None = None,
 ) -> Plan:
     """A plan of one point; `deeds` says by seed what is done."""
-    found = make_plan(read_sweep({**SWEEP, "seeds": seeds}))
-    (point,) = found.points
+    plan = make_plan(read_sweep({**SWEEP, "seeds": seeds}))
+    (point,) = plan.points
     values = point.setup.workload.values()
     if deeds is None:
         workload = Faulty(**values, kills=kills, hangs=hangs, sleeps_ms=sleeps_ms)
     else:
         workload = Misbehaving(**values, deeds=" ".join(f"{seed}={deed}" for seed, deed in deeds.items()))
-    return replace(found, points=[point._replace(setup=point.setup._replace(workload=workload))])
+    return replace(plan, points=[point._replace(setup=point.setup._replace(workload=workload))])

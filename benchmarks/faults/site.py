@@ -42,9 +42,9 @@ class Books(NamedTuple):
 class Site:
     """A folder in which drivers come and go."""
 
-    def __init__(self, folder: Path, asked: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, request: dict[str, Any]) -> None:
         folder.mkdir(parents=True)
-        self.folder, self.asked = folder / "r", asked
+        self.folder, self.asked = folder / "r", request
         self._log, self._here = folder / "log", folder
         self._kept: dict[str, Row] = {}
         self._lost: set[str] = set()
@@ -55,8 +55,8 @@ class Site:
         """Start a driver in a process of its own."""
         command = [sys.executable, "-m", "benchmarks.faults.driver", str(self.folder), str(self._here / log)]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        said = json.dumps({**self.asked, **other})
-        return subprocess.Popen([*command, said], env=environment, text=True, stderr=subprocess.PIPE)
+        message = json.dumps({**self.asked, **other})
+        return subprocess.Popen([*command, message], env=environment, text=True, stderr=subprocess.PIPE)
 
     def advanced(self) -> list[str]:
         """The runs that the present driver has kept so far."""
@@ -88,24 +88,24 @@ class Site:
     def finish(self, fault: str, blamed: dict[int, str] | None = None) -> Books:
         """Let a last driver end in peace and close the books."""
         driver = self.start()
-        said = driver.communicate(timeout=600)[1]
+        message = driver.communicate(timeout=600)[1]
         if driver.returncode:
-            raise AssertionError(f"{fault}: the last driver failed: {said}")
+            raise AssertionError(f"{fault}: the last driver failed: {message}")
         self.book()
-        found = {row.seed: row.error for row in self._kept.values() if row.status == "failed"}
-        named = {seed: part for seed, part in (blamed or {}).items() if part in found.get(seed, "")}
-        wrong = len(set({**found, **named}.items()) ^ set((blamed or {}).items()))
+        result = {row.seed: row.error for row in self._kept.values() if row.status == "failed"}
+        named = {seed: part for seed, part in (blamed or {}).items() if part in result.get(seed, "")}
+        wrong = len(set({**result, **named}.items()) ^ set((blamed or {}).items()))
         return Books(fault, self.happened, len(self._lost), self._repeated, wrong, self._identical(blamed or {}))
 
     def _identical(self, blamed: dict[int, str]) -> bool:
         """The same bytes as the table of a driver that nothing happened to; where runs fail, the same other rows."""
         os.environ["WORKBENCH_SPARES"] = str(os.getpid())
         peaceful = self._here / "peaceful"
-        found = drive(
+        result = drive(
             peaceful, self._here / "peaceful.log", {**self.asked, "run": {"workers": 32, "executor": "threads"}}
         ).table
         if not blamed:
             return (peaceful / TABLE).read_bytes() == (self.folder / TABLE).read_bytes()
         table = pd.read_parquet(self.folder / TABLE)
-        same = [one[~one["seed"].isin(blamed)].reset_index(drop=True) for one in (found, table)]
-        return len(found) == len(table) and same[0].equals(same[1])
+        same = [one[~one["seed"].isin(blamed)].reset_index(drop=True) for one in (result, table)]
+        return len(result) == len(table) and same[0].equals(same[1])

@@ -27,9 +27,9 @@ def main(repetitions: int) -> None:
     print(f"10 cases, 40 seeds (200 where the differences are skewed), {repetitions} studies each.\n")
     rows = []
     for law, world in itertools.product(planted.LAWS, planted.WORLDS):
-        found = planted.studies(world, 10, 40 if law != "skewed" else 200, repetitions, law=law)
-        words = ", ".join(f"{word} {100 * times / repetitions:.1f} %" for word, times in found.words.most_common())
-        rows.append((law, world, words, found.false_yes, found.false_no))
+        result = planted.studies(world, 10, 40 if law != "skewed" else 200, repetitions, law=law)
+        words = ", ".join(f"{word} {100 * times / repetitions:.1f} %" for word, times in result.words.most_common())
+        rows.append((law, world, words, result.false_yes, result.false_no))
     table("law | world | verdicts | false yes | false no", rows)
     print("## Coverage of the 95 % interval of a mean\n")
     laws, methods, sizes = coverage.LAWS, ("t", "bca"), (5, 20, 50, 200)

@@ -41,15 +41,15 @@ def generators_of(engine: str) -> list[Part]:
 
 def copies(engine: str, generator: str) -> Copies:
     """Count the workloads of one generator, its levers as they stand."""
-    said = {"engine": engine, "workload": {"synthetic": generator}, "seeds": 1}
-    setup: Setup = planned(said).points[0].setup
+    config = {"engine": engine, "workload": {"synthetic": generator}, "seeds": 1}
+    setup: Setup = planned(config).points[0].setup
     different = different_workloads(setup, mechanism(engine).engine.wants, range(SEEDS))
-    return Copies(engine, generator, SEEDS if draws(setup) else different, _refused({**said, "seeds": SEEDS}))
+    return Copies(engine, generator, SEEDS if draws(setup) else different, _refused({**config, "seeds": SEEDS}))
 
 
-def _refused(said: dict[str, object]) -> bool:
+def _refused(config: dict[str, object]) -> bool:
     try:
-        planned(said)
+        planned(config)
     except InputError:
         return True
     return False

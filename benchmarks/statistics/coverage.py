@@ -26,8 +26,8 @@ def held(law: str, method: str, seeds: int, repetitions: int) -> Rate:
     """How often the interval of the mean holds it."""
     draw, mean = LAWS[law]
     draws = np.random.default_rng([seeds, len(law)])
-    found = (mean_interval(draw(draws, seeds), method=method, seed=k) for k in range(repetitions))  # type: ignore[arg-type]
-    return Rate(sum(one.low <= mean <= one.high for one in found), repetitions)
+    result = (mean_interval(draw(draws, seeds), method=method, seed=k) for k in range(repetitions))  # type: ignore[arg-type]
+    return Rate(sum(one.low <= mean <= one.high for one in result), repetitions)
 
 
 def held_where_few_differ(seeds: int, repetitions: int, rare: float = RARE) -> Rate:
@@ -35,8 +35,8 @@ def held_where_few_differ(seeds: int, repetitions: int, rare: float = RARE) -> R
     draws = np.random.default_rng(seeds)
 
     def holds() -> bool:
-        found = compare(*_few_differ(draws, seeds, rare)).interval
-        return bool(found.low <= 10 * rare <= found.high)
+        result = compare(*_few_differ(draws, seeds, rare)).interval
+        return bool(result.low <= 10 * rare <= result.high)
 
     return Rate(sum(holds() for _ in range(repetitions)), repetitions)
 
@@ -60,8 +60,8 @@ def rejected(law: str, test: str, seeds: int, repetitions: int) -> Rate:
     """How often a test of paired differences with true mean 0 rejects at 5 %."""
     draw, mean = LAWS[law]
     draws = np.random.default_rng([seeds, len(law), len(test)])
-    found = (compare(1000 + draw(draws, seeds) - mean, np.full(seeds, 1000.0)) for _ in range(repetitions))
-    return Rate(sum(getattr(one, test).p_value < 0.05 for one in found), repetitions)
+    result = (compare(1000 + draw(draws, seeds) - mean, np.full(seeds, 1000.0)) for _ in range(repetitions))
+    return Rate(sum(getattr(one, test).p_value < 0.05 for one in result), repetitions)
 
 
 def rejected_by(method: Method, seeds: int, repetitions: int) -> Rate:
@@ -89,6 +89,6 @@ def disagreements(seeds: int, repetitions: int) -> Rate:
         one = compare(1000 + draw(draws, seeds) - mean * (k % 2), np.full(seeds, 1000.0))
         clear = one.interval.above(0) or one.interval.below(0)
         word = over_cases([superior("", "", one)]).word
-        told = {"holds": one.interval.above(0), "contradicted": one.interval.below(0), "undecided": not clear}
-        apart += clear != (one.p_value < 0.05) or not told[word]
+        settings = {"holds": one.interval.above(0), "contradicted": one.interval.below(0), "undecided": not clear}
+        apart += clear != (one.p_value < 0.05) or not settings[word]
     return Rate(apart, repetitions)

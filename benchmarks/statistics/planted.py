@@ -45,10 +45,10 @@ def studies(world: str, cases: int, seeds: int, repetitions: int, family: int = 
     words: Counter[str] = Counter()
     wrong_yes = wrong_no = 0
     for _ in range(repetitions):
-        found = over_cases([_case(draws, effect, seeds, law) for effect in truth], family=family)
-        words[found.word] += 1
-        wrong_yes += _false_yes(found, truth)
-        wrong_no += _false_no(found, truth)
+        result = over_cases([_case(draws, effect, seeds, law) for effect in truth], family=family)
+        words[result.word] += 1
+        wrong_yes += _false_yes(result, truth)
+        wrong_no += _false_no(result, truth)
     return World(words, Rate(wrong_yes, repetitions), Rate(wrong_no, repetitions))
 
 
@@ -61,11 +61,11 @@ def _case(draws: np.random.Generator, effect: float, seeds: int, law: str) -> Fi
     return superior("case", "", compare(baseline, baseline - gain))
 
 
-def _false_yes(found: OverCases, truth: np.ndarray) -> bool:
-    some = any(side == "for" and effect <= 0 for side, effect in zip(found.sides, truth, strict=True))
-    return some or (found.word == "holds" and bool((truth <= 0).any()))
+def _false_yes(cases: OverCases, truth: np.ndarray) -> bool:
+    some = any(side == "for" and effect <= 0 for side, effect in zip(cases.sides, truth, strict=True))
+    return some or (cases.word == "holds" and bool((truth <= 0).any()))
 
 
-def _false_no(found: OverCases, truth: np.ndarray) -> bool:
-    some = any(side == "against" and effect >= 0 for side, effect in zip(found.sides, truth, strict=True))
-    return some or (found.word == "contradicted" and bool((truth >= 0).any()))
+def _false_no(cases: OverCases, truth: np.ndarray) -> bool:
+    some = any(side == "against" and effect >= 0 for side, effect in zip(cases.sides, truth, strict=True))
+    return some or (cases.word == "contradicted" and bool((truth >= 0).any()))

@@ -23,5 +23,5 @@ class Rate(NamedTuple):
         return self.interval.above(level)
 
     def __str__(self) -> str:
-        found = self.interval
-        return f"{100 * found.mean:.1f} % [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+        result = self.interval
+        return f"{100 * result.mean:.1f} % [{100 * result.low:.1f}, {100 * result.high:.1f}]"

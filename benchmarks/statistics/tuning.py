@@ -93,8 +93,8 @@ def _trial(number: int, chosen: dict[str, Any], values: tuple[float, ...]) -> Tr
 @functools.cache
 def _study() -> Study:
     tuned = {Indifferent.name: {name: {"tune": True} for name in LEVERS}}
-    said = {"engine": "shared_memory", "workload": "large_uniform", "policy": {"placement": tuned}}
-    return read_study({**said, "objectives": ["drain_cycles"], "seeds": 2, "trials": 20, "sampler": "random"})
+    config = {"engine": "shared_memory", "workload": "large_uniform", "policy": {"placement": tuned}}
+    return read_study({**config, "objectives": ["drain_cycles"], "seeds": 2, "trials": 20, "sampler": "random"})
 
 
 @functools.cache

@@ -22,9 +22,9 @@ READY_SECONDS = 240
 
 
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind((HOST, 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as result:
+        result.bind((HOST, 0))
+        return int(result.getsockname()[1])
 
 
 @contextmanager

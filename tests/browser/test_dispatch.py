@@ -20,16 +20,16 @@ CANVASES = 5
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     command = ["workbench", "dashboard", "dispatch", f"--port={port}", "--no-browser"]
-    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as found:
-        yield found
+    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as result:
+        yield result
 
 
 @pytest.fixture
 def board(address: str, visit: Visit) -> Board:
     visit.page.goto(address, timeout=240_000)
-    shown = Board(visit.page, CANVASES)
-    shown.wait()
-    return shown
+    displayed = Board(visit.page, CANVASES)
+    displayed.wait()
+    return displayed
 
 
 def pick(board: Board, slot: str, value: str) -> None:

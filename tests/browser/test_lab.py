@@ -38,10 +38,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("lab")
     for name in ("notebooks", "sweeps"):
         shutil.copytree(ROOT / name, made / name)
-    for name, said in SETTINGS.items():
+    for name, message in SETTINGS.items():
         path = made / "settings" / name
         path.parent.mkdir(parents=True)
-        path.write_text(json.dumps(said))
+        path.write_text(json.dumps(message))
     return made
 
 
@@ -57,8 +57,8 @@ def address(folder: Path) -> Iterator[str]:
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "IPYTHONDIR": str(folder / "ipython"),
     }
-    with running(command, port, "/api", folder, own) as found:
-        yield found
+    with running(command, port, "/api", folder, own) as result:
+        yield result
 
 
 def open_notebook(visit: Visit, address: str) -> None:
@@ -119,9 +119,9 @@ def wait_for_outputs(visit: Visit, path: Path) -> list[dict[str, object]]:
     """The outputs of the saved notebook, once Lab has written them: it empties the file first."""
     for _ in range(100):
         with suppress(json.JSONDecodeError):
-            found = outputs(path.read_text())
-            if found:
-                return found
+            result = outputs(path.read_text())
+            if result:
+                return result
         visit.page.wait_for_timeout(100)
     pytest.fail("Lab did not save the notebook.")
 

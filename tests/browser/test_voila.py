@@ -17,16 +17,16 @@ from tests.browser.server import free_port, running
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
     command = ["workbench", "dashboard", "shared_memory", f"--port={port}", "--no-browser"]
-    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as found:
-        yield found
+    with running(command, port, "/voila/static/favicon.ico", tmp_path_factory.mktemp("voila"), {}) as result:
+        yield result
 
 
 @pytest.fixture
 def board(address: str, visit: Visit) -> Board:
     visit.page.goto(address, timeout=240_000)
-    shown = Board(visit.page)
-    shown.wait()
-    return shown
+    displayed = Board(visit.page)
+    displayed.wait()
+    return displayed
 
 
 def test_every_panel_appears_and_nothing_leaves_the_host(board: Board, visit: Visit):

@@ -19,16 +19,16 @@ def snapshot(tmp_path):
 
 def test_as_json_it_has_the_promised_keys(snapshot, capsys):
     assert main(["advise", str(snapshot), "--card-bytes", "40GiB", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert {"conf", "reserved_peak_bytes"} <= set(found["best"])
-    assert found["best"] == found["settings"][0] and len(found["settings"]) > 30
-    assert found["active_peak_bytes"] <= found["offline_plan_bytes"] <= found["best"]["reserved_peak_bytes"]
-    assert found["smallest_card_bytes"] <= found["best"]["smallest_card_bytes"]
-    exactness = found["exactness"]
+    output = json.loads(capsys.readouterr().out)
+    assert {"conf", "reserved_peak_bytes"} <= set(output["best"])
+    assert output["best"] == output["settings"][0] and len(output["settings"]) > 30
+    assert output["active_peak_bytes"] <= output["offline_plan_bytes"] <= output["best"]["reserved_peak_bytes"]
+    assert output["smallest_card_bytes"] <= output["best"]["smallest_card_bytes"]
+    exactness = output["exactness"]
     assert exactness["segment_allocs"] == exactness["segment_allocs_reproduced"] > 0
     assert exactness["allocs"] == exactness["addresses_reproduced"] > 0
-    assert found["best"]["fits"] is True and found["card_bytes"] == 40 << 30
-    assert sum(holder["bytes"] for holder in found["holders"]) == sum(it["bytes"] for it in found["sizes"])
+    assert output["best"]["fits"] is True and output["card_bytes"] == 40 << 30
+    assert sum(holder["bytes"] for holder in output["holders"]) == sum(it["bytes"] for it in output["sizes"])
 
 
 def test_a_person_reads_what_to_paste_and_gets_a_page_and_a_table(snapshot, tmp_path, capsys):
@@ -49,8 +49,8 @@ def test_a_snapshot_without_a_history_is_read_as_it_stands(tmp_path, capsys):
     assert main(["advise", str(place)]) == 0
     assert "the segments of a moment and no history" in capsys.readouterr().out
     assert main(["advise", str(place), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["history"] is False and found["reserved_bytes"] >= found["live_bytes"]
+    output = json.loads(capsys.readouterr().out)
+    assert output["history"] is False and output["reserved_bytes"] >= output["live_bytes"]
     assert main(["advise", str(place), "--html", str(tmp_path / "no.html")]) == 2
     assert not (tmp_path / "no.html").exists()
 
@@ -89,11 +89,11 @@ def rmm_log(folder):
 def test_a_log_of_rmm_is_told_how_large_a_pool_it_takes(tmp_path, capsys):
     place = rmm_log(tmp_path)
     assert main(["advise", str(place), "--card-bytes", "1GiB", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["active_peak_bytes"] == 24 << 20
-    assert found["least_pool_bytes"] == 30 << 20, "the 6 MiB lie behind all that was asked for before"
-    assert found["best"]["setting"] == f"rmm.reinitialize(pool_allocator=True, initial_pool_size={30 << 20})"
-    rows = {row["setting"]: row for row in found["settings"]}
+    output = json.loads(capsys.readouterr().out)
+    assert output["active_peak_bytes"] == 24 << 20
+    assert output["least_pool_bytes"] == 30 << 20, "the 6 MiB lie behind all that was asked for before"
+    assert output["best"]["setting"] == f"rmm.reinitialize(pool_allocator=True, initial_pool_size={30 << 20})"
+    rows = {row["setting"]: row for row in output["settings"]}
     assert rows["rmm.mr.CudaMemoryResource()"]["driver_calls"] == 13
     assert rows["rmm.mr.CudaMemoryResource()"]["reserved_peak_bytes"] == 24 << 20
     assert rows["TensorFlow BFC, memory_limit=32 (MiB)"]["driver_calls"] == 1

@@ -63,18 +63,18 @@ def test_run_keeps_rows_and_plan_knows_of_them(sweep, capsys):
 
 def test_run_with_json_prints_one_object_and_nothing_else(sweep, capsys):
     assert main(["run", sweep, "--out", "out", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["runs"] == 6
-    assert found["failed"] == []
-    assert {row["measure"] for row in found["summary"]} == {"drain_cycles"}
+    output = json.loads(capsys.readouterr().out)
+    assert output["runs"] == 6
+    assert output["failed"] == []
+    assert {row["measure"] for row in output["summary"]} == {"drain_cycles"}
 
 
 def test_set_and_seeds_override_the_sweep(sweep, capsys):
     override = "policy.placement={vary: [best_fit, {nearest_boundary: {tie: high}}]}"
     assert main(["plan", sweep, "--set", override, "--seeds", "5", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["runs"] == 15
-    assert [p["policy.placement"] for p in found["points"]] == ["best_fit", "first_fit", "nearest_boundary(tie=high)"]
+    output = json.loads(capsys.readouterr().out)
+    assert output["runs"] == 15
+    assert [p["policy.placement"] for p in output["points"]] == ["best_fit", "first_fit", "nearest_boundary(tie=high)"]
 
 
 def test_events_are_written_and_follow_the_declared_columns(sweep):
@@ -141,10 +141,10 @@ def test_results_of_a_folder_as_csv(sweep, capsys):
 def test_a_mistake_is_one_sentence_and_status_2_and_nothing_is_written(sweep, capsys, arguments, sentence):
     before = sorted(Path().rglob("*"))
     assert main(arguments) == 2
-    told = capsys.readouterr()
-    assert sentence in told.err
-    assert told.err.count("\n") == 1
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert sentence in output.err
+    assert output.err.count("\n") == 1
+    assert output.out == ""
     assert sorted(Path().rglob("*")) == before
 
 
@@ -162,9 +162,9 @@ def test_a_mistake_is_one_sentence_and_status_2_and_nothing_is_written(sweep, ca
 def test_a_file_that_is_no_sweep_is_refused(sweep, capsys, text, sentence):
     Path("bad.yaml").write_text(text)
     assert main(["plan", "bad.yaml"]) == 2
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    output = capsys.readouterr().err
+    assert sentence in output
+    assert output.count("\n") == 1
 
 
 def test_claims_are_not_mixed_with_the_results_of_a_sweep(sweep, capsys):
@@ -211,13 +211,13 @@ def test_the_schema_accepts_the_shipped_sweeps_and_refuses_a_typo(capsys):
 
 def test_import_writes_the_groups_of_a_trace_for_the_dispatcher(tmp_path, capsys):
     trace = str(Path(__file__).parents[1] / "data" / "traces" / "rocprofv3.json")
-    asked = ["import", trace, "--engine", "dispatch", "--out", str(tmp_path / "jobs.csv"), "--machine", "mi300x"]
-    assert main([*asked, "--json"]) == 0
+    requests = ["import", trace, "--engine", "dispatch", "--out", str(tmp_path / "jobs.csv"), "--machine", "mi300x"]
+    assert main([*requests, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["groups"] == 34
     assert (
         (tmp_path / "jobs.csv")
         .read_text()
         .startswith("arrival,channel,priority,waves,independent,duration,vgpr_blocks")
     )
-    assert main([*asked, "--set", "unit=3"]) == 2
+    assert main([*requests, "--set", "unit=3"]) == 2
     assert "unknown key 'unit'; there are arrival, channel_of," in capsys.readouterr().err

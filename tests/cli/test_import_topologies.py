@@ -10,17 +10,17 @@ from workbench.cli import main
 def test_a_topology_is_described(tmp_path, capsys):
     (tmp_path / "board.xml").write_text(XML)
     assert main(["import", str(tmp_path / "board.xml"), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["format"], said["cards"], said["links"]) == ("nccl_topology_xml", 3, 2)
-    assert len(said["sha256"]) == 64
+    output = json.loads(capsys.readouterr().out)
+    assert (output["format"], output["cards"], output["links"]) == ("nccl_topology_xml", 3, 2)
+    assert len(output["sha256"]) == 64
 
 
 def test_xml_that_expands_is_refused_in_one_sentence(tmp_path, capsys):
     (tmp_path / "board.xml").write_text('<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>')
     assert main(["import", str(tmp_path / "board.xml")]) == 2
-    said = capsys.readouterr().err
-    assert "declares a document type" in said
-    assert said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert "declares a document type" in output
+    assert output.count("\n") == 1
 
 
 def test_a_log_becomes_a_pool_file(tmp_path, capsys):

@@ -27,7 +27,7 @@ def name_of(question: str) -> str:
 
 def ran(folder: Path, *command: object, path: Path = ROOT) -> str:
     """What a command prints that ends well, in a folder; modules are found in another."""
-    told = subprocess.run(
+    reply = subprocess.run(
         [sys.executable, "-m", *map(str, command)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(path)},
@@ -35,8 +35,8 @@ def ran(folder: Path, *command: object, path: Path = ROOT) -> str:
         text=True,
         timeout=900,
     )
-    assert told.returncode == 0, told.stdout + told.stderr
-    return told.stdout
+    assert reply.returncode == 0, reply.stdout + reply.stderr
+    return reply.stdout
 
 
 @pytest.fixture(scope="module")
@@ -87,12 +87,12 @@ def test_all_of_them_moved_into_the_package_as_contributing_says(tmp_path):
     tests = [moved(tmp_path, question) for question in QUESTIONS]
     ran(tmp_path, "pytest", "-q", *tests, path=tmp_path)
     ran(tmp_path, "ruff", "check", *tests, path=tmp_path)
-    told = subprocess.run(
+    reply = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "tests/policies/test_completeness.py"],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
     )  # fmt: skip
-    failed = [line for line in told.stdout.splitlines() if line.startswith("FAILED")]
-    assert len(failed) == len(QUESTIONS), told.stdout
+    failed = [line for line in reply.stdout.splitlines() if line.startswith("FAILED")]
+    assert len(failed) == len(QUESTIONS), reply.stdout
     assert all("test_tells_its_source" in line for line in failed), "a reference that is the template's is refused"
 
 
@@ -140,8 +140,8 @@ def test_the_command_says_how_it_is_used_and_overwrites_nothing(tmp_path, monkey
 
 def test_the_list_of_policies_says_what_an_answer_sees(capsys):
     assert main(["policies", "stuck"]) == 0
-    told = capsys.readouterr().out
-    assert "workbench new-policy stuck NAME, derived from Stuck" in told
-    assert "    see.waves  int64: waves of the group\n" in told
-    assert "It returns into how many sub-groups the group is split" in told
-    assert all(name in told for name in policies("stuck"))
+    output = capsys.readouterr().out
+    assert "workbench new-policy stuck NAME, derived from Stuck" in output
+    assert "    see.waves  int64: waves of the group\n" in output
+    assert "It returns into how many sub-groups the group is split" in output
+    assert all(name in output for name in policies("stuck"))

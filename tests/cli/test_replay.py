@@ -37,11 +37,11 @@ def said(words, capsys):
 
 
 def test_every_cache_is_a_row_after_the_recorded_one(snapshot, capsys):
-    found = said([snapshot], capsys)
-    rows = {row["policy"]: row for row in found["policies"]}
+    result = said([snapshot], capsys)
+    rows = {row["policy"]: row for row in result["policies"]}
     assert list(rows) == ["recorded", *known_caches()]
     assert set(known_caches()) == set(policies("cache"))
-    assert (found["requests"], found["allocations"], found["failed"]) == (60, 40, [])
+    assert (result["requests"], result["allocations"], result["failed"]) == (60, 40, [])
     assert rows["recorded"]["refused"] == 1 and rows["recorded"]["driver_calls"] > 1
     assert rows["no_cache"]["fragmentation"] == 0 and rows["no_cache"]["driver_calls"] == 60
     assert {row["active_peak_bytes"] for row in rows.values()} == {sum(100_000 * (k + 1) for k in range(40))}
@@ -136,20 +136,20 @@ def warm(tmp_path):
 
 def test_the_replay_starts_as_the_recording_started_and_says_how_exact_it_is(warm, capsys):
     place, made = warm
-    found = said([place], capsys)
+    result = said([place], capsys)
     events = made.events[-300:]
     allocs = sum(event["action"] == "alloc" for event in events)
     segments = sum(event["action"] == "segment_alloc" for event in events)
-    assert found["exactness"] == {
+    assert result["exactness"] == {
         "segment_allocs": segments,
         "segment_allocs_reproduced": segments,
         "allocs": allocs,
         "addresses_reproduced": allocs,
     }
     calls = sum(event["action"].startswith("segment_") for event in events)
-    caches = {row["policy"]: row for row in found["caches"]}
-    assert found["recorded"]["driver_calls"] == caches["pytorch_caching"]["driver_calls"] == calls
-    assert found["recorded"]["reserved_peak_bytes"] == caches["pytorch_caching"]["reserved_peak_bytes"]
+    caches = {row["policy"]: row for row in result["caches"]}
+    assert result["recorded"]["driver_calls"] == caches["pytorch_caching"]["driver_calls"] == calls
+    assert result["recorded"]["reserved_peak_bytes"] == caches["pytorch_caching"]["reserved_peak_bytes"]
     frees = sum(event["action"] == "free_completed" for event in events)
     assert caches["no_cache"]["driver_calls"] == allocs + frees, "what was live before is not part of the window"
 

@@ -83,10 +83,10 @@ def test_a_signal_stops_a_sweep_that_says_what_is_kept(tmp_path, number, workers
         os.killpg(process.pid, number)  # as a terminal does: to the workers too
     else:
         process.send_signal(number)
-    said = process.communicate(timeout=120)[1]
+    message = process.communicate(timeout=120)[1]
     assert process.returncode == 128 + number
-    assert "Traceback" not in said
-    (line,) = [line for line in said.splitlines() if line.startswith("workbench: ")]
+    assert "Traceback" not in message
+    (line,) = [line for line in message.splitlines() if line.startswith("workbench: ")]
     kept = len(wb.open_results(tmp_path / "r").rows)
     assert line == f"workbench: stopped; {kept} of 200 runs are kept in r, and the same command goes on from there."
     assert kept >= 1

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tests.depth import compiled_only
-from workbench.compiled import apart, inlined, kernel, lend
+from workbench.compiled import by_reference, inlined, kernel, noinline
 
 
 class Shelf(NamedTuple):
@@ -32,7 +32,7 @@ def take(shelf, pages):
     return place, pages + 1
 
 
-@apart
+@noinline
 def two(shelf, pages):
     place, more = take(shelf, pages)
     return 100 * place + first_above(shelf, more)
@@ -40,7 +40,7 @@ def two(shelf, pages):
 
 @kernel
 def both(shelf, pages):
-    return two(lend(shelf), pages)
+    return two(by_reference(shelf), pages)
 
 
 def test_an_early_return_ends_the_function_and_not_its_caller():

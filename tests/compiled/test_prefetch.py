@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, lend, prefetch
+from workbench.compiled import by_reference, kernel, prefetch
 from workbench.structures.key_index import KeyIndex, new_key_index
 
 
 @kernel
 def _look_ahead(index: KeyIndex, at: int) -> int:
     prefetch(index.keys, at)
-    lent = lend(index)
+    lent = by_reference(index)
     prefetch(lent.values, at)
     return int(lent.keys[0])
 

@@ -207,8 +207,8 @@ def refusal(answer) -> str:
 
 @pytest.mark.parametrize("answer", [other_parameters, swapped_parameters])
 def test_refuses_other_parameters(answer):
-    said = "an answer to 'number' takes one view, def "
-    assert said + f"{answer.__name__}(see), whose fields are seen, share, memory. Got (" in refusal(answer)
+    message = "an answer to 'number' takes one view, def "
+    assert message + f"{answer.__name__}(see), whose fields are seen, share, memory. Got (" in refusal(answer)
 
 
 def test_an_answer_of_0_4_runs_with_a_warning():
@@ -249,10 +249,10 @@ def test_refuses_writing_to_what_it_may_only_read():
 @compiled_only
 @pytest.mark.parametrize("answer", [a_half, a_half_now_and_then, no_number_at_all, a_whole_float])
 def test_refuses_a_fraction_instead_of_cutting_it_off(answer):
-    name, said = answer.__name__, "it must return a whole number on every path, and returns a float64 in line "
+    name, message = answer.__name__, "it must return a whole number on every path, and returns a float64 in line "
     sentence = refusal(answer)
-    assert sentence.startswith(f"{name} does not compile: {said}")
-    line = int(sentence.removeprefix(f"{name} does not compile: {said}").split(";")[0])
+    assert sentence.startswith(f"{name} does not compile: {message}")
+    line = int(sentence.removeprefix(f"{name} does not compile: {message}").split(";")[0])
     first = answer.__code__.co_firstlineno
     assert line == first + (2 if answer is a_half_now_and_then else 1)
     assert sentence.endswith("; int(...) cuts the fraction off.")

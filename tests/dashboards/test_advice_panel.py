@@ -31,10 +31,10 @@ def test_a_snapshot_shows_its_best_setting_and_how_exact_that_is(panel, tmp_path
     assert "Best: " in panel.value
     assert "segment allocations reproduced" in panel.value
     assert "<svg" in panel.value
-    shown = panel.value
+    displayed = panel.value
     panel.show(MixedJobs())
     assert panel.value == ""
-    assert shown
+    assert displayed
 
 
 def test_a_snapshot_without_a_history_is_read_as_it_stands(panel, tmp_path):

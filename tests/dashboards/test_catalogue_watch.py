@@ -36,31 +36,31 @@ class Events:
 
 @pytest.fixture
 def events(monkeypatch) -> Events:
-    found = Events()
-    monkeypatch.setattr(catalogue_watch, "_shell_events", lambda: found)
-    return found
+    result = Events()
+    monkeypatch.setattr(catalogue_watch, "_shell_events", lambda: result)
+    return result
 
 
 def test_a_cell_that_defines_nothing_is_not_told(events):
-    told = []
-    CatalogueWatch(lambda: told.append(1))
+    messages = []
+    CatalogueWatch(lambda: messages.append(1))
     events.cell_was_run()
-    assert told == []
+    assert messages == []
 
 
 def test_a_policy_is_told_once_and_again_when_it_is_defined_again(events, own_policy):
-    told = []
-    CatalogueWatch(lambda: told.append(1))
+    messages = []
+    CatalogueWatch(lambda: messages.append(1))
     for times in (1, 2):
         own_policy("WatchedHand", f"return -{times}")
         events.cell_was_run()
         events.cell_was_run()
-        assert len(told) == times
+        assert len(messages) == times
 
 
 def test_a_law_is_told_too(events):
-    told = []
-    CatalogueWatch(lambda: told.append(1))
+    messages = []
+    CatalogueWatch(lambda: messages.append(1))
 
     class Always(Law):
         """One."""
@@ -73,17 +73,17 @@ def test_a_law_is_told_too(events):
 
     events.cell_was_run()
     Law.members.pop(Always.name)
-    assert told == [1]
+    assert messages == [1]
 
 
 def test_it_stops(events, own_policy):
-    told = []
-    watch = CatalogueWatch(lambda: told.append(1))
+    messages = []
+    watch = CatalogueWatch(lambda: messages.append(1))
     watch.stop()
     watch.stop()
     own_policy("UnseenHand", "return 0")
     events.cell_was_run()
-    assert (told, events.registered) == ([], [])
+    assert (messages, events.registered) == ([], [])
 
 
 def test_nothing_of_this_package_is_a_user_s_own(own_policy):
@@ -97,12 +97,12 @@ def test_it_listens_to_a_real_shell():
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance()
-    told = []
-    watch = CatalogueWatch(lambda: told.append(1))
+    messages = []
+    watch = CatalogueWatch(lambda: messages.append(1))
     try:
         shell.run_cell("import workbench as wb")
         shell.run_cell(REAL_CELL)
-        assert told == [1]
+        assert messages == [1]
     finally:
         watch.stop()
         InteractiveShell.clear_instance()

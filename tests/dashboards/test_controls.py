@@ -63,27 +63,27 @@ def test_a_unit_that_repeats_the_name_is_said_once():
 
 def test_slider_and_box_follow_each_other_and_tell_once():
     control = control_for(DEPTH)
-    told = heard(control)
+    counter = heard(control)
     control.slider.value = control.stops.index(17)
-    assert (control.box.value, control.plain(), told.count) == (17, 17, 1)
+    assert (control.box.value, control.plain(), counter.count) == (17, 17, 1)
     control.box.value = 5
-    assert (control.stops[control.slider.value], control.plain(), told.count) == (5, 5, 2)
+    assert (control.stops[control.slider.value], control.plain(), counter.count) == (5, 5, 2)
 
 
 def test_what_is_shown_by_the_program_tells_nobody():
     control = control_for(DEPTH)
-    told = heard(control)
+    counter = heard(control)
     control.show(9)
-    assert (control.plain(), control.stops[control.slider.value], told.count) == (9, 9, 0)
+    assert (control.plain(), control.stops[control.slider.value], counter.count) == (9, 9, 0)
 
 
 def test_a_name_or_a_policy_that_the_program_shows_tells_nobody():
     name = control_for(Lever("tie", "choice", "low", choices=("low", "high")))
     policy = control_for(Lever("queue", "spec", "fifo_head_only", spec=QueuePolicy))
-    told = [heard(name), heard(policy)]
+    messages = [heard(name), heard(policy)]
     name.show("high")
     policy.show(FifoLookahead(k=2))
-    assert [counter.count for counter in told] == [0, 0]
+    assert [counter.count for counter in messages] == [0, 0]
     assert (name.plain(), policy.plain()) == ("high", {"fifo_lookahead": {"k": 2}})
 
 
@@ -137,11 +137,11 @@ def test_a_policy_is_a_drop_down_of_all_with_the_levers_of_the_chosen_one():
     control = control_for(Lever("placement", "spec", "first_fit", spec=Placement))
     assert [name for _, name in control.names.options] == list(policies("placement"))
     assert (control.plain(), control.inside.children) == ("first_fit", ())
-    told = heard(control)
+    counter = heard(control)
     control.names.value = "nearest_boundary"
-    assert told.count == 1
-    shown = {row.children[0].value.split(" (")[0].replace(" ", "_") for row in control.inside.children[0].children}
-    assert shown == set(NearestBoundary.levers)
+    assert counter.count == 1
+    displayed = {row.children[0].value.split(" (")[0].replace(" ", "_") for row in control.inside.children[0].children}
+    assert displayed == set(NearestBoundary.levers)
     assert control.names.tooltip.startswith("Take the")
 
 
@@ -169,9 +169,9 @@ def test_a_law_counts_in_the_unit_of_its_place_and_ends_where_that_ends():
 
 def test_a_change_inside_is_told_outside():
     control = control_for(Lever("size", "spec", Uniform(low=1, high=32), spec=Law))
-    told = heard(control)
+    counter = heard(control)
     control.inside.children[0].children[1].children[-1].value = 48
-    assert (control.plain(), told.count) == ({"uniform": {"low": 1, "high": 48}}, 1)
+    assert (control.plain(), counter.count) == ({"uniform": {"low": 1, "high": 48}}, 1)
 
 
 EVERY = [Placement, QueuePolicy, RetryPolicy, Probe, Priority, Selection, Stuck, Units, Choice]
@@ -203,17 +203,17 @@ def test_every_regime_is_shown_and_read_back(name):
 
 def test_specs_are_items_that_can_be_added_and_taken_out():
     control = control_for(WeightedChoice.levers["choices"])
-    told = heard(control)
+    counter = heard(control)
     assert [item.names.value for item in control.items] == ["most_residual", "least_recent_energy"]
     control.add.click()
     control.items[2].names.value = "round_robin"
     control.take_out(control.items[0])
-    assert told.count == 3
+    assert counter.count == 3
     assert [item.names.value for item in control.items] == ["least_recent_energy", "round_robin"]
     assert [line.children[0].value for line in control.inside.children] == ["1", "2"]
     assert control.inside.children[0].children[1] is control.items[0].widget
     control.items[0].chosen.controls["nx"].box.value = 64
-    assert told.count == 4
+    assert counter.count == 4
     read = WeightedChoice(choices=control.plain(), weights=(1, 2))
     assert read.choices == (LeastRecentEnergy(nx=64), RoundRobin())
 
@@ -229,9 +229,9 @@ def test_an_item_of_one_kind_is_a_line_whose_levers_are_made_when_it_is_opened()
     assert item._levers is None
     item.button.click()
     assert (item.opened, control.plain()) == (True, [barriers.plain()])
-    told = heard(control)
+    counter = heard(control)
     item.levers.controls["blocks"].box.value = 12
-    assert (told.count, item.button.description[:20]) == (1, "▾ resource(label=bar")
+    assert (counter.count, item.button.description[:20]) == (1, "▾ resource(label=bar")
     item.button.click()
     assert (item.opened, control.plain()) == (False, [barriers.but(blocks=12).plain()])
     control.show((barriers, barriers.but(label="more")))
@@ -251,10 +251,10 @@ def test_a_new_item_is_open_and_asks_for_what_it_needs():
 
 def test_the_button_of_an_item_takes_it_out():
     control = control_for(InstructionMix.levers["mixes"])
-    told = heard(control)
+    counter = heard(control)
     _, _, out = control.inside.children[1].children
     out.click()
-    assert told.count == 1
+    assert counter.count == 1
     assert InstructionMix(mixes=control.plain()).mixes == (DEFAULT_MIXES[0], DEFAULT_MIXES[2])
 
 
@@ -306,10 +306,10 @@ def test_what_is_defined_later_is_offered_after_a_look(own_policy):
     before = [name for _, name in control.names.options]
     cls = own_policy("LeftHand", "return 0")
     assert cls.name not in before
-    told = heard(control)
+    counter = heard(control)
     control.refresh()
     assert cls.name in [name for _, name in control.names.options]
-    assert (control.plain(), told.count) == ("first_fit", 0)
+    assert (control.plain(), counter.count) == ("first_fit", 0)
 
 
 def test_what_is_defined_again_is_built_anew(own_policy):

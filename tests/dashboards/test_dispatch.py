@@ -39,13 +39,13 @@ def shown():
     made.close()
 
 
-def status(shown) -> str:
-    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+def status(displayed) -> str:
+    return html.unescape(re.sub("<.*?>", "", displayed.status.value))
 
 
-def complete(shown) -> None:
+def complete(displayed) -> None:
     """Where a machine is slow a move shows a few seeds, and without an event loop the rest follows at once."""
-    assert status(shown) == f"{shown.sidebar.seeds.plain()} paired runs."
+    assert status(displayed) == f"{displayed.sidebar.seeds.plain()} paired runs."
 
 
 def numbers(column: bytes) -> np.ndarray:
@@ -142,9 +142,9 @@ def test_the_same_dispatcher_twice_has_nothing_to_compare(shown):
 def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
     shown.sidebar.policies.other["choice"].names.value = "round_robin"
     shown.folded.selected_index = 0
-    said = yaml.safe_load(shown.sweep.value)
+    message = yaml.safe_load(shown.sweep.value)
     assert "&id" not in shown.sweep.value
-    summary = wb.run(said).summary()
+    summary = wb.run(message).summary()
     wait = summary[(summary["measure"] == "wait_mean_cycles") & summary["difference"].notna()]
     assert wait["difference"].tolist() == pytest.approx([shown.histogram.scene["mean"]])
 
@@ -165,19 +165,19 @@ def test_a_strip_holds_every_dispatch_to_the_modules_shown(records):
     assert (scene["rows"], scene["first"], scene["slots"]) == (2 * 4 * 10, 1, 10)
     assert scene["until"] == max(map(makespan, records))
     for strip, record in zip(scene["strips"], records, strict=True):
-        found = {}
+        result = {}
         for item, begin, end, base, length, fill in zip(*numbers(strip["pieces"]).reshape(6, -1), strict=True):
             assert 0 <= base < base + length <= scene["rows"]
             row = scene["rows"] - base - length
             unit = 1 + row // 40, (row % 40) // 10
-            found.setdefault((item, begin, end, fill), {}).setdefault(unit, 0)
-            found[item, begin, end, fill][unit] += length
+            result.setdefault((item, begin, end, fill), {}).setdefault(unit, 0)
+            result[item, begin, end, fill][unit] += length
         expected = {}
         for d in dispatches(record):
             if d["module"] in (1, 2):
                 key = d["group"], d["cycles"].start, d["cycles"].stop, d["level"] - 1
                 expected[key] = {(d["module"], unit): n for unit, n in enumerate(d["sent"]) if n}
-        assert found == expected
+        assert result == expected
 
 
 def test_of_a_long_run_the_beginning_is_drawn_and_that_is_said(records, monkeypatch):

@@ -59,11 +59,11 @@ def test_nothing_outlives_the_process_that_holds_the_leash(tmp_path, number):
     assert alive(server)
     assert alive(kernel)
     holder.send_signal(number)
-    said = holder.communicate(timeout=60)[1]
+    message = holder.communicate(timeout=60)[1]
     wait_until(lambda: not alive(server) and not alive(kernel))
     if number != signal.SIGKILL:
         assert holder.returncode == 128 + number
-        assert said == "workbench: stopped; the server has ended, and all that it had started.\n"
+        assert message == "workbench: stopped; the server has ended, and all that it had started.\n"
 
 
 def test_a_server_that_does_not_listen_is_killed(tmp_path):

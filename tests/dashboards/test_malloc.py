@@ -24,8 +24,8 @@ def shown():
     made.close()
 
 
-def status(shown) -> str:
-    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+def status(displayed) -> str:
+    return html.unescape(re.sub("<.*?>", "", displayed.status.value))
 
 
 def test_it_opens_with_the_document_s_question(shown):

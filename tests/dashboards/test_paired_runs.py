@@ -20,9 +20,9 @@ SAID = {
 def test_at_least_one_pair_is_run_however_little_time_there_is():
     runs = PairedRuns(SAID)
     for done in range(1, 6):
-        found = runs.advance(0)
+        result = runs.advance(0)
         assert (runs.done, runs.asked) == (done, 5)
-        assert [found.seeds, len(found.rows)] == [list(range(done)), 2 * done]
+        assert [result.seeds, len(result.rows)] == [list(range(done)), 2 * done]
 
 
 def test_all_are_run_where_there_is_time_and_no_more_after_that():

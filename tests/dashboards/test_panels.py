@@ -130,34 +130,34 @@ def test_a_histogram_can_say_that_there_is_nothing_to_compare():
 
 def test_the_table_has_the_means_and_differences_of_the_runs():
     runs = PairedRuns(said())
-    shown = measures_table(runs.advance(60), runs.names, runs.points)
-    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", shown)][1:]
-    found = {html.unescape(row[0]): row[1:] for row in rows}
+    text = measures_table(runs.advance(60), runs.names, runs.points)
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", text)][1:]
+    result = {html.unescape(row[0]): row[1:] for row in rows}
     summary = wb.run(said()).summary().set_index(["measure", "policy.placement"])
     drain = summary.loc["drain_cycles"]
     expected = drain.loc["nearest_boundary"]
     limits = f"{number(expected.difference)} [{number(expected.difference_low)}, {number(expected.difference_high)}]"
-    assert found["drain (cycles) ↓"] == [
+    assert result["drain (cycles) ↓"] == [
         number(drain.loc["first_fit"]["mean"]),
         number(expected["mean"]),
         limits,
         f"{expected.better:.0f} / {expected.worse:.0f}",
     ]
-    assert "low end share" in found
-    assert found["low end share"][2:] == ["", ""]
+    assert "low end share" in result
+    assert result["low end share"][2:] == ["", ""]
 
 
 def test_a_measure_that_one_policy_lacks_is_left_out():
     runs = PairedRuns(said("byte_counter"))
-    shown = measures_table(runs.advance(60), runs.names, runs.points)
-    assert "wear gini" not in shown
-    assert "drain" in shown
+    text = measures_table(runs.advance(60), runs.names, runs.points)
+    assert "wear gini" not in text
+    assert "drain" in text
 
 
 def test_what_is_better_and_what_is_worse_look_different():
     runs = PairedRuns(said("random_fit", seeds=10))
-    shown = measures_table(runs.advance(60), runs.names, runs.points)
-    assert 'class="wb-worse"' in shown
+    text = measures_table(runs.advance(60), runs.names, runs.points)
+    assert 'class="wb-worse"' in text
     alike = PairedRuns(said())
     assert measures_table(alike.advance(60), alike.names, alike.points).count('class="wb-better"') > 3
 
@@ -165,6 +165,6 @@ def test_what_is_better_and_what_is_worse_look_different():
 def test_names_are_text_not_markup():
     assert number(math.inf) == "inf"
     runs = PairedRuns(said())
-    shown = measures_table(runs.advance(60), ["first_fit", "<script>"], runs.points)
-    assert "&lt;script&gt;" in shown
-    assert "<script>" not in shown
+    text = measures_table(runs.advance(60), ["first_fit", "<script>"], runs.points)
+    assert "&lt;script&gt;" in text
+    assert "<script>" not in text

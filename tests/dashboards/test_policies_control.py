@@ -15,28 +15,28 @@ def policies() -> PoliciesControl:
 
 
 def test_what_is_as_the_baseline_is_said_once(policies):
-    said = policies.said()
-    assert set(said) == {"policy", "baseline"}
-    assert list(said["baseline"]) == ["selection"]
-    assert list(said["policy"]["selection"]["vary"][1]) == ["served_marks"]
-    assert "zip" not in said["policy"]["selection"]
-    assert said["policy"]["shared_placement"] == "placement"
+    config = policies.said()
+    assert set(config) == {"policy", "baseline"}
+    assert list(config["baseline"]) == ["selection"]
+    assert list(config["policy"]["selection"]["vary"][1]) == ["served_marks"]
+    assert "zip" not in config["policy"]["selection"]
+    assert config["policy"]["shared_placement"] == "placement"
 
 
 def test_several_differences_step_together(policies):
     policies.other["choice"].names.value = "round_robin"
     policies.other["probe"].names.value = "bit_serial"
-    said = policies.said()
-    assert list(said["baseline"]) == ["probe", "selection", "choice"]
-    assert {said["policy"][slot]["zip"] for slot in said["baseline"]} == {"other"}
-    assert said["policy"]["choice"]["vary"][1] == "round_robin"
+    config = policies.said()
+    assert list(config["baseline"]) == ["probe", "selection", "choice"]
+    assert {config["policy"][slot]["zip"] for slot in config["baseline"]} == {"other"}
+    assert config["policy"]["choice"]["vary"][1] == "round_robin"
 
 
 def test_the_same_policy_chosen_again_is_no_difference(policies):
     policies.other["selection"].names.value = "strict_blocking"
-    said = policies.said()
-    assert "baseline" not in said
-    assert list(said["policy"]["selection"]) == ["strict_blocking"]
+    config = policies.said()
+    assert "baseline" not in config
+    assert list(config["policy"]["selection"]) == ["strict_blocking"]
 
 
 def test_the_shared_memory_may_have_a_placement_of_its_own(policies):

@@ -40,8 +40,8 @@ def shown():
     made.close()
 
 
-def status(shown) -> str:
-    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+def status(displayed) -> str:
+    return html.unescape(re.sub("<.*?>", "", displayed.status.value))
 
 
 def numbers(column: bytes) -> np.ndarray:
@@ -110,11 +110,11 @@ def test_notes_of_a_run(records):
         for (lender, _), size in slow.lent(record).items():
             lent[lender] += size
         assert lent_note(record) * 2**30 == pytest.approx([lent[record.cards[card]] for card in cards])
-        asked = [event for event in slow.events(record) if record.action[event["row"]] == 0]
-        away = [event for event in asked if event["outcome"] in slow.GRANTED and event["card"] != event["borrower"]]
-        counts = [sum(event["outcome"] == name for event in asked) for name in ("cached", "physical")]
-        refused = sum(event["outcome"] not in slow.GRANTED for event in asked)
-        assert source_note(record) == pytest.approx([100 * n / len(asked) for n in (*counts, len(away), refused)])
+        requests = [event for event in slow.events(record) if record.action[event["row"]] == 0]
+        away = [event for event in requests if event["outcome"] in slow.GRANTED and event["card"] != event["borrower"]]
+        counts = [sum(event["outcome"] == name for event in requests) for name in ("cached", "physical")]
+        refused = sum(event["outcome"] not in slow.GRANTED for event in requests)
+        assert source_note(record) == pytest.approx([100 * n / len(requests) for n in (*counts, len(away), refused)])
         waits = sorted((record.done - record.time)[:ever].tolist())
         assert latency_note(record)[-1] * 1000 == pytest.approx(waits[-1])
         assert latency_note(record)[0] * 1000 == pytest.approx(waits[-(-len(waits) // 2) - 1])

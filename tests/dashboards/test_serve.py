@@ -41,8 +41,8 @@ def test_voila_finds_our_template_in_a_source_tree_and_beside_others(monkeypatch
 
 
 def test_the_wheel_carries_the_template_to_where_voila_looks():
-    said = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    shared = said["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+    message = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    shared = message["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
     (source,) = (source for source, place in shared.items() if place == "share/jupyter/voila")
     assert ROOT / source / "templates/offline" == TEMPLATE
 

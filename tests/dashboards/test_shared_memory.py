@@ -23,28 +23,28 @@ def shown():
     made.close()
 
 
-def status(shown) -> str:
-    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+def status(displayed) -> str:
+    return html.unescape(re.sub("<.*?>", "", displayed.status.value))
 
 
-def is_stale(shown) -> bool:
-    return "wb-stale" in shown.board._dom_classes
+def is_stale(displayed) -> bool:
+    return "wb-stale" in displayed.board._dom_classes
 
 
-def segments(shown):
-    return shown.sidebar.machine.levers.controls["segments"].box
+def segments(displayed):
+    return displayed.sidebar.machine.levers.controls["segments"].box
 
 
-def largest(shown):
-    return size(shown)["high"].box
+def largest(displayed):
+    return size(displayed)["high"].box
 
 
-def size(shown):
-    return shown.sidebar.workload.levers.chosen.controls["size"].chosen.controls
+def size(displayed):
+    return displayed.sidebar.workload.levers.chosen.controls["size"].chosen.controls
 
 
-def pictures(shown):
-    return shown.panels.time.scene, shown.histogram.scene, shown.table.value
+def pictures(displayed):
+    return displayed.panels.time.scene, displayed.histogram.scene, displayed.table.value
 
 
 def test_it_opens_with_everything_drawn(shown):
@@ -128,8 +128,8 @@ def test_what_is_seen_is_what_the_sweep_below_it_gives(shown):
     shown.sidebar.policies.other["placement"].names.value = "best_fit"
     assert shown.sweep.value == ""
     shown.folded.selected_index = 0
-    said = yaml.safe_load(shown.sweep.value)
-    drain = wb.run(said).summary().set_index(["measure", "policy.placement"]).loc["drain_cycles"]
+    message = yaml.safe_load(shown.sweep.value)
+    drain = wb.run(message).summary().set_index(["measure", "policy.placement"]).loc["drain_cycles"]
     assert drain.loc["best_fit"].difference == pytest.approx(shown.histogram.scene["mean"])
     segments(shown).value = 200
     assert yaml.safe_load(shown.sweep.value)["machine"]["segments"] == 200
@@ -189,9 +189,9 @@ def test_the_rest_of_an_earlier_move_does_not_hide_a_mistake(monkeypatch):
             await asyncio.sleep(0)
         segments(made).value = 16
         await asyncio.sleep(0.1)  # stands for a lever at rest: in a loop what is due earlier comes first
-        found = status(made), is_stale(made)
+        result = status(made), is_stale(made)
         made.close()
-        return found
+        return result
 
     sentence, stale = asyncio.run(err())
     assert "must draw at most 16 segments" in sentence
@@ -201,9 +201,9 @@ def test_the_rest_of_an_earlier_move_does_not_hide_a_mistake(monkeypatch):
 def test_the_first_picture_is_left_to_the_kernel_so_that_the_page_comes_first():
     async def build() -> tuple[int, str]:
         made = wb.dashboard("shared_memory")
-        found = made.panels.time.drawn, status(made)
+        result = made.panels.time.drawn, status(made)
         made.close()
-        return found
+        return result
 
     assert asyncio.run(build()) == (0, "The first run on a machine compiles the engine, which takes some seconds.")
 
@@ -219,15 +219,15 @@ def test_a_policy_of_a_cell_appears_when_the_cell_was_run(shown, own_policy):
 
 def test_python_does_nothing_for_a_single_workgroup():
     """The figure in milliseconds is in benchmarks/dashboard_latency.py."""
-    said = {
+    config = {
         "engine": "shared_memory",
         "policy": {"placement": {"vary": ["first_fit", "nearest_boundary"]}},
         "baseline": {"placement": "first_fit"},
         "seeds": 3,
     }
-    few, many = ({**said, "workload": {"regime": "large_uniform", "count": count}} for count in (100, 1000))
+    few, many = ({**config, "workload": {"regime": "large_uniform", "count": count}} for count in (100, 1000))
     PairedRuns(few).advance(600)
-    work = [instructions(lambda said=said: PairedRuns(said).advance(600)) for said in (few, many)]
+    work = [instructions(lambda config=config: PairedRuns(config).advance(600)) for config in (few, many)]
     assert work[1] < 1.1 * work[0]
 
 

@@ -48,15 +48,15 @@ def test_everything_that_is_turned_is_in_the_sweep(sidebar):
 
 
 def test_every_control_tells_of_a_change(sidebar):
-    told = []
-    sidebar.on_change(lambda: told.append(1))
+    messages = []
+    sidebar.on_change(lambda: messages.append(1))
     sidebar.machine.names.value = "h100"
     sidebar.workload.names.value = "bimodal"
     sidebar.policies.baseline["placement"].names.value = "best_fit"
     sidebar.policies.other["placement"].names.value = "worst_fit"
     sidebar.measure.shown.value = "wear_gini"
     sidebar.drawn.box.value = 3
-    assert len(told) == 6
+    assert len(messages) == 6
 
 
 @pytest.mark.parametrize("name", [row["name"] for row in presets(Machine)])

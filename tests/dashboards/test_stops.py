@@ -27,27 +27,27 @@ def number_levers(draw: st.DrawFn) -> Lever:
 
 @given(integer_levers())
 def test_stops_of_whole_numbers_rise_inside_the_range_and_are_few(lever):
-    found = stops(lever)
-    assert found == sorted(set(found))
-    assert all(isinstance(value, int) and lever.least <= value <= lever.most for value in found)
-    assert 1 <= len(found) <= 600
+    result = stops(lever)
+    assert result == sorted(set(result))
+    assert all(isinstance(value, int) and lever.least <= value <= lever.most for value in result)
+    assert 1 <= len(result) <= 600
 
 
 @given(integer_levers())
 def test_a_slider_begins_at_the_least_and_ends_at_the_most_or_far_above_the_default(lever):
-    found = stops(lever)
-    assert found[0] == lever.least
+    result = stops(lever)
+    assert result[0] == lever.least
     if lever.least >= 0:
-        assert found[-1] == max(lever.least, min(lever.most, ABOVE_DEFAULT * max(lever.default, 1)))
+        assert result[-1] == max(lever.least, min(lever.most, ABOVE_DEFAULT * max(lever.default, 1)))
 
 
 @given(number_levers())
 def test_stops_of_real_numbers_stay_inside_the_range(lever):
-    found = stops(lever)
+    result = stops(lever)
     slack = 1e-9 * max(1.0, abs(lever.least), abs(lever.most))
-    assert all(lever.least - slack <= value <= lever.most + slack for value in found)
-    assert found == sorted(set(found))
-    assert len(found) <= 600
+    assert all(lever.least - slack <= value <= lever.most + slack for value in result)
+    assert result == sorted(set(result))
+    assert len(result) <= 600
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, unique=True), st.integers(-5, 10**6 + 5))
@@ -58,9 +58,9 @@ def test_the_nearest_stop_is_nearest(values, value):
 
 
 def test_small_numbers_are_all_there_and_large_ones_sixteen_a_doubling():
-    found = stops(Lever("segments", "integer", 128, least=2, most=4096))
-    assert found[:31] == list(range(2, 33))
-    assert [value for value in found if 64 < value <= 128] == list(range(68, 129, 4))
+    result = stops(Lever("segments", "integer", 128, least=2, most=4096))
+    assert result[:31] == list(range(2, 33))
+    assert [value for value in result if 64 < value <= 128] == list(range(68, 129, 4))
 
 
 def test_without_a_range_there_is_no_slider():

@@ -41,16 +41,16 @@ def shown(monkeypatch):
     made.close()
 
 
-def status(shown) -> str:
-    return html.unescape(re.sub("<.*?>", "", shown.status.value))
+def status(displayed) -> str:
+    return html.unescape(re.sub("<.*?>", "", displayed.status.value))
 
 
-def complete(shown) -> None:
-    assert status(shown) == f"{shown.sidebar.seeds.plain()} paired runs."
+def complete(displayed) -> None:
+    assert status(displayed) == f"{displayed.sidebar.seeds.plain()} paired runs."
 
 
-def panels(shown):
-    drawn = shown.panels
+def panels(displayed):
+    drawn = displayed.panels
     return [drawn.served, drawn.latency, drawn.load, drawn.degrees]
 
 
@@ -118,11 +118,11 @@ def accesses(record):
 
 
 def test_notes_are_those_of_single_accesses(record):
-    found = accesses(record)
-    counts = Counter(row["served_by"] for row in found)
-    assert served_note(record).tolist() == pytest.approx([100 * counts[part] / len(found) for part in SERVED_BY])
-    latencies = sorted(row["latency"] for row in found)
-    upto = [int(np.ceil(share * len(found))) for share in (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)]
+    result = accesses(record)
+    counts = Counter(row["served_by"] for row in result)
+    assert served_note(record).tolist() == pytest.approx([100 * counts[part] / len(result) for part in SERVED_BY])
+    latencies = sorted(row["latency"] for row in result)
+    upto = [int(np.ceil(share * len(result))) for share in (0.5, 0.75, 0.9, 0.95, 0.99, 0.999)]
     assert latency_note(record).tolist() == [latencies[place - 1] for place in upto]
 
 

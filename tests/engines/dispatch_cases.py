@@ -172,7 +172,7 @@ def assert_same(case: Case) -> DispatchRecord | None:
             case.engine()
         return None
     record = case.engine()
-    found = plain(record)
-    differing = {name: (found[name], told) for name, told in expected.items() if found[name] != told}
+    result = plain(record)
+    differing = {name: (result[name], reply) for name, reply in expected.items() if result[name] != reply}
     assert not differing, differing
     return record

@@ -56,9 +56,9 @@ def never_gives_twice(record: DispatchRecord) -> None:
     owner: dict[tuple[int, int, int, int], int] = {}
     used: dict[tuple[int, int, int], int] = defaultdict(int)
     end = record.cycle + record.duration[record.group]
-    told = [(int(end[row[0]]), 0, row) for row in record.takes.tolist()]
-    told += [(int(record.cycle[row[0]]), 1, row) for row in record.takes.tolist()]
-    for _, is_take, (dispatch, unit, resource, start, amount) in sorted(told, key=lambda e: e[:2]):
+    messages = [(int(end[row[0]]), 0, row) for row in record.takes.tolist()]
+    messages += [(int(record.cycle[row[0]]), 1, row) for row in record.takes.tolist()]
+    for _, is_take, (dispatch, unit, resource, start, amount) in sorted(messages, key=lambda e: e[:2]):
         place = (int(record.module[dispatch]), unit, resource)
         used[place] += amount if is_take else -amount
         assert 0 <= used[place] <= record.blocks[resource]

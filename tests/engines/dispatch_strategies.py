@@ -81,7 +81,7 @@ def cases(draw: Any, most: int = 14) -> Case:
     machine = draw(machines(rounded))
     given = draw(st.lists(rows(machine, levels, channels), min_size=1, max_size=most))
     chosen = {
-        slot: draw(st.sampled_from(found + (ROUND.get(slot, []) if rounded else []))) for slot, found in EVERY.items()
+        slot: draw(st.sampled_from(result + (ROUND.get(slot, []) if rounded else []))) for slot, result in EVERY.items()
     }
     options = draw(OPTIONS)
     if rounded and options["blocks_on_a_unit"] == "per_wave":

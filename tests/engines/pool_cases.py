@@ -72,7 +72,7 @@ def assert_same(case: Case) -> PoolRecord:
     kind = slow_waiting.WaitingService if case.options.get("when_full") == "wait" else slow.Service
     twin = kind(case.board, setup.policies, setup.options, case.seed)
     rows = twin.run(case.rows)
-    found = {
+    result = {
         "outcome": [OUTCOMES[it] for it in record.outcome],
         "card": record.card.tolist(),
         "identifier": record.identifier.tolist(),
@@ -80,7 +80,7 @@ def assert_same(case: Case) -> PoolRecord:
         "done": record.done.tolist(),
         **{name: getattr(record, name).tolist() for name in ("app", "handle", "time", "allocation", "waited")},
     }
-    for name, column in found.items():
+    for name, column in result.items():
         assert column == [row[name] for row in rows], f"{name}: {column} instead of {[row[name] for row in rows]}"
     assert record.answered.tolist() == pool_pointers.answered(rows, setup.options)
     assert [tuple(call) for call in record.calls.tolist()] == twin.calls

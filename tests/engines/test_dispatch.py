@@ -124,8 +124,8 @@ def test_policies_of_a_user(slot: str) -> None:
 def test_a_score_without_history_is_told_nothing_of_the_past() -> None:
     """Although the term before it has a history, of which it would think the opposite."""
     alone, both = LeastRecentEnergy(nx=16), (LeastRecentEnergy(nx=16), BusyLately())
-    found = [roomy(3, policies={"choice": c}) for c in (alone, WeightedChoice(choices=both, weights=(1.0, 4.0)))]
-    first, second = (assert_same(case) for case in found)
+    results = [roomy(3, policies={"choice": c}) for c in (alone, WeightedChoice(choices=both, weights=(1.0, 4.0)))]
+    first, second = (assert_same(case) for case in results)
     assert first is not None and second is not None
     assert first.module.tolist() == second.module.tolist()
 
@@ -153,9 +153,9 @@ def test_keeping_events_changes_nothing() -> None:
     plain, kept = case.engine(events=False), case.engine(events=True)
     assert not plain.takes.size and not plain.failures.size
     assert kept.takes.size and kept.failures.size
-    for name, told in plain._asdict().items():
+    for name, reply in plain._asdict().items():
         if name not in ("takes", "failures"):
-            assert np.array_equal(told, getattr(kept, name)), name
+            assert np.array_equal(reply, getattr(kept, name)), name
 
 
 def test_no_groups_are_a_run() -> None:

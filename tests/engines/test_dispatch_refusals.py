@@ -48,9 +48,9 @@ def refused(*rows: Row, **more: Any) -> str:
 def test_a_group_that_never_fits_is_refused_by_the_resource(resource: str) -> None:
     blocks = {"vgpr": 16, "sgpr": 16, "shared": 16, "barriers": 3}[resource]
     Case([Row(need={resource: blocks})], units=2, more=(BARRIERS,)).engine()
-    said = refused(Row(need={resource: blocks + 1}))
-    assert said.startswith(f"group 1 needs {blocks + 1} blocks of {resource} in ")
-    assert f"has {blocks}" in said
+    message = refused(Row(need={resource: blocks + 1}))
+    assert message.startswith(f"group 1 needs {blocks + 1} blocks of {resource} in ")
+    assert f"has {blocks}" in message
 
 
 def test_waves_count_as_they_are_shared_out() -> None:
@@ -332,8 +332,8 @@ def test_an_exception_is_named(slot: str, policy: Any, said: str) -> None:
 
 def test_the_nearest_number_of_groups_goes_with_every_resource() -> None:
     """16 and 12 blocks, and 20 of shared memory: 8 groups cut only the first; 4, not 6 or 10, cut them all."""
-    said = refused(sgpr=12, shared=20, policies={"probe": GroupedRun(groups=8)})
-    assert said == "policy.probe.grouped_run.groups must divide sgpr (12 blocks). Got 8. Nearest: 4."
+    message = refused(sgpr=12, shared=20, policies={"probe": GroupedRun(groups=8)})
+    assert message == "policy.probe.grouped_run.groups must divide sgpr (12 blocks). Got 8. Nearest: 4."
     Case([Row()], sgpr=12, shared=20, policies={"probe": GroupedRun(groups=4)}).engine()
 
 

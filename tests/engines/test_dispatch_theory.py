@@ -32,12 +32,12 @@ def dispatched(rows: list[Row], modules: int, slots: int = 1, **options: int) ->
 def starts(rows: list[Row], servers: int, gap: int) -> list[int]:
     """Kiefer and Wolfowitz: each takes the server that is free first; two starts are `gap` cycles apart."""
     free = [0] * servers
-    told, last = [], -gap
+    messages, last = [], -gap
     for row in rows:
         last = max(row.arrival, free[0], last + gap)
         heapq.heapreplace(free, last + row.duration)
-        told.append(last)
-    return told
+        messages.append(last)
+    return messages
 
 
 @pytest.mark.parametrize(("gap", "at_once"), [(1, 1), (0, 64)])
@@ -64,9 +64,9 @@ def waits(record: DispatchRecord, priority: int = 1) -> np.ndarray:
     return (record.cycle - record.arrival[record.group])[mine] / SERVICE
 
 
-def assert_mean(found: np.ndarray, expected: float) -> None:
+def assert_mean(values: np.ndarray, expected: float) -> None:
     """Within four standard errors of the means of batches, which are all but independent; the error itself is small."""
-    means = np.array([batch.mean() for batch in np.array_split(found, BATCHES)])
+    means = np.array([batch.mean() for batch in np.array_split(values, BATCHES)])
     error = means.std(ddof=1) / math.sqrt(BATCHES)
     assert abs(means.mean() - expected) < 4 * error
     assert error < 0.2 * expected

@@ -145,8 +145,8 @@ def test_e19_ties_between_modules(tie, modules):
     stay = [Row(duration=90) for _ in modules]
     assert happened(Case(stay, modules=3, options={"module_tie": tie})).module.tolist() == modules
     leave = [Row(duration=1) for _ in modules]
-    found = happened(Case(leave, modules=3, options={"module_tie": tie})).module.tolist()
-    assert found == (modules if tie == "rotating" else [0] * 6)
+    result = happened(Case(leave, modules=3, options={"module_tie": tie})).module.tolist()
+    assert result == (modules if tie == "rotating" else [0] * 6)
 
 
 @pytest.mark.parametrize(("stale", "promised"), [("keep", 1), ("forget", 0)])

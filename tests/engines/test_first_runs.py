@@ -44,8 +44,8 @@ def test_a_run_is_played_again_with_exactly_the_room_that_its_logs_need(takes, f
         return ["take"] * min(sizes["takes"], takes), ["failure"] * min(sizes["failures"], failures)
 
     counted = {"takes": takes, "failures": failures}
-    found = with_room(play, lambda played, sizes: counted, {"takes": 0, "failures": 0})
-    assert found == (["take"] * takes, ["failure"] * failures)
+    result = with_room(play, lambda played, sizes: counted, {"takes": 0, "failures": 0})
+    assert result == (["take"] * takes, ["failure"] * failures)
     assert played == [(0, 0), (takes, failures)][: 1 + bool(takes + failures)]
 
 

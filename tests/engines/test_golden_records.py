@@ -17,8 +17,8 @@ SMALL = {"workload": {"regime": "large_uniform", "count": 20}}
 
 @pytest.mark.parametrize("engine", SETUPS)
 def test_an_engine_records_what_the_golden_file_holds(engine):
-    found = compared(engine, golden_of(engine), read_golden())
-    assert not found.sentence, found.sentence
+    result = compared(engine, golden_of(engine), read_golden())
+    assert not result.sentence, result.sentence
 
 
 def test_every_engine_of_the_workbench_has_golden_records():
@@ -90,8 +90,8 @@ def test_the_recipe_says_what_is_wrong_and_renews_only_after_raising(tmp_path, m
         wrong["shared_memory"]["revision"] -= change == "revision"
         file.write_text(records.json.dumps(wrong))
     assert records.main([]) == (0 if change == "nothing" else 1)
-    told = capsys.readouterr().out
-    assert ("gives other records (small)" in told) == (change == "record")
+    output = capsys.readouterr().out
+    assert ("gives other records (small)" in output) == (change == "record")
     if change == "record":
         with pytest.raises(SystemExit, match="not renewed"):
             records.main(["--renew"])

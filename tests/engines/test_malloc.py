@@ -42,10 +42,10 @@ def test_equals_the_slow_twin(case):
 
 
 def _by_row(rows, requests, column):
-    found = dict.fromkeys(rows, 0)
+    result = dict.fromkeys(rows, 0)
     for request in requests:
-        found.update(zip(request.rows, getattr(request, column), strict=True))
-    return [found[row] for row in rows]
+        result.update(zip(request.rows, getattr(request, column), strict=True))
+    return [result[row] for row in rows]
 
 
 CROWD = [(30 * k, thread, 3 + thread % 5, 30 * k + 2500) for k in range(6) for thread in range(12)]

@@ -35,16 +35,16 @@ sizes = st.lists(st.integers(0, 300), min_size=1, max_size=90)
 @given(sizes, st.integers(1, 40), st.sampled_from([1, 4, 16]))
 def test_pieces_are_apart_and_inside_with_the_exclusive_rule(asked, warp, align):
     """Spec 2, R20, H2.6."""
-    found = measure(simulate(batch(asked), WarpAggregated(warp_size=warp, min_alloc=1, align=align)))
-    assert (found["overlap_bytes"], found["out_of_bounds_bytes"]) == (0, 0)
+    measures = measure(simulate(batch(asked), WarpAggregated(warp_size=warp, min_alloc=1, align=align)))
+    assert (measures["overlap_bytes"], measures["out_of_bounds_bytes"]) == (0, 0)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(1, 300), min_size=2, max_size=90).filter(lambda asked: len(set(asked)) > 1))
 def test_the_written_rule_breaks_wherever_sizes_differ(asked):
     serve = WarpAggregated(warp_size=len(asked), min_alloc=1, align=1, prefix="as_written")
-    found = measure(simulate(batch(asked), serve))
-    assert found["overlap_bytes"] + found["out_of_bounds_bytes"] > 0
+    measures = measure(simulate(batch(asked), serve))
+    assert measures["overlap_bytes"] + measures["out_of_bounds_bytes"] > 0
 
 
 @settings(max_examples=25, deadline=None)
@@ -74,7 +74,7 @@ def test_makespan_with_and_without_overlap(warps):
         measure(simulate(batch([4] * 32 * warps), WarpAggregated(split_overlap=overlap), lock=lock, **times))
         for overlap in (True, False)
     ]
-    overlapped, serial = (int(found["makespan_cycles"]) for found in spans)
+    overlapped, serial = (int(result["makespan_cycles"]) for result in spans)
     assert (overlapped, serial) == (warps * 100 + 30, warps * 130)
     assert serial - overlapped == (warps - 1) * 30
 
@@ -103,8 +103,8 @@ def test_a_barrier_comes_before_a_block_asks():
 def test_a_fetch_and_add_follows_the_one_before_it_and_never_fails():
     record = simulate(batch([4] * 100), PerThread(), BumpPointer(), LockFree(hold_cycles=8))
     assert record.ready.tolist() == list(range(8, 808, 8))
-    found = measure(record)
-    assert (found["lock_attempts"], found["lock_failures"], found["heap_atomics"]) == (0, 0, 100)
+    measures = measure(record)
+    assert (measures["lock_attempts"], measures["lock_failures"], measures["heap_atomics"]) == (0, 0, 100)
 
 
 def test_every_compare_and_swap_is_an_atomic_operation_and_those_in_vain_are_tries():
@@ -117,9 +117,9 @@ def test_every_compare_and_swap_is_an_atomic_operation_and_those_in_vain_are_tri
         heap_instructions=8,
         try_instructions=1,
     )
-    found = measure(record)
-    assert (found["lock_failures"], found["heap_atomics"], found["instructions"]) == (6, 10, 38)
-    assert found["metadata_transactions"] == 10
+    measures = measure(record)
+    assert (measures["lock_failures"], measures["heap_atomics"], measures["instructions"]) == (6, 10, 38)
+    assert measures["metadata_transactions"] == 10
 
 
 def test_arenas_serve_side_by_side_and_lend_to_each_other():
@@ -166,9 +166,9 @@ def test_a_heap_of_many_granules_gives_what_reading_the_bitmap_gives():
 def test_every_published_design_serves_a_mixed_load(label):
     workload = RandomMallocs(threads=256, size={"uniform": [4, 512]})
     made = setup([], workload=workload, heap_bytes=1 << 22)._replace(policies=AS_FOUND[label])
-    found = measure(Malloc().simulate(made, seed=1))
-    assert found["failures"] == 0
-    assert found["overlap_bytes"] == found["out_of_bounds_bytes"] == 0
+    measures = measure(Malloc().simulate(made, seed=1))
+    assert measures["failures"] == 0
+    assert measures["overlap_bytes"] == measures["out_of_bounds_bytes"] == 0
 
 
 def test_an_arena_for_each_size_class_leaves_none_without_a_size():
@@ -227,7 +227,7 @@ def test_a_policy_of_ones_own_is_named_when_it_breaks_its_question():
     from workbench.errors import PolicyError
 
     class Twice(PerThread):
-        def answer(lanes, asked, part, offset, size, leader, params, memory):
+        def answer(lanes, requested, part, offset, size, leader, params, memory):
             part[0], leader[0] = 1, 0
             return 1
 

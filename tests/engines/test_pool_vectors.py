@@ -42,13 +42,13 @@ from workbench.structures.free_map import next_free
 ALLOC, FREE, DIE = 0, 1, 2
 
 
-def requests(*said: tuple[Any, ...], card: int = 0) -> list[Row]:
+def requests(*messages: tuple[Any, ...], card: int = 0) -> list[Row]:
     """`(handle, bytes)` allocates, `(handle,)` frees; one a nanosecond."""
-    return [(k, 0, card, int(len(it) == 1), it[0], it[1] if len(it) > 1 else 0) for k, it in enumerate(said)]
+    return [(k, 0, card, int(len(it) == 1), it[0], it[1] if len(it) > 1 else 0) for k, it in enumerate(messages)]
 
 
-def one_card(size: int, *said: tuple[Any, ...], **policies: Any) -> PoolRecord:
-    return Case(requests(*said), Board(cards=(Card(id="gpu0", memory_bytes=size),), links=()), policies).simulate()
+def one_card(size: int, *messages: tuple[Any, ...], **policies: Any) -> PoolRecord:
+    return Case(requests(*messages), Board(cards=(Card(id="gpu0", memory_bytes=size),), links=()), policies).simulate()
 
 
 def came_of(record: PoolRecord) -> list[str]:
@@ -140,10 +140,10 @@ def test_h51_local_only_fails_where_borrowing_does_not():
 
 
 def test_e6_whole_allocations_go_back_the_longest_cached_first():
-    said = ((1, 64), (2, 128), (3, 256), (1,), (2,), (3,))
-    record = one_card(1000, *said, idle_release=LeastRecentlyUsed(limit_bytes_a_card=200))
+    message = ((1, 64), (2, 128), (3, 256), (1,), (2,), (3,))
+    record = one_card(1000, *message, idle_release=LeastRecentlyUsed(limit_bytes_a_card=200))
     assert record.calls[record.calls[:, 3] < 0].tolist() == [[5, 0, 0, -64], [5, 0, 64, -128], [5, 0, 192, -256]]
-    record = one_card(1000, *said, idle_release=SmallestSufficient(limit_bytes_a_card=200))
+    record = one_card(1000, *message, idle_release=SmallestSufficient(limit_bytes_a_card=200))
     assert record.calls[record.calls[:, 3] < 0].tolist() == [[5, 0, 192, -256]]
 
 
@@ -176,16 +176,16 @@ def test_e19_a_handle_belongs_to_its_application():
 @pytest.mark.parametrize(("window", "third"), [(0, 2), (2, 2), (1, 1)])
 def test_e13_history_counts_the_latest_requests(window, third):
     """The own card is full; request 1 borrows from card 1, and request 3 is two requests later."""
-    said = requests((0, 50), (1, 20), (0, 50), (2, 20))
-    rows = [*said[:2], (2, 0, 0, FREE, 9, 0), said[3]]
+    message = requests((0, 50), (1, 20), (0, 50), (2, 20))
+    rows = [*message[:2], (2, 0, 0, FREE, 9, 0), message[3]]
     record = Case(rows, line(50, 100, 100), {"target": LeastBorrowed()}, {"history_window": window}).simulate()
     assert record.card.tolist() == [0, 1, -1, third]
 
 
 def test_e17_regions_move_home_when_the_card_has_room_again():
     """Two regions are borrowed over 16 GB/s; each free on the own card makes room for one of them."""
-    said = requests((1, 60), (2, 40), (3, 50), (4, 30), (1,), (2,), (3,))
-    record = Case(said, line(100, 100), {"residency": MigrateBack()}).simulate()
+    message = requests((1, 60), (2, 40), (3, 50), (4, 30), (1,), (2,), (3,))
+    record = Case(message, line(100, 100), {"residency": MigrateBack()}).simulate()
     assert record.card.tolist() == [0, 0, 1, 1, 0, 0, 0]
     assert record.moves.tolist() == [[4, 2, 1, 0, 0, 50, 50, 4], [5, 3, 1, 0, 60, 30, 30, 7]]
     assert record.done.tolist() == [0, 1, 2, 3, 4 + 50 // 16, 7 + 30 // 16, 8]
@@ -194,7 +194,7 @@ def test_e17_regions_move_home_when_the_card_has_room_again():
     assert (record.identifier[6], record.taken[6]) == (0, 50), "freed where it lies by then"
     assert record.access_ns[2:4] == pytest.approx([2 / 6 * 50 / 16 + 1 / 24, 25 / 12])
     assert record.move_ns == pytest.approx([13 / 3, 61 / 24])
-    assert Case(said, line(100, 100)).simulate().card.tolist() == [0, 0, 1, 1, 0, 0, 1]
+    assert Case(message, line(100, 100)).simulate().card.tolist() == [0, 0, 1, 1, 0, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -203,17 +203,17 @@ def test_e17_regions_move_home_when_the_card_has_room_again():
     ids=lambda value: value.short() if isinstance(value, MigrateBack) else "",
 )
 def test_e17_which_regions_move_home_and_how_many(residency, moved):
-    said = requests((1, 100), (2, 20), (3, 30), (4, 20), (1,))
-    record = Case(said, line(100, 100), {"residency": residency}).simulate()
+    message = requests((1, 100), (2, 20), (3, 30), (4, 20), (1,))
+    record = Case(message, line(100, 100), {"residency": residency}).simulate()
     assert record.moves[:, [0, 1]].tolist() == [[4, row] for row in moved]
 
 
 def test_e17_what_finds_no_one_block_at_home_lets_another_go_before():
     """At home 6 and 10 MiB are cached apart: room for 15 if they are stitched, which no move does, and for 8."""
     mib = 1 << 20
-    said = ((1, 6 * mib), (2, 8 * mib), (3, 10 * mib), (4, 15 * mib), (5, 8 * mib), (1,), (3,))
+    message = ((1, 6 * mib), (2, 8 * mib), (3, 10 * mib), (4, 15 * mib), (5, 8 * mib), (1,), (3,))
     policies = {"cache": Stitching(), "residency": MigrateBack()}
-    record = assert_same(Case(requests(*said), line(24 * mib, 40 * mib), policies))
+    record = assert_same(Case(requests(*message), line(24 * mib, 40 * mib), policies))
     assert record.card.tolist() == [0, 0, 0, 1, 1, 0, 0]
     assert record.moves[:, :5].tolist() == [[6, 4, 1, 0, 14 * mib]]
 
@@ -249,8 +249,8 @@ def test_a_guest_that_makes_room_goes_to_a_third_card():
 def test_managed_memory_makes_room_by_moving_what_was_placed_longest_ago():
     """The oldest region goes to the CPU and the newcomer takes its block; a larger one needs the driver, and both."""
     policies = {"residency": ManagedMemory(), "target": LocalOnly()}
-    said, board = requests((1, 60), (2, 40), (3, 50), (4, 70)), line(100, 200, cpus=(1,))
-    record = Case(said, board, policies).simulate()
+    message, board = requests((1, 60), (2, 40), (3, 50), (4, 70)), line(100, 200, cpus=(1,))
+    record = Case(message, board, policies).simulate()
     assert came_of(record) == ["physical", "physical", "cached", "physical"] and record.card.tolist() == [0] * 4
     assert record.moves[:, :7].tolist() == [
         [2, 0, 0, 1, 0, 60, 60],
@@ -260,7 +260,7 @@ def test_managed_memory_makes_room_by_moving_what_was_placed_longest_ago():
     back = [call for call in record.calls.tolist() if call[3] < 0]
     assert back == [[3, 0, 60, -40], [3, 0, 0, -60]], "whole driver allocations, as they become cached"
     assert record.done.tolist() == [0, 1, 2 + 60 // 16, 5 + 40 // 16 + 50 // 16]
-    assert came_of(Case(said, line(100, 200), policies).simulate())[2:] == ["refused"] * 2, "no CPU has memory"
+    assert came_of(Case(message, line(100, 200), policies).simulate())[2:] == ["refused"] * 2, "no CPU has memory"
 
 
 def test_more_moves_than_allocations():
@@ -354,12 +354,12 @@ def test_pytorch_constants_at_work():
 
 def test_stitching_serves_from_blocks_that_lie_apart():
     mib = 1 << 20
-    said = ((1, 10 * mib), (2, 4 * mib), (3, 10 * mib), (1,), (3,), (4, 15 * mib), (4,), (5, 10 * mib))
-    record = one_card(24 * mib, *said, cache=Stitching())
+    message = ((1, 10 * mib), (2, 4 * mib), (3, 10 * mib), (1,), (3,), (4, 15 * mib), (4,), (5, 10 * mib))
+    record = one_card(24 * mib, *message, cache=Stitching())
     assert came_of(record)[5:] == ["stitched", "released", "cached"]
     assert record.taken[5] == 15 * mib
     assert record.mappings.tolist() == [0, 0, 0, 0, 0, 5 + 1 + 3 + 1, 5 + 3, 0], "10 and 5 MiB, by chunks of 2 MiB"
-    assert one_card(24 * mib, *said).outcome[5] == OUTCOMES.index("refused")
+    assert one_card(24 * mib, *message).outcome[5] == OUTCOMES.index("refused")
 
 
 @pytest.mark.parametrize("metric", ["largest_cached_or_physical", "sum_cached_or_physical", "sum_all"])
@@ -380,8 +380,8 @@ def test_a_lender_stitches_too(metric):
 def test_segments_grow_at_their_end_and_give_pages_back_from_inside():
     """A card of three pages of 20 MiB. Where everything lies is worked out below, in MiB."""
     mib = 1 << 20
-    said = [(1, 30 * mib), (2, 12 * mib), (1,), (3, 100), (4, 25 * mib), (3,), (5, 25 * mib)]
-    record = one_card(60 * mib, *said, cache=ExpandableSegments())
+    messages = [(1, 30 * mib), (2, 12 * mib), (1,), (3, 100), (4, 25 * mib), (3,), (5, 25 * mib)]
+    record = one_card(60 * mib, *messages, cache=ExpandableSegments())
     assert came_of(record) == ["physical", "physical", "released", "physical", "refused", "released", "physical"]
     span = 80 * mib  # nine eighths of 60 MiB in whole pages: there the small pool's addresses begin
     assert [(row, at / mib, size / mib) for row, _, at, size in record.calls.tolist()] == [
@@ -401,17 +401,17 @@ def test_segments_grow_at_their_end_and_give_pages_back_from_inside():
 def test_a_segment_begins_where_no_addresses_have_room():
     """A card of 60 MiB, pages of 10, segments of 70: 30 to 40 stays in use, so that no 50 are left in the first one."""
     mib = 1 << 20
-    said = [(1, 30 * mib), (2, 10 * mib), (1,), (3, 50 * mib), (3,), (4, 100)]
-    record = one_card(60 * mib, *said, cache=ExpandableSegments(large_page=10 * mib))
+    messages = [(1, 30 * mib), (2, 10 * mib), (1,), (3, 50 * mib), (3,), (4, 100)]
+    record = one_card(60 * mib, *messages, cache=ExpandableSegments(large_page=10 * mib))
     assert came_of(record) == ["physical", "physical", "released", "physical", "released", "physical"]
     assert [it // mib for it in record.identifier[[0, 1, 3, 5]].tolist()] == [0, 30, 70, 140]
 
 
 def test_a_limit_unmaps_the_highest_free_pages():
     mib = 1 << 20
-    said = [(1, 30 * mib), (2, 30 * mib), (1,), (2,)]
+    messages = [(1, 30 * mib), (2, 30 * mib), (1,), (2,)]
     idle = LeastRecentlyUsed(limit_bytes_a_card=15 * mib)
-    record = one_card(60 * mib, *said, cache=ExpandableSegments(large_page=10 * mib), idle_release=idle)
+    record = one_card(60 * mib, *messages, cache=ExpandableSegments(large_page=10 * mib), idle_release=idle)
     assert record.calls[2:, 2:].tolist() == [[10 * mib, -20 * mib], [30 * mib, -30 * mib]]
     assert cached(record, 0).tolist() == [0, 0, 10 * mib, 10 * mib]
 
@@ -439,24 +439,24 @@ def test_a_drivers_allocation_lies_in_one_run(driver, cards):
 
 
 def test_a_driver_deals_in_granules_and_policies_round_as_they_do():
-    said, options = requests((1, 5), (2, 9), (3, 1)), {"driver_granule": 4}
-    first = Case(said, line(23), {"driver": placement.FirstFit()}, options).simulate()
+    message, options = requests((1, 5), (2, 9), (3, 1)), {"driver_granule": 4}
+    first = Case(message, line(23), {"driver": placement.FirstFit()}, options).simulate()
     assert came_of(first) == ["physical", "physical", "refused"], "2 and 3 granules of 5"
     assert reserved(first, 0).tolist() == [5, 14, 14]
     more = [(9, 0, 0, ALLOC, 4, 5), (9, 0, 0, FREE, 2, 0), (9, 0, 0, ALLOC, 5, 16)]
-    buddy = Case([*said, *more], line(35), {"cache": NoCache(), "driver": placement.Buddy()}, options).simulate()
+    buddy = Case([*message, *more], line(35), {"cache": NoCache(), "driver": placement.Buddy()}, options).simulate()
     assert came_of(buddy) == ["physical"] * 3 + ["refused", "released", "physical"], "2, 4 and 1 granule of 8; 4 again"
-    unrounded = Case([*said, *more[:1]], line(35), {"driver": placement.FirstFit()}, options).simulate()
+    unrounded = Case([*message, *more[:1]], line(35), {"driver": placement.FirstFit()}, options).simulate()
     assert came_of(unrounded) == ["physical"] * 4, "2, 3, 1 and 2 of 8"
 
 
 def test_a_driver_with_a_list_of_its_own_is_told_of_what_comes_back():
     """8 to 11 came back before 0 to 5: 4 go there, and the 6 stay whole for the last one."""
-    said = requests((1, 6), (2, 2), (3, 4), (4, 4), (3,), (1,), (5, 4), (6, 6))
+    message = requests((1, 6), (2, 2), (3, 4), (4, 4), (3,), (1,), (5, 4), (6, 6))
     policies = {"cache": NoCache(), "driver": placement.UnsortedFreeList()}
-    assert came_of(Case(said, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical"] * 2
+    assert came_of(Case(message, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical"] * 2
     policies = {"cache": NoCache(), "driver": placement.FirstFit()}
-    assert came_of(Case(said, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical", "refused"]
+    assert came_of(Case(message, line(16), policies, {"driver_granule": 1}).simulate())[6:] == ["physical", "refused"]
 
 
 def test_a_flush_makes_room_in_one_run():

@@ -78,9 +78,9 @@ def test_e16_who_came_first_blocks_those_behind():
         (1, 1, 90, "never_asked", 25, 0),
     ]
     assert record.allocation.tolist() == [0, 1, 2, 3, 0, 3, 2, 1]
-    found = measure(record)
-    assert (found["completed_rate"], found["never_asked_rate"], found["waited_rate"]) == (1 / 4, 5 / 8, 0)
-    assert found["latency_mean_ns"] == (0 + 15 + 0) / 3, "what is never asked has no latency"
+    measures = measure(record)
+    assert (measures["completed_rate"], measures["never_asked_rate"], measures["waited_rate"]) == (1 / 4, 5 / 8, 0)
+    assert measures["latency_mean_ns"] == (0 + 15 + 0) / 3, "what is never asked has no latency"
     assert events(record)["kind"].tolist() == ["grant", "refuse", "refuse"]
 
 
@@ -97,15 +97,15 @@ def test_e16_who_waited_too_long_is_refused_and_those_behind_are_tried():
         (0, 2, 50, "released", 50, 0),
         (1, 1, 102, "free_of_refused", 102, 0),
     ]
-    found = measure(record)
-    assert (found["waited_rate"], found["waited_in_vain_rate"], found["wait_mean_ns"]) == (0, 1 / 4, 12)
+    measures = measure(record)
+    assert (measures["waited_rate"], measures["waited_in_vain_rate"], measures["wait_mean_ns"]) == (0, 1 / 4, 12)
 
 
 def test_e16_what_asks_after_a_free_of_a_dead_application():
     """All regions of an application that dies go back, one after another; each time who waits is tried."""
     rows = [(0, 0, 0, ALLOC, 1, 50), (1, 0, 0, ALLOC, 2, 50), (2, 1, 0, ALLOC, 1, 50), (3, 2, 0, ALLOC, 1, 50)]
-    found = served(one_card([*rows, (9, 0, 0, DIE, 0, 0)]))
-    assert [it[:2] + it[3:] for it in found[2:]] == [
+    result = served(one_card([*rows, (9, 0, 0, DIE, 0, 0)]))
+    assert [it[:2] + it[3:] for it in result[2:]] == [
         (0, 1, "released", 9, 0),
         (1, 1, "cached", 9, 7),
         (0, 2, "released", 9, 0),

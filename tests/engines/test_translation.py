@@ -68,20 +68,20 @@ def pieces(rows, monkeypatch, piece):
     engine, workload = Translation(), GivenAccesses([(cycle, core, 7, False) for cycle, core in rows])
     slots = {slot: read_policy(engine.asks(slot), name, slot) for slot, name in engine.slots.items()}
     setup = Setup("translation", TranslationMachine(**MACHINE), workload, slots, TranslationOptions())
-    found = list(trace.Trace(engine.given(setup, 1)).pieces_in_order())
-    for rows in found:
+    result = list(trace.Trace(engine.given(setup, 1)).pieces_in_order())
+    for rows in result:
         numbers = rows.order if rows.order.size else rows.first + np.arange(rows.cycle.size)
         yield list(zip(rows.cycle.tolist(), rows.core.tolist(), numbers.tolist(), strict=True))
 
 
 def test_cores_of_one_cycle_issue_in_order_however_many_pieces_it_has(monkeypatch):
-    found = pieces([(4, core) for core in (1, 2, 2, 3, 0)], monkeypatch, piece=2)
-    assert [row for one in found for row in one] == [(4, 0, 4), (4, 1, 0), (4, 2, 1), (4, 2, 2), (4, 3, 3)]
+    result = pieces([(4, core) for core in (1, 2, 2, 3, 0)], monkeypatch, piece=2)
+    assert [row for one in result for row in one] == [(4, 0, 4), (4, 1, 0), (4, 2, 1), (4, 2, 2), (4, 3, 3)]
 
 
 def test_a_trace_whose_cores_never_stand_in_order_is_taken_in_small_pieces(monkeypatch):
     rows = [(t // 7, core) for t, core in enumerate([3, 1, 2, 0, 3, 1, 0] * 50)]
-    found = list(pieces(rows, monkeypatch, piece=10))
+    result = list(pieces(rows, monkeypatch, piece=10))
     wanted = sorted((cycle, core, number) for number, (cycle, core) in enumerate(rows))
-    assert [row for one in found for row in one] == wanted
-    assert max(map(len, found)) <= 10 + 7
+    assert [row for one in result for row in one] == wanted
+    assert max(map(len, result)) <= 10 + 7

@@ -46,8 +46,8 @@ SIZE = 40
 )
 def test_the_engine_and_its_event_driven_twin_agree(first: int) -> None:
     for seed in range(first, first + SIZE):
-        found = differences(drawn(seed))
-        assert not found, (seed, sorted(found))
+        result = differences(drawn(seed))
+        assert not result, (seed, sorted(result))
 
 
 def quick(case: Case) -> Any:
@@ -127,15 +127,15 @@ def spaced_out(seed: int) -> Case | None:
     """A case with one access under way at a time, in which no copies travel and nothing is taken away from afar."""
     case = drawn(seed, loaded=False, rules=EARLIER)
     travels = isinstance(case.policies["fill"], (PushPair, PushNeighbours, LeaderFollower))
-    told = travels or case.options["inclusive"] or case.machine["link_cycles"] or case.options["pages_an_entry"] > 1
+    reply = travels or case.options["inclusive"] or case.machine["link_cycles"] or case.options["pages_an_entry"] > 1
     near = isinstance(case.policies["locate"], (NoDirectory, Directory))
-    return None if told or not near or any(row.unmap for row in case.rows) else case
+    return None if reply or not near or any(row.unmap for row in case.rows) else case
 
 
 def digest(record: Any) -> str:
     """A digest of what an access costs, and of what there is at the end."""
-    told = {name: np.asarray(getattr(record, name)).tolist() for name in AT_ONCE}
-    return hashlib.blake2b(json.dumps(told).encode(), digest_size=8).hexdigest()
+    settings = {name: np.asarray(getattr(record, name)).tolist() for name in AT_ONCE}
+    return hashlib.blake2b(json.dumps(settings).encode(), digest_size=8).hexdigest()
 
 
 def test_an_access_alone_is_answered_as_before_this_edition() -> None:
@@ -151,19 +151,19 @@ def test_an_access_alone_is_answered_as_before_this_edition() -> None:
 def test_a_part_that_is_asked_row_by_row_does_as_a_whole_run(seed: int) -> None:
     case = drawn(seed)
     case = dataclasses.replace(case, warps=None, rows=sorted(case.rows, key=lambda row: (row.cycle, row.core)))
-    state, told = new_part(case.setup(), case.seed), list[tuple[int, int]]()
+    state, reply = new_part(case.setup(), case.seed), list[tuple[int, int]]()
     for ticket, row in enumerate(case.rows):
         assert ask(state, Request(row.cycle, row.core, row.page, row.unmap)) == ticket
-        told += finished(state)
+        reply += finished(state)
     while next_event(state)[0] != NEVER:
         cycle, rank = next_event(state)
         advance(state, (cycle, rank + 1))
         assert next_event(state) > (cycle, rank)
-        told += finished(state)
+        reply += finished(state)
     record = case.engine()
     same(record_of(state), record, ("log", "degrees", "pairs", "samples", "first_cycle"))
-    assert len({ticket for ticket, _ in told}) == len(told) == record.served.sum()
-    assert sorted(cycle for _, cycle in told) == sorted((record.log[:, 0] + record.log[:, 6])[record.log[:, 1] == 0])
+    assert len({ticket for ticket, _ in reply}) == len(reply) == record.served.sum()
+    assert sorted(cycle for _, cycle in reply) == sorted((record.log[:, 0] + record.log[:, 6])[record.log[:, 1] == 0])
 
 
 @pytest.mark.parametrize("delay", [7, 1500, 3000])
@@ -174,17 +174,17 @@ def test_looking_at_a_parts_next_event_changes_nothing(delay: int) -> None:
     setup, draw = Case([], machine, policies).setup(), np.random.default_rng(1)
     answered: list[list[tuple[int, int]]] = []
     cycles = np.cumsum(draw.choice([0, 1, 3, 100, 400], 120)).tolist()
-    asked = [Request(cycle, int(draw.integers(4)), int(draw.integers(12))) for cycle in cycles]
+    requests = [Request(cycle, int(draw.integers(4)), int(draw.integers(12))) for cycle in cycles]
     for looks in (False, True):
         state = new_part(setup, 1)
-        for request in asked:
+        for request in requests:
             if looks:
                 next_event(state)
             ask(state, request)
         advance(state, (NEVER, 0))
         answered.append(finished(state))
     assert answered[0] == answered[1]
-    assert len(answered[0]) == len(asked)
+    assert len(answered[0]) == len(requests)
 
 
 def test_a_part_refuses_what_is_over_and_what_does_not_exist() -> None:

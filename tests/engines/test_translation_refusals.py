@@ -107,7 +107,7 @@ def test_policies_that_break_their_contract_are_named(policy, sentence):
 
 def test_recording_changes_nothing_and_tells_every_access():
     policy = {"locate": {"directory": {"scope": "oracle", "update": {"message": 9}}}}
-    plain, kept = (simulate(DrawnPages(), SMALL, policy, events=told) for told in (False, True))
+    plain, kept = (simulate(DrawnPages(), SMALL, policy, events=reply) for reply in (False, True))
     assert all(np.array_equal(one, other) for one, other in zip(plain[:-1], kept[:-1], strict=True))
     log = events(kept)
     assert len(plain.log) == 0

@@ -13,5 +13,5 @@ SIZE = 40
 @pytest.mark.parametrize("first", [0, *(pytest.param(first, marks=long) for first in range(SIZE, 4000, SIZE))])
 def test_the_engine_and_its_twin_agree_whatever_is_walked(first: int) -> None:
     for seed in range(first, first + SIZE):
-        found = differences(drawn_with_walks(seed))
-        assert not found, (seed, sorted(found))
+        result = differences(drawn_with_walks(seed))
+        assert not result, (seed, sorted(result))

@@ -176,8 +176,8 @@ def differences(case: Case) -> dict[str, tuple[Any, Any]]:
     record, twin = case.engine(), case.twin()
     engine = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in record._asdict().items()}
     engine["log"] = sorted(map(tuple, engine["log"]))
-    told = {**twin.record(), "over_time": windows(twin.by_cycle(), record)}
-    return {name: (engine[name], value) for name, value in told.items() if engine[name] != value}
+    settings = {**twin.record(), "over_time": windows(twin.by_cycle(), record)}
+    return {name: (engine[name], value) for name, value in settings.items() if engine[name] != value}
 
 
 EARLIER = (LRU, MRU, FIFO, TreePLRU, SRRIP, RandomEviction)
@@ -328,15 +328,15 @@ def _ranges(draw: np.random.Generator, rows: list[Row], page_bytes: int, levels:
     spans = [span for span in (4, 32, 512, 2048) if span < 512 ** (levels)]
     sizes = sorted({int(_pick(draw, *spans)) for _ in range(3)})
     first, last = min(row.page for row in rows), max(row.page for row in rows)
-    found, at = list[PageRange](), first
-    while at <= last and len(found) < 5:
+    result, at = list[PageRange](), first
+    while at <= last and len(result) < 5:
         span = int(_pick(draw, *sizes))
         begin = at // span * span + span * int(draw.integers(0, 2))
         begin = max(begin, -(-at // span) * span)
         end = begin + span * int(draw.integers(1, 4))
-        found.append(PageRange(begin=begin * page_bytes, end=end * page_bytes, page_bytes=span * page_bytes))
+        result.append(PageRange(begin=begin * page_bytes, end=end * page_bytes, page_bytes=span * page_bytes))
         at = end + int(draw.integers(0, 1 + (last - first) // 3))
-    return tuple(found)
+    return tuple(result)
 
 
 def drawn_with_walks(seed: int) -> Case:

@@ -98,11 +98,11 @@ def test_the_seconds_are_those_of_the_last_time_here(cold):
     warm._remember("shared_memory", 73.24)
     warm._remember("dispatch", 0.2)  # somebody else had compiled it: nothing is learned
     assert json.loads((cold / "compile_seconds.json").read_text()) == {"shared_memory": 73.2}
-    said = []
-    warm.say_compiling("shared_memory", said.append)
-    warm.say_compiling("dispatch", said.append)
-    warm.say_compiling("toy", said.append)
-    assert said == [
+    messages = []
+    warm.say_compiling("shared_memory", messages.append)
+    warm.say_compiling("dispatch", messages.append)
+    warm.say_compiling("toy", messages.append)
+    assert messages == [
         "compiling the engine shared_memory, once, about 73 s",
         "compiling the engine dispatch, once, about 45 s",
         "compiling the engine toy, once",
@@ -138,8 +138,8 @@ COMMANDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_that_runs_says_it_first_of_all(cold, capsys, monkeypatch, name):
     monkeypatch.chdir(cold)
-    for file, said in (("sweep", SWEEP), ("study", STUDY), ("design", DESIGN)):
-        Path(f"{file}.yaml").write_text(yaml.safe_dump(said))
+    for file, message in (("sweep", SWEEP), ("study", STUDY), ("design", DESIGN)):
+        Path(f"{file}.yaml").write_text(yaml.safe_dump(message))
     snapshot(cold)
     assert cli.main([name, *COMMANDS[name], "--workers", "1"]) in (0, 1)
     engine = "pool, once, about 35 s" if name == "replay" else "shared_memory, once, about 10 s"

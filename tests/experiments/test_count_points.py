@@ -35,15 +35,15 @@ def test_as_many_are_counted_as_there_are(node):
     assert count_points(node, 10_000) == (len(points), True)
 
 
-def sweep(**said):
-    return {"engine": "shared_memory", "workload": {"synthetic": "random_workgroups", **said}}
+def sweep(**message):
+    return {"engine": "shared_memory", "workload": {"synthetic": "random_workgroups", **message}}
 
 
 THOUSAND = list(range(1, 1001))
 
 
 def test_a_product_of_three_thousands_is_refused_with_its_count():
-    said = sweep(
+    message = sweep(
         count={"vary": THOUSAND},
         size={"uniform": [1, {"vary": THOUSAND}]},
         duration={"uniform": [1, {"vary": THOUSAND}]},
@@ -51,7 +51,7 @@ def test_a_product_of_three_thousands_is_refused_with_its_count():
     with pytest.raises(
         InputError, match=r"to 1,000,000,000 points, more than most_points \(100,000\); vary less at once"
     ):
-        planned(said)
+        planned(message)
 
 
 def test_zips_that_have_nothing_in_common_are_not_multiplied_out():
@@ -65,9 +65,9 @@ def test_what_steps_together_is_counted_once():
 
 
 def test_a_key_of_the_sweep_says_how_many_there_may_be():
-    said = sweep(count={"vary": [1, 2, 3]})
+    message = sweep(count={"vary": [1, 2, 3]})
     with pytest.raises(InputError, match=r"to 3 points, more than most_points \(2\)"):
-        planned({**said, "most_points": 2})
-    assert len(planned({**said, "most_points": 3})) == 3
+        planned({**message, "most_points": 2})
+    assert len(planned({**message, "most_points": 3})) == 3
     with pytest.raises(InputError, match="most_points must be a whole number of at least 1"):
-        read_sweep({**said, "most_points": 0})
+        read_sweep({**message, "most_points": 0})

@@ -75,12 +75,12 @@ def test_a_sweep_runs_nothing_then(root, tmp_path):
 
 def test_a_worker_imports_no_engine_then(root, monkeypatch):
     monkeypatch.setattr(mechanism, "_ready", {})
-    told = sources.origin()
+    reply = sources.origin()
     monkeypatch.setattr(work, "check_origin", lambda driver: sources.sources())
-    work.check_origin(told)
+    work.check_origin(reply)
     (root / "engine.py").write_text("one = 2\n")
     with pytest.raises(WorkbenchError, match=SENTENCE.format(r"engine\.py")):
-        work.work_in_worker({}, [], 1.0, told, engine=PackedEngine("shared_memory", "", ("", 0)))
+        work.work_in_worker({}, [], 1.0, reply, engine=PackedEngine("shared_memory", "", ("", 0)))
     assert not mechanism.is_loaded("shared_memory")
 
 

@@ -17,8 +17,8 @@ def test_nothing_varied_is_one_point():
 
 
 def test_a_grid_multiplies_the_last_choice_fastest():
-    found = expand({"a": {"vary": [1, 2]}, "b": {"c": {"vary": ["x", "y", "z"]}}})
-    assert [(p.coordinates["a"], p.coordinates["b.c"]) for p in found] == [(a, c) for a in (1, 2) for c in "xyz"]
+    result = expand({"a": {"vary": [1, 2]}, "b": {"c": {"vary": ["x", "y", "z"]}}})
+    assert [(p.coordinates["a"], p.coordinates["b.c"]) for p in result] == [(a, c) for a in (1, 2) for c in "xyz"]
 
 
 def test_zipped_choices_step_together_and_still_multiply_with_others():
@@ -28,9 +28,9 @@ def test_zipped_choices_step_together_and_still_multiply_with_others():
 
 def test_a_choice_within_a_choice_belongs_to_its_item():
     node = {"p": {"vary": ["first", {"near": {"tie": {"vary": ["low", "high"]}}}]}}
-    found = expand(node)
-    assert [p.value["p"] for p in found] == ["first", {"near": {"tie": "low"}}, {"near": {"tie": "high"}}]
-    assert [p.coordinates.get("p.near.tie") for p in found] == [None, "low", "high"]
+    result = expand(node)
+    assert [p.value["p"] for p in result] == ["first", {"near": {"tie": "low"}}, {"near": {"tie": "high"}}]
+    assert [p.coordinates.get("p.near.tie") for p in result] == [None, "low", "high"]
 
 
 @pytest.mark.parametrize(

@@ -61,9 +61,9 @@ def test_a_newer_engine_is_named(folder, monkeypatch):
 def test_another_lever_is_named(folder):
     base = sqlite3.connect(folder / STORE)
     ((point, text),) = base.execute("SELECT * FROM points").fetchall()
-    said = json.loads(text)
-    said["machine"]["segments"] = 999
-    base.execute("UPDATE points SET identity = ? WHERE id = ?", (json.dumps(said), point))
+    content = json.loads(text)
+    content["machine"]["segments"] = 999
+    base.execute("UPDATE points SET identity = ? WHERE id = ?", (json.dumps(content), point))
     kept = [row._replace(point="x" * 32) for row in Store(folder / STORE, read_only=True).kept()]
     base.executemany("UPDATE runs SET point = ?, crc = ? WHERE id = ?", [(r.point, r.checksum(), r.id) for r in kept])
     base.commit()

@@ -29,15 +29,15 @@ def results(**changed):
 
 
 def test_the_table_and_the_summary_have_them_and_what_a_run_lacks_is_nan():
-    found = results(options={"levels": {"vary": [3, 5]}})
-    table = found.table
+    result = results(options={"levels": {"vary": [3, 5]}})
+    table = result.table
     assert list(table.columns[-4:]) == ["makespan_cycles", *PARTS]
     few, many = table[table["options.levels"] == 3], table[table["options.levels"] == 5]
     assert few["wait_p99_cycles[3]"].notna().all() and many["wait_p99_cycles[5]"].notna().all()
     assert few["wait_p99_cycles[5]"].isna().all()
-    n = found.summary().set_index(["measure", "options.levels"])["n"]
+    n = result.summary().set_index(["measure", "options.levels"])["n"]
     assert n["wait_p99_cycles[5]", 3] == 0 and n["wait_p99_cycles[5]", 5] == 3
-    assert all(math.isnan(value) for value in found.values(found.points[0], "wait_p99_cycles[5]").values())
+    assert all(math.isnan(value) for value in result.values(result.points[0], "wait_p99_cycles[5]").values())
 
 
 def test_a_sweep_file_names_them_in_quotes_or_line_by_line(tmp_path):

@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 
 def test_every_file_is_renamed_and_nothing_else(folder):
-    said = {
+    config = {
         "question": "lowest.py: is it good?",
         "machine": "h100",
         "workload": {
@@ -44,11 +44,11 @@ def test_every_file_is_renamed_and_nothing_else(folder):
         "measures": ["drain_cycles"],
     }
     seen = []
-    renamed = with_files(said, folder, lambda path: seen.append(path) or f"new/{path.name}")
+    renamed = with_files(config, folder, lambda path: seen.append(path) or f"new/{path.name}")
     assert renamed == {
-        **said,
+        **config,
         "workload": {
-            "vary": ["bimodal", {"file": "new/jobs.csv"}, {"trace": "new/other.csv"}, said["workload"]["vary"][3]]
+            "vary": ["bimodal", {"file": "new/jobs.csv"}, {"trace": "new/other.csv"}, config["workload"]["vary"][3]]
         },
         "policy": {"placement": {"vary": ["first_fit", "new/lowest.py:Lowest", {"new/lowest.py:Lowest": {}}]}},
         "baseline": {"placement": "new/lowest.py:Lowest"},

@@ -64,10 +64,10 @@ class Heard:
     def end(self) -> None: ...
 
 
-def entered(function: Any, name: str = "slack", **said: Any) -> Any:
+def entered(function: Any, name: str = "slack", **raw: Any) -> Any:
     """Enter a function as a measure of shared memory."""
     function.__name__ = name
-    return wb.add_measure("shared_memory", wb.measure(**{"unit": "segments", "better": "lower", **said})(function))
+    return wb.add_measure("shared_memory", wb.measure(**{"unit": "segments", "better": "lower", **raw})(function))
 
 
 def scaled(factor: float) -> Any:
@@ -87,15 +87,15 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "beside.py").write_text("FACTOR = 2.0\n")
     (tmp_path / "mine.py").write_text(FILE)
-    said = {**SWEEP, "measures": ["drain_cycles", "mine.py:slack"]}
-    (tmp_path / "mine.yaml").write_text(json.dumps(said))
+    config = {**SWEEP, "measures": ["drain_cycles", "mine.py:slack"]}
+    (tmp_path / "mine.yaml").write_text(json.dumps(config))
     return tmp_path
 
 
 def expected(factor: float = 1.0) -> list[float]:
     """What the measure is, computed of the records themselves."""
-    found = wb.run(BUILT_IN)
-    return [float(found.record(run).length.mean() * factor) for run in found.table["run_id"]]
+    runs = wb.run(BUILT_IN)
+    return [float(runs.record(run).length.mean() * factor) for run in runs.table["run_id"]]
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def expected(factor: float = 1.0) -> list[float]:
 )
 def test_it_is_computed_wherever_runs_are_done(how):
     scaled(2.0)
-    found = wb.run(SWEEP, **how)
-    assert found.failures == []
-    assert found.table["slack"].tolist() == expected(2.0)
-    summary = found.summary().set_index(["measure", "policy.placement"])
+    runs = wb.run(SWEEP, **how)
+    assert runs.failures == []
+    assert runs.table["slack"].tolist() == expected(2.0)
+    summary = runs.summary().set_index(["measure", "policy.placement"])
     assert summary.loc[("slack", "best_fit"), "difference"] == 0.0
 
 
@@ -201,14 +201,14 @@ def test_a_run_that_gives_another_value_by_the_same_code_fails_and_what_was_kept
     store.close()
     _overwrite(tmp_path, first._replace(measures=moved))
     scaled(1.0)
-    found = wb.run(SWEEP, tmp_path)
-    (failed,) = found.failures
+    runs = wb.run(SWEEP, tmp_path)
+    (failed,) = runs.failures
     assert failed.id == first.id
     assert failed.error == (
         f"simulated once more, drain_cycles is {real!r} and was {near!r} when this run was kept, though the code that "
         "computes it is the same: the engine or this machine gives other results. What was kept stays."
     )
-    assert found.table["slack"].notna().sum() == 5
+    assert runs.table["slack"].notna().sum() == 5
     opened = wb.open_results(tmp_path)
     assert opened.rows[first.id].measures["drain_cycles"] == moved["drain_cycles"]
     assert [row.id for row in opened.unmeasured] == [first.id]
@@ -246,11 +246,9 @@ def raises(record: Any) -> float:
 )
 def test_what_it_does_wrong_is_a_failed_row_that_names_measure_point_and_seed(function, says, workers):
     entered(function)
-    found = wb.run(SWEEP, workers=workers)
-    assert len(found.failures) == 6
-    for row, seed, policy in zip(
-        found.table["error"], found.table["seed"], found.table["policy.placement"], strict=True
-    ):
+    runs = wb.run(SWEEP, workers=workers)
+    assert len(runs.failures) == 6
+    for row, seed, policy in zip(runs.table["error"], runs.table["seed"], runs.table["policy.placement"], strict=True):
         assert row.startswith("the measure slack of point ") and says in row
         assert f"({policy}, " in row and f"seed {seed}" in row
 
@@ -283,11 +281,11 @@ def test_it_is_tuned_for(tmp_path):
         "seeds": 2,
         "holdout_seeds": 2,
     }
-    found = wb.tune({**study, "objectives": ["slack"], "constraints": {"slack": {"most": 1e9}}}, tmp_path)
+    results = wb.tune({**study, "objectives": ["slack"], "constraints": {"slack": {"most": 1e9}}}, tmp_path)
     known = wb.tune({**study, "objectives": ["drain_cycles"], "constraints": {"drain_cycles": {"most": 1e9}}})
-    assert found.trials["slack"].tolist() == known.trials["drain_cycles"].tolist()
-    assert found.trials["status"].tolist() == ["done"] * 4
-    assert found.holdout.table["slack"].notna().all()
+    assert results.trials["slack"].tolist() == known.trials["drain_cycles"].tolist()
+    assert results.trials["status"].tolist() == ["done"] * 4
+    assert results.holdout.table["slack"].notna().all()
 
 
 def test_a_study_names_one_in_a_file(files):
@@ -300,8 +298,8 @@ def test_a_study_names_one_in_a_file(files):
         "objectives": [{"measure": "mine.py:slack", "direction": "maximize"}],
         "constraints": {"mine.py:slack": {"least": 0}},
     }
-    found = wb.tune(study, files / "out")
-    assert found.trials["slack"].notna().all()
+    results = wb.tune(study, files / "out")
+    assert results.trials["slack"].notna().all()
     assert f"{files}/mine.py:slack" in (files / "out" / "study.yaml").read_text()
     assert wb.open_results(files / "out").table["slack"].notna().all()
     assert len(wb.tune(study, files / "out", trials=3).trials) == 3
@@ -310,15 +308,15 @@ def test_a_study_names_one_in_a_file(files):
 def test_adaptive_seeds_look_at_it():
     entered(lambda record: float(record.release.max()))
     until = {"measure": "slack", "half_width": "50 %", "at_most": 20, "batch": 10}
-    found = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}})
-    assert all(row.measures["slack"] == row.measures["drain_cycles"] for row in found.rows.values())
+    runs = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}})
+    assert all(row.measures["slack"] == row.measures["drain_cycles"] for row in runs.rows.values())
 
 
 def test_adaptive_seeds_look_at_one_in_a_file(files):
     until = {"measure": "mine.py:slack", "half_width": "50 %", "at_most": 10, "batch": 5}
-    found = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}}, files / "out")
-    assert all("slack" in row.measures for row in found.rows.values())
-    assert len(wb.open_results(files / "out").rows) == len(found.rows)
+    runs = wb.run({**SWEEP, "measures": ["drain_cycles"], "seeds": {"until": until}}, files / "out")
+    assert all("slack" in row.measures for row in runs.rows.values())
+    assert len(wb.open_results(files / "out").rows) == len(runs.rows)
 
 
 def test_what_the_workbench_defines_goes_to_workers_by_name():
@@ -331,18 +329,18 @@ def test_what_the_workbench_defines_goes_to_workers_by_name():
 def test_a_figure_draws_it():
     scaled(1.0)
     varied = {**SWEEP, "workload": {"regime": "large_uniform", "count": {"vary": [20, 40]}}}
-    found = wb.run({**varied, "figures": ["measure_by_lever"]})
-    data = found.figure_data("measure_by_lever", measure="slack")
+    runs = wb.run({**varied, "figures": ["measure_by_lever"]})
+    data = runs.figure_data("measure_by_lever", measure="slack")
     assert data.y_label == "slack (segments)"
-    means = found.table.groupby("workload.count")["slack"].mean()
+    means = runs.table.groupby("workload.count")["slack"].mean()
     assert data.lines[0].means.mean.tolist() == pytest.approx(means.tolist())
 
 
 def test_one_in_a_file_runs_from_the_command_line_and_reads_what_lies_beside_it(files, capsys):
     assert main(["run", "mine.yaml", "--out", "out"]) == 0
     assert "slack" in capsys.readouterr().out
-    found = wb.open_results("out")
-    assert found.table["slack"].tolist() == expected(2.0)
+    results = wb.open_results("out")
+    assert results.table["slack"].tolist() == expected(2.0)
     assert f"{files}/mine.py:slack" in (files / "out" / "sweep.yaml").read_text()
     (files / "beside.py").write_text("FACTOR = 4.0\n")
     assert main(["plan", "mine.yaml", "--out", "out", "--json"]) == 0
@@ -430,8 +428,8 @@ def test_a_removed_one_is_unknown_and_its_cells_stay_in_the_folder(tmp_path):
 def test_a_measure_can_be_called_and_called_by_another():
     short = scaled(1.0)
     entered(lambda record: short(record) + 1, "longer")
-    found = wb.run({**SWEEP, "measures": ["slack", "longer"]}, workers=2)
-    assert (found.table["longer"] == found.table["slack"] + 1).all()
+    runs = wb.run({**SWEEP, "measures": ["slack", "longer"]}, workers=2)
+    assert (runs.table["longer"] == runs.table["slack"] + 1).all()
 
 
 def test_an_engine_of_ones_own_takes_measures_too(monkeypatch):
@@ -440,8 +438,8 @@ def test_an_engine_of_ones_own_takes_measures_too(monkeypatch):
     monkeypatch.setattr(coins.room, "_ready", coins.room._ready.copy())
     coins.coin(coins.measured_by())
     wb.add_measure("coin", wb.measure(unit="", better="neither")(coins_heads))
-    found = wb.run({**coins.SWEEP, "measures": ["heads_rate", "coins_heads"]}, workers=2)
-    assert (found.table["coins_heads"] == found.table["heads_rate"]).all()
+    runs = wb.run({**coins.SWEEP, "measures": ["heads_rate", "coins_heads"]}, workers=2)
+    assert (runs.table["coins_heads"] == runs.table["heads_rate"]).all()
 
 
 def coins_heads(record: Any) -> float:

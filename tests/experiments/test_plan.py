@@ -16,9 +16,9 @@ def plan(**keys):
 
 
 def test_points_times_seeds_all_points_of_a_seed_first():
-    found = plan(policy={"placement": {"vary": ["first_fit", "best_fit"]}})
-    runs = list(found.runs())
-    assert len(found) == len(runs) == 6
+    result = plan(policy={"placement": {"vary": ["first_fit", "best_fit"]}})
+    runs = list(result.runs())
+    assert len(result) == len(runs) == 6
     assert [run.seed for run in runs] == [0, 0, 1, 1, 2, 2]
     assert len({run.id for run in runs}) == 6
 
@@ -27,7 +27,7 @@ def test_run_ids_do_not_depend_on_how_a_setup_is_written():
     written = plan(policy={"placement": "nearest_boundary"}, machine={"segments": 128})
     defaults = plan(policy={"placement": {"nearest_boundary": {"tie": "low"}}})
     left_out = plan()
-    ids = [[run.id for run in found.runs()] for found in (written, defaults, left_out)]
+    ids = [[run.id for run in result.runs()] for result in (written, defaults, left_out)]
     assert ids[0] == ids[1] == ids[2]
 
 
@@ -48,10 +48,10 @@ def test_whatever_changes_a_run_changes_its_id(changed):
 
 def test_a_baseline_that_is_no_point_is_added_once_and_pairs_every_point():
     policy = {"placement": {"vary": ["best_fit", "worst_fit"]}}
-    found = plan(policy=policy, baseline={"placement": "first_fit"}, workload={"vary": ["bimodal", "large_uniform"]})
-    labels = [(p.coordinates["workload"], p.coordinates["policy.placement"], p.baseline) for p in found.points]
-    baselines = {w: p.id for p, (w, name, _) in zip(found.points, labels) if name == "first_fit"}
-    assert len(found.points) == 6
+    result = plan(policy=policy, baseline={"placement": "first_fit"}, workload={"vary": ["bimodal", "large_uniform"]})
+    labels = [(p.coordinates["workload"], p.coordinates["policy.placement"], p.baseline) for p in result.points]
+    baselines = {w: p.id for p, (w, name, _) in zip(result.points, labels) if name == "first_fit"}
+    assert len(result.points) == 6
     assert all(against == (None if name == "first_fit" else baselines[w]) for w, name, against in labels)
 
 
@@ -59,21 +59,21 @@ def test_a_baseline_that_is_no_point_is_added_once_and_pairs_every_point():
     ("said", "points", "shared"), [({}, 3, "first_fit"), ({"shared_placement": "best_fit"}, 3, "best_fit")]
 )
 def test_a_baseline_serves_the_slots_that_take_the_same_policy_unless_they_have_their_own(said, points, shared):
-    found = plan(
+    result = plan(
         engine="dispatch",
         machine="patent_dispatch",
         workload={"synthetic": "random_groups", "count": 5},
         policy={"placement": {"vary": ["next_fit", "worst_fit"]}, **said},
         baseline={"placement": "first_fit"},
     ).points
-    assert len(found) == points
-    (base,) = (p.setup.policies for p in found if p.baseline is None)
+    assert len(result) == points
+    (base,) = (p.setup.policies for p in result if p.baseline is None)
     assert (base["placement"].name, base["shared_placement"].name) == ("first_fit", shared)
 
 
 def test_a_baseline_among_the_points_is_not_run_twice():
-    found = plan(policy={"placement": {"vary": ["first_fit", "best_fit"]}}, baseline={"placement": "first_fit"})
-    assert len(found.points) == 2
+    result = plan(policy={"placement": {"vary": ["first_fit", "best_fit"]}}, baseline={"placement": "first_fit"})
+    assert len(result.points) == 2
 
 
 @pytest.mark.parametrize(
@@ -130,12 +130,12 @@ def test_seeds_as_number_list_or_span():
 
 
 def test_overrides_reach_into_lists_and_make_what_is_missing():
-    said = {"workload": {"size": {"uniform": [1, 32]}}, "policy": {"placement": "nearest_boundary"}}
-    override(said, "workload.size.uniform.1", 64)
-    override(said, "policy.placement.nearest_boundary.tie", "high")
-    override(said, "options.latency_cycles", 4)
-    assert said["workload"]["size"]["uniform"] == [1, 64]
-    assert said["policy"]["placement"] == {"nearest_boundary": {"tie": "high"}}
-    assert said["options"] == {"latency_cycles": 4}
+    config = {"workload": {"size": {"uniform": [1, 32]}}, "policy": {"placement": "nearest_boundary"}}
+    override(config, "workload.size.uniform.1", 64)
+    override(config, "policy.placement.nearest_boundary.tie", "high")
+    override(config, "options.latency_cycles", 4)
+    assert config["workload"]["size"]["uniform"] == [1, 64]
+    assert config["policy"]["placement"] == {"nearest_boundary": {"tie": "high"}}
+    assert config["options"] == {"latency_cycles": 4}
     with pytest.raises(InputError, match="is not a place in a list of 2"):
-        override(said, "workload.size.uniform.2", 1)
+        override(config, "workload.size.uniform.2", 1)

@@ -57,12 +57,12 @@ def test_points_are_named_by_their_whole_identity(shape, baseline):
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_a_store_keeps_their_whole_identity_though_it_writes_each_part_once(shape):
-    found = make_plan(read_sweep({"engine": "shared_memory", **shape, "seeds": 1}))
+    result = make_plan(read_sweep({"engine": "shared_memory", **shape, "seeds": 1}))
     store = Store(None)
-    run_missing(Plan(found.sweep, found.points[:5]), store)
-    assert store.identities() == {point.id: point.setup.identity() for point in found.points[:5]}
-    texts = point_ids.PointIds(found.sweep.mechanism.revision)
-    assert [texts.identity(p.setup) for p in found.points] == [canonical(p.setup.identity()) for p in found.points]
+    run_missing(Plan(result.sweep, result.points[:5]), store)
+    assert store.identities() == {point.id: point.setup.identity() for point in result.points[:5]}
+    texts = point_ids.PointIds(result.sweep.mechanism.revision)
+    assert [texts.identity(p.setup) for p in result.points] == [canonical(p.setup.identity()) for p in result.points]
 
 
 @pytest.mark.parametrize("name", ["placement/request_size", "dispatch/splitting", "dispatch/weights"])
@@ -87,7 +87,7 @@ def test_a_plan_puts_each_shared_part_into_words_once_and_reads_its_baseline_onc
     sizes = {"regime": "small_uniform", "count": {"vary": list(range(2, 52))}}
     sweep = {"engine": "shared_memory", "workload": sizes, "machine": {"segments": {"vary": list(range(40, 60))}}}
     placements = {"placement": {"vary": ["best_fit", "first_fit"]}}
-    found = make_plan(read_sweep({**sweep, "policy": placements, "baseline": {"placement": "first_fit"}}))
-    assert len(found.points) == 2000
+    result = make_plan(read_sweep({**sweep, "policy": placements, "baseline": {"placement": "first_fit"}}))
+    assert len(result.points) == 2000
     assert len(read) == 3
     assert len(written) < 100

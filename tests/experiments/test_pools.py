@@ -85,8 +85,8 @@ def test_a_run_that_hangs_does_not_keep_the_process_alive():
         "from tests.experiments.test_pools import *\n"
         "print(failures(outcome(faulty_plan(4, hangs=1), workers=2, executor='threads', limit_seconds=1)))"
     )
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=500)
-    assert told.stdout == "{1: 'the run did not end within 1 s.'}\n", told.stderr
+    reply = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=500)
+    assert reply.stdout == "{1: 'the run did not end within 1 s.'}\n", reply.stderr
 
 
 class Flaky:
@@ -236,7 +236,7 @@ def test_workers_that_somebody_else_kills_cost_nothing(how):
 
 def children(of: int) -> list[int]:
     """The processes that have a parent and are Python workers."""
-    found = []
+    result = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
@@ -244,8 +244,8 @@ def children(of: int) -> list[int]:
         except (OSError, IndexError):
             continue
         if parent == of and ("pools.worker" in command or "spawn_main" in command):
-            found.append(int(stat.parent.name))
-    return found
+            result.append(int(stat.parent.name))
+    return result
 
 
 ORPHANS = """
@@ -266,7 +266,9 @@ def test_no_worker_outlives_a_driver_that_is_killed(how):
     command = [sys.executable, "-c", ORPHANS, json.dumps(how)]
     driver = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert driver.stdout.readline() == "a run ended\n"
-    workers = wait_until(lambda: (found := children(driver.pid)) and len(found) >= 2 and found, what="two workers")
+    workers = wait_until(
+        lambda: (results := children(driver.pid)) and len(results) >= 2 and results, what="two workers"
+    )
     driver.kill()
     wait_until(lambda: not any(alive(worker) for worker in workers), what="the end of the workers")
     driver.communicate()
@@ -291,8 +293,8 @@ class TellsItsThreads(Faulty):
 def test_workers_do_their_arithmetic_in_one_thread():
     plan = faulty_plan(1)
     setup = plan.points[0].setup
-    told = setup._replace(workload=TellsItsThreads(**setup.workload.values()))
-    rows = outcome(replace(plan, points=[plan.points[0]._replace(setup=told)]), workers=2)
+    reply = setup._replace(workload=TellsItsThreads(**setup.workload.values()))
+    rows = outcome(replace(plan, points=[plan.points[0]._replace(setup=reply)]), workers=2)
     assert "raised ValueError (one thread)" in failures(rows)[0]
     client = connect.connection("local:2").client
     assert set(map(str, client.run(environment).values())) == {str(ONE_THREAD)}
@@ -324,10 +326,10 @@ def test_threads_that_are_handed_in_are_used():
 def test_a_cluster_that_is_not_there_is_one_sentence_after_one_try_that_ends(address, sentence, monkeypatch):
     import distributed
 
-    asked, real = [], distributed.Client
+    requests, real = [], distributed.Client
 
     def client(*given, **options):
-        asked.append(options["timeout"])
+        requests.append(options["timeout"])
         return real(*given, **options)
 
     monkeypatch.setattr(distributed, "Client", client)
@@ -335,7 +337,7 @@ def test_a_cluster_that_is_not_there_is_one_sentence_after_one_try_that_ends(add
     with pytest.raises(WorkbenchError, match=sentence) as refused:
         wb.run(SEVERAL, executor=address)
     assert len(str(refused.value).splitlines()) == 1
-    assert asked == ([] if address.startswith("local") else [1.0])
+    assert requests == ([] if address.startswith("local") else [1.0])
 
 
 def test_a_cluster_without_workers_is_one_sentence(monkeypatch):

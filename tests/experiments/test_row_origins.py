@@ -63,9 +63,9 @@ def of_format_2(path: Path, rows: list[Row]) -> None:
     """Write a store as 0.4 wrote it."""
     base = sqlite3.connect(path)
     base.executescript(FORMAT_2)
-    found = [kept(one, 5.0, "") for one in rows]
+    results = [kept(one, 5.0, "") for one in rows]
     base.executemany(
-        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*one[:8], one.checksum()) for one in found]
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [(*one[:8], one.checksum()) for one in results]
     )
     base.commit()
     base.close()
@@ -143,9 +143,9 @@ def test_a_done_run_is_replaced_only_by_one_that_other_code_measured(tmp_path, k
     store.add(row(1, origin_of(3))._replace(status="failed", error="it broke."))
     assert store.done(MeasuredBy("5e")) == ({run_id(POINT, 1)} if measured == "5e" else set())
     store.close()
-    (found,) = rows_of(tmp_path / STORE)
-    assert found.measures == {"cycles": 1.0 if measured == "5e" else 2.0}
-    assert found.origin == origin_of(1 if measured == "5e" else 2)
+    (result,) = rows_of(tmp_path / STORE)
+    assert result.measures == {"cycles": 1.0 if measured == "5e" else 2.0}
+    assert result.origin == origin_of(1 if measured == "5e" else 2)
 
 
 def test_a_row_without_a_checksum_is_damage_since_format_2(tmp_path):
@@ -202,9 +202,9 @@ def test_rows_outlive_the_damaged_entry_of_their_origin(tmp_path, kind):
     file.write_bytes(text.replace(b"0" * 15 + b"1", b"0" * 15 + b"7"))
     store = Store(path, "mine")
     assert len(store.notes) == 1
-    found = {r.seed: r.origin for r in store.rows()}
+    result = {r.seed: r.origin for r in store.rows()}
     store.close()
-    assert found == {0: origin_of(0), 1: "", 2: origin_of(0), 3: ""}
+    assert result == {0: origin_of(0), 1: "", 2: origin_of(0), 3: ""}
 
 
 UPGRADE = """
@@ -278,11 +278,11 @@ def killed_before(step: int, path: Path) -> bool:
     """Upgrade a store in a process that is killed before a statement; True if there were fewer."""
     child = subprocess.Popen([sys.executable, "-c", UPGRADE, str(path), str(step)], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
-    said = child.stdout.readline()
+    message = child.stdout.readline()
     child.kill()
     child.wait()
     child.stdout.close()
-    return said == "ended\n"
+    return message == "ended\n"
 
 
 @settings(max_examples=30, deadline=None)
@@ -302,8 +302,8 @@ def test_whoever_wrote_last_is_the_origin(tmp_path_factory, drivers, kind, old):
     assert {r.seed: r.origin for r in store.rows()} == expected
     store.close()
     if kind == "sqlite":
-        found = salvage((folder / STORE).read_bytes(), b"")
-        assert {one.seed: one.row(found.origins).origin for one in found.rows} == expected
+        salvaged = salvage((folder / STORE).read_bytes(), b"")
+        assert {one.seed: one.row(salvaged.origins).origin for one in salvaged.rows} == expected
     shutil.rmtree(folder)
 
 
@@ -328,8 +328,8 @@ def test_an_older_version_finds_a_newer_store_whole(tmp_path):
     store.add_all(row(seed, origin_of(1), "5e") for seed in range(3))
     store.close()
     base = sqlite3.connect(tmp_path / STORE)
-    asked = "SELECT id, point, seed, status, error, seconds, measures, at, crc FROM runs"
-    assert all(crc == Kept(*values).checksum() for *values, crc in base.execute(asked))
+    request = "SELECT id, point, seed, status, error, seconds, measures, at, crc FROM runs"
+    assert all(crc == Kept(*values).checksum() for *values, crc in base.execute(request))
     base.close()
     (tmp_path / "x").mkdir()
     store = Store(tmp_path / "x" / STORE, "mine", "rows")

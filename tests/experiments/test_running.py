@@ -134,12 +134,12 @@ class Faulty(RandomWorkgroups):
 
 def test_a_worker_that_dies_or_hangs_costs_one_run_each_and_the_right_one(monkeypatch):
     monkeypatch.setenv("WORKBENCH_TEST_DRIVER", str(os.getpid()))
-    found = make_plan(read_sweep({**SWEEP, "policy": {"placement": "first_fit"}, "seeds": 12}))
-    point = found.points[0]
+    plan = make_plan(read_sweep({**SWEEP, "policy": {"placement": "first_fit"}, "seeds": 12}))
+    point = plan.points[0]
     workload = Faulty(**point.setup.workload.values())
     from dataclasses import replace
 
-    faulty = replace(found, points=[point._replace(setup=point.setup._replace(workload=workload))])
+    faulty = replace(plan, points=[point._replace(setup=point.setup._replace(workload=workload))])
     store = Store(None)
     run_missing(faulty, store, workers=2, limit_seconds=4)
     rows = {row.seed: row for row in store.rows()}
@@ -182,9 +182,9 @@ def test_killing_the_driver_loses_no_row_and_repeats_none(tmp_path):
         wait_for_rows(tmp_path / "r" / STORE, kept + 3)
         driver.send_signal(signal.SIGKILL)
         driver.wait()
-        found = rows_in(tmp_path / "r" / STORE)
-        assert found > kept
-        kept = found
+        result = rows_in(tmp_path / "r" / STORE)
+        assert result > kept
+        kept = result
     counter = Counter()
     resumed = wb.run(sweep, tmp_path / "r", workers=1, progress=counter)
     assert len(counter.rows) == 80 - kept
@@ -244,9 +244,9 @@ def test_a_full_disk_is_one_sentence_and_earlier_rows_stay(tmp_path):
     sweep = tmp_path / "full.yaml"
     sweep.write_text("engine: shared_memory\nworkload: {regime: large_uniform, count: 10}\nmeasures: [drain_cycles]\n")
     command = [sys.executable, "-c", script, str(sweep), str(tmp_path / "r")]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=500)
-    assert "the results store cannot be used" in told.stdout, told.stderr
-    assert told.stdout.count("\n") == 1
+    reply = subprocess.run(command, capture_output=True, text=True, timeout=500)
+    assert "the results store cannot be used" in reply.stdout, reply.stderr
+    assert reply.stdout.count("\n") == 1
     assert rows_in(tmp_path / "r" / STORE) >= 2
     assert len(wb.run(sweep, tmp_path / "r", seeds=4, workers=1).rows) == 4
 

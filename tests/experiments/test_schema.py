@@ -20,13 +20,13 @@ SWEEP = {
 
 
 def changed(path: str, value: object) -> dict:
-    said = copy.deepcopy(SWEEP)
+    message = copy.deepcopy(SWEEP)
     *folders, last = path.split(".")
-    place: dict = said
+    place: dict = message
     for key in folders:
         place = place[key]
     place[last] = value
-    return said
+    return message
 
 
 def test_the_schema_is_one():

@@ -33,9 +33,16 @@ SWEEP = {
 
 def test_of_a_sweep_that_is_done(tmp_path, monkeypatch):
     wb.run(SWEEP, tmp_path)
-    found = wb.status(tmp_path)
-    assert (found.runs, found.done, found.failed, found.left, found.alive, found.rate) == (10, 10, 0, 0, False, 0.0)
-    assert (found.host, found.pid) == (socket.gethostname(), os.getpid())
+    result = wb.status(tmp_path)
+    assert (result.runs, result.done, result.failed, result.left, result.alive, result.rate) == (
+        10,
+        10,
+        0,
+        0,
+        False,
+        0.0,
+    )
+    assert (result.host, result.pid) == (socket.gethostname(), os.getpid())
     store = Store(tmp_path / STORE, read_only=True)
     last = max(row.at for row in store.kept())
     store.close()
@@ -74,9 +81,9 @@ def test_of_a_driver_that_runs_and_is_then_killed(tmp_path, capsys):
     assert (stopped["alive"], stopped["rate"]) == (False, 0.0)
     assert stopped["done"] >= running.done
     assert main(["status", str(folder)]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith(f"long: {stopped['done']} of 2000 runs done, 0 failed, {stopped['left']} left, last row ")
-    assert said.endswith(f"its driver (process {driver.pid} on {socket.gethostname()}) is not running\n")
+    output = capsys.readouterr().out
+    assert output.startswith(f"long: {stopped['done']} of 2000 runs done, 0 failed, {stopped['left']} left, last row ")
+    assert output.endswith(f"its driver (process {driver.pid} on {socket.gethostname()}) is not running\n")
 
 
 def wait_for_a_row(folder) -> None:
@@ -95,9 +102,9 @@ def test_of_a_driver_on_another_machine(tmp_path):
     facts = json.loads(store.meta()["driver"])
     store._rows.set_meta({"driver": json.dumps({**facts, "host": "elsewhere"})})
     store.close()
-    found = wb.status(tmp_path)
-    assert (found.done, found.failed, found.left, found.alive, found.host) == (2, 1, 2, None, "elsewhere")
-    assert "runs elsewhere and cannot be asked" in found.sentence
+    result = wb.status(tmp_path)
+    assert (result.done, result.failed, result.left, result.alive, result.host) == (2, 1, 2, None, "elsewhere")
+    assert "runs elsewhere and cannot be asked" in result.sentence
 
 
 def test_looking_does_not_disturb_a_driver_that_begins(tmp_path):
@@ -120,11 +127,11 @@ def test_a_log_gets_a_line_now_and_then(capsys, monkeypatch):
     lines.advance(row(1))
     lines.advance(row(2, "failed"))
     lines.end()
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 3
-    assert told[1].startswith("3 of 3 runs")
-    assert told[1].endswith(", 1 failed")
-    assert told[2].endswith(", 1 failed, in 0 s")
+    output = capsys.readouterr().err.splitlines()
+    assert len(output) == 3
+    assert output[1].startswith("3 of 3 runs")
+    assert output[1].endswith(", 1 failed")
+    assert output[2].endswith(", 1 failed, in 0 s")
 
 
 def test_a_sweep_that_ends_soon_says_nothing_in_a_log(capsys):
@@ -136,14 +143,14 @@ def test_a_sweep_that_ends_soon_says_nothing_in_a_log(capsys):
 
 
 def test_a_notebook_shows_one_line_that_changes(monkeypatch):
-    shown = []
+    displayed = []
 
     class Handle:
         def update(self, text, raw):
-            shown.append(("update", text["text/plain"]))
+            displayed.append(("update", text["text/plain"]))
 
     def display(text, raw, display_id):
-        shown.append(("display", text["text/plain"]))
+        displayed.append(("display", text["text/plain"]))
         return Handle()
 
     monkeypatch.setattr("IPython.display.display", display)
@@ -153,9 +160,9 @@ def test_a_notebook_shows_one_line_that_changes(monkeypatch):
     line.advance(row(1))
     line.advance(row(2))
     line.end()
-    assert [how for how, _ in shown] == ["display", "update"]
-    assert shown[0][1].startswith("1 of 2 runs")
-    assert shown[1][1].startswith("2 of 2 runs")
+    assert [how for how, _ in displayed] == ["display", "update"]
+    assert displayed[0][1].startswith("1 of 2 runs")
+    assert displayed[1][1].startswith("2 of 2 runs")
 
 
 def test_who_watches_outside_a_notebook():
@@ -190,6 +197,6 @@ def test_the_bar_of_a_terminal(monkeypatch, capsys):
     bar.advance(row(1))
     bar.advance(row(2, "failed"))
     bar.end()
-    told = capsys.readouterr().err
-    assert "2/2" in told
-    assert "1 failed" in told
+    output = capsys.readouterr().err
+    assert "2/2" in output
+    assert "1 failed" in output

@@ -215,14 +215,14 @@ def test_a_folder_that_cannot_be_written_to_can_be_opened(logged):
                 shutil.move(Path(name) / file, folder / file)
         Path(name).chmod(0o755)
         folder.chmod(0o555)
-        told = subprocess.run(
+        reply = subprocess.run(
             [sys.executable, "-c", READ, str(folder)],
             capture_output=True,
             text=True,
             timeout=120,
         )
         folder.chmod(0o755)
-        assert told.stdout == "10 10\n", told.stderr
+        assert reply.stdout == "10 10\n", reply.stderr
 
 
 ROW_COUNT = 400
@@ -242,10 +242,10 @@ def every_row() -> list[Row]:
 
 
 def test_every_row_of_an_intact_file_is_found_in_its_pages(content):
-    found = salvage(content, b"")
-    assert sorted(kept.row(found.origins) for kept in found.rows) == sorted(every_row())
-    assert found.points == {"a" * 32: '{"engine":"x"}'}
-    assert found.meta["sweep"] == "mine"
+    salvaged = salvage(content, b"")
+    assert sorted(kept.row(salvaged.origins) for kept in salvaged.rows) == sorted(every_row())
+    assert salvaged.points == {"a" * 32: '{"engine":"x"}'}
+    assert salvaged.meta["sweep"] == "mine"
 
 
 @settings(max_examples=40)
@@ -259,10 +259,10 @@ def test_nothing_is_invented_and_little_is_lost_in_damaged_pages(content, damage
         pages |= {at // 4096, (at + len(junk)) // 4096}
     known = {one.id: one for one in every_row()}
     salvaged = salvage(bytes(damaged), b"")
-    found = [kept.row(ORIGINS) for kept in salvaged.rows]
-    assert all(known[one.id] == one for one in found)
+    results = [kept.row(ORIGINS) for kept in salvaged.rows]
+    assert all(known[one.id] == one for one in results)
     assert salvaged.origins.items() <= ORIGINS.items()
-    assert len(found) >= ROW_COUNT - 40 * len(pages)
+    assert len(results) >= ROW_COUNT - 40 * len(pages)
 
 
 @pytest.mark.parametrize("damage", ["tail", "head", "middle", "row"])
@@ -282,14 +282,14 @@ def test_a_damaged_store_is_put_aside_and_its_intact_rows_go_on(tmp_path, conten
         rows_of(path, read_only=True)
     store = Store(path, "mine")
     (note,) = store.notes
-    found = {r.id: r for r in store.rows()}
+    result = {r.id: r for r in store.rows()}
     store.add_all(every_row())
     store.close()
     known = {r.id: r for r in every_row()}
-    assert found.items() <= known.items()
-    assert len(found) >= ROW_COUNT - (1 if damage == "row" else 80)
+    assert result.items() <= known.items()
+    assert len(result) >= ROW_COUNT - (1 if damage == "row" else 80)
     assert note == (
-        f"{path} was damaged: {len(found)} intact rows were kept, and the damaged file is store.sqlite.damaged-1."
+        f"{path} was damaged: {len(result)} intact rows were kept, and the damaged file is store.sqlite.damaged-1."
     )
     assert (tmp_path / "store.sqlite.damaged-1").is_file()
     assert sorted(rows_of(path)) == sorted(every_row())

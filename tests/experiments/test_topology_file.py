@@ -45,7 +45,10 @@ def test_what_is_neither_is_said_with_its_place(tmp_path):
 
 def test_a_bundle_takes_the_file_along(tmp_path):
     (tmp_path / "board.xml").write_text(XML)
-    said = {"machine": {"topology": {"vary": ["board.xml"]}, "card_bytes": 5}, "workload": {"trace": "no_file_at_all"}}
-    renamed = with_files(said, tmp_path, lambda path: f"inputs/{path.name}")
-    assert renamed == {**said, "machine": {"topology": {"vary": ["inputs/board.xml"]}, "card_bytes": 5}}
+    config = {
+        "machine": {"topology": {"vary": ["board.xml"]}, "card_bytes": 5},
+        "workload": {"trace": "no_file_at_all"},
+    }
+    renamed = with_files(config, tmp_path, lambda path: f"inputs/{path.name}")
+    assert renamed == {**config, "machine": {"topology": {"vary": ["inputs/board.xml"]}, "card_bytes": 5}}
     assert Path("inputs/board.xml").exists() is False

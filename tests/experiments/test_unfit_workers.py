@@ -13,7 +13,7 @@ from workbench.errors import WorkbenchError
 from workbench.experiments import strikes, work
 from workbench.experiments.chunks import Bundler, Chunk
 from workbench.experiments.executors import in_pool
-from workbench.experiments.parcel import Packer
+from workbench.experiments.pickled_setup import Packer
 from workbench.experiments.pools import worker
 from workbench.experiments.row import Row
 from workbench.experiments.sources import origin
@@ -84,12 +84,12 @@ def test_a_run_in_which_every_worker_fails_is_blamed_with_the_cause(workers):
 
 
 def test_a_failure_in_a_worker_that_did_other_runs_is_no_strike():
-    found = strikes.Strikes()
+    result = strikes.Strikes()
     spoiled = Unfit("RuntimeError (no thread)", used=True).death()
     fresh = Unfit("RuntimeError (no thread)", used=False).death()
-    assert [found.add("a", death) for death in (spoiled, spoiled, spoiled, fresh, fresh)] == [None] * 4 + [LEFT]
+    assert [result.add("a", death) for death in (spoiled, spoiled, spoiled, fresh, fresh)] == [None] * 4 + [LEFT]
     assert spoiled.pause_seconds == 0
-    assert found.add("b", Death(3)) is None
+    assert result.add("b", Death(3)) is None
 
 
 @pytest.fixture
@@ -108,15 +108,15 @@ def test_a_worker_that_cannot_start_a_run_says_so_and_whether_it_did_others(requ
     monkeypatch.setattr(work, "_did_runs", False)
     monkeypatch.setattr(threading.Thread, "start", no_thread)
     for used in (False, True):
-        said = worker._reply(request_of_one_run)
-        assert isinstance(said, Unfit)
-        assert (str(said), said.used) == ("RuntimeError (no thread)", used)
-        assert pickle.loads(pickle.dumps(said)).args == said.args
+        message = worker._reply(request_of_one_run)
+        assert isinstance(message, Unfit)
+        assert (str(message), message.used) == ("RuntimeError (no thread)", used)
+        assert pickle.loads(pickle.dumps(message)).args == message.args
     assert isinstance(worker._reply(b"no request"), Unfit)
 
 
 def test_what_a_fresh_worker_cannot_even_open_is_no_runs_fault(monkeypatch):
     monkeypatch.setattr(work, "_did_runs", False)
-    said = worker._reply(b"no request")
-    assert isinstance(said, WorkbenchError)
-    assert str(said).startswith("a worker cannot do a run: ")
+    message = worker._reply(b"no request")
+    assert isinstance(message, WorkbenchError)
+    assert str(message).startswith("a worker cannot do a run: ")

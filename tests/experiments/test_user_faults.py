@@ -386,9 +386,9 @@ def test_what_a_policy_prints_stays_out_of_the_commands_output(tmp_path, workers
     (tmp_path / "s.yaml").write_text(json.dumps({**SWEEP, "policy": {"placement": "loud.py:Loud"}, "seeds": 3}))
     command = [sys.executable, "-c", COMMAND, "run", "s.yaml", "--json", "--workers", workers]
     environment = {**os.environ, "PYTHONPATH": str(Path(wb.__file__).parent.parent)}
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, env=environment)
-    assert told.returncode == 1, told.stderr  # the answer grants what is taken
-    assert json.loads(told.stdout)["runs"] == 3
-    assert "| to the user" in told.stderr
-    assert "about an error" in told.stderr
-    assert " in bytes" in told.stderr
+    reply = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, env=environment)
+    assert reply.returncode == 1, reply.stderr  # the answer grants what is taken
+    assert json.loads(reply.stdout)["runs"] == 3
+    assert "| to the user" in reply.stderr
+    assert "about an error" in reply.stderr
+    assert " in bytes" in reply.stderr

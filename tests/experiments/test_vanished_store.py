@@ -166,8 +166,8 @@ def test_the_command_ends_with_status_2_and_never_says_that_rows_are_kept(tmp_pa
     file = tmp_path / "s.yaml"
     file.write_text(yaml.safe_dump(SWEEP))
     assert main(["run", str(file), "--out", str(tmp_path / "out"), "--workers", "0"]) == 2
-    said = capsys.readouterr()
-    assert "kept in" not in said.out and "moved" in said.err
+    output = capsys.readouterr()
+    assert "kept in" not in output.out and "moved" in output.err
 
 
 def test_an_anchor_tells_where_its_file_went(tmp_path):

@@ -42,22 +42,22 @@ def sweep(**keys):
 
 
 def test_a_sweep_of_groups_is_planned_and_its_schema_takes_it():
-    said = sweep(workload={"regime": "stuck", "count": {"vary": [10, 20]}})
-    assert len(make_plan(read_sweep(said))) == 4
-    jsonschema.Draft202012Validator(sweep_schema()).validate(said)
+    message = sweep(workload={"regime": "stuck", "count": {"vary": [10, 20]}})
+    assert len(make_plan(read_sweep(message))) == 4
+    jsonschema.Draft202012Validator(sweep_schema()).validate(message)
 
 
 def test_a_sweep_of_the_wrong_kind_is_refused_by_plan_and_schema():
-    said = sweep(workload="large_uniform")
+    message = sweep(workload="large_uniform")
     with pytest.raises(InputError, match="regime large_uniform gives workgroups where the engine serves groups"):
-        make_plan(read_sweep(said))
-    assert list(jsonschema.Draft202012Validator(sweep_schema()).iter_errors(said))
+        make_plan(read_sweep(message))
+    assert list(jsonschema.Draft202012Validator(sweep_schema()).iter_errors(message))
 
 
 def test_a_machine_that_is_too_small_is_refused_with_the_place():
-    said = sweep(workload="mixed", machine={"preset": "patent_dispatch", "vgprs_a_unit": 512})
+    message = sweep(workload="mixed", machine={"preset": "patent_dispatch", "vgprs_a_unit": 512})
     with pytest.raises(InputError, match=r"machine\.vgprs_a_unit must give each of the 4 SIMDs 1 to 4096 blocks"):
-        make_plan(read_sweep(said))
+        make_plan(read_sweep(message))
 
 
 def test_seeds_that_repeat_runs_are_told_how_to_differ(tmp_path):

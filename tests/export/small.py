@@ -20,10 +20,10 @@ SWEEP: dict[str, Any] = {
 
 def runs(**changed: Any) -> Any:
     """The results of the small sweep with some keys changed."""
-    said = {**SWEEP, **changed}
-    said["workload"] = changed.get(
+    config = {**SWEEP, **changed}
+    config["workload"] = changed.get(
         "workload", {"vary": [{"regime": name, "count": 40} for name in ("small_uniform", "bimodal")]}
     )
     if "machine" not in changed:
-        said["machine"] = {"segments": 64}
-    return wb.run({key: value for key, value in said.items() if value is not None})
+        config["machine"] = {"segments": 64}
+    return wb.run({key: value for key, value in config.items() if value is not None})

@@ -69,23 +69,23 @@ def test_every_mean_and_difference_follows_from_the_runs_it_names(bundle):
             baseline, other = ([float(table[run][measure]) for run in sets[one]["runs"]] for one in macro["runs"])
             assert macro["value"] == pytest.approx(np.subtract(baseline, other).mean(), rel=1e-9)
             assert [table[r]["seed"] for r in sets[macro["runs"][0]]["runs"]] == ["0", "1", "2", "3", "4", "5"]
-    said = {re.sub(r"^.*: ", "", macro["says"]) for macro in content["macros"].values()}
-    assert "mean" in said
-    assert any(text.startswith("mean difference against") for text in said)
+    message = {re.sub(r"^.*: ", "", macro["says"]) for macro in content["macros"].values()}
+    assert "mean" in message
+    assert any(text.startswith("mean difference against") for text in message)
 
 
 def test_the_numbers_are_those_of_the_summary(bundle, results):
     expected = summary(results)
     for name in ("drain_cycles", "mean_external_fragmentation", "low_end_share"):
-        found = manifest(bundle)["tables"][f"tables/{name}.tex"]
+        result = manifest(bundle)["tables"][f"tables/{name}.tex"]
         wanted = expected[expected.measure == name]
-        assert sorted(row["mean"]["value"] for row in found) == sorted(wanted["mean"])
+        assert sorted(row["mean"]["value"] for row in result) == sorted(wanted["mean"])
         if name != "low_end_share":
-            compared = [row for row in found if "difference" in row]
+            compared = [row for row in result if "difference" in row]
             assert sorted(row["difference"]["value"] for row in compared) == sorted(wanted.difference.dropna())
             assert sorted(row["p"]["holm"] for row in compared) == sorted(wanted.p_holm.dropna())
         else:
-            assert not any("difference" in row for row in found)
+            assert not any("difference" in row for row in result)
 
 
 def test_every_macro_is_in_the_file_and_every_table_shows_its_numbers(bundle):
@@ -96,7 +96,7 @@ def test_every_macro_is_in_the_file_and_every_table_shows_its_numbers(bundle):
     table = (bundle / "tables" / "drain_cycles.tex").read_text()
     saving = [m["shown"] for n, m in content["macros"].items() if n.startswith("\\wbDrainCyclesSaving")]
     assert len(saving) == 2
-    assert all(f"${shown}$" in table for shown in saving)
+    assert all(f"${displayed}$" in table for displayed in saving)
     assert table.count("\\multicolumn") == 2
     assert "nearest boundary (tie=high)".replace("-", "{-}") in table
 
@@ -118,10 +118,10 @@ def test_the_same_runs_give_the_same_bytes(bundle, results, tmp_path):
 
 
 def test_failed_runs_are_left_out_of_numbers_and_told(tmp_path):
-    found = runs()
-    lost = next(iter(found.rows))
-    found.rows[lost] = found.rows[lost]._replace(status="failed", error="the worker died.", measures={})
-    folder = found.export(tmp_path / "paper")
+    result = runs()
+    lost = next(iter(result.rows))
+    result.rows[lost] = result.rows[lost]._replace(status="failed", error="the worker died.", measures={})
+    folder = result.export(tmp_path / "paper")
     assert rows(folder)[lost]["error"] == "the worker died."
     sets = manifest(folder)["run_sets"]
     assert not any(lost in one["runs"] for one in sets.values())
@@ -137,9 +137,9 @@ def test_one_seed_alone_has_no_interval_and_still_a_table(tmp_path):
 def test_the_holdout_runs_of_a_study_are_exported_alike(tmp_path):
     from tests.studies.tuning.small import small
 
-    found = tune(small())
-    folder = export(found.holdout, tmp_path / "paper")
-    assert set(manifest(folder)["points"]) == {point.id for point in found.holdout.points}
+    study_results = tune(small())
+    folder = export(study_results.holdout, tmp_path / "paper")
+    assert set(manifest(folder)["points"]) == {point.id for point in study_results.holdout.points}
     assert verify(folder, sample=3, figures=False).same
 
 

@@ -51,10 +51,10 @@ def test_every_module_beside_a_file_is_found_and_none_elsewhere(tmp_path):
             "numpy.txt": "",
         },
     )
-    found = imports_of(tmp_path / "policy.py")
-    names = [path.relative_to(tmp_path).as_posix() for path in found.beside]
+    imports = imports_of(tmp_path / "policy.py")
+    names = [path.relative_to(tmp_path).as_posix() for path in imports.beside]
     assert names == ["first.py", "names/__init__.py", "names/one.py", "names/two.py", "pack/deep/leaf.py", "second.py"]
-    assert found.elsewhere == ["nowhere_at_all"]
+    assert imports.elsewhere == ["nowhere_at_all"]
 
 
 class Named:
@@ -91,9 +91,9 @@ def test_helpers_keep_the_names_that_they_are_imported_by(tmp_path):
     (tmp_path / "paper").mkdir()
     policies = ["a/fit.py:A", "b/fit.py:B", "a/other.py:C", "c/reach.py:D", "best_fit"]
     assert write_sweep(sweep_naming(work, policies), tmp_path / "paper") == []
-    said = (tmp_path / "paper" / "sweep.yaml").read_text()
+    message = (tmp_path / "paper" / "sweep.yaml").read_text()
     named = ("inputs/fit.py:A", "inputs/2/fit.py:B", "inputs/other.py:C", "inputs/reach_2.py:D", "- best_fit")
-    assert all(name in said for name in named)
+    assert all(name in message for name in named)
     for home, room in (("inputs", "a"), ("inputs/2", "b")):
         assert (tmp_path / "paper" / home / "reach.py").read_text() == f"{room} = 1\n"
 
@@ -149,6 +149,6 @@ def test_export_prints_what_is_not_in_the_bundle(tmp_path, capsys, monkeypatch, 
     sweep = {"engine": "shared_memory", "workload": {"file": str(tmp_path / "jobs.csv")}, "measures": ["drain_cycles"]}
     wb.run(sweep, tmp_path / "out")
     assert main(["export", str(tmp_path / "out"), "--to", str(tmp_path / "paper")]) == 0
-    said = capsys.readouterr().out
-    assert ("not in the bundle: " in said and "jobs.csv is too large for a bundle" in said) == moved
+    output = capsys.readouterr().out
+    assert ("not in the bundle: " in output and "jobs.csv is too large for a bundle" in output) == moved
     assert (tmp_path / "paper" / "inputs" / "jobs.csv").exists() == (not moved)

@@ -22,8 +22,8 @@ MIB = 1 << 20
 def written(folder, rows, machine="dgx_1v", **policy):
     """The results of a file of requests under policies, its record and its snapshot."""
     (folder / "jobs.csv").write_text("\n".join([JOBS, *rows]))
-    said = {"engine": "pool", "machine": machine, "workload": {"file": str(folder / "jobs.csv")}, "seeds": 1}
-    results = wb.run({**said, "policy": {"cache": "pytorch_caching", **policy}}, workers=0)
+    config = {"engine": "pool", "machine": machine, "workload": {"file": str(folder / "jobs.csv")}, "seeds": 1}
+    results = wb.run({**config, "policy": {"cache": "pytorch_caching", **policy}}, workers=0)
     run = run_id(results.points[0].id, 0)
     return results.record(run), results.snapshot(run, folder / "own.pickle")
 
@@ -54,9 +54,9 @@ def test_read_again_it_is_the_memory_of_the_run(tmp_path):
 
 def test_replayed_under_the_same_cache_it_is_the_recorded_row(tmp_path):
     _, place = written(tmp_path, requests(40))
-    found = replayed(wb.run(replay_sweep(str(place), ["pytorch_caching", "no_cache"], machine="dgx_1v"), workers=0))
-    recorded, same, none = found
-    assert [row.policy for row in found] == ["recorded", "pytorch_caching", "no_cache"]
+    results = replayed(wb.run(replay_sweep(str(place), ["pytorch_caching", "no_cache"], machine="dgx_1v"), workers=0))
+    recorded, same, none = results
+    assert [row.policy for row in results] == ["recorded", "pytorch_caching", "no_cache"]
     assert same[1:5] == recorded[1:5] and (recorded.refused, same.refused) == (0, 0)
     assert none.reserved_peak_bytes == none.active_peak_bytes == recorded.active_peak_bytes
     assert none.driver_calls == len(requests(40)) and none.cache_hit_rate == 0
@@ -67,11 +67,11 @@ def test_what_was_refused_is_an_oom_and_another_board_serves_it(tmp_path):
     _, place = written(tmp_path, [f"0,0,gpu0,alloc,0,{40 * MIB}", f"10,0,gpu0,alloc,1,{30 * MIB}"], small)
     assert recorded_allocator(TracePool(trace=str(place))).refused == 1
     sweep = replay_sweep(str(place), ["pytorch_caching"], ["local_only", "max_bandwidth"], card_bytes=64 * MIB)
-    asked = replay_sweep(
+    request = replay_sweep(
         str(place), ["pytorch_caching"], ["local_only", "max_bandwidth"], card_bytes=64 * MIB, refused="ask"
     )
     assert [row.refused for row in replayed(wb.run(sweep, workers=0))] == [1, 0, 0]
-    _, alone, lent = replayed(wb.run(asked, workers=0))
+    _, alone, lent = replayed(wb.run(request, workers=0))
     assert (alone.refused, lent.refused) == (1, 0)
     assert (alone.borrowed_peak_bytes, lent.borrowed_peak_bytes) == (0, 30 * MIB)
 
@@ -100,8 +100,8 @@ def test_regions_of_several_pieces_are_refused(tmp_path):
     never_got = record._replace(calls=record.calls * [1, 1, 1, -1])
     mapped = record._replace(mappings=record.mappings + 2)
     moved = record._replace(moves=np.zeros((1, 8), np.int64))
-    found = {"stitched regions": stitched, "maps pieces": in_halves, "regions moved": moved}
-    for says, wrong in [*found.items(), ("maps pieces", never_got), ("maps pieces", mapped)]:
+    result = {"stitched regions": stitched, "maps pieces": in_halves, "regions moved": moved}
+    for says, wrong in [*result.items(), ("maps pieces", never_got), ("maps pieces", mapped)]:
         with pytest.raises(InputError, match=says):
             write_snapshot(wrong, tmp_path / "none.pickle")
     assert not (tmp_path / "none.pickle").exists()

@@ -75,8 +75,8 @@ def bundle(tmp_path, monkeypatch):
     (folder / "mine.py").write_text(MEASURES)
     (folder / "scaled.py").write_text("def scaled(value):\n    return 2 * value\n")
     (folder / "drawn.py").write_text(FIGURE)
-    found = runs(measures=["drain_cycles", "mine.py:slack"], figures=["drawn.py:slack_bars"])
-    found.export(tmp_path / "paper")
+    result = runs(measures=["drain_cycles", "mine.py:slack"], figures=["drawn.py:slack_bars"])
+    result.export(tmp_path / "paper")
     monkeypatch.chdir(tmp_path)
     shutil.rmtree(folder)
     return tmp_path / "paper"
@@ -87,9 +87,9 @@ def test_the_bundle_alone_is_enough_in_another_process(bundle):
     assert (bundle / "figures" / "slack_bars.csv").is_file() and (bundle / "tables" / "slack.tex").is_file()
     assert read_manifest(bundle)["needs"] == []
     command = [sys.executable, "-m", "workbench", "verify", str(bundle), "--runs", "all"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert "24 of 24 runs done again gave the same bits" in told.stdout
+    reply = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert reply.returncode == 0, reply.stdout + reply.stderr
+    assert "24 of 24 runs done again gave the same bits" in reply.stdout
 
 
 def test_an_edited_measure_is_found_in_every_run(bundle):
@@ -144,9 +144,9 @@ def test_a_file_that_was_edited_since_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MEASURES)
     (tmp_path / "scaled.py").write_text("def scaled(value):\n    return 2 * value\n")
-    found = wb.run({**SWEEP, "machine": {"segments": 64}, "seeds": 2, "measures": ["mine.py:slack"]})
+    results = wb.run({**SWEEP, "machine": {"segments": 64}, "seeds": 2, "measures": ["mine.py:slack"]})
     (tmp_path / "mine.py").write_text(MEASURES + "\n# a note\n")
-    found.export(tmp_path / "noted")
+    results.export(tmp_path / "noted")
     (tmp_path / "mine.py").write_text(MEASURES.replace("mean()", "max()"))
     with pytest.raises(InputError, match=r"mine.py: was edited since these runs were computed"):
-        found.export(tmp_path / "paper")
+        results.export(tmp_path / "paper")

@@ -100,9 +100,9 @@ def test_every_macro(bundle):
     text = (bundle / "numbers.tex").read_text()
     names = re.findall(r"^\\newcommand\{(\\\w+)\}", text, re.M)
     write(bundle, "numbers.tex", re.sub(r"\\ensuremath\{", r"\\ensuremath{9", text))
-    found = verify(bundle, figures=False).changes
-    assert [(one.file, one.row, one.column) for one in found] == [("numbers.tex", name, "value") for name in names]
-    assert all(one.said == f"9{one.recomputed}" for one in found)
+    result = verify(bundle, figures=False).changes
+    assert [(one.file, one.row, one.column) for one in result] == [("numbers.tex", name, "value") for name in names]
+    assert all(one.said == f"9{one.recomputed}" for one in result)
     write(bundle, "numbers.tex", text + "\\newcommand{\\wbOwn}{\\ensuremath{1}} % a number that no run gave\n")
     (one,) = verify(bundle, figures=False).changes
     assert "wbOwn" in one.said and one.recomputed == "nothing"
@@ -150,8 +150,8 @@ def test_every_number_of_the_manifest(bundle):
     for path in paths:
         put(manifest, path)
     (bundle / "manifest.json").write_text(json.dumps(manifest))
-    found = {(one.row, one.column) for one in verify(bundle, figures=False).changes if one.file == "manifest.json"}
-    assert found >= {(" > ".join(map(str, path[:-1])), str(path[-1])) for path in paths}
+    results = {(one.row, one.column) for one in verify(bundle, figures=False).changes if one.file == "manifest.json"}
+    assert results >= {(" > ".join(map(str, path[:-1])), str(path[-1])) for path in paths}
     assert len(paths) > 500
 
 
@@ -211,8 +211,8 @@ def test_runs_that_change_places_are_found(bundle):
     ids = [line.split(",", 1)[0] for line in lines]
     lines[1], lines[2] = ids[2] + lines[1][len(ids[1]) :], ids[1] + lines[2][len(ids[2]) :]
     write(bundle, "runs.csv", "".join(lines))
-    found = [one for one in verify(bundle, figures=False).changes if one.column == "run_id"]
-    assert {one.row for one in found} >= {ids[1], ids[2]}
+    results = [one for one in verify(bundle, figures=False).changes if one.column == "run_id"]
+    assert {one.row for one in results} >= {ids[1], ids[2]}
 
 
 def test_a_picture_of_other_data_is_found(bundle):
@@ -238,8 +238,8 @@ def test_a_sweep_that_asks_for_something_else_is_found(bundle):
 
 def test_adaptive_seeds_stay_adaptive(tmp_path):
     until = {"until": {"measure": "drain_cycles", "half_width": "20 %", "batch": 5, "at_most": 20}}
-    said = {"workload": {"regime": "small_uniform", "count": 40}, "seeds": until, "figures": ["saving_by_policy"]}
-    bundle = runs(**said).export(tmp_path / "paper")
+    config = {"workload": {"regime": "small_uniform", "count": 40}, "seeds": until, "figures": ["saving_by_policy"]}
+    bundle = runs(**config).export(tmp_path / "paper")
     report = verify(bundle, figures=False)
     assert report.same, report.lines
 
@@ -292,14 +292,14 @@ def test_an_older_bundle_says_that_it_is_compared_by_digest(bundle):
 
 def test_the_command_prints_a_line_a_cell_and_ends_with_1(bundle, capsys):
     assert main(["verify", str(bundle), "--runs", "all", "--no-figures"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert "provenance.json: compared by digest only, for it says when and where the runs were made" in said[-2]
-    assert said[-1].startswith("12 of 12 runs done again gave the same bits")
+    output = capsys.readouterr().out.splitlines()
+    assert "provenance.json: compared by digest only, for it says when and where the runs were made" in output[-2]
+    assert output[-1].startswith("12 of 12 runs done again gave the same bits")
     lines, places = table_cells((bundle / TABLES[0]).read_text())
     write(bundle, TABLES[0], with_cell(lines, places[-2:]))
     assert main(["verify", str(bundle), "--runs", "1", "--no-figures"]) == 1
-    said = capsys.readouterr().out.splitlines()
-    assert all(line.startswith(f"{TABLES[0]}: line ") and ", recomputed " in line for line in said[:2])
-    assert said[-1].endswith("; 2 cells differ.")
+    output = capsys.readouterr().out.splitlines()
+    assert all(line.startswith(f"{TABLES[0]}: line ") and ", recomputed " in line for line in output[:2])
+    assert output[-1].endswith("; 2 cells differ.")
     assert main(["verify", str(bundle), "--no-figures", "--json"]) == 1
     assert [one["column"] for one in json.loads(capsys.readouterr().out)["changes"]] == ["saving", "$p$"]

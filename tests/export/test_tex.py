@@ -23,8 +23,8 @@ def typeset(folder, engine, twice=True, main="main.tex"):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
         assert done.returncode == 0, done.stdout[-2000:]
     pdf = str(folder / main.replace(".tex", ".pdf"))
-    shown = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
-    return " ".join(shown.replace("\u2009", " ").split()), done.stdout
+    displayed = subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    return " ".join(displayed.replace("\u2009", " ").split()), done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +48,14 @@ def bundle(tmp_path_factory):
 def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
     results = runs(figures=["drain_difference"])
     folder = results.export(tmp_path / "paper", style=style)
-    text, said = typeset(folder, engine)
-    assert "Overfull \\hbox" not in said
-    assert "undefined" not in said
+    text, message = typeset(folder, engine)
+    assert "Overfull \\hbox" not in message
+    assert "undefined" not in message
     macros = json.loads((folder / "manifest.json").read_text())["macros"]
     for name in ("\\wbDrainCyclesMean", "\\wbMeanExternalFragmentationMean"):
-        shown = [m["shown"] for n, m in macros.items() if n.startswith(name) and " \\pm" not in m["shown"]]
-        assert shown
-        for number in shown:
+        displayed = [m["shown"] for n, m in macros.items() if n.startswith(name) and " \\pm" not in m["shown"]]
+        assert displayed
+        for number in displayed:
             assert number.replace("\\,", " ") in text or number.replace("\\,", "") in text
     assert "nearest boundary (tie=high)" in text
     assert re.search(r"Table 1:? ?Drain time \(cycles\)|TABLE I", text)
@@ -65,10 +65,10 @@ def test_the_example_is_a_paper(bundle, tmp_path, engine, style):
 
 @ENGINES
 def test_odd_names_are_shown_letter_by_letter(bundle, engine):
-    text, said = typeset(bundle, engine, twice=False)
+    text, message = typeset(bundle, engine, twice=False)
     for part in ("a&b", "50%", "{größe}~#1^2", "$x$", "--", "[U+914D].csv"):
         assert part in text, (part, text[:1500])
-    assert "Missing character" not in said
+    assert "Missing character" not in message
 
 
 @needs("pdflatex", "xelatex")  # the one writes the drawings, the other sets the page
@@ -93,5 +93,5 @@ def test_a_table_wider_than_the_column_is_made_smaller(tmp_path):
     wide = {"fifo_lookahead": {"k": 17}}
     policy = {"placement": {"vary": ["first_fit", {"nearest_boundary": {"tie": "alternate", "distance": "start_bit"}}]}}
     results = runs(policy={**policy, "queue": {"vary": ["fifo_head_only", wide]}})
-    _, said = typeset(results.export(tmp_path / "paper"), "pdflatex", twice=False)
-    assert "Overfull \\hbox" not in said
+    _, message = typeset(results.export(tmp_path / "paper"), "pdflatex", twice=False)
+    assert "Overfull \\hbox" not in message

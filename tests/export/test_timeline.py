@@ -31,8 +31,8 @@ records = st.builds(
 
 
 def events(record, phase, name=None, **choices):
-    found = [event for event in trace_events(record, **choices) if event["ph"] == phase]
-    return found if name is None else [event for event in found if event["name"] == name]
+    results = [event for event in trace_events(record, **choices) if event["ph"] == phase]
+    return results if name is None else [event for event in results if event["name"] == name]
 
 
 @settings(max_examples=60)
@@ -43,11 +43,11 @@ def test_a_slice_for_every_dispatch_on_every_unit_that_it_uses(record):
         (2 + d["module"], d["group"], d["channel"], d["level"], waves, d["cycles"].start, len(d["cycles"]))
         for d in dispatches(record) for waves in d["sent"] if waves
     ]  # fmt: skip
-    told = [
+    messages = [
         (s["pid"], *(s["args"][key] for key in ("group", "channel", "priority", "waves", "cycle", "duration_cycles")))
         for s in slices
     ]
-    assert told == wanted
+    assert messages == wanted
     for s in slices:
         begin, end = s["args"]["cycle"], s["args"]["cycle"] + s["args"]["duration_cycles"]
         assert s["ts"] == pytest.approx(begin / record.clock_mhz, abs=0.0006)
@@ -110,9 +110,9 @@ def test_sub_groups_say_which_part_they_are():
 
 def test_a_span_shows_what_runs_in_it_and_starts_with_what_is_so():
     record = toy(2)
-    shown = events(record, "X", cycles=(20, 30))
+    displayed = events(record, "X", cycles=(20, 30))
     whole = [d for d in dispatches(record) if d["cycles"].start < 30 and d["cycles"].stop > 20]
-    assert {s["args"]["cycle"] for s in shown} == {d["cycles"].start for d in whole}
+    assert {s["args"]["cycle"] for s in displayed} == {d["cycles"].start for d in whole}
     counted = events(record, "C", "waiting groups", cycles=(20, 30))
     before = [e for e in events(record, "C", "waiting groups") if e["ts"] <= 0.020][-1]
     assert counted[0] == {**before, "ts": 0.020}
@@ -123,9 +123,9 @@ def test_the_file_is_json_and_the_same_each_time(tmp_path):
     record = toy(4)
     paths = [write_timeline(record, tmp_path / name) for name in ("a.json", "b.json")]
     assert paths[0].read_bytes() == paths[1].read_bytes()
-    said = json.loads(paths[0].read_text())
-    assert said["traceEvents"] == [*trace_events(record)]
-    assert said["displayTimeUnit"] == "ns"
+    content = json.loads(paths[0].read_text())
+    assert content["traceEvents"] == [*trace_events(record)]
+    assert content["displayTimeUnit"] == "ns"
 
 
 def test_what_cannot_be_shown_is_refused(tmp_path):
@@ -138,9 +138,9 @@ def test_what_cannot_be_shown_is_refused(tmp_path):
 
 def test_from_python_and_from_the_command_line(tmp_path, capsys):
     with toy_engine():
-        found = wb.run({**SWEEP, "measures": ["makespan_cycles"]}, tmp_path / "out", workers=0)
-        run = found.table["run_id"][1]
-        ours = found.timeline(run, tmp_path / "ours.json")
+        runs = wb.run({**SWEEP, "measures": ["makespan_cycles"]}, tmp_path / "out", workers=0)
+        run = runs.table["run_id"][1]
+        ours = runs.timeline(run, tmp_path / "ours.json")
         assert main(["results", str(tmp_path / "out"), "--timeline", run, "--to", str(tmp_path / "theirs.json")]) == 0
         assert ours.read_bytes() == (tmp_path / "theirs.json").read_bytes()
         capsys.readouterr()

@@ -110,10 +110,10 @@ def runs(
         for seed, given in enumerate(points[policy]):
             records[_key(point.setup), seed] = given
             broken = (policy, seed) in {*failed}
-            found = {} if broken else given if isinstance(given, Mapping) else measure(given)
+            result = {} if broken else given if isinstance(given, Mapping) else measure(given)
             why = f"{policy} broke at cycle 3." if broken else ""
             name = run_id(point.id, seed)
-            rows.append(Row(name, point.id, seed, "failed" if broken else "done", why, 0.0, dict(found)))
+            rows.append(Row(name, point.id, seed, "failed" if broken else "done", why, 0.0, dict(result)))
     mechanism = Mechanism(Handed(records), MEASURES, measure, events)
     seeds = [*range(max(map(len, points.values())))]
     sweep = Sweep("by_hand", "by_hand.yaml", Path(), {}, mechanism, seeds, [*measures], [*named])

@@ -38,8 +38,8 @@ def test_unknown_names_and_choices_are_refused_with_the_nearest():
 
 def test_matplotlib_is_not_imported_before_something_is_drawn():
     code = "import workbench.figures as f, sys; f.calculations(); print('matplotlib' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "False"
+    reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert reply.stdout.strip() == "False"
 
 
 def test_saved_as_others_are(tmp_path):
@@ -73,8 +73,8 @@ def test_the_public_word_draws_one_and_says_where_figures_of_runs_are():
 def test_the_command_lists_draws_and_refuses_in_one_sentence_with_nothing_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["figure"]) == 0
-    told = capsys.readouterr().out
-    assert all(one.name in told and one.says in " ".join(told.split()) for one in calculations())
+    output = capsys.readouterr().out
+    assert all(one.name in output and one.says in " ".join(output.split()) for one in calculations())
     refused = {"probe_sucess": "Did you mean probe_success?", "pareto": "is drawn of runs: "}
     for name, cure in {**refused, "malloc_on_card": "of which none is shipped: "}.items():
         assert main(["figure", name, "--to", "new"]) == 2

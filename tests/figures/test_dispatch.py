@@ -32,8 +32,8 @@ def results(**changed):
     return wb.run({**SWEEP, "measures": ["makespan_cycles"], **changed}, workers=0)
 
 
-def records(found, point=0):
-    return found.records(found.points[point])
+def records(result, point=0):
+    return result.records(result.points[point])
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ def without(monkeypatch):
 
 
 def test_timeline_data_say_who_runs_where_at_every_cycle():
-    found = results(seeds=2, options={"count": 60}, **TWO)
-    data = figure("dispatch_timeline").choose(found, by="priority", cycles=(5, 90), modules=(1, 3), seed=1)
+    result = results(seeds=2, options={"count": 60}, **TWO)
+    data = figure("dispatch_timeline").choose(result, by="priority", cycles=(5, 90), modules=(1, 3), seed=1)
     assert (data.seed, data.by, data.modules, data.cycles) == (1, "priority", (1, 3), (5, 90))
-    record = found.record(run_id(found.points[0].id, 1))
+    record = result.record(run_id(result.points[0].id, 1))
     panel = data.panels[0]
     assert (panel.units, panel.slots) == (4, 4)
     assert (panel.kind != record.priority[panel.group]).any()  # of sub-groups
@@ -82,19 +82,19 @@ def test_neighbouring_slots_of_a_dispatch_are_one_rectangle():
 
 
 def test_timeline_by_default_shows_four_modules_until_150_dispatches(monkeypatch):
-    found = results(seeds=1)
-    data = figure("dispatch_timeline").data(found)
-    (record,) = records(found)
+    result = results(seeds=1)
+    data = figure("dispatch_timeline").data(result)
+    (record,) = records(result)
     assert data.by == "channel" and data.modules == (0, 3) and data.cycles == (0, slow.makespan(record))
     assert data.kinds() == [0, 1, 2]
     monkeypatch.setattr("workbench.figures.dispatch_timeline.DISPATCHES", 10)
-    assert figure("dispatch_timeline").data(found).cycles == (0, int(record.cycle[10]))
+    assert figure("dispatch_timeline").data(result).cycles == (0, int(record.cycle[10]))
 
 
 def test_timeline_ink_and_columns():
-    found = results(seeds=1, **TWO)
+    result = results(seeds=1, **TWO)
     recipe = figure("dispatch_timeline")
-    data = recipe.data(found)
+    data = recipe.data(result)
     drawn = recipe.draw(data)
     assert [axes.get_title(loc="left") for axes in drawn.axes] == ["first fit", "best fit"]
     assert [label.get_text() for label in drawn.axes[0].get_yticklabels()] == ["0", "1", "2"]
@@ -106,7 +106,7 @@ def test_timeline_ink_and_columns():
 
 
 def test_what_the_timeline_refuses(monkeypatch):
-    found = results(seeds=1)
+    result = results(seeds=1)
     for choices, sentence in [
         ({"by": "unit"}, "unknown colouring of dispatch_timeline 'unit'; there are channel, priority"),
         ({"cycles": (4, 4)}, r"dispatch_timeline shows cycles=\(from, to\) with 0 <= from < to\. Got \(4, 4\)"),
@@ -115,33 +115,33 @@ def test_what_the_timeline_refuses(monkeypatch):
         ({"seed": 7}, r"a seed that every point finished\. Got 7\. Nearest: 0"),
     ]:
         with pytest.raises(InputError, match=sentence):
-            figure("dispatch_timeline").choose(found, **choices)
+            figure("dispatch_timeline").choose(result, **choices)
     monkeypatch.setattr("workbench.figures.dispatch_timeline.MOST_PIECES", 5)
     with pytest.raises(InputError, match=r"draws 5 rectangles a panel; first_fit has \d+ from cycle 0 to 50\. Choose"):
-        figure("dispatch_timeline").choose(found, cycles=(0, 50))
+        figure("dispatch_timeline").choose(result, cycles=(0, 50))
 
 
 def test_many_kinds_have_a_scale_of_colours_and_a_short_legend():
     assert fills(4) == FILLS[:4] and len(set(fills(9))) == 9
-    found = results(seeds=1)
+    result = results(seeds=1)
     recipe = figure("dispatch_timeline")
-    data = recipe.data(found)
+    data = recipe.data(result)
     many = data._replace(panels=(data.panels[0]._replace(kind=np.arange(len(data.panels[0].kind)) % 30),))
-    told = [text.get_text() for text in recipe.draw(many).legends[0].get_texts()]
-    assert told == ["channel 0", "channel 15", "channel 29"]
+    messages = [text.get_text() for text in recipe.draw(many).legends[0].get_texts()]
+    assert messages == ["channel 0", "channel 15", "channel 29"]
 
 
 def test_waits_against_a_varied_number_have_a_line_a_priority():
-    found = results(options={"count": {"vary": [10, 20, 40]}}, **TWO)
-    data = figure("waits_by_priority").data(found)
+    result = results(options={"count": {"vary": [10, 20, 40]}}, **TWO)
+    data = figure("waits_by_priority").data(result)
     assert data.titles == ("first_fit", "best_fit")
     assert [(line.panel, line.name) for line in data.lines] == [
         (panel, f"priority {level}") for panel in (0, 1) for level in (1, 2, 3)
     ]
     line = data.lines[1]
     assert line.x.tolist() == [10, 20, 40] and line.n.tolist() == [3, 3, 3]
-    point = next(p for p in found.points if p.coordinates["options.count"] == 20)
-    waits = [slow.wait_measures(record)["wait_p99_cycles[2]"] for record in found.records(point)]
+    point = next(p for p in result.points if p.coordinates["options.count"] == 20)
+    waits = [slow.wait_measures(record)["wait_p99_cycles[2]"] for record in result.records(point)]
     assert line.means.mean[1] == pytest.approx(np.mean(waits))
     drawn = figure("waits_by_priority").draw(data)
     assert drawn.axes[0].get_ylabel().startswith("wait p99 time")
@@ -149,11 +149,11 @@ def test_waits_against_a_varied_number_have_a_line_a_priority():
 
 
 def test_waits_without_a_varied_number_have_a_line_a_policy():
-    found = results(**TWO)
-    data = figure("waits_by_priority").choose(found, measure="wait_mean_cycles")
+    result = results(**TWO)
+    data = figure("waits_by_priority").choose(result, measure="wait_mean_cycles")
     assert [line.name for line in data.lines] == ["first_fit", "best_fit"]
     assert data.lines[0].x.tolist() == [1, 2, 3] and data.x_label == "priority"
-    waits = [slow.wait_measures(record)["wait_mean_cycles[3]"] for record in records(found)]
+    waits = [slow.wait_measures(record)["wait_mean_cycles[3]"] for record in records(result)]
     assert data.lines[0].means.mean[2] == pytest.approx(np.mean(waits))
     assert data.columns()["priority"].tolist() == [1, 2, 3] * 2
     drawn = figure("waits_by_priority").draw(data)
@@ -169,11 +169,11 @@ def test_waits_far_apart_are_shown_on_a_logarithmic_axis():
 
 
 def test_what_waits_refuse():
-    found = results(options={"count": {"vary": [10, 20]}, "levels": {"vary": [2, 3]}})
+    result = results(options={"count": {"vary": [10, 20]}, "levels": {"vary": [2, 3]}})
     with pytest.raises(InputError, match="waits_by_priority has one varied number on its axis; none was named"):
-        figure("waits_by_priority").data(found)
+        figure("waits_by_priority").data(result)
     with pytest.raises(InputError, match="unknown waiting of waits_by_priority 'splits'; there are wait_max_cycles"):
-        figure("waits_by_priority").choose(found, measure="splits", lever="options.count")
+        figure("waits_by_priority").choose(result, measure="splits", lever="options.count")
     with pytest.raises(InputError, match="needs wait_p99_cycles, which is not defined"):
         figure("waits_by_priority").data(results(options={"count": 0}))
 
@@ -190,11 +190,11 @@ def test_unit_spread_after_every_dispatch():
 
 
 def test_unit_spread_figure():
-    found = results(options={"count": 60}, **TWO)
+    result = results(options={"count": 60}, **TWO)
     recipe = figure("unit_spread_over_rounds")
-    data = recipe.data(found)
+    data = recipe.data(result)
     line = data.lines[0]
-    curves = [spread_after(record) for record in records(found)]
+    curves = [spread_after(record) for record in records(result)]
     assert line.rounds[-1] == min(map(len, curves)) and line.n == 3
     expected = mean_curve(np.stack([curve[line.rounds - 1] for curve in curves]))
     assert line.waves.mean.tolist() == expected.mean.tolist()
@@ -212,11 +212,11 @@ def test_places_are_evenly_apart_and_hold_the_first_and_the_last():
 
 
 def test_power_over_modules():
-    found = results(**TWO)
+    result = results(**TWO)
     recipe = figure("power_over_modules")
-    data = recipe.data(found)
+    data = recipe.data(result)
     each = []
-    for record in records(found):
+    for record in records(result):
         spent = np.array(slow.energies(record)).sum(axis=0) * 1e-12
         each.append(record.power.idle() + spent / (slow.makespan(record) / 1e9))
     assert data.lines[0].watts.mean == pytest.approx(np.mean(each, axis=0))
@@ -225,10 +225,10 @@ def test_power_over_modules():
 
 
 def test_temperature_over_time():
-    found = results(**TWO)
+    result = results(**TWO)
     recipe = figure("temperature_over_time")
-    data = recipe.data(found)
-    panel, record = data.panels[0], records(found)[0]
+    data = recipe.data(result)
+    panel, record = data.panels[0], records(result)[0]
     assert panel.cycle.tolist() == [*range(0, slow.makespan(record) + 5, 5)][: len(panel.cycle)]
     assert (panel.coolest[0], panel.hottest[0]) == (45, 45)
     assert (panel.coolest <= panel.mean).all() and (panel.mean <= panel.hottest).all()
@@ -240,9 +240,9 @@ def test_temperature_over_time():
 
 
 def test_without_power_or_heat_the_sentence_says_what_to_ask_for(without):
-    found = without(power=None)
+    chunks = without(power=None)
     for name in ("power_over_modules", "temperature_over_time"):
         with pytest.raises(InputError, match=rf"{name} needs power, which first_fit does not simulate\. Say options"):
-            figure(name).data(found)
+            figure(name).data(chunks)
     with pytest.raises(InputError, match="needs heat, which first_fit does not simulate"):
         figure("temperature_over_time").data(without(heat=None))

@@ -66,10 +66,10 @@ def test_fractions_get_bars_of_fractions():
 
 
 def test_seeds_without_a_pair_are_left_out_and_counted():
-    found = runs(drains(first_fit=[10, 20, 30], best_fit=[8, 20, 33]), baseline="first_fit", failed=[("best_fit", 1)])
-    (panel,) = DRAIN.data(found).panels
+    result = runs(drains(first_fit=[10, 20, 30], best_fit=[8, 20, 33]), baseline="first_fit", failed=[("best_fit", 1)])
+    (panel,) = DRAIN.data(result).panels
     assert panel.of.gained.tolist() == [2, -3] and panel.of.missing == 1
-    assert "1 missing" in DRAIN.draw(DRAIN.data(found)).axes[0].texts[0].get_text()
+    assert "1 missing" in DRAIN.draw(DRAIN.data(result)).axes[0].texts[0].get_text()
 
 
 def test_more_can_be_better():
@@ -118,23 +118,23 @@ def test_ink():
     ],
 )
 def test_what_cannot_be_compared(measure, baseline, says):
-    found = runs(drains(first_fit=[10, 20], best_fit=[8, 20]), baseline=baseline)
+    result = runs(drains(first_fit=[10, 20], best_fit=[8, 20]), baseline=baseline)
     with pytest.raises(InputError, match=says):
-        DRAIN.data(found, measure=measure)
+        DRAIN.data(result, measure=measure)
 
 
 def test_no_seed_in_common():
-    found = runs(
+    result = runs(
         drains(first_fit=[10, 20], best_fit=[8, 20]), baseline="first_fit", failed=[("first_fit", 0), ("best_fit", 1)]
     )
     with pytest.raises(InputError, match="needs a seed that both best_fit and its baseline finished; there is none"):
-        DRAIN.data(found)
+        DRAIN.data(result)
 
 
 def test_an_undefined_measure_is_named():
-    found = runs({"first_fit": [{"wear_cv": 1.0}], "byte_counter": [{"wear_cv": float("nan")}]}, baseline="first_fit")
+    result = runs({"first_fit": [{"wear_cv": 1.0}], "byte_counter": [{"wear_cv": float("nan")}]}, baseline="first_fit")
     with pytest.raises(InputError, match="drain_difference needs wear_cv, which is not defined for byte_counter"):
-        DRAIN.data(found, measure="wear_cv")
+        DRAIN.data(result, measure="wear_cv")
 
 
 def test_a_page_holds_eight_panels():

@@ -16,17 +16,17 @@ def fragmented(**values):
     return {p: [{"mean_external_fragmentation": v, "drain_cycles": 9.0} for v in seeds] for p, seeds in values.items()}
 
 
-def by_size(found, sizes):
+def by_size(result, sizes):
     """The same runs, each size with values of its own: its number is added."""
-    for row in found.rows.values():
+    for row in result.rows.values():
         size = int(row.point.rsplit("-", 1)[1])
         row.measures["mean_external_fragmentation"] += sizes.index(size)
-    return found
+    return result
 
 
 def test_means_at_each_value_of_the_lever():
-    found = by_size(runs(fragmented(first_fit=[0.25, 0.75], best_fit=[0.5, 0.5]), segments=[32, 8]), [8, 32])
-    data = TREND.data(found)
+    holders = by_size(runs(fragmented(first_fit=[0.25, 0.75], best_fit=[0.5, 0.5]), segments=[32, 8]), [8, 32])
+    data = TREND.data(holders)
     assert (data.lever, data.titles) == ("machine.segments", ("",))
     first, best = data.lines
     assert (first.name, first.x.tolist(), first.means.mean.tolist()) == ("first_fit", [8, 32], [0.5, 1.5])
@@ -45,11 +45,11 @@ def test_a_policy_without_the_lever_is_the_same_everywhere():
     sweep = fragmented(
         **{"first_fit": [0.1], "size_segregated_ends(threshold=4)": [0.2], "size_segregated_ends(threshold=9)": [0.3]}
     )
-    found = runs(sweep)
+    result = runs(sweep)
     path = "policy.placement.size_segregated_ends.threshold"
-    for point in found.points[1:]:
+    for point in result.points[1:]:
         point.coordinates[path] = point.setup.policies["placement"].threshold
-    data = TREND.data(found)
+    data = TREND.data(result)
     flat, varied = data.lines
     assert (flat.name, flat.x.tolist(), flat.means.mean.tolist()) == ("first_fit", [4, 9], [0.1, 0.1])
     assert (varied.name, varied.x.tolist(), varied.means.mean.tolist()) == ("size_segregated_ends", [4, 9], [0.2, 0.3])
@@ -69,15 +69,15 @@ def test_where_the_measure_is_not_defined_a_policy_is_left_out_by_name():
 def test_no_number_or_more_than_one():
     with pytest.raises(InputError, match="needs a varied number for its axis, and this sweep varies none"):
         TREND.data(runs(fragmented(first_fit=[0.5], best_fit=[0.5])))
-    found = runs(fragmented(first_fit=[0.5]), segments=[8, 16])
-    for place, point in enumerate(found.points):
+    result = runs(fragmented(first_fit=[0.5]), segments=[8, 16])
+    for place, point in enumerate(result.points):
         point.coordinates["options.latency_cycles"] = place
     with pytest.raises(
         InputError, match=r"none was named\. Choose lever= from machine\.segments, options\.latency_cycles"
     ):
-        TREND.data(found)
+        TREND.data(result)
     with pytest.raises(InputError, match="'count' is not one of them"):
-        TREND.data(found, lever="count")
+        TREND.data(result, lever="count")
 
 
 def test_ink():

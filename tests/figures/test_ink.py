@@ -45,20 +45,20 @@ def test_settings_outside_neither_show_nor_change():
 
 
 def test_drawing_in_threads_gives_the_same_picture():
-    plain, found = image(drawn_now()), []
+    plain, results = image(drawn_now()), []
     before = dict(matplotlib.rcParams)
-    threads = [threading.Thread(target=lambda: found.append(image(drawn_now()))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: results.append(image(drawn_now()))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [plain] * 4
+    assert results == [plain] * 4
     assert dict(matplotlib.rcParams) == before
 
 
 def test_a_cell_shows_it():
-    shown, metadata = DisplayFormatter().format(drawn_now())
-    assert shown["image/png"].startswith(b"\x89PNG")
+    displayed, metadata = DisplayFormatter().format(drawn_now())
+    assert displayed["image/png"].startswith(b"\x89PNG")
     assert metadata["image/png"]["width"] == round(ink.WIDTH * 150)
 
 

@@ -46,11 +46,11 @@ def test_a_long_run_is_shown_until_150_workgroups_were_granted():
 
 
 def test_the_seed_is_one_that_every_point_finished():
-    found = runs({"first_fit": [TWO, TWO, TWO], "best_fit": [TWO, LATER, LATER]}, failed=[("best_fit", 0)])
-    assert LAYOUT.data(found).seed == 1
-    assert LAYOUT.data(found, seed=2).seed == 2
+    result = runs({"first_fit": [TWO, TWO, TWO], "best_fit": [TWO, LATER, LATER]}, failed=[("best_fit", 0)])
+    assert LAYOUT.data(result).seed == 1
+    assert LAYOUT.data(result, seed=2).seed == 2
     with pytest.raises(InputError, match=r"a seed that every point finished\. Got 0\. Nearest: 1"):
-        LAYOUT.data(found, seed=0)
+        LAYOUT.data(result, seed=0)
     none = runs({"first_fit": [TWO, TWO], "best_fit": [TWO, TWO]}, failed=[("best_fit", 0), ("first_fit", 1)])
     with pytest.raises(InputError, match="one seed that every point finished; there is none"):
         LAYOUT.data(none)
@@ -93,13 +93,13 @@ def test_columns_are_what_is_drawn():
     assert columns["first_segment"].tolist() == [0, 4, 0, 4]
 
 
-def touching(found: Pieces) -> list[tuple[int, int]]:
+def touching(result: Pieces) -> list[tuple[int, int]]:
     """Pairs of pieces of two workgroups that share an edge, cell by cell."""
     cells: dict[tuple[int, int], int] = {}
-    for k, (begin, end, base, length) in enumerate(zip(*(c.tolist() for c in found[1:]), strict=True)):
+    for k, (begin, end, base, length) in enumerate(zip(*(c.tolist() for c in result[1:]), strict=True)):
         cells.update({(t, s): k for t in range(begin, end) for s in range(base, base + length)})
     near = {(cells[t, s], cells.get(n, cells[t, s])) for t, s in cells for n in ((t + 1, s), (t, s + 1))}
-    return [(a, b) for a, b in near if found.workgroup[a] != found.workgroup[b]]
+    return [(a, b) for a, b in near if result.workgroup[a] != result.workgroup[b]]
 
 
 jobs = st.lists(st.tuples(st.just(0), st.integers(1, 8), st.integers(1, 9)), min_size=1, max_size=40)
@@ -107,19 +107,19 @@ jobs = st.lists(st.tuples(st.just(0), st.integers(1, 8), st.integers(1, 9)), min
 
 @given(jobs)
 def test_neighbours_have_different_shades(rows):
-    found = pieces(simulate(rows, 13, FirstFit()))
-    shade = shades(found)
+    result = pieces(simulate(rows, 13, FirstFit()))
+    shade = shades(result)
     assert shade.min() >= 0 and shade.max() < SHADES
-    alike = [pair for pair in touching(found) if shade[pair[0]] == shade[pair[1]]]
-    assert len(alike) <= 0.02 * len(touching(found))
+    alike = [pair for pair in touching(result) if shade[pair[0]] == shade[pair[1]]]
+    assert len(alike) <= 0.02 * len(touching(result))
 
 
 @given(jobs, st.sampled_from([Compaction(), PagedMemory()]))
 def test_a_workgroup_has_one_shade_wherever_it_lies(rows, placement):
-    found = pieces(simulate(rows, 13, placement))
-    shade = shades(found)
-    for workgroup in set(found.workgroup.tolist()):
-        assert len(set(shade[found.workgroup == workgroup])) == 1
+    result = pieces(simulate(rows, 13, placement))
+    shade = shades(result)
+    for workgroup in set(result.workgroup.tolist()):
+        assert len(set(shade[result.workgroup == workgroup])) == 1
 
 
 def test_shades_differ_in_grey():

@@ -45,5 +45,7 @@ def test_a_panel_a_card_with_its_name_and_markers_where_something_was_measured()
 
 
 def test_without_a_measurement_it_says_that_none_is_shipped_and_how_to_make_one():
-    said = refusal(wb.figure, "malloc_on_card")
-    assert said.startswith("malloc_on_card needs measured curves, of which none is shipped: measure them on your card ")
+    message = refusal(wb.figure, "malloc_on_card")
+    assert message.startswith(
+        "malloc_on_card needs measured curves, of which none is shipped: measure them on your card "
+    )

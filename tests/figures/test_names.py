@@ -61,43 +61,43 @@ def test_axes_of_measures():
 
 
 def queues(*chosen):
-    found = runs({f"size_segregated_ends(threshold={k + 1})": [{}] for k in range(len(chosen))})
-    for point, queue in zip(found.points, chosen, strict=True):
+    result = runs({f"size_segregated_ends(threshold={k + 1})": [{}] for k in range(len(chosen))})
+    for point, queue in zip(result.points, chosen, strict=True):
         point.setup.policies.update(queue=queue, placement=FirstFit())
-    return found
+    return result
 
 
 def test_a_lever_at_its_default_is_told_where_others_are_not():
-    found = queues(FifoHeadOnly(), FifoLookahead(k=4), FifoLookahead(k=8))
-    names = LineNames(found)
-    assert [names.of(point) for point in found.points] == [
+    rows = queues(FifoHeadOnly(), FifoLookahead(k=4), FifoLookahead(k=8))
+    names = LineNames(rows)
+    assert [names.of(point) for point in rows.points] == [
         "fifo_head_only",
         "fifo_lookahead(k=4)",
         "fifo_lookahead(k=8)",
     ]
-    apart = LineNames(found, apart="policy.queue.fifo_lookahead.k")
-    assert [apart.of(point) for point in found.points] == ["fifo_head_only", "fifo_lookahead", "fifo_lookahead"]
+    apart = LineNames(rows, apart="policy.queue.fifo_lookahead.k")
+    assert [apart.of(point) for point in rows.points] == ["fifo_head_only", "fifo_lookahead", "fifo_lookahead"]
 
 
 def test_of_a_part_with_the_lever_of_the_axis_inside_the_name_is_told():
-    found = runs({"first_fit": [{}]})
-    found.points[0].setup.policies.clear()
-    found.points[0].setup.policies["locate"] = Directory(update=Message(delay=5))
+    result = runs({"first_fit": [{}]})
+    result.points[0].setup.policies.clear()
+    result.points[0].setup.policies["locate"] = Directory(update=Message(delay=5))
     path = "policy.locate.directory.update.message.delay"
-    assert LineNames(found).of(found.points[0]) == "directory(update=message(delay=5))"
-    assert LineNames(found, apart=path).of(found.points[0]) == "directory(update=message)"
+    assert LineNames(result).of(result.points[0]) == "directory(update=message(delay=5))"
+    assert LineNames(result, apart=path).of(result.points[0]) == "directory(update=message)"
 
 
 def test_where_no_policy_differs_the_first_is_told():
-    found = queues(FifoHeadOnly())
-    assert LineNames(found).of(found.points[0]) == "first_fit"
+    rows = queues(FifoHeadOnly())
+    assert LineNames(rows).of(rows.points[0]) == "first_fit"
 
 
 def test_varied_options_are_lines_not_panels():
-    found = runs({"first_fit": [{}], "best_fit": [{}]})
-    for point, order in zip(found.points, ("release_first", "allocate_first"), strict=True):
+    result = runs({"first_fit": [{}], "best_fit": [{}]})
+    for point, order in zip(result.points, ("release_first", "allocate_first"), strict=True):
         point.coordinates["options.same_cycle_order"] = order
-    (panel,) = panels(found)
+    (panel,) = panels(result)
     assert [line.name for line in panel.lines] == [
         "first_fit, same cycle order = release_first",
         "best_fit, same cycle order = allocate_first",
@@ -105,7 +105,7 @@ def test_varied_options_are_lines_not_panels():
 
 
 def test_a_choice_within_a_choice_is_told_once():
-    found = runs({"first_fit": [{}]}, segments=[8, 16])
-    for point in found.points:
+    result = runs({"first_fit": [{}]}, segments=[8, 16])
+    for point in result.points:
         point.coordinates["machine"] = f"segments={point.setup.machine.segments}"
-    assert [panel.title for panel in panels(found)] == ["segments=8", "segments=16"]
+    assert [panel.title for panel in panels(result)] == ["segments=8", "segments=16"]

@@ -55,8 +55,8 @@ def test_a_long_run_is_sampled_at_true_values():
 
 
 def test_the_baseline_comes_first_and_a_name_looks_the_same_in_every_panel():
-    found = runs({"best_fit": [QUICK], "first_fit": [SLOW]}, baseline="first_fit", segments=[8, 16])
-    data = REMAINING.data(found)
+    result = runs({"best_fit": [QUICK], "first_fit": [SLOW]}, baseline="first_fit", segments=[8, 16])
+    data = REMAINING.data(result)
     assert data.titles == ("segments = 8", "segments = 16")
     assert [(c.panel, c.name, c.style) for c in data.curves] == [
         (0, "best_fit", 1),
@@ -94,15 +94,15 @@ def test_long_times_are_in_thousands_of_cycles():
 
 
 def test_lines_say_their_number_of_seeds_where_it_differs():
-    found = runs({"first_fit": [QUICK, SLOW], "best_fit": [QUICK, SLOW]}, failed=[("best_fit", 1)])
-    drawn = REMAINING.draw(REMAINING.data(found))
+    result = runs({"first_fit": [QUICK, SLOW], "best_fit": [QUICK, SLOW]}, failed=[("best_fit", 1)])
+    drawn = REMAINING.draw(REMAINING.data(result))
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["first fit (n = 2)", "best fit (n = 1)"]
 
 
 def test_a_point_without_a_finished_run_is_named_with_its_reason():
-    found = runs({"first_fit": [QUICK], "best_fit": [QUICK]}, failed=[("best_fit", 0)])
+    result = runs({"first_fit": [QUICK], "best_fit": [QUICK]}, failed=[("best_fit", 0)])
     with pytest.raises(InputError) as refused:
-        REMAINING.data(found)
+        REMAINING.data(result)
     assert str(refused.value) == (
         "remaining_over_time needs a finished run of every point; best_fit has none: "
         "1 failed, the first: best_fit broke at cycle 3."

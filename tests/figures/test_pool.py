@@ -38,8 +38,8 @@ def stitched():
     return wb.run({**SWEEP, "policy": policies, "workload": jobs, "seeds": 1}, workers=0)
 
 
-def record(found, point, seed=0):
-    return found.record(run_id(found.points[point].id, seed))
+def record(result, point, seed=0):
+    return result.record(run_id(result.points[point].id, seed))
 
 
 def test_memory_by_card_is_what_a_replay_of_the_events_says(found):
@@ -77,8 +77,8 @@ def test_reserved_over_requests_is_what_a_replay_says(stitched):
     for place, line in enumerate(data.lines[1:]):
         got = slow.got(record(stitched, place))
         assert (line.mib * MIB).tolist() == [sum(got[row]) for row in line.request]
-    asked = slow.used(record(stitched, 0), "asked")
-    assert (data.lines[0].mib * MIB).tolist() == [sum(asked[row]) for row in data.lines[0].request]
+    requested = slow.used(record(stitched, 0), "asked")
+    assert (data.lines[0].mib * MIB).tolist() == [sum(requested[row]) for row in data.lines[0].request]
 
 
 def test_what_is_asked_for_is_the_same_whoever_refuses_it(tmp_path):
@@ -88,8 +88,8 @@ def test_what_is_asked_for_is_the_same_whoever_refuses_it(tmp_path):
     board = {"cards": [{"id": "gpu0", "memory_bytes": 100}], "links": []}
     workload = {"file": str(tmp_path / "jobs.csv")}
     runs = wb.run({**SWEEP, "machine": board, "workload": workload, "seeds": 1}, workers=0)
-    asked = figure("reserved_over_requests").data(runs).lines[0]
-    assert (asked.mib * MIB).tolist() == [80, 140, 80, 80, 90, 10]
+    requested = figure("reserved_over_requests").data(runs).lines[0]
+    assert (requested.mib * MIB).tolist() == [80, 140, 80, 80, 90, 10]
 
 
 def test_reserved_over_requests_ink_and_columns(stitched):
@@ -125,9 +125,9 @@ def test_lending_graph_ink_and_columns(found):
     arrows = [text for text in drawn.axes[0].texts if getattr(text, "arrow_patch", None)]
     assert len(arrows) == np.count_nonzero(lending.lent_gib)
     says = [text.get_text() for text in drawn.axes[0].texts if text.get_text()]
-    told = {text.split("\n")[0]: float(text.split("\n")[1]) for text in says if "\n" in text}
+    settings = {text.split("\n")[0]: float(text.split("\n")[1]) for text in says if "\n" in text}
     lent = dict(zip(lending.cards, lending.lent_gib.sum(axis=1), strict=True))
-    assert told == {name: pytest.approx(gib, rel=5e-3) for name, gib in lent.items() if gib}
+    assert settings == {name: pytest.approx(gib, rel=5e-3) for name, gib in lent.items() if gib}
     assert len(drawn.axes[0].lines) == np.count_nonzero(np.triu(lending.gbps))
     columns = data.columns()
     assert len(columns["lender"]) == 2 * len(lending.cards) * (len(lending.cards) - 1)
@@ -164,8 +164,8 @@ def test_region_layout_shows_what_lies_in_its_span(found, side):
     data = recipe.choose(found, card="gpu1", requests=(first, last), seed=1)
     assert (data.seed, data.card, data.first, data.last) == (1, "gpu1", first, last)
     expected = [one for one in every if one[0] < last and one[1] > first]
-    shown = zip(*(column.tolist() for column in data.panels[0].regions), strict=True)
-    assert [*shown] == expected and 0 < len(expected) < len(every)
+    displayed = zip(*(column.tolist() for column in data.panels[0].regions), strict=True)
+    assert [*displayed] == expected and 0 < len(expected) < len(every)
     drawn = recipe.draw(data)
     assert len(drawn.axes[0].collections[0].get_paths()) == len(expected)
     assert drawn.axes[0].get_xlim() == (first, last)

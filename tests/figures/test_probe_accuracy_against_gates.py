@@ -66,8 +66,8 @@ def test_the_ink_shows_the_data():
     figure = draw(DATA)
     above, below = figure.axes
     for axes, column, scale in ((above, "under_report", 1), (below, "lost", 100)):
-        shown = {one.get_label(): one for one in axes.get_lines()}
-        assert [*shown] == [
+        displayed = {one.get_label(): one for one in axes.get_lines()}
+        assert [*displayed] == [
             "grouped",
             "sampled",
             "exact run",
@@ -75,8 +75,8 @@ def test_the_ink_shows_the_data():
             "prefix suffix tree",
             "bit serial (128 cycles)",
         ]
-        for name, family in zip(shown, DATA.families):
-            assert shown[name].get_xdata().tolist() == family.gates.tolist()
-            assert shown[name].get_ydata() == pytest.approx(scale * getattr(family, column))
+        for name, family in zip(displayed, DATA.families):
+            assert displayed[name].get_xdata().tolist() == family.gates.tolist()
+            assert displayed[name].get_ydata() == pytest.approx(scale * getattr(family, column))
     assert {"Z=16", "Z=32", "W=14"} <= {text.get_text() for text in below.texts}
     assert above.get_title(loc="left") == "30 % of 128 blocks occupied, demands 1 to 16"

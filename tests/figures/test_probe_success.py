@@ -40,11 +40,11 @@ def test_the_cliffs_stand_above_multiples_of_the_group():
 def test_what_was_drawn_at_random_is_beside_it(level):
     data = probe_success_data([GroupedRun(groups=32)], [4, 5], free=[0.5], level=level, machines=20, seed=2)
     drawn = [getattr(one, level) for one in simulated(GroupedRun(groups=32), [4, 5], machines=20, seed=2)]
-    found = data.lines[0].drawn
-    assert list(zip(*found)) == [one[:3] for one in drawn]
+    result = data.lines[0].drawn
+    assert list(zip(*result)) == [one[:3] for one in drawn]
     assert data.columns()["drawn_share"].tolist() == [one.mean for one in drawn]
     exactly = 10 ** data.lines[0].log10_chance
-    assert ((found.low <= exactly) & (exactly <= found.high)).all()
+    assert ((result.low <= exactly) & (exactly <= result.high)).all()
 
 
 def test_what_cannot_be_drawn():
@@ -61,10 +61,10 @@ def test_what_cannot_be_drawn():
 def test_the_ink_shows_the_data():
     data = probe_success_data(demands=[3, 4, 5], free=[0.5], machines=30)
     (axes,) = draw(data).axes
-    shown = {one.get_label(): one.get_ydata() for one in axes.get_lines()}
-    assert set(shown) == {"exact run", "grouped run (groups=32)", "sampled run"}
+    displayed = {one.get_label(): one.get_ydata() for one in axes.get_lines()}
+    assert set(displayed) == {"exact run", "grouped run (groups=32)", "sampled run"}
     grouped = 10 ** line(data, "grouped_run(groups=32)").log10_chance
-    assert shown["grouped run (groups=32)"] == pytest.approx(grouped)
+    assert displayed["grouped run (groups=32)"] == pytest.approx(grouped)
     assert axes.get_yscale() == "log"
     assert axes.get_title(loc="left") == "50 % of the blocks occupied"
     assert axes.get_ylabel().replace("\n", " ") == "chance that all 16 modules refuse"

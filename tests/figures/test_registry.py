@@ -50,8 +50,8 @@ def test_unknown_names_are_refused_with_the_nearest():
 @pytest.mark.parametrize("name", ["workbench", "workbench.figures", "workbench.figures.drain_difference"])
 def test_matplotlib_is_not_imported_before_something_is_drawn(name):
     code = f"import {name}, sys; import workbench.figures as f; f.figures(); print('matplotlib' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "False"
+    reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert reply.stdout.strip() == "False"
 
 
 def test_without_matplotlib_the_data_are_there_and_the_sentence_says_what_to_install():
@@ -67,26 +67,26 @@ try:
 except WorkbenchError as problem:
     print(problem)
 """
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == (
+    reply = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert reply.stdout.strip() == (
         "drawing a figure needs an optional part. Install it with: pip install 'gpu-policy-workbench[figures]'."
     )
 
 
 def test_choices_go_to_the_data_function_and_unknown_ones_are_refused():
-    found = runs({"first_fit": [RECORD, RECORD]})
-    assert figure("layout_over_time").choose(found, seed=1).seed == 1
+    result = runs({"first_fit": [RECORD, RECORD]})
+    assert figure("layout_over_time").choose(result, seed=1).seed == 1
     with pytest.raises(
         InputError, match=r"unknown choice of layout_over_time 'sed'; there are cycles, seed. Did you mean"
     ):
-        figure("layout_over_time").choose(found, sed=1)
+        figure("layout_over_time").choose(result, sed=1)
     with pytest.raises(InputError, match="unknown choice of free_over_time 'runs'; there are none"):
-        figure("free_over_time").choose(found, runs=1)
+        figure("free_over_time").choose(result, runs=1)
 
 
 def test_all_figures_of_a_sweep_are_saved(tmp_path):
-    found = runs({"first_fit": [RECORD], "best_fit": [RECORD]}, named=["free_over_time", "layout_over_time"])
-    saved = draw_all(found, tmp_path)
+    result = runs({"first_fit": [RECORD], "best_fit": [RECORD]}, named=["free_over_time", "layout_over_time"])
+    saved = draw_all(result, tmp_path)
     assert [path.name for path in saved] == [
         f"{name}.{kind}" for name in ("free_over_time", "layout_over_time") for kind in ("pdf", "png", "csv")
     ]
@@ -94,9 +94,9 @@ def test_all_figures_of_a_sweep_are_saved(tmp_path):
 
 
 def test_one_that_cannot_be_drawn_does_not_keep_the_others_back(tmp_path):
-    found = runs({"first_fit": [RECORD]}, named=["drain_difference", "free_over_time", "fragmentation_by_size"])
+    result = runs({"first_fit": [RECORD]}, named=["drain_difference", "free_over_time", "fragmentation_by_size"])
     with pytest.raises(InputError) as refused:
-        draw_all(found, tmp_path)
+        draw_all(result, tmp_path)
     assert str(refused.value).startswith("by_hand.yaml: drain_difference compares points with a baseline")
     assert "fragmentation_by_size needs a varied number" in str(refused.value)
     assert sorted(path.name for path in tmp_path.iterdir()) == [

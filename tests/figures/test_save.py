@@ -49,7 +49,7 @@ def test_the_same_data_give_the_same_bytes(tmp_path, name, monkeypatch):
 
 
 def test_the_same_bytes_in_another_process(tmp_path):
-    told = [
+    messages = [
         subprocess.run(
             [sys.executable, "-c", DRAWN_ANEW, str(tmp_path / seed)],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -59,7 +59,7 @@ def test_the_same_bytes_in_another_process(tmp_path):
         ).stdout
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1] and len(told[0].splitlines()) == 3
+    assert messages[0] == messages[1] and len(messages[0].splitlines()) == 3
 
 
 def test_csv_reads_back_as_what_is_drawn(tmp_path):

@@ -112,8 +112,8 @@ def test_ink_a_number_a_cell_grey_where_it_may_be_zero(sobol):
 
 
 def test_the_gain_is_named(sobol):
-    said = study(policy=TWO, baseline={"placement": "first_fit"}, design={"saltelli": {"base": 8}})
-    runs = wb.run(said, workers=1)
+    config = study(policy=TWO, baseline={"placement": "first_fit"}, design={"saltelli": {"base": 8}})
+    runs = wb.run(config, workers=1)
     assert {recipe.data(runs, of="gain").label for recipe in (BARS, PAIRS)} == {
         "share of the variance of the gain in y"
     }

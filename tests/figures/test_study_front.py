@@ -24,32 +24,32 @@ STUDY = {
 
 
 def test_trials_and_the_front_on_fresh_seeds(tmp_path):
-    found = tune(STUDY)
-    trials, fresh = study_front_data(found).panels
-    table = found.trials.drop_duplicates("point_id")
+    results = tune(STUDY)
+    trials, fresh = study_front_data(results).panels
+    table = results.trials.drop_duplicates("point_id")
     assert trials.names == tuple(f"trial {number}" for number in table.trial)
     assert np.array_equal(trials.x.mean, table.drain_cycles)
     assert np.array_equal(trials.front, table.front)
-    best = found.pareto
+    best = results.pareto
     place = [fresh.names.index(f"trial {number}") for number in best.trial]
     assert np.array_equal(fresh.y.mean[place], best.mean_external_fragmentation)
     assert np.array_equal(fresh.x.low[place], best.drain_cycles_low)
     assert set(fresh.n.tolist()) == {3}
-    drawn = {path.name for path in draw_study(found, tmp_path)}
+    drawn = {path.name for path in draw_study(results, tmp_path)}
     assert drawn == {f"{name}.{kind}" for name in study_figures() for kind in ("pdf", "png", "csv")}
 
 
 def test_the_baseline_is_marked_and_a_third_objective_is_the_colour():
-    found = tune({**STUDY, "objectives": [*STUDY["objectives"], "wear_cv"]})
-    data = study_front_data(found)
+    results = tune({**STUDY, "objectives": [*STUDY["objectives"], "wear_cv"]})
+    data = study_front_data(results)
     trials, fresh = data.panels
     assert data.shade.name == "wear_cv"
-    assert np.array_equal(trials.shade, found.trials.drop_duplicates("point_id").wear_cv)
+    assert np.array_equal(trials.shade, results.trials.drop_duplicates("point_id").wear_cv)
     (held,) = np.flatnonzero(fresh.baseline)
     assert fresh.names[held] == "baseline" and trials.baseline is None
-    baseline = next(one for point in found.front.points if (one := found.holdout.baseline_of(point)))
-    assert fresh.x.mean[held] == np.mean([*found.holdout.values(baseline, "drain_cycles").values()])
-    assert fresh.shade[held] == np.mean([*found.holdout.values(baseline, "wear_cv").values()])
+    baseline = next(one for point in results.front.points if (one := results.holdout.baseline_of(point)))
+    assert fresh.x.mean[held] == np.mean([*results.holdout.values(baseline, "drain_cycles").values()])
+    assert fresh.shade[held] == np.mean([*results.holdout.values(baseline, "wear_cv").values()])
     drawn = study_figures()["pareto"].draw(data)
     *panels, bar = drawn.axes
     assert bar.get_ylabel() == "wear cv"
@@ -60,8 +60,8 @@ def test_the_baseline_is_marked_and_a_third_objective_is_the_colour():
 
 
 def test_the_history_and_the_levers_are_those_of_the_results():
-    found = tune(STUDY)
-    history, levers = (study_figures()[name].data(found) for name in ("hypervolume_history", "lever_importances"))
+    results = tune(STUDY)
+    history, levers = (study_figures()[name].data(results) for name in ("hypervolume_history", "lever_importances"))
     assert history.shares[-1] == 1.0 and (np.diff(history.volumes) >= 0).all()
     assert history.shares[history.enough - 1] >= 0.95 and (history.shares[: history.enough - 1] < 0.95).all()
     assert levers.goals == ("front", "drain_cycles", "mean_external_fragmentation")
@@ -70,5 +70,5 @@ def test_the_history_and_the_levers_are_those_of_the_results():
 
 
 def test_a_study_of_one_objective_has_no_front_to_draw(tmp_path):
-    found = tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3})
-    assert {path.stem for path in draw_study(found, tmp_path)} <= {"hypervolume_history"}
+    results = tune({**STUDY, "objectives": ["drain_cycles"], "trials": 3})
+    assert {path.stem for path in draw_study(results, tmp_path)} <= {"hypervolume_history"}

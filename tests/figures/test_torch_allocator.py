@@ -19,11 +19,11 @@ def run(workload, **options):
 
 
 def test_curves_of_every_setting_lie_above_what_is_live():
-    found = run({"synthetic": "growing_cycle", "cycles": 9}, expandable_segments={"vary": [False, True]})
-    data = CURVES.data(found)
+    result = run({"synthetic": "growing_cycle", "cycles": 9}, expandable_segments={"vary": [False, True]})
+    data = CURVES.data(result)
     live, *lines = data.lines
     assert (live.name, live.style, [line.style for line in lines]) == ("live", -1, [0, 1])
-    for line, peak in zip(lines, found.table["reserved_peak_bytes"], strict=True):
+    for line, peak in zip(lines, result.table["reserved_peak_bytes"], strict=True):
         assert (line.mib >= live.mib).all()
         assert line.mib.max() == peak / MIB
     assert CURVES.draw(data).axes
@@ -35,10 +35,10 @@ def test_recordings_lie_on_the_diagonal_with_what_was_reproduced(tmp_path):
         place = tmp_path / f"made_{seed}.pickle"
         place.write_bytes(pickle.dumps(exercised(Recorder(Rules(), seed=seed), 100, seed).snapshot()))
         places.append(str(place))
-    found = run({"trace": {"vary": places}}, settings="recorded")
-    data = SCATTER.data(found)
+    result = run({"trace": {"vary": places}}, settings="recorded")
+    data = SCATTER.data(result)
     assert (data.recorded_gib == data.replayed_gib).all()
-    assert data.counts[:, 3].tolist() == found.table["addresses_reproduced"].tolist()
+    assert data.counts[:, 3].tolist() == result.table["addresses_reproduced"].tolist()
     assert (data.counts[:, 2] > 0).all()
     assert set(data.columns()) >= {"recording", "recorded_gib", "replayed_gib", "allocs"}
     assert len(SCATTER.draw(data).axes) == 2

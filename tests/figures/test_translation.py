@@ -37,9 +37,9 @@ def found() -> RunSet:
     return wb.run(SWEEP, workers=0)
 
 
-def simulated(found: RunSet, point: int) -> list[TranslationRecord]:
+def simulated(runs: RunSet, point: int) -> list[TranslationRecord]:
     """The records of a point with the log of what happened, seed by seed."""
-    return [Translation().simulate(found.points[point].setup, seed, events=True) for seed in (0, 1)]
+    return [Translation().simulate(runs.points[point].setup, seed, events=True) for seed in (0, 1)]
 
 
 def logged(record: TranslationRecord) -> list[dict[str, Any]]:
@@ -78,11 +78,11 @@ def looks(record: TranslationRecord) -> Iterator[dict[int, set[int]]]:
     yield held
 
 
-def same(found: Means, values: list[list[float]]) -> None:
+def same(means: Means, values: list[list[float]]) -> None:
     expected = mean_curve(np.array(values))
-    assert found.mean == pytest.approx(expected.mean)
-    assert found.low == pytest.approx(expected.low)
-    assert found.high == pytest.approx(expected.high)
+    assert means.mean == pytest.approx(expected.mean)
+    assert means.low == pytest.approx(expected.low)
+    assert means.high == pytest.approx(expected.high)
 
 
 def test_shares_are_those_of_single_accesses(found):
@@ -120,14 +120,14 @@ def rates(record: TranslationRecord, edges: list[int]) -> list[float]:
     """Messages a cycle between two edges, window by window."""
     sent, wide = record.over_time[:, len(SERVED_BY)].tolist(), record.window_cycles
     assert sum(sent) == record.messages.sum()
-    found = []
+    result = []
     for begin, end in pairwise(edges):
         total = 0.0
         for window, count in enumerate(sent):
             start = record.first_cycle + window * wide
             total += count * max(min(end, start + wide) - max(begin, start), 0) / wide
-        found.append(total / (end - begin))
-    return found
+        result.append(total / (end - begin))
+    return result
 
 
 def test_degrees_are_those_of_the_pages_held_at_every_look(found):
@@ -170,9 +170,9 @@ def test_columns_are_of_one_length_and_name_what_is_drawn(name, found):
     assert len(set(columns["line"])) == (4 if name == "core_affinity" else 2)
 
 
-def drawn(name: str, found: RunSet) -> Any:
+def drawn(name: str, runs: RunSet) -> Any:
     recipe = figure(name)
-    return recipe.draw(recipe.data(found))
+    return recipe.draw(recipe.data(runs))
 
 
 def test_bars_are_as_long_as_the_shares(found):
@@ -210,10 +210,10 @@ def test_dots_and_squares(found):
     squares = [one for one in figure("core_affinity").draw(affinity).axes if one.images]
     assert len(squares) == 4
     for one, panel in zip(squares, affinity.panels, strict=True):
-        shown = np.ma.filled(one.images[0].get_array(), np.nan)
-        assert np.isnan(np.diag(shown)).all()
+        displayed = np.ma.filled(one.images[0].get_array(), np.nan)
+        assert np.isnan(np.diag(displayed)).all()
         apart = ~np.eye(CORES, dtype=bool)
-        assert shown[apart].tolist() == panel.pages[apart].tolist()
+        assert displayed[apart].tolist() == panel.pages[apart].tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -22,16 +22,16 @@ def results(*measures):
 
 
 def test_an_engine_without_the_usual_measures_shows_those_of_its_sweep():
-    found = results("wait_p99_cycles[2]", "utilisation")
-    assert figure("fragmentation_by_size").data(found).measure == "wait_p99_cycles[2]"
-    assert "wait p99 time, priority 2" in figure("saving_by_policy").data(found).label
-    pareto = figure("pareto").data(found)
+    result = results("wait_p99_cycles[2]", "utilisation")
+    assert figure("fragmentation_by_size").data(result).measure == "wait_p99_cycles[2]"
+    assert "wait p99 time, priority 2" in figure("saving_by_policy").data(result).label
+    pareto = figure("pareto").data(result)
     assert (pareto.x.name, pareto.y.name) == ("wait_p99_cycles[2]", "utilisation")
 
 
 def test_what_is_chosen_counts_and_one_measure_serves_both_sides():
-    found = results("utilisation")
-    assert figure("fragmentation_by_size").choose(found, measure="splits").measure == "splits"
-    assert figure("pareto").data(found).y.name == "utilisation"
+    result = results("utilisation")
+    assert figure("fragmentation_by_size").choose(result, measure="splits").measure == "splits"
+    assert figure("pareto").data(result).y.name == "utilisation"
     with pytest.raises(InputError, match="unknown measure 'drain_cycles'"):
-        figure("saving_by_policy").choose(found, measure="drain_cycles")
+        figure("saving_by_policy").choose(result, measure="drain_cycles")

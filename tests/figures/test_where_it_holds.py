@@ -35,17 +35,17 @@ def gain(segments, count):
     return {32: -60, 64: 0, 128: 80}[segments] + (4 if count == 800 else 0)
 
 
-def drawn_runs(said=SWEEP, failing=lambda point, seed: False, measure="drain_cycles", gain=gain):
+def drawn_runs(message=SWEEP, failing=lambda point, seed: False, measure="drain_cycles", gain=gain):
     """Runs whose measure is a made-up number: 1,000 at the baseline, less what is gained, and noise."""
-    plan, rows = make_plan(read_sweep(said)), []
+    plan, rows = make_plan(read_sweep(message)), []
     for k, point in enumerate(plan.points):
         noise = np.random.default_rng(k).normal(0, 20, len(plan.sweep.seeds))
         own = point.setup.policies["placement"].name != "first_fit"
         mean = 1000 - own * gain(point.setup.machine.segments, point.setup.workload.count)
         for seed, run in zip(plan.sweep.seeds, (r for r in plan.runs() if r.point is point), strict=True):
             failed = failing(point, seed)
-            found = {} if failed else {measure: mean + noise[seed]}
-            rows.append(Row(run.id, point.id, seed, "failed" if failed else "done", "", 0.0, found))
+            result = {} if failed else {measure: mean + noise[seed]}
+            rows.append(Row(run.id, point.id, seed, "failed" if failed else "done", "", 0.0, result))
     return RunSet(plan, rows)
 
 
@@ -70,9 +70,9 @@ def by_scipy(runs, alpha=0.05, corrected=True):
 
 def test_verdicts_are_those_that_scipy_gives(runs):
     (region,) = WHERE.data(runs).regions
-    found = dict(zip(zip(region.x, region.y), region.verdict))
-    assert found == by_scipy(runs)
-    assert set(found.values()) == {"better", "worse", "undecided"}
+    result = dict(zip(zip(region.x, region.y), region.verdict))
+    assert result == by_scipy(runs)
+    assert set(result.values()) == {"better", "worse", "undecided"}
 
 
 def test_without_the_correction_more_places_would_be_coloured():
@@ -98,8 +98,8 @@ def test_holm_decides_no_more_than_the_false_discovery_rate(runs):
 
 
 def test_a_measure_of_which_more_is_better_turns_the_signs():
-    said = {**SWEEP, "measures": ["first_try_rate"]}
-    (region,) = WHERE.data(drawn_runs(said, measure="first_try_rate")).regions
+    config = {**SWEEP, "measures": ["first_try_rate"]}
+    (region,) = WHERE.data(drawn_runs(config, measure="first_try_rate")).regions
     assert {v for x, v in zip(region.x, region.verdict) if x == 128} == {"worse"}
     assert {v for x, v in zip(region.x, region.verdict) if x == 32} == {"better"}
 
@@ -133,20 +133,22 @@ def test_ink_a_cell_a_place_full_where_decided_and_hatched_where_worse(runs):
 
 def test_the_note_says_how_many_places_are_decided_and_by_what(runs):
     verdicts = list(by_scipy(runs).values())
-    told = WHERE.draw(WHERE.data(runs)).get_supxlabel()
-    assert "drain time saved against first fit (%)" in told
+    reply = WHERE.draw(WHERE.data(runs)).get_supxlabel()
+    assert "drain time saved against first fit (%)" in reply
     assert (
-        f"{verdicts.count('better')} better, {verdicts.count('worse')} worse of 9 places, 12 paired seeds each" in told
+        f"{verdicts.count('better')} better, {verdicts.count('worse')} worse of 9 places, 12 paired seeds each" in reply
     )
-    assert "false discovery rate < 0.05" in told
+    assert "false discovery rate < 0.05" in reply
     assert "p < 0.05 (Holm)" in WHERE.draw(WHERE.data(runs, correction="holm")).get_supxlabel()
 
 
 def test_places_of_a_design_are_dots():
-    said = {**SWEEP, "design": {"sobol": {"points": 16, "seed": 2}}}
-    said["machine"] = {"segments": {"vary": {"from": 32, "to": 128}}}
-    said["workload"] = {"regime": "small_uniform", "count": {"vary": {"from": 10, "to": 800, "scale": "log"}}}
-    data = WHERE.data(drawn_runs(said, gain=lambda segments, count: 80 if segments > 90 else -60 if count < 90 else 0))
+    config = {**SWEEP, "design": {"sobol": {"points": 16, "seed": 2}}}
+    config["machine"] = {"segments": {"vary": {"from": 32, "to": 128}}}
+    config["workload"] = {"regime": "small_uniform", "count": {"vary": {"from": 10, "to": 800, "scale": "log"}}}
+    data = WHERE.data(
+        drawn_runs(config, gain=lambda segments, count: 80 if segments > 90 else -60 if count < 90 else 0)
+    )
     (axes,) = WHERE.draw(data).axes
     assert len(data.regions[0].x) == 16
     assert sum(len(dots.get_offsets()) for dots in axes.collections) == 16
@@ -160,14 +162,14 @@ def test_a_place_without_a_pair_is_undecided_and_has_no_number():
     gone = region.x == 128
     assert {v for v, missing in zip(region.verdict, gone) if missing} == {"undecided"}
     assert np.isnan(region.percent[gone]).all() and (region.n[gone] == 0).all()
-    told = WHERE.draw(data)
-    assert [text.get_text() for text in told.axes[0].texts if text.get_text() == ""]
-    assert "0 to 12 paired seeds" in told.get_supxlabel()
+    reply = WHERE.draw(data)
+    assert [text.get_text() for text in reply.axes[0].texts if text.get_text() == ""]
+    assert "0 to 12 paired seeds" in reply.get_supxlabel()
 
 
 def test_several_policies_are_several_panels_corrected_together():
-    said = {**SWEEP, "policy": {"placement": {"vary": ["first_fit", "nearest_boundary", "best_fit"]}}}
-    data = WHERE.data(drawn_runs(said))
+    config = {**SWEEP, "policy": {"placement": {"vary": ["first_fit", "nearest_boundary", "best_fit"]}}}
+    data = WHERE.data(drawn_runs(config))
     assert [region.setting for region in data.regions] == ["nearest_boundary", "best_fit"]
     assert "of 18 places" in WHERE.draw(data).get_supxlabel()
 
@@ -191,18 +193,18 @@ def test_several_policies_are_several_panels_corrected_together():
     ],
 )
 def test_what_is_no_map_is_one_sentence(changed, asked, sentence):
-    said = {key: value for key, value in {**SWEEP, "seeds": 2, **changed}.items() if value is not None}
+    config = {key: value for key, value in {**SWEEP, "seeds": 2, **changed}.items() if value is not None}
     with pytest.raises(InputError) as refused:
-        WHERE.choose(drawn_runs(said), **asked)
+        WHERE.choose(drawn_runs(config), **asked)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
 def test_edges_lie_between_the_centres_and_beyond_them():
     for centres in ([1, 2, 4, 8, 16], [0.1, 0.2, 0.3], [16, 1024]):
-        found = edges(np.array(centres, float))
-        assert len(found) == len(centres) + 1
-        assert all(low < centre < high for low, centre, high in zip(found[:-1], centres, found[1:], strict=True))
+        result = edges(np.array(centres, float))
+        assert len(result) == len(centres) + 1
+        assert all(low < centre < high for low, centre, high in zip(result[:-1], centres, result[1:], strict=True))
 
 
 def test_an_interval_clear_of_zero_is_not_enough(runs):

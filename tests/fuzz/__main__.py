@@ -18,16 +18,16 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="for each reader")
     parser.add_argument("--seed", type=int, default=1_000_000)
     given = parser.parse_args()
-    found = False
+    result = False
     for reader in given.reader or READERS:
         with tempfile.TemporaryDirectory() as folder:
-            for said in faults(reader, Path(folder), given.seed, seconds=given.seconds):
-                found = True
-                file, _, problem = said.partition(": ")
+            for message in faults(reader, Path(folder), given.seed, seconds=given.seconds):
+                result = True
+                file, _, problem = message.partition(": ")
                 kept = CRASHES / Path(file).name
                 kept.write_bytes(Path(file).read_bytes())
                 print(f"{kept}: {problem[:300]}")
-    return int(found)
+    return int(result)
 
 
 if __name__ == "__main__":

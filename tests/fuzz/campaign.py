@@ -29,9 +29,9 @@ def faults(reader: str, folder: Path, seed: int, count: int | None = None, secon
         if number == count or (count is None and time.monotonic() > until):
             return
         place.write_bytes(content)
-        said = fault(reader, place)
-        if said:
-            yield f"{keep(reader, content, folder)}: {said}"
+        message = fault(reader, place)
+        if message:
+            yield f"{keep(reader, content, folder)}: {message}"
 
 
 def keep(reader: str, content: bytes, folder: Path) -> Path:

@@ -22,9 +22,9 @@ def main(reader: str, folder: str, seconds: str) -> None:
 
     def one(content: bytes) -> None:
         place.write_bytes(content)
-        said = readers.fault(reader, place)
-        if said:
-            raise AssertionError(said)
+        message = readers.fault(reader, place)
+        if message:
+            raise AssertionError(message)
 
     options = [f"-max_total_time={seconds}", "-max_len=65536", f"-artifact_prefix={folder}/", "-timeout=60"]
     atheris.Setup([sys.argv[0], *options, str(seeds)], one)

@@ -77,10 +77,10 @@ def _swap_lines(content: bytes, other: bytes, rng: np.random.Generator) -> bytes
 
 
 def _replace(pattern: re.Pattern[bytes], content: bytes, rng: np.random.Generator) -> bytes:
-    found = list(pattern.finditer(content))
-    if not found:
+    result = list(pattern.finditer(content))
+    if not result:
         return content
-    one = found[int(rng.integers(len(found)))]
+    one = result[int(rng.integers(len(result)))]
     return content[: one.start()] + TOKENS[int(rng.integers(len(TOKENS)))] + content[one.end() :]
 
 

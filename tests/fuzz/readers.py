@@ -67,8 +67,8 @@ def _public(reader: str) -> list[Path]:
     starts = {"topologies": ("topology/",), "traces": ("kineto/", "rocm/", "warp_traces/", "alloc/")}.get(reader)
     if starts is None:
         return []
-    found = [public_path(file) for file in sorted(FACTS) if file.startswith(starts)]
-    return [file for file in found if file.stat().st_size <= MOST_PUBLIC_BYTES and file.name not in NOT_READ]
+    results = [public_path(file) for file in sorted(FACTS) if file.startswith(starts)]
+    return [file for file in results if file.stat().st_size <= MOST_PUBLIC_BYTES and file.name not in NOT_READ]
 
 
 def fault(reader: str, path: Path) -> str:
@@ -82,7 +82,7 @@ def fault(reader: str, path: Path) -> str:
     return ""
 
 
-def _fault_of_sentence(said: str) -> str:
-    if len(said.splitlines()) != 1 or not said.isprintable():
-        return f"no one printable line: {said!r}"
-    return said if " raised " in said and "see what stands there" in said else ""
+def _fault_of_sentence(message: str) -> str:
+    if len(message.splitlines()) != 1 or not message.isprintable():
+        return f"no one printable line: {message!r}"
+    return message if " raised " in message and "see what stands there" in message else ""

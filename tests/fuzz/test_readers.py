@@ -51,9 +51,9 @@ def _passes_on_what_an_importer_raised(path):
 @pytest.mark.parametrize("reader", [_raises, _says_two_lines, _passes_on_what_an_importer_raised])
 def test_a_reader_that_ends_otherwise_is_found_and_its_file_is_kept(reader, tmp_path, monkeypatch):
     monkeypatch.setitem(READERS, "yaml", reader)
-    found = list(faults("yaml", tmp_path, seed=1, count=2))
-    assert len(found) == 2
-    kept = [tmp_path / line.partition(": ")[0] for line in found]
+    result = list(faults("yaml", tmp_path, seed=1, count=2))
+    assert len(result) == 2
+    kept = [tmp_path / line.partition(": ")[0] for line in result]
     assert all(file.read_bytes() == content for file, content in zip(kept, mutations("yaml", 1), strict=False))
 
 

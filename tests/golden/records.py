@@ -54,11 +54,11 @@ class Compared(NamedTuple):
 
 def digest_of_run(engine: str, setup: dict[str, Any]) -> str:
     """The digest of what one run of a setup records: every array of its record and of its event log, by its bytes."""
-    found = mechanism(engine)
+    registered = mechanism(engine)
     point = planned({"engine": engine, **setup, "seeds": [SEED]}).points[0]
-    record = found.engine.simulate(point.setup, SEED, events=True)
+    record = registered.engine.simulate(point.setup, SEED, events=True)
     text = hashlib.blake2b(digest_size=16)
-    for part in (*_bytes_of(record, "record"), *_bytes_of(found.events(record), "events")):
+    for part in (*_bytes_of(record, "record"), *_bytes_of(registered.events(record), "events")):
         text.update(part)
     return text.hexdigest()
 
@@ -110,9 +110,9 @@ def renewed(now: Golden, golden: Golden) -> Golden:
         An engine's records changed and its revision was not raised.
     """
     for engine, records in now.items():
-        found = compared(engine, records, golden)
-        if found.changed and not found.raised:
-            raise SystemExit(f"not renewed: {found.sentence.partition(', then')[0]}.")
+        result = compared(engine, records, golden)
+        if result.changed and not result.raised:
+            raise SystemExit(f"not renewed: {result.sentence.partition(', then')[0]}.")
     return {**golden, **now}
 
 
@@ -127,9 +127,9 @@ def main(arguments: list[str]) -> int:
         text = json.dumps(renewed(now, golden), indent=2, sort_keys=True)
         FILE.write_text(text + "\n", encoding="utf-8")
         return 0
-    told = [sentence for engine in now if (sentence := compared(engine, now[engine], golden).sentence)]
-    print("\n".join(told) or "every engine records what the golden file holds")
-    return 1 if told else 0
+    messages = [sentence for engine in now if (sentence := compared(engine, now[engine], golden).sentence)]
+    print("\n".join(messages) or "every engine records what the golden file holds")
+    return 1 if messages else 0
 
 
 if __name__ == "__main__":

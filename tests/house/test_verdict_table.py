@@ -13,8 +13,8 @@ DATA = ROOT / make_verdict.DATA
 
 
 def verdict(id, word, kind="tested"):
-    said = known_claims()[id].statement
-    return {"id": id, "statement": said, "family": id[:2], "verdict": word, "kind": kind}
+    message = known_claims()[id].statement
+    return {"id": id, "statement": message, "family": id[:2], "verdict": word, "kind": kind}
 
 
 def keep(folder, verdicts, seeds=200, table=""):
@@ -34,11 +34,11 @@ def test_readme_shows_what_the_data_say():
 def test_each_claim_stands_under_its_verdict(tmp_path):
     made = [verdict("H1.1", "holds_where"), verdict("H1.8", "holds", "counted"), verdict("H3.2b", "contradicted")]
     keep(tmp_path, made)
-    shown = make_verdict.block(tmp_path).splitlines()
-    assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in shown[0]
-    assert "| 1, placement | H1.8° | H1.1 |  |  |  |" in shown
-    assert "| 3, dispatch |  |  |  |  | H3.2b |" in shown
-    assert "Younger than this run: H1.2, H1.3," in shown[-1] and "H1.8" not in shown[-1]
+    displayed = make_verdict.block(tmp_path).splitlines()
+    assert "200 paired seeds from 1,000,000 on, commit 0123456, Python 3.11.7, a machine." in displayed[0]
+    assert "| 1, placement | H1.8° | H1.1 |  |  |  |" in displayed
+    assert "| 3, dispatch |  |  |  |  | H3.2b |" in displayed
+    assert "Younger than this run: H1.2, H1.3," in displayed[-1] and "H1.8" not in displayed[-1]
 
 
 def test_only_the_block_is_replaced():

@@ -71,15 +71,15 @@ def tossed(**more):
 
 def test_a_warm_worker_computes_what_the_driver_would(toss):
     steps = {"BIAS": 0.75, "SCALE": 2.0}
-    found = [(tossed(), tossed(executor="processes", workers=1))]
+    results = [(tossed(), tossed(executor="processes", workers=1))]
     for name, value in steps.items():
         setattr(toss, name, value)
-        found.append((tossed(), tossed(executor="processes", workers=1)))
+        results.append((tossed(), tossed(executor="processes", workers=1)))
     toss.BIAS, toss.SCALE = 0.0, 1.0
-    found.append((tossed(), tossed(executor="processes", workers=1)))
-    assert [here[1] for here, _ in found] == [0.0, 0.75, 1.5, 0.0]
-    assert [here for here, _ in found] == [there for _, there in found]
-    assert found[0][0] == found[3][0] != found[1][0]
+    results.append((tossed(), tossed(executor="processes", workers=1)))
+    assert [here[1] for here, _ in results] == [0.0, 0.75, 1.5, 0.0]
+    assert [here for here, _ in results] == [there for _, there in results]
+    assert results[0][0] == results[3][0] != results[1][0]
 
 
 def test_attributes_of_an_engine_are_part_of_its_runs(toss):

@@ -37,8 +37,8 @@ def specs(base):
 
 def test_another_process_has_the_same_digests():
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
-    told = subprocess.run([sys.executable, "-c", PRINT], env=environment, capture_output=True, text=True, check=True)
-    there = json.loads(told.stdout)
+    reply = subprocess.run([sys.executable, "-c", PRINT], env=environment, capture_output=True, text=True, check=True)
+    there = json.loads(reply.stdout)
     import scipy.special
     import scipy.stats.qmc
 

@@ -163,5 +163,7 @@ def test_what_numba_keeps_on_disk_is_not_taken_for_code_that_reads_another_value
     environment = {**os.environ, "PYTHONPATH": path}
     for aim in ("0", "40"):
         (tmp_path / "identity_low.py").write_text(f"AIM = {aim:>2}\n")
-        told = subprocess.run([sys.executable, "-Bc", ASK], env=environment, capture_output=True, text=True, check=True)
-        assert float(told.stdout) == float(aim)
+        reply = subprocess.run(
+            [sys.executable, "-Bc", ASK], env=environment, capture_output=True, text=True, check=True
+        )
+        assert float(reply.stdout) == float(aim)

@@ -148,9 +148,9 @@ def test_data_that_a_file_reads_as_it_is_executed_is_read_again_with_the_file_al
     """As README says; in another process it is always read."""
     text = "import pathlib\nAIM = pathlib.Path(__file__).with_name('aim.txt').read_text()\n"
     (tmp_path / "reads.py").write_text(text)
-    found = []
+    results = []
     for aim, source in (("1", text), ("2", text), ("2", text + "# edited\n")):
         (tmp_path / "aim.txt").write_text(aim)
         (tmp_path / "reads.py").write_text(source)
-        found.append(module_of(tmp_path / "reads.py").AIM)
-    assert found == ["1", "1", "2"]
+        results.append(module_of(tmp_path / "reads.py").AIM)
+    assert results == ["1", "1", "2"]

@@ -7,7 +7,7 @@ import pytest
 from tests.identity.table import AFTER, BEFORE, Case, edited, policy
 from tests.identity.test_runs import FILE, SWEEP, drains, make
 from workbench.errors import InputError
-from workbench.experiments.parcel import Packer, opened
+from workbench.experiments.pickled_setup import Packer, opened
 from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 from workbench.experiments.work import Task, work
@@ -34,11 +34,11 @@ def fresh(name):
 
 def both_times(write, executor, **more):
     """Return the drain times that workers find before and after an edit of a module that the driver imports."""
-    found = []
+    result = []
     for aim in (0, 40):
         write(aim)
-        found.append(drains(fresh("identity_worked").Mine(), executor=executor, **more))
-    return found
+        result.append(drains(fresh("identity_worked").Mine(), executor=executor, **more))
+    return result
 
 
 @pytest.mark.parametrize("executor", ["processes", "local:1"])

@@ -30,7 +30,7 @@ for slot in EVERY:
 
 def told(mode: str) -> list[str]:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if mode == "interpreted" else "0"}
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PROGRAM, mode],
         env=environment,
         cwd=Path(__file__).parents[2],
@@ -38,8 +38,8 @@ def told(mode: str) -> list[str]:
         text=True,
         timeout=500,
     )
-    assert found.returncode == 0, found.stderr[-2000:]
-    return found.stdout.splitlines()
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout.splitlines()
 
 
 @compiled_only

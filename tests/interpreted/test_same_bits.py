@@ -36,12 +36,12 @@ print(json.dumps(rows, sort_keys=True))
 
 def outcome(mode: str) -> dict[str, list[object]]:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if mode == "interpreted" else "0"}
-    told = subprocess.run(
+    reply = subprocess.run(
         [sys.executable, "-c", PROGRAM, mode], env=environment, capture_output=True, text=True, timeout=500
     )
-    assert told.returncode == 0, told.stderr[-2000:]
-    found: dict[str, list[object]] = json.loads(told.stdout)
-    return found
+    assert reply.returncode == 0, reply.stderr[-2000:]
+    result: dict[str, list[object]] = json.loads(reply.stdout)
+    return result
 
 
 @compiled_only

@@ -131,8 +131,8 @@ def links(topology):
 
 @pytest.mark.parametrize("text", [ROCM_SMI, rocm_smi_json()])
 def test_rocm_smi(tmp_path, text):
-    found = read(tmp_path, text)
-    assert links(found) == [
+    result = read(tmp_path, text)
+    assert links(result) == [
         ("xgmi", ("gpu0", "gpu1"), 24.0, 1),
         ("xgmi", ("gpu0", "gpu2"), 24.0, 1),
         ("xgmi", ("gpu1", "gpu3"), 24.0, 1),
@@ -143,7 +143,7 @@ def test_rocm_smi(tmp_path, text):
         ("pcie", ("gpu3", "cpu1"), 12.0, 1),
         ("qpi", ("cpu0", "cpu1"), 16.0, 1),
     ]
-    assert found.facts() == {
+    assert result.facts() == {
         "format": "rocm_smi_topo",
         "cards": 4,
         "links": 4,
@@ -159,16 +159,16 @@ def test_rocm_smi(tmp_path, text):
 
 @pytest.mark.parametrize("text", [AMD_SMI, amd_smi_json(old=True), amd_smi_json(old=False)])
 def test_amd_smi_tells_how_fast_links_are_and_hops_tell_the_cpus(tmp_path, text):
-    found = read(tmp_path, text)
-    assert links(found) == [
+    result = read(tmp_path, text)
+    assert links(result) == [
         ("xgmi", ("gpu0", "gpu1"), 50.0, 2),
         ("pcie", ("gpu0", "cpu0"), 12.0, 1),
         ("pcie", ("gpu1", "cpu1"), 12.0, 1),
         ("pcie", ("gpu2", "cpu0"), 12.0, 1),
         ("qpi", ("cpu0", "cpu1"), 16.0, 1),
     ]
-    assert (found.facts()["links"], found.facts()["hops_min_max"]) == (2, [1, 3])
-    assert "xgmi_gbps" not in found.facts()
+    assert (result.facts()["links"], result.facts()["hops_min_max"]) == (2, [1, 3])
+    assert "xgmi_gbps" not in result.facts()
 
 
 def test_a_board_of_them_and_its_levers(tmp_path):
@@ -180,9 +180,9 @@ def test_a_board_of_them_and_its_levers(tmp_path):
 
 def test_gpus_without_numa_nodes_that_share_a_root_are_at_one_cpu(tmp_path):
     text = ROCM_SMI.replace("XGMI", "PCIE").split("====== Numa")[0].replace("            3", "            2")
-    found = read(tmp_path, text)
-    assert {wire.ends[1] for wire in found.wires} == {"cpu0"}
-    assert found.links == 0
+    result = read(tmp_path, text)
+    assert {wire.ends[1] for wire in result.wires} == {"cpu0"}
+    assert result.links == 0
 
 
 BAD = [

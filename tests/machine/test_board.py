@@ -26,14 +26,14 @@ def direct_tables(draw):
 @settings(max_examples=40)
 @given(direct_tables(), st.integers(1, 5), st.sampled_from(["bottleneck", "hop_penalised", "direct_only"]))
 def test_the_best_path_is_the_best_of_all_paths(direct, most, metric):
-    found = best_paths(direct, metric, most, 0.5)
+    paths = best_paths(direct, metric, most, 0.5)
     for one in range(len(direct)):
         for other in range(len(direct)):
             if one != other:
                 hops = 1 if metric == "direct_only" else most
                 score, path = best_path(direct, one, other, hops, 0.5 if metric == "hop_penalised" else 1.0)
-                assert (found.gbps[one, other], found.routes[one][other]) == (score, path)
-                assert found.hops[one, other] == len(path) - 1
+                assert (paths.gbps[one, other], paths.routes[one][other]) == (score, path)
+                assert paths.hops[one, other] == len(path) - 1
 
 
 @settings(max_examples=20)

@@ -31,8 +31,8 @@ KINDS = st.lists(
 @given(MACHINES, KINDS)
 def test_residency_is_what_putting_workgroups_one_by_one_gives(levers, kinds):
     shared_bytes, threads, vgprs = (np.array(column) for column in zip(*kinds, strict=True))
-    found = Machine(**levers).resident(shared_bytes, threads, vgprs)
-    assert found.tolist() == [resident(levers, s, t, v) for s, t, v in kinds]
+    values = Machine(**levers).resident(shared_bytes, threads, vgprs)
+    assert values.tolist() == [resident(levers, s, t, v) for s, t, v in kinds]
 
 
 def test_a_demand_that_is_not_given_does_not_bind():
@@ -102,11 +102,11 @@ def test_supplies_that_cannot_be_cut_into_blocks_are_refused_with_the_nearest_th
 def test_further_resources_come_last_and_have_labels_of_their_own():
     barriers = Resource(label="barriers", level="module", contiguous=False, blocks=16)
     assert Machine(more_resources=(barriers,)).resources()[-1] == barriers
-    said = {
+    config = {
         label: refusal(Machine, more_resources=(barriers, barriers.but(label=label))) for label in ("barriers", "vgpr")
     }
-    assert said == {
-        label: f"machine.more_resources must have labels of their own. Got '{label}' again." for label in said
+    assert config == {
+        label: f"machine.more_resources must have labels of their own. Got '{label}' again." for label in config
     }
     for label in ("a b", "a,b", "3d", "größe"):
         assert refusal(barriers.but, label=label).startswith(

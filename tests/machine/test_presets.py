@@ -104,14 +104,14 @@ def test_the_tables_of_the_command():
 
 
 def _changed(tmp_path: Path, **changes):
-    said = yaml.safe_load((FOLDER / "machine/v100.yaml").read_text())
+    message = yaml.safe_load((FOLDER / "machine/v100.yaml").read_text())
     for key, value in changes.items():
         if value is None:
-            del said["figures"][key]
+            del message["figures"][key]
         else:
-            said["figures"][key] = value
+            message["figures"][key] = value
     path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(said))
+    path.write_text(yaml.safe_dump(message))
     return path
 
 

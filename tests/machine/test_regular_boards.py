@@ -21,8 +21,8 @@ def neighbours(arrangement, gpus, one, other):
 @pytest.mark.parametrize("arrangement", ["fully_connected", "ring", "pairs", "pcie_only"])
 @pytest.mark.parametrize(("gpus", "hosts"), [(1, 1), (2, 1), (5, 2), (8, 2), (4, 8)])
 def test_links_are_those_of_the_sentence(arrangement, gpus, hosts):
-    said = {"arrangement": arrangement, "gpus": gpus, "hosts": hosts, "parallel_links": 3, "link_gbps": 25}
-    board = Board.read({**said, "card_gib": 2, "host_gib": 0.5})
+    config = {"arrangement": arrangement, "gpus": gpus, "hosts": hosts, "parallel_links": 3, "link_gbps": 25}
+    board = Board.read({**config, "card_gib": 2, "host_gib": 0.5})
     direct = board.direct_gbps()
     assert board.ids == (*(f"cpu{k}" for k in range(hosts)), *(f"gpu{k}" for k in range(gpus)))
     assert [card.memory_bytes for card in board.cards] == [1 << 29] * hosts + [2 << 30] * gpus
@@ -51,13 +51,13 @@ def test_neighbours_share_a_channel_of_their_cpu_alone():
 
 
 def test_a_sweep_varies_the_arrangement_and_refuses_what_there_is_not():
-    said = {"engine": "pool", "workload": {"regime": "one_card_full"}, "seeds": 1}
+    config = {"engine": "pool", "workload": {"regime": "one_card_full"}, "seeds": 1}
     varied = {"arrangement": {"vary": ["ring", "pcie_only"]}, "gpus": 4}
-    boards = [point.setup.machine for point in make_plan(read_sweep({**said, "machine": varied})).points]
+    boards = [point.setup.machine for point in make_plan(read_sweep({**config, "machine": varied})).points]
     assert [len(board.links) for board in boards] == [8, 4]
     for machine, says in (
         ({"arrangement": "rings"}, "machine.arrangement must be one of fully_connected, ring, pairs, pcie_only"),
         ({"arrangement": "ring", "memory": 3}, "machine: unknown key 'memory'; there are arrangement, card_gib"),
     ):
         with pytest.raises(InputError, match=says):
-            make_plan(read_sweep({**said, "machine": machine}))
+            make_plan(read_sweep({**config, "machine": machine}))

@@ -61,19 +61,19 @@ P2P=Enabled Latency (P2P Writes) Matrix (us)
 def _wires(text, tmp_path):
     place = tmp_path / "topology.txt"
     place.write_text(text)
-    found = read_topology(place)
-    wires = {wire.ends: (wire.kind, wire.gbps, wire.links, wire.channel) for wire in found.wires}
-    assert len(wires) == len(found.wires)
-    return found, wires
+    topology = read_topology(place)
+    wires = {wire.ends: (wire.kind, wire.gbps, wire.links, wire.channel) for wire in topology.wires}
+    assert len(wires) == len(topology.wires)
+    return topology, wires
 
 
 @needs_public_traces
 @pytest.mark.parametrize("file", PUBLIC)
 def test_every_number_of_the_facts(file):
-    found = read_topology(path(file)).facts()
-    assert {name: found[name] for name in FACTS[file]} == FACTS[file]
+    result = read_topology(path(file)).facts()
+    assert {name: result[name] for name in FACTS[file]} == FACTS[file]
     size = next((it["size"] for it in FACTS[file].get("matrices", {}).values()), 0)
-    assert found["cards"] == FACTS[file].get("gpu_pci_devices", FACTS[file].get("gpus", size))
+    assert result["cards"] == FACTS[file].get("gpu_pci_devices", FACTS[file].get("gpus", size))
 
 
 @needs_public_traces
@@ -89,8 +89,8 @@ def test_every_public_file_becomes_a_board(file):
 @needs_public_traces
 def test_the_table_of_a_dgx_1v_is_the_preset():
     """field.md 2.4: rows sum to 6, 24 links, 8 pairs x 2, 8 x 1, 12 x 0."""
-    said = {"topology": str(path("topology/text/nvsmi_topo_dgx1v.txt")), "link_gbps": 25, "pcie_gbps": 16}
-    board, known = Board.read(said), preset("dgx_1v").machine()
+    config = {"topology": str(path("topology/text/nvsmi_topo_dgx1v.txt")), "link_gbps": 25, "pcie_gbps": 16}
+    board, known = Board.read(config), preset("dgx_1v").machine()
     links = np.zeros((8, 8), int)
     for one, other in combinations(range(8), 2):
         between = [link for link in board.links if set(link.ends) == {f"gpu{one}", f"gpu{other}"}]
@@ -106,8 +106,8 @@ def test_the_table_of_a_dgx_1v_is_the_preset():
 
 
 def test_a_nccl_file(tmp_path):
-    found, wires = _wires(XML, tmp_path)
-    assert [(node.id, node.kind, node.port_gbps) for node in found.nodes] == [
+    result, wires = _wires(XML, tmp_path)
+    assert [(node.id, node.kind, node.port_gbps) for node in result.nodes] == [
         ("cpu0", "cpu", 0.0),
         ("cpu1", "cpu", 0.0),
         ("gpu0", "gpu", 0.0),
@@ -121,7 +121,7 @@ def test_a_nccl_file(tmp_path):
         ("gpu2", "cpu1"): ("pcie", 12.0, 1, ""),
         ("cpu0", "cpu1"): ("qpi", 10.0, 1, ""),
     }
-    assert (found.links, found.noted["nets"]) == (2, 1)
+    assert (result.links, result.noted["nets"]) == (2, 1)
 
 
 def test_cards_behind_a_switch_reach_each_other_without_the_cpu_unless_linked_otherwise(tmp_path):
@@ -131,13 +131,13 @@ def test_cards_behind_a_switch_reach_each_other_without_the_cpu_unless_linked_ot
 
 def test_links_to_an_nvswitch_are_ports(tmp_path):
     text = XML.replace('target="0:3.0"', 'target="9:1.0"').replace('target="0:2.0"', 'target="9:2.0"')
-    found, wires = _wires(text.replace('tclass="0x030200"', 'tclass="0x068000"'), tmp_path)
+    result, wires = _wires(text.replace('tclass="0x030200"', 'tclass="0x068000"'), tmp_path)
     assert wires["gpu0", "gpu1"] == ("nvlink", 20.0, 2, "")
-    assert [node.port_gbps for node in found.nodes if node.kind == "gpu"] == [40.0, 40.0, 0.0]
+    assert [node.port_gbps for node in result.nodes if node.kind == "gpu"] == [40.0, 40.0, 0.0]
 
 
 def test_a_table_of_nvidia_smi_in_tabs_or_blanks(tmp_path):
-    found, wires = _wires(SMI, tmp_path)
+    result, wires = _wires(SMI, tmp_path)
     blanks = SMI.replace("\x1b[4m", "").replace("\x1b[0m", "").replace("\t", "   ")
     assert _wires(blanks, tmp_path)[1] == wires == {
         ("gpu0", "gpu2"): ("nvlink", 20.0, 2, ""),
@@ -149,23 +149,23 @@ def test_a_table_of_nvidia_smi_in_tabs_or_blanks(tmp_path):
         ("gpu0", "gpu1"): ("pcie", 12.0, 1, ""),
         ("cpu0", "cpu1"): ("qpi", 6.0, 1, ""),
     }  # fmt: skip
-    assert found.noted["gpu_pair_labels"] == {"NODE": 1, "NV2": 2, "PIX": 1, "SYS": 2}
-    assert found.noted["other_columns"] == ["NIC0", "CPU Affinity", "NUMA Affinity"]
+    assert result.noted["gpu_pair_labels"] == {"NODE": 1, "NV2": 2, "PIX": 1, "SYS": 2}
+    assert result.noted["other_columns"] == ["NIC0", "CPU Affinity", "NUMA Affinity"]
 
 
 def test_more_links_than_a_card_has_lead_to_a_switch(tmp_path):
     cards = [f"GPU{k}" for k in range(8)]
     rows = [[name, *("X" if name == other else "NV12" for other in cards)] for name in cards]
-    found, wires = _wires("\n".join("\t".join(row) for row in [["", *cards], *rows]), tmp_path)
-    assert found.links == 8 * 12
-    assert {node.port_gbps for node in found.nodes if node.kind == "gpu"} == {240.0}
+    result, wires = _wires("\n".join("\t".join(row) for row in [["", *cards], *rows]), tmp_path)
+    assert result.links == 8 * 12
+    assert {node.port_gbps for node in result.nodes if node.kind == "gpu"} == {240.0}
     assert {wires[f"gpu{a}", f"gpu{b}"] for a, b in combinations(range(8), 2)} == {("nvlink", 20.0, 12, "")}
 
 
 def test_measured_matrices(tmp_path):
-    found, wires = _wires(P2P, tmp_path)
+    result, wires = _wires(P2P, tmp_path)
     assert wires == {("gpu0", "gpu1"): ("nvlink", 48.2, 1, "")}
-    assert list(found.noted["matrices"])[3] == "P2P=Enabled Latency (P2P Writes) Matrix (us)"
+    assert list(result.noted["matrices"])[3] == "P2P=Enabled Latency (P2P Writes) Matrix (us)"
     _, both = _wires(P2P.replace("Unidirectional P2P=Enabled", "Bidirectional P2P=Enabled"), tmp_path)
     assert both["gpu0", "gpu1"] == ("nvlink", 24.1, 1, "")
     _, staged = _wires(P2P.replace("48.00", "12.00").replace("48.40", "12.00"), tmp_path)
@@ -239,8 +239,8 @@ def test_what_is_no_file_is_no_topology(tmp_path):
 
 def test_a_sweep_says_what_the_file_cannot_tell(tmp_path):
     (tmp_path / "t.xml").write_text(XML)
-    said = {"topology": str(tmp_path / "t.xml"), "card_bytes": 100, "cpu_bytes": 0, "link_gbps": 25, "port_gbps": 50}
-    board = Board.read(said)
+    config = {"topology": str(tmp_path / "t.xml"), "card_bytes": 100, "cpu_bytes": 0, "link_gbps": 25, "port_gbps": 50}
+    board = Board.read(config)
     assert {card.id: (card.memory_bytes, card.port_gbps) for card in board.cards} == {
         "cpu0": (0, 0),
         "cpu1": (0, 0),
@@ -250,7 +250,7 @@ def test_a_sweep_says_what_the_file_cannot_tell(tmp_path):
     }
     assert board.direct_gbps()[2, 3] == 50
     with pytest.raises(InputError, match=r"^a.yaml: machine: unknown key 'card_byte'.*Did you mean card_bytes\?$"):
-        Board.read({**said, "card_byte": 1}, where="a.yaml")
+        Board.read({**config, "card_byte": 1}, where="a.yaml")
     with pytest.raises(InputError, match=r"^a.yaml: machine.topology: .*absent.xml: there is no such file.$"):
         Board.read({"topology": str(tmp_path / "absent.xml")}, where="a.yaml")
 

@@ -24,14 +24,14 @@ def topology(tmp_path, text):
     return read_topology(place)
 
 
-def wire(found, *ends):
-    return next((one.kind, one.gbps, one.links) for one in found.wires if set(one.ends) == set(ends))
+def wire(result, *ends):
+    return next((one.kind, one.gbps, one.links) for one in result.wires if set(one.ends) == set(ends))
 
 
 def test_a_table_of_some_of_the_cards(tmp_path):
-    found = topology(tmp_path, PAIR)
-    assert [node.id for node in found.nodes] == ["cpu0", "gpu4", "gpu5"]
-    assert wire(found, "gpu4", "gpu5") == ("nvlink", 20.0, 18)
+    result = topology(tmp_path, PAIR)
+    assert [node.id for node in result.nodes] == ["cpu0", "gpu4", "gpu5"]
+    assert wire(result, "gpu4", "gpu5") == ("nvlink", 20.0, 18)
 
 
 @pytest.mark.parametrize("encoded", [codecs.BOM_UTF8 + PAIR.encode(), PAIR.encode("utf-16")])
@@ -40,16 +40,16 @@ def test_a_table_that_windows_wrote(tmp_path, encoded):
 
 
 def test_an_nvlink_of_an_unknown_card_is_assumed_aloud(tmp_path):
-    said = topology(tmp_path, PAIR).facts()["assumed"]
-    assert said == "an NVLink carries 20 GB/s per direction; a sweep's `card` or `link_gbps` tells it"
+    message = topology(tmp_path, PAIR).facts()["assumed"]
+    assert message == "an NVLink carries 20 GB/s per direction; a sweep's `card` or `link_gbps` tells it"
 
 
 @pytest.mark.parametrize(("name", "gbps"), [("H100 80GB HBM3", 20.6), ("GB200", 40.1), ("Tesla P100-SXM2-16GB", 18.0)])
 def test_the_card_that_stands_beside_the_table_tells_its_nvlinks(tmp_path, name, gbps):
-    found = topology(tmp_path, SMI.format(4, name) + PAIR)
-    assert wire(found, "gpu4", "gpu5") == ("nvlink", gbps, 18)
-    assert "assumed" not in found.facts()
-    assert found.facts()["nvlinks_of"] in name
+    result = topology(tmp_path, SMI.format(4, name) + PAIR)
+    assert wire(result, "gpu4", "gpu5") == ("nvlink", gbps, 18)
+    assert "assumed" not in result.facts()
+    assert result.facts()["nvlinks_of"] in name
 
 
 def test_a_lever_tells_the_card(tmp_path):
@@ -62,9 +62,9 @@ def test_a_lever_tells_the_card(tmp_path):
 def test_ports_follow_the_speed_of_their_links(tmp_path):
     names = [f"GPU{k}" for k in range(4)]
     rows = ["\t".join([name, *(" X " if other == name else "NV18" for other in names)]) for name in names]
-    found = topology(tmp_path, "\t" + "\t".join(names) + "\n" + "\n".join(rows) + "\n")
-    assert {node.port_gbps for node in found.nodes if node.kind == "gpu"} == {18 * 20.0}
-    assert {node.port_gbps for node in found.with_nvlinks(40.1).nodes if node.kind == "gpu"} == {18 * 40.1}
+    result = topology(tmp_path, "\t" + "\t".join(names) + "\n" + "\n".join(rows) + "\n")
+    assert {node.port_gbps for node in result.nodes if node.kind == "gpu"} == {18 * 20.0}
+    assert {node.port_gbps for node in result.with_nvlinks(40.1).nodes if node.kind == "gpu"} == {18 * 40.1}
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_a_cpu_on_the_module_is_reached_by_its_own_links(tmp_path):
 
 
 def test_devices_without_a_class_are_the_cards_where_nothing_else_is(tmp_path):
-    found = topology(tmp_path, G5)
-    assert [node.id for node in found.nodes if node.kind == "gpu"] == ["gpu0", "gpu1", "gpu2", "gpu3"]
-    assert found.facts()["gpus_without_class"] == 4
+    result = topology(tmp_path, G5)
+    assert [node.id for node in result.nodes if node.kind == "gpu"] == ["gpu0", "gpu1", "gpu2", "gpu3"]
+    assert result.facts()["gpus_without_class"] == 4
     with pytest.raises(InputError, match="holds no GPU"):
         topology(tmp_path, G5.replace("/>", ' class="0x020000"/>'))

@@ -26,12 +26,12 @@ def test_there_are_the_presets_that_the_field_has():
 
 @pytest.mark.parametrize("name", SAID)
 def test_a_figure_is_the_sources_or_is_marked_as_an_assumption(name):
-    found, machine = preset(name), preset(name).machine()
-    for figure, said in zip(FIGURES, SAID[name]):
-        assumed = found.figures[figure].mark == "assumption"
-        assert assumed if said is None else (getattr(machine, figure), assumed) == (said, False)
+    result, machine = preset(name), preset(name).machine()
+    for figure, message in zip(FIGURES, SAID[name]):
+        assumed = result.figures[figure].mark == "assumption"
+        assert assumed if message is None else (getattr(machine, figure), assumed) == (message, False)
     walk = SAID[name][-1]
-    assert machine.walk_cycles == walk if walk else found.figures["level_cycles"].mark == "assumption"
+    assert machine.walk_cycles == walk if walk else result.figures["level_cycles"].mark == "assumption"
 
 
 def test_a_sweep_names_one_and_changes_a_figure():

@@ -40,10 +40,10 @@ records = st.builds(
 some = records.filter(lambda record: len(record.group) > 0)
 
 
-def alike(found: dict[str, float], expected: dict[str, float], rel: float = 1e-9) -> None:
-    assert found.keys() == expected.keys()
+def alike(result: dict[str, float], expected: dict[str, float], rel: float = 1e-9) -> None:
+    assert result.keys() == expected.keys()
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, rel=rel, abs=1e-12, nan_ok=True), name
+        assert result[name] == pytest.approx(value, rel=rel, abs=1e-12, nan_ok=True), name
 
 
 @settings(max_examples=60)
@@ -87,9 +87,9 @@ def test_refusals(record):
 @settings(max_examples=40)
 @given(some)
 def test_power_and_heat_are_sums_over_cycles(record):
-    found = power_measures(record)
-    assert found.pop("energy_prediction") == pytest.approx(slow.energy_prediction(record), rel=1e-6, nan_ok=True)
-    alike(found, {**slow.power_measures(record, 7), **slow.heat_measures(record)})
+    result = power_measures(record)
+    assert result.pop("energy_prediction") == pytest.approx(slow.energy_prediction(record), rel=1e-6, nan_ok=True)
+    alike(result, {**slow.power_measures(record, 7), **slow.heat_measures(record)})
 
 
 @settings(max_examples=40)
@@ -118,9 +118,9 @@ def test_chunks_of_windows_follow_each_other(monkeypatch):
 
 
 def test_every_measure_that_is_declared_is_given_and_every_one_given_is_declared():
-    found = measure(toy(1, **WARM))
-    assert set(MEASURES) <= set(found)
-    parts = set(found) - set(MEASURES)
+    measures = measure(toy(1, **WARM))
+    assert set(MEASURES) <= set(measures)
+    parts = set(measures) - set(MEASURES)
     assert all(name in MEASURES for name in parts)
     assert parts == {f"wait_{kind}_cycles[{level}]" for kind in ("mean", "p99", "max") for level in (1, 2, 3)} | {
         f"utilisation[{name}]" for name in ("vgpr", "waves", "shared", "workgroups")
@@ -128,24 +128,24 @@ def test_every_measure_that_is_declared_is_given_and_every_one_given_is_declared
 
 
 def test_a_run_without_groups_has_no_averages():
-    found = measure(toy(groups=0, **WARM))
-    assert found["makespan_cycles"] == found["probe_operations"] == 0
+    measures = measure(toy(groups=0, **WARM))
+    assert measures["makespan_cycles"] == measures["probe_operations"] == 0
     for name in ("groups_per_kilocycle", "wait_p99_cycles", "utilisation", "power_cv", "service_variance"):
-        assert math.isnan(found[name]), name
+        assert math.isnan(measures[name]), name
 
 
 @pytest.mark.parametrize("changed", [{}, {"power": NoPower(), "heat": NoHeat()}, {"heat": RcHeat()}])
 def test_without_power_there_is_neither_power_nor_heat(changed):
-    found = measure(toy(2, **changed))
+    measures = measure(toy(2, **changed))
     for name in ("energy_joules", "power_cv", "temperature_spread_k", "energy_prediction"):
-        assert math.isnan(found[name]), name
+        assert math.isnan(measures[name]), name
 
 
 def test_power_without_heat_is_measured_in_windows_of_1024_cycles():
     record = toy(2, groups=20, power=ClassPower())
-    found = measure(record)
-    alike({name: found[name] for name in slow.power_measures(record, 1024)}, slow.power_measures(record, 1024))
-    assert math.isnan(found["temperature_spread_k"])
+    measures = measure(record)
+    alike({name: measures[name] for name in slow.power_measures(record, 1024)}, slow.power_measures(record, 1024))
+    assert math.isnan(measures["temperature_spread_k"])
 
 
 def one_channel_each(picks: list[int], groups_a_channel: int, channels: int) -> DispatchRecord:
@@ -178,32 +178,32 @@ def one_channel_each(picks: list[int], groups_a_channel: int, channels: int) -> 
 
 def test_marks_serve_in_blocks_so_that_the_largest_gap_is_7_of_4_channels():
     """V27: each aligned block of 4 picks is a permutation; from the first of one to the last of the next are 7."""
-    found = measure(one_channel_each([0, 1, 2, 3, 3, 2, 1, 0], 2, 4))
-    assert found["service_gap_max"] == 7
+    measures = measure(one_channel_each([0, 1, 2, 3, 3, 2, 1, 0], 2, 4))
+    assert measures["service_gap_max"] == 7
     even = measure(one_channel_each([0, 1, 2, 3] * 3, 3, 4))
     assert even["service_gap_max"] == 4
 
 
 def test_lags_are_counts_of_services_while_all_compete():
     picks = [0, 0, 0, 1, 1, 1]
-    found = measure(one_channel_each(picks, 3, 2))
+    measures = measure(one_channel_each(picks, 3, 2))
     contested = [np.var([1, 0]), np.var([2, 0]), np.var([3, 0])]
-    assert found["service_variance"] == pytest.approx(np.mean(contested))
-    assert found["probe_operations"] == 2 * 6 and found["probe_operations_each_head"] == 2 * 12
-    assert found["probe_operations_each_head_per_dispatch"] == 4
+    assert measures["service_variance"] == pytest.approx(np.mean(contested))
+    assert measures["probe_operations"] == 2 * 6 and measures["probe_operations_each_head"] == 2 * 12
+    assert measures["probe_operations_each_head_per_dispatch"] == 4
 
 
 def test_counters_are_taken_from_the_record():
     record = toy(5, over_promised=3, pieces=500)
-    found = measure(record)
-    assert found["failed_rounds"] == record.failed_rounds > 0
-    assert found["failed_round_rate"] == record.failed_rounds / record.rounds
-    assert found["splits"] == len(record.splits) > 0
-    assert found["over_promised"] == 3
-    assert found["pieces_per_dispatch"] == 500 / len(record.group)
-    assert found["placement_searches_per_dispatch"] == record.placement_searches / len(record.group)
-    assert found["refused_by_fragmentation"] == record.refused_by_fragmentation
-    assert found["groups_per_kilocycle"] == 1000 * 30 / slow.makespan(record)
+    measures = measure(record)
+    assert measures["failed_rounds"] == record.failed_rounds > 0
+    assert measures["failed_round_rate"] == record.failed_rounds / record.rounds
+    assert measures["splits"] == len(record.splits) > 0
+    assert measures["over_promised"] == 3
+    assert measures["pieces_per_dispatch"] == 500 / len(record.group)
+    assert measures["placement_searches_per_dispatch"] == record.placement_searches / len(record.group)
+    assert measures["refused_by_fragmentation"] == record.refused_by_fragmentation
+    assert measures["groups_per_kilocycle"] == 1000 * 30 / slow.makespan(record)
 
 
 def test_modules_that_never_differ_foretell_nothing():
@@ -225,6 +225,6 @@ def test_a_billion_cycles_are_exact():
     """Whole numbers count what is used, however long a group runs."""
     blank = one_channel_each([0, 0], 2, 1)
     record = blank._replace(duration=np.array([10**12 + 1, 1]), power=ClassPower(idle_watts=0.0))
-    found = balance_measures(record)
-    assert found["utilisation[workgroups]"] == (10**12 + 2) / (2 * 3 * (10**12 + 1))
+    result = balance_measures(record)
+    assert result["utilisation[workgroups]"] == (10**12 + 2) / (2 * 3 * (10**12 + 1))
     assert total_pj(record, course(record)) == 0

@@ -16,8 +16,8 @@ records = st.builds(toy, seed=st.integers(0, 10**6), groups=st.integers(0, 25), 
 @settings(max_examples=60)
 @given(records, st.booleans())
 def test_every_wave_takes_the_lowest_place_that_is_free(record, one_each):
-    found = lanes(record, np.arange(len(record.group)), one_each)
-    rows = [*zip(*(column.tolist() for column in found), strict=True)]
+    result = lanes(record, np.arange(len(record.group)), one_each)
+    rows = [*zip(*(column.tolist() for column in result), strict=True)]
     busy = {}
     expected = []
     for serial, d in enumerate(dispatches(record)):

@@ -17,16 +17,16 @@ from workbench.policies.malloc import PerThread, WarpAggregated
 @given(cases())
 def test_every_measure_equals_its_slow_twin(case):
     record = simulate(case.rows, **case.policies, **case.options)
-    found, expected = measure(record), slow.measures(record)
-    assert found.keys() == expected.keys() == MEASURES.keys()
+    measures, expected = measure(record), slow.measures(record)
+    assert measures.keys() == expected.keys() == MEASURES.keys()
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, rel=1e-12, nan_ok=True), name
+        assert measures[name] == pytest.approx(value, rel=1e-12, nan_ok=True), name
 
 
 def test_nobody_calls():
-    found = measure(simulate([]))
-    assert math.isnan(found["latency_mean_cycles"]) and math.isnan(found["internal_fragmentation"])
-    assert found["peak_heap_bytes"] == found["failures"] == 0
+    measures = measure(simulate([]))
+    assert math.isnan(measures["latency_mean_cycles"]) and math.isnan(measures["internal_fragmentation"])
+    assert measures["peak_heap_bytes"] == measures["failures"] == 0
 
 
 def test_a_block_is_held_until_its_last_piece_is_given_up():
@@ -40,5 +40,5 @@ def test_a_block_is_held_until_its_last_piece_is_given_up():
 
 
 def test_a_refused_warp_is_32_failures():
-    found = measure(simulate(batch([16] * 64), heap_bytes=600))
-    assert (found["failures"], found["failure_rate"]) == (32, 0.5)
+    measures = measure(simulate(batch([16] * 64), heap_bytes=600))
+    assert (measures["failures"], measures["failure_rate"]) == (32, 0.5)

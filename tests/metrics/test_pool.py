@@ -95,7 +95,7 @@ def slow_measures(record):
     chances = [lenders.count(card) / len(lenders) for card in set(lenders)]
     used = [sum(each) / len(each) for each in shares]
     apart = sum(abs(one - other) for one in used for other in used) / (2 * len(used) * sum(used))
-    allocations, asked = int((record.action == 0).sum()), OUTCOMES.index("never_asked") != record.outcome
+    allocations, requested = int((record.action == 0).sum()), OUTCOMES.index("never_asked") != record.outcome
     longest = sorted(waited for waited, _ in waits)
     if waits:
         waiting = {"wait_mean_ns": sum(longest) / len(waits), "wait_p99_ns": longest[math.ceil(0.99 * len(waits)) - 1]}
@@ -103,9 +103,9 @@ def slow_measures(record):
         "completed_rate": granted / allocations,
         "granted_bytes": had,
         "granted_bytes_rate": had / wanted,
-        "mapping_calls_per_request": sum(record.mappings.tolist()) / sum(asked),
+        "mapping_calls_per_request": sum(record.mappings.tolist()) / sum(requested),
         "cache_hit_rate": cached_hits / granted,
-        "driver_calls_per_request": len(record.calls) / sum(asked),
+        "driver_calls_per_request": len(record.calls) / sum(requested),
         "borrowed_rate": borrowed / granted,
         "borrowed_bandwidth_gbps": sum(speeds) / len(speeds),
         "borrowed_reading_mean_ns": reading / (then - int(record.time[0])),
@@ -121,10 +121,10 @@ def slow_measures(record):
         "borrowed_peak_bytes": peaks[3],
         "cached_peak_card_bytes": peaks[4],
         "fragmentation": 1 - peaks[0] / peaks[1],
-        "latency_mean_ns": sum((record.answered - record.time)[asked]) / sum(asked),
+        "latency_mean_ns": sum((record.answered - record.time)[requested]) / sum(requested),
         "waited_rate": sum(served for _, served in waits) / granted,
         "waited_in_vain_rate": sum(not served for _, served in waits) / allocations,
-        "never_asked_rate": sum(~asked) / asked.size,
+        "never_asked_rate": sum(~requested) / requested.size,
         **(waiting if waits else {}),
     }
 
@@ -134,13 +134,13 @@ def test_measures_are_what_is_counted_request_by_request(policies, options):
     scale = 1 << 15 if isinstance(policies.get("cache"), ExpandableSegments) else 1
     board = line(*(size * scale for size in (200, 150, 250)), gbps=(12.0, 48.0))
     record = Case(crowd(11, 3, 200, 90 * scale), board, policies, {"ipc_ns": 9, **options}).simulate()
-    found = measure(record)
+    measures = measure(record)
     assert bool(len(record.moves)) == ("residency" in policies), "the case tests nothing"
     for name, value in slow_measures(record).items():
-        assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
-    assert set(found) == set(MEASURES)
+        assert measures[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
+    assert set(measures) == set(MEASURES)
     undefined = set() if record.waited.any() else {"wait_mean_ns", "wait_p99_ns"}
-    assert {name for name, value in found.items() if not math.isfinite(value)} == undefined
+    assert {name for name, value in measures.items() if not math.isfinite(value)} == undefined
     assert record.waited.any() == bool(options), "the case tests nothing"
     assert ("never_asked" in {OUTCOMES[it] for it in record.outcome}) == (options.get("wait_limit_ns") == 0)
 
@@ -148,27 +148,27 @@ def test_measures_are_what_is_counted_request_by_request(policies, options):
 @pytest.mark.parametrize("policies", MOVING.values(), ids=MOVING)
 def test_series_and_regions_are_those_of_a_replay_move_by_move(policies):
     record = Case(crowd(3, 3, 200, 90), line(200, 150, 250, gbps=(12.0, 48.0)), policies).simulate()
-    used, asked, stays = slow.used(record), slow.used(record, "asked"), slow.stays(record)
-    found = stays_of(record)
-    shown = zip(*(column.tolist() for column in found), strict=True)
-    assert [[*it] for it in shown] == sorted(stays, key=lambda stay: stay[0])
+    used, requested, stays = slow.used(record), slow.used(record, "asked"), slow.stays(record)
+    result = stays_of(record)
+    displayed = zip(*(column.tolist() for column in result), strict=True)
+    assert [[*it] for it in displayed] == sorted(stays, key=lambda stay: stay[0])
     assert in_use(record).tolist() == [sum(each) for each in used]
     for card in range(3):
         assert in_use(record, card).tolist() == [each[card] for each in used]
-        assert in_use(record, card, "asked").tolist() == [each[card] for each in asked]
+        assert in_use(record, card, "asked").tolist() == [each[card] for each in requested]
         assert [*zip(*(column.tolist() for column in regions_of(record, card)), strict=True)] == slow.regions(
             record, card
         )
-    rows = np.unique(found.region[remote(record, found)])
+    rows = np.unique(result.region[remote(record, result)])
     assert measure(record)["remote_access_mean_ns"] == pytest.approx(record.access_ns[rows].mean())
     assert (record.access_ns[rows] > 0).sum() > 5, "hardly anything is borrowed: the case tests nothing"
 
 
 def test_measures_of_nothing():
-    found = measure(Case([], line(10, 10)).simulate())
-    assert set(found) == set(MEASURES)
-    assert math.isnan(found["completed_rate"]) and math.isnan(found["borrowed_reading_mean_ns"])
-    assert found["reserved_peak_bytes"] == 0
+    measures = measure(Case([], line(10, 10)).simulate())
+    assert set(measures) == set(MEASURES)
+    assert math.isnan(measures["completed_rate"]) and math.isnan(measures["borrowed_reading_mean_ns"])
+    assert measures["reserved_peak_bytes"] == 0
 
 
 def test_events_tell_every_byte():

@@ -19,15 +19,15 @@ from workbench.policies.queueing import AfterKCycles, NextCycle
 
 
 def runs_of(free: list[bool]) -> list[tuple[int, int]]:
-    found, k = [], 0
+    result, k = [], 0
     while k < len(free):
         end = k
         while end < len(free) and free[end]:
             end += 1
         if end > k:
-            found.append((k, end - k))
+            result.append((k, end - k))
         k = max(end, k + 1)
-    return found
+    return result
 
 
 def slow_measures(jobs: list[tuple[int, int, int]], segments: int) -> dict[str, float]:
@@ -88,15 +88,15 @@ rows = st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1,
 @given(rows=rows)
 def test_every_average_is_the_sum_over_cycles(rows):
     jobs = sorted(rows, key=lambda job: job[0])
-    found = measure(simulate(jobs, 13, NearestBoundary()))
+    measures = measure(simulate(jobs, 13, NearestBoundary()))
     for name, expected in slow_measures(jobs, 13).items():
-        assert found[name] == pytest.approx(expected, rel=1e-12, nan_ok=True), name
+        assert measures[name] == pytest.approx(expected, rel=1e-12, nan_ok=True), name
 
 
 def test_littles_law_holds_exactly():
     record = simulate(T1, 16, NearestBoundary())
-    found = measure(record)
-    assert found["mean_queue"] * 13 == pytest.approx(found["wait_mean_cycles"] * len(T1))
+    measures = measure(record)
+    assert measures["mean_queue"] * 13 == pytest.approx(measures["wait_mean_cycles"] * len(T1))
 
 
 def test_every_declared_measure_is_given_and_no_other():
@@ -104,36 +104,36 @@ def test_every_declared_measure_is_given_and_no_other():
 
 
 def test_a_byte_counter_has_no_shape_and_no_wear():
-    found = measure(simulate(T1, placement=ByteCounter()))
-    assert math.isnan(found["mean_external_fragmentation"])
-    assert math.isnan(found["wear_gini"])
-    assert math.isnan(found["low_end_share"])
-    assert found["drain_cycles"] <= measure(simulate(T1, placement=FirstFit()))["drain_cycles"]
+    measures = measure(simulate(T1, placement=ByteCounter()))
+    assert math.isnan(measures["mean_external_fragmentation"])
+    assert math.isnan(measures["wear_gini"])
+    assert math.isnan(measures["low_end_share"])
+    assert measures["drain_cycles"] <= measure(simulate(T1, placement=FirstFit()))["drain_cycles"]
 
 
 def test_compaction_is_replayed_with_its_moves():
     rng = np.random.default_rng(3)
     jobs = [(0, int(m), int(d)) for m, d in zip(rng.integers(1, 9, 200), rng.integers(1, 40, 200), strict=True)]
     record = simulate(jobs, 16, Compaction())
-    found = measure(record)
-    assert found["moved_segments"] > 0
-    assert found["blocked_though_enough_cycles"] == 0
-    assert found["drain_cycles"] == measure(simulate(jobs, 16, ByteCounter()))["drain_cycles"]
+    measures = measure(record)
+    assert measures["moved_segments"] > 0
+    assert measures["blocked_though_enough_cycles"] == 0
+    assert measures["drain_cycles"] == measure(simulate(jobs, 16, ByteCounter()))["drain_cycles"]
 
 
 @pytest.mark.parametrize(("retry", "until"), [(NextCycle(), 51), (AfterKCycles(k=100), 103)])
 def test_waiting_for_the_next_try_is_no_fragmentation(retry, until):
     pieces = [(0, 4, 3), (0, 8, 50), (0, 4, 4), (0, 6, 1)]  # from cycle 6 to 51 two holes of 4, and 6 are wanted
-    found = measure(simulate(pieces, retry=retry))
-    assert found["blocked_by_fragmentation_cycles"] == 51 - 6
-    assert found["blocked_though_enough_cycles"] == until - 6
+    measures = measure(simulate(pieces, retry=retry))
+    assert measures["blocked_by_fragmentation_cycles"] == 51 - 6
+    assert measures["blocked_though_enough_cycles"] == until - 6
     assert measure(simulate([(0, 12, 5), (0, 8, 5)], retry=retry))["blocked_by_fragmentation_rate"] == 0
 
 
 def test_an_empty_run_has_no_averages():
-    found = measure(simulate([]))
-    assert found["drain_cycles"] == 0
-    assert math.isnan(found["mean_queue"])
+    measures = measure(simulate([]))
+    assert measures["drain_cycles"] == 0
+    assert math.isnan(measures["mean_queue"])
 
 
 def test_gini_of_known_values():

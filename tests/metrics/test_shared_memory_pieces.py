@@ -41,9 +41,9 @@ def painted(record):
     return np.array(picture), grants
 
 
-def from_pieces(found, segments, cycles):
+def from_pieces(result, segments, cycles):
     picture = np.full((cycles, segments), NOBODY)
-    for workgroup, begin, end, base, length in zip(*(column.tolist() for column in found), strict=True):
+    for workgroup, begin, end, base, length in zip(*(column.tolist() for column in result), strict=True):
         area = picture[begin:end, base : base + length]
         assert (area == NOBODY).all()
         picture[begin:end, base : base + length] = workgroup
@@ -77,9 +77,9 @@ def test_compaction_cuts_a_workgroup_where_it_moves_it():
 
 def test_pages_side_by_side_are_one_piece():
     record = simulate([(0, 4, 9), (0, 4, 2), (0, 4, 9), (0, 8, 9)], 16, PagedMemory(access_penalty=0))
-    found = pieces(record)
-    last = found.workgroup == 3
-    assert list(zip(found.base[last], found.length[last], strict=True)) == [(4, 4), (12, 4)]
+    result = pieces(record)
+    last = result.workgroup == 3
+    assert list(zip(result.base[last], result.length[last], strict=True)) == [(4, 4), (12, 4)]
 
 
 def test_until_leaves_out_later_grants():

@@ -60,9 +60,9 @@ def test_it_is_committed_without_outputs(name):
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_its_parameters_are_known_and_each_says_what_it_is(name):
-    found = papermill.inspect_notebook(FOLDER / name)
-    assert {"sweep", "seeds"} <= set(found)
-    assert all(parameter["help"] for parameter in found.values())
+    result = papermill.inspect_notebook(FOLDER / name)
+    assert {"sweep", "seeds"} <= set(result)
+    assert all(parameter["help"] for parameter in result.values())
 
 
 def code_of(notebook: nbformat.NotebookNode) -> Iterator[str]:
@@ -139,13 +139,13 @@ def test_the_third_notebook_asks_peers_and_evicts_by_a_policy_of_its_own():
     assert f"{16 * (10 if LONG else FEW)} runs" in printed(notebook, "run")
     for cell in ("run", "kernel-run", "own-run"):
         assert "0 failed" in printed(notebook, cell)
-    said = [line for line in printed(notebook, "said").splitlines() if ": shared_per_kilo " in line]
-    assert len(said) == 8
-    lru, mru = (line for line in said if "private" in line)
+    messages = [line for line in printed(notebook, "said").splitlines() if ": shared_per_kilo " in line]
+    assert len(messages) == 8
+    lru, mru = (line for line in messages if "private" in line)
     for line in (lru, mru):  # in time alone: which misses are joined
         assert line.endswith(" 0% worse than the baseline, not clearly")
     if LONG:
-        assert all("better than the baseline, clearly" in line for line in said if "private" not in line)
+        assert all("better than the baseline, clearly" in line for line in messages if "private" not in line)
     assert "gate_any: private_hit_rate 0," in printed(notebook, "fill")
     assert any(line.startswith("third_newest, ") for line in printed(notebook, "own-run").splitlines())
 
@@ -189,10 +189,10 @@ def test_the_sixth_notebook_goes_from_an_out_of_memory_error_to_a_setting(monkey
     notebook = executed("06_your_snapshot.ipynb")
     images = [out for cell in notebook.cells for out in cell.get("outputs", []) if "image/png" in out.get("data", {})]
     assert len(images) == 3
-    said = printed(notebook, "exact").splitlines()
-    assert re.fullmatch(r"segment allocations reproduced (\d+) of \1, addresses ([\d,]+) of \2", said[0])
-    assert said[1].startswith("best: ")
-    assert int(re.sub(r"\D", "", said[2])) > 0
+    message = printed(notebook, "exact").splitlines()
+    assert re.fullmatch(r"segment allocations reproduced (\d+) of \1, addresses ([\d,]+) of \2", message[0])
+    assert message[1].startswith("best: ")
+    assert int(re.sub(r"\D", "", message[2])) > 0
     missing = printed(notebook, "five").splitlines()
     assert len(missing) == 0 if LONG and NAMED else all("is not on this machine" in line for line in missing)
 

@@ -15,11 +15,11 @@ CLASSES = range(6)
 
 def dispatches(record: Any) -> list[dict[str, Any]]:
     """Every dispatch with what it takes and when."""
-    found = []
+    result = []
     for k, group in enumerate(record.group.tolist()):
         begin = int(record.cycle[k])
         waves = sum(record.sent[k].tolist())
-        found.append(
+        result.append(
             {
                 "group": group,
                 "module": int(record.module[k]),
@@ -31,7 +31,7 @@ def dispatches(record: Any) -> list[dict[str, Any]]:
                 "taken": [_taken(record, k, group, waves, r) for r in range(len(record.resources))],
             }
         )
-    return found
+    return result
 
 
 def _taken(record: Any, dispatch: int, group: int, waves: int, resource: int) -> int:
@@ -55,11 +55,11 @@ def waits(record: Any) -> dict[int, int]:
 def wait_measures(record: Any) -> dict[str, float]:
     wait = waits(record)
     counts = [[d["group"] for d in dispatches(record)].count(g) for g in wait]
-    found = _of_waits([*wait.values()], "")
+    result = _of_waits([*wait.values()], "")
     for level in range(1, record.levels + 1):
-        found.update(_of_waits([w for g, w in wait.items() if record.priority[g] == level], f"[{level}]"))
+        result.update(_of_waits([w for g, w in wait.items() if record.priority[g] == level], f"[{level}]"))
     whole = [w for (_, w), parts in zip(wait.items(), counts, strict=True) if parts == 1]
-    return {**found, "wait_unsplit_mean_cycles": sum(whole) / len(whole) if whole else math.nan}
+    return {**result, "wait_unsplit_mean_cycles": sum(whole) / len(whole) if whole else math.nan}
 
 
 def _of_waits(values: list[int], part: str) -> dict[str, float]:

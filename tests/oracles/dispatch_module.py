@@ -52,13 +52,13 @@ class NotFree(Exception):
 
 def runs(blocks: list[int]) -> list[tuple[int, int]]:
     """Maximal ranges of increasing blocks, as (first, how many)."""
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for block in blocks:
-        if found and sum(found[-1]) == block:
-            found[-1] = (found[-1][0], found[-1][1] + 1)
+        if result and sum(result[-1]) == block:
+            result[-1] = (result[-1][0], result[-1][1] + 1)
         else:
-            found.append((block, 1))
-    return found
+            result.append((block, 1))
+    return result
 
 
 class Module:

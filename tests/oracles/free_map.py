@@ -5,14 +5,14 @@ from __future__ import annotations
 
 def runs(free: list[bool]) -> list[tuple[int, int]]:
     """Every maximal free run as (first, one past its last), in order."""
-    found, start = [], None
+    result, start = [], None
     for segment, is_free in enumerate([*free, False]):
         if is_free and start is None:
             start = segment
         elif not is_free and start is not None:
-            found.append((start, segment))
+            result.append((start, segment))
             start = None
-    return found
+    return result
 
 
 def starts(free: list[bool], length: int) -> list[int]:

@@ -23,7 +23,7 @@ def kernels(document):
     in_work_items = set()
     if isinstance(document, dict) and "roctracer_version" in document:
         in_work_items = {e["args"]["correlation"] for e in listed if e.get("name") in WORK_ITEM_CALLS}
-    found = []
+    result = []
     for event in listed:
         if event.get("ph") == "X" and event.get("cat") in ("kernel", "Kernel"):
             args = event["args"]
@@ -33,7 +33,7 @@ def kernels(document):
                 workgroups = product([-(-g // b) for g, b in zip(grid, block, strict=True)])
             else:
                 workgroups = recorded
-            found.append(
+            result.append(
                 {
                     "name": event["name"],
                     "start_ns": round(event["ts"] * 1000),
@@ -49,31 +49,31 @@ def kernels(document):
                     "correlation": args.get("correlation"),
                 }
             )
-    return found
+    return result
 
 
 def launch_shared(document):
     """The dynamic shared memory that each kernel's launch asked for, in the order of the kernels; None = no launch."""
     listed = document if isinstance(document, list) else document["traceEvents"]
-    asked = {}
+    request = {}
     for event in listed:
         args = event.get("args") or {}
         if event.get("ph") == "X" and "shared memory" in args and event.get("cat") not in ("kernel", "Kernel"):
-            asked.setdefault(args["correlation"], args["shared memory"])
+            request.setdefault(args["correlation"], args["shared memory"])
     rows = [event["args"] for event in listed if event.get("ph") == "X" and event.get("cat") in ("kernel", "Kernel")]
-    return [asked.get(args.get("correlation")) for args in rows]
+    return [request.get(args.get("correlation")) for args in rows]
 
 
 def memory(document):
     """(time in ns, type of device, its number, bytes, address or None) of every memory event, by time."""
     listed = document if isinstance(document, list) else document["traceEvents"]
-    found = []
+    results = []
     for event in listed:
         if event.get("ph") == "i" and event.get("name") == "[memory]":
             args = event["args"]
             row = (round(event["ts"] * 1000), args["Device Type"], args["Device Id"], args["Bytes"], args.get("Addr"))
-            found.append(row)
-    return sorted(found, key=lambda row: row[0])
+            results.append(row)
+    return sorted(results, key=lambda row: row[0])
 
 
 def product(axes):

@@ -107,12 +107,12 @@ def weights_of(law: Any) -> list[tuple[int, float]]:
 
 def numbers_at(law: Any, rank: float, slack: float = 1e-12) -> set[int]:
     """The number at a rank, with its neighbours where the rank is within rounding of a step."""
-    found, total = set(), 0.0
+    result, total = set(), 0.0
     for number, weight in weights_of(law):
         if total - slack <= rank < total + weight + slack:
-            found.add(number)
+            result.add(number)
         total += weight
-    return found
+    return result
 
 
 def moments(law: Any) -> tuple[float, float]:

@@ -17,8 +17,8 @@ def rounded_up(number: int, to: int) -> int:
     return -(-number // to) * to
 
 
-def piece(asked: int, least: int, align: int) -> int:
-    return rounded_up(max(asked, least), align)
+def piece(requested: int, least: int, align: int) -> int:
+    return rounded_up(max(requested, least), align)
 
 
 def offsets(sizes: list[int], rule: str) -> list[int]:
@@ -27,10 +27,10 @@ def offsets(sizes: list[int], rule: str) -> list[int]:
         return [sum(sizes[:k]) for k in range(len(sizes))]
     if rule == "inclusive":
         return [sum(sizes[: k + 1]) for k in range(len(sizes))]
-    found = [0]
+    result = [0]
     for size in sizes[1:]:
-        found.append(found[-1] + size)
-    return found
+        result.append(result[-1] + size)
+    return result
 
 
 @dataclass
@@ -103,9 +103,9 @@ class NextFit:
 
     def __call__(self, free: list[bool], granules: int) -> int | None:
         starts = [s for s in range(len(free) - granules + 1) if all(free[s : s + granules])]
-        found = next((s for s in starts if s >= self.after), starts[0] if starts else None)
-        self.after = self.after if found is None else found + granules
-        return found
+        match = next((s for s in starts if s >= self.after), starts[0] if starts else None)
+        self.after = self.after if match is None else match + granules
+        return match
 
 
 class Bitmap:

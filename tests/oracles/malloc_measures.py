@@ -15,7 +15,7 @@ def measures(record) -> dict[str, float]:
         r: max(int(record.free_at[r]), int(record.ready[record.request[r]])) for r in got if record.free_at[r] >= 0
     }
     tries = record.acquisitions + record.tried_in_vain
-    found = {
+    result = {
         "makespan_cycles": last,
         "latency_mean_cycles": sum(latency) / len(latency) if latency else math.nan,
         "latency_p99_cycles": latency[math.ceil(0.99 * len(latency)) - 1] if latency else math.nan,
@@ -29,12 +29,12 @@ def measures(record) -> dict[str, float]:
         "metadata_transactions": _transactions(record, tries, until),
     }
     for name in ("lock_failures", "heap_atomics", "metadata_transactions"):
-        found[f"{name}_per_thread"] = found[name] / len(rows) if rows else math.nan
-    found["failure_rate"] = found["failures"] / len(rows) if rows else math.nan
+        result[f"{name}_per_thread"] = result[name] / len(rows) if rows else math.nan
+    result["failure_rate"] = result["failures"] / len(rows) if rows else math.nan
     granted = [int(record.granules[b]) * record.granule_bytes for b in blocks]
-    asked = sum(int(record.asked[row]) for row in got)
-    found["internal_fragmentation"] = 1 - asked / sum(granted) if granted else math.nan
-    found["peak_extent_bytes"] = max(
+    requested = sum(int(record.asked[row]) for row in got)
+    result["internal_fragmentation"] = 1 - requested / sum(granted) if granted else math.nan
+    result["peak_extent_bytes"] = max(
         (int(record.base[b] + record.granules[b]) * record.granule_bytes for b in blocks), default=0
     )
     times = {int(t) for t in record.granted} | set(until.values())
@@ -45,7 +45,7 @@ def measures(record) -> dict[str, float]:
         partly = max(
             partly, sum(int(record.size[r]) for r, at in until.items() if at <= now and record.block[r] in live)
         )
-    found |= {"peak_heap_bytes": held, "held_by_partly_freed_bytes": partly}
+    result |= {"peak_heap_bytes": held, "held_by_partly_freed_bytes": partly}
     overlap = outside = 0
     for block in blocks:
         seen: list[int] = []
@@ -54,7 +54,7 @@ def measures(record) -> dict[str, float]:
             seen += range(first, first + int(record.size[row]))
         overlap += len(seen) - len(set(seen))
         outside += sum(byte >= record.bytes[block] - record.header_bytes for byte in seen)
-    return {**found, "overlap_bytes": overlap, "out_of_bounds_bytes": outside}
+    return {**result, "overlap_bytes": overlap, "out_of_bounds_bytes": outside}
 
 
 def _instructions(record, tries: int) -> int:

@@ -15,7 +15,7 @@ Program = Callable[[int, int], Touched]
 
 def by_warp(program: Program, workgroups: int, threads: int, warp_size: int, element: int, page_bytes: int) -> dict:
     """The pages of every instruction of every warp: (workgroup, warp) -> a list of sorted lists."""
-    found = {}
+    result = {}
     for workgroup in range(workgroups):
         for warp in range(-(-threads // warp_size)):
             pages = defaultdict(set)
@@ -23,8 +23,8 @@ def by_warp(program: Program, workgroups: int, threads: int, warp_size: int, ele
                 for step, address in program(workgroup, thread):
                     pages[step].update(range(address // page_bytes, (address + element - 1) // page_bytes + 1))
             if pages:
-                found[workgroup, warp] = [sorted(pages[step]) for step in sorted(pages)]
-    return found
+                result[workgroup, warp] = [sorted(pages[step]) for step in sorted(pages)]
+    return result
 
 
 def triad(k, places):

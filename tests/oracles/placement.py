@@ -17,16 +17,16 @@ def feasible(free: list[bool], m: int) -> list[int]:
 
 def holes(free: list[bool]) -> list[tuple[int, int]]:
     """Every maximal run of free segments as (first, size), in order."""
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for segment, is_free in enumerate(free):
         if not is_free:
             continue
         if segment > 0 and free[segment - 1]:
-            first, size = found[-1]
-            found[-1] = (first, size + 1)
+            first, size = result[-1]
+            result[-1] = (first, size + 1)
         else:
-            found.append((segment, 1))
-    return found
+            result.append((segment, 1))
+    return result
 
 
 class Twin:

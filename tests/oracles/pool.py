@@ -102,15 +102,15 @@ class Service:
         self.direct = direct
         most = 1 if options.path_metric == "direct_only" else options.max_hops
         factor = options.hop_factor if options.path_metric == "hop_penalised" else 1.0
-        found = [[best_path(direct, a, b, most, factor) for b in range(count)] for a in range(count)]
-        ranked = [[it[0] for it in row] for row in found]
+        results = [[best_path(direct, a, b, most, factor) for b in range(count)] for a in range(count)]
+        ranked = [[it[0] for it in row] for row in results]
         if options.path_metric == "sum_of_paths":
             apart = [(a, b) for a in range(count) for b in range(count) if a != b]
             for a, b in apart:
                 ranked[a][b] = sum_of_paths(direct, a, b, most)
         self.gbps = [[LOCAL_GBPS if a == b else ranked[a][b] for b in range(count)] for a in range(count)]
-        self.routes = [[it[1] for it in row] for row in found]
-        self.hops = [[0 if a == b else len(found[a][b][1]) - 1 for b in range(count)] for a in range(count)]
+        self.routes = [[it[1] for it in row] for row in results]
+        self.hops = [[0 if a == b else len(results[a][b][1]) - 1 for b in range(count)] for a in range(count)]
 
     # requests
 
@@ -146,18 +146,18 @@ class Service:
     @staticmethod
     def without_deaths(requests):
         """For an application that dies, a free of each region that it has, in the order of allocation (E18)."""
-        found, live = [], {}
+        result, live = [], {}
         for row in requests:
             time, app, card, action, handle, _ = row
             if action == 2:
                 gone = [(one, of) for one, of in live if one == app]
-                found += [(time, app, card, 1, of, live.pop((one, of))) for one, of in gone]
+                result += [(time, app, card, 1, of, live.pop((one, of))) for one, of in gone]
                 continue
-            found.append(row)
+            result.append(row)
             live.pop((app, handle), None)
             if action == 0:
                 live[app, handle] = row[5]
-        return found
+        return result
 
     def allocate(self, app, own, handle, size):
         latest = {"row": self.row, "own": own, "size": size, "blocks": None, "freed": False}
@@ -165,18 +165,18 @@ class Service:
         target, metric = self.policies["target"], self.options.free_metric
         largest = metric == "largest_cached_or_physical"
         if target.own_first() and self.cards[own].capacity and (largest or self.room(self.cards[own], size)):
-            found = self.serve(self.cards[own], size, True)
-            if found or not largest:
-                return self.granted(latest, found)
-        if found := self.places.make_room(self.cards[own], size):
-            return self.granted(latest, found)
+            result = self.serve(self.cards[own], size, True)
+            if result or not largest:
+                return self.granted(latest, result)
+        if result := self.places.make_room(self.cards[own], size):
+            return self.granted(latest, result)
         card = self.choose(own, size)
         if card is None:
             return {"outcome": "refused", "card": -1, "identifier": -1, "taken": 0}
-        found = self.serve(self.cards[card], size, card == own)
-        if found:
+        result = self.serve(self.cards[card], size, card == own)
+        if result:
             self.note_lending(own, card, size)
-        return self.granted(latest, found)
+        return self.granted(latest, result)
 
     def note_lending(self, own, card, size):
         if card != own:
@@ -185,10 +185,10 @@ class Service:
         for term, _ in self.terms:
             term.told(card, len(self.cards))
 
-    def granted(self, latest, found):
-        if not found:
+    def granted(self, latest, result):
+        if not result:
             return {"outcome": "misjudged", "card": -1, "identifier": -1, "taken": 0}
-        source, card, blocks = found
+        source, card, blocks = result
         latest["blocks"], latest["card"] = blocks, card
         self.places.live.append(latest)
         taken = sum(block.size for block in blocks)
@@ -249,8 +249,8 @@ class Service:
 
     def cached_block(self, card, size):
         cached = self.idle_blocks(card, self.cutting.small(size))
-        found = fit(self.policies["cache_fit"], [(b.size, b.address) for b in cached], self.cutting.need(size))
-        return next((b for b in cached if (b.size, b.address) == found), None)
+        results = fit(self.policies["cache_fit"], [(b.size, b.address) for b in cached], self.cutting.need(size))
+        return next((b for b in cached if (b.size, b.address) == results), None)
 
     def serve(self, card, size, own):
         need = self.cutting.need(size)

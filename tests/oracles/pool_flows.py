@@ -5,17 +5,17 @@ import math
 
 def rates(flows, capacity):
     """The rate of each flow, given as the set of resources that it uses: raise all, stop those at a full resource."""
-    found, left = [None] * len(flows), dict(capacity)
-    while None in found:
-        open_ = [k for k, rate in enumerate(found) if rate is None]
+    result, left = [None] * len(flows), dict(capacity)
+    while None in result:
+        open_ = [k for k, rate in enumerate(result) if rate is None]
         shares = {r: left[r] / n for r in left if (n := sum(r in flows[k] for k in open_))}
         least = min(shares.values())
         for k in open_:
             if any(shares[r] <= least * (1 + 1e-12) for r in flows[k]):
-                found[k] = least
+                result[k] = least
         for r in left:
-            left[r] -= least * sum(r in flows[k] for k in open_ if found[k] is not None)
-    return found
+            left[r] -= least * sum(r in flows[k] for k in open_ if result[k] is not None)
+    return result
 
 
 def finishing_times(starts, amounts, uses, capacity):

@@ -41,7 +41,7 @@ def changes(record):
 
 def stays(record):
     """Where regions lay: [region, card, address, bytes, first request, last, first nanosecond, last], as they began."""
-    found, here, begun = [], {}, {(row, region): begin for row, region, *_, begin in record.moves.tolist()}
+    result, here, begun = [], {}, {(row, region): begin for row, region, *_, begin in record.moves.tolist()}
     for row, what, region, card, address, size in changes(record):
         moment = begun.get((row, region))
         if what == "leaves":
@@ -52,8 +52,8 @@ def stays(record):
         else:
             moment = int(record.answered[row]) if moment is None else moment
             here[region] = [region, card, address, size, row, len(record.time), moment, max(record.answered.tolist())]
-            found.append(here[region])
-    return found
+            result.append(here[region])
+    return result
 
 
 def used(record, what="taken"):
@@ -93,9 +93,9 @@ def lent(record):
 
 def regions(record, card):
     """Of a card: from which request to which, where, how long, whether another card's application has it."""
-    found = []
+    result = []
     for region, lies, address, size, first, last, *_ in sorted(stays(record), key=lambda stay: stay[0]):
         as_granted = OUTCOMES[record.outcome[region]] == "stitched" and first == region
         if lies == card and not as_granted:
-            found.append((first, last, address, size, int(record.borrower[region]) != card))
-    return found
+            result.append((first, last, address, size, int(record.borrower[region]) != card))
+    return result

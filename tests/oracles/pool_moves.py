@@ -74,8 +74,8 @@ class Places:
         while True:
             if not service.flush(card) and not any(self.evict(it) for it in list(self.live) if it["card"] is card):
                 return None
-            if found := service.serve(card, size, True):
-                return found
+            if result := service.serve(card, size, True):
+                return result
 
     @staticmethod
     def whole(card):
@@ -96,10 +96,10 @@ class Places:
 
     def host(self, here, own, size):
         """The CPU card with room that the fastest path leads to; the lowest id of equal ones."""
-        service, found = self.service, []
+        service, results = self.service, []
         for card in service.cards:
             k = card.number
             may = service.hosts[k] and service.options.cpus_lend and card.capacity and k != here
             if may and self.reached(here, k) and self.reached(own, k) and service.room(card, size):
-                found.append((-service.gbps[here][k], k))
-        return min(found)[1] if found else None
+                results.append((-service.gbps[here][k], k))
+        return min(results)[1] if results else None

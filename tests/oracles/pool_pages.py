@@ -24,11 +24,11 @@ class Segment:
 
     def empty(self):
         """Stretches of addresses that are in no region, as (from, to), the lowest first."""
-        found, at = [], self.base
+        results, at = [], self.base
         for region in sorted(self.regions, key=lambda it: it.address):
-            found.append((at, region.address))
+            results.append((at, region.address))
             at = region.address + region.size
-        return [(a, b) for a, b in [*found, (at, self.base + self.span)] if b > a]
+        return [(a, b) for a, b in [*results, (at, self.base + self.span)] if b > a]
 
     def under(self, start, end):
         """Numbers of the pages of which these addresses have a part."""
@@ -36,28 +36,28 @@ class Segment:
 
     def free(self):
         """Stretches of addresses that are mapped and in no region."""
-        found = []
+        result = []
         for start, end in self.empty():
             at = start
             for number in self.under(start, end):
                 upto = min(self.base + (number + 1) * self.page, end)
-                if number in self.pages and found and found[-1][1] == at:
-                    found[-1] = (found[-1][0], upto)
+                if number in self.pages and result and result[-1][1] == at:
+                    result[-1] = (result[-1][0], upto)
                 elif number in self.pages:
-                    found.append((at, upto))
+                    result.append((at, upto))
                 at = upto
-        return found
+        return result
 
 
 def together(numbers):
     """Numbers that follow upon one another, as lists."""
-    found = []
+    result = []
     for number in sorted(numbers):
-        if found and found[-1][-1] + 1 == number:
-            found[-1].append(number)
+        if result and result[-1][-1] + 1 == number:
+            result[-1].append(number)
         else:
-            found.append([number])
-    return found
+            result.append([number])
+    return result
 
 
 class PagedCard:

@@ -5,14 +5,14 @@ from itertools import pairwise
 
 def every_path(direct, one, other, most):
     """All simple paths of at most so many direct links, as lists of cards."""
-    found, open_ends = [], [[one]]
+    result, open_ends = [], [[one]]
     while open_ends:
         path = open_ends.pop()
         if path[-1] == other:
-            found.append(path)
+            result.append(path)
         elif len(path) <= most:
             open_ends += [[*path, k] for k in range(len(direct)) if direct[path[-1]][k] and k not in path]
-    return found
+    return result
 
 
 def narrowest(direct, path):

@@ -3,7 +3,7 @@
 
 def answered(rows, options):
     """When each application has its answer, from the service's rows."""
-    found = []
+    result = []
     for row in rows:
         late = 0
         if options.pointer_mode == "mapped_pointer":
@@ -11,5 +11,5 @@ def answered(rows, options):
                 late = options.map_ns
             elif row["outcome"] == "released":
                 late = options.unmap_ns
-        found.append(row["done"] + late)
-    return found
+        result.append(row["done"] + late)
+    return result

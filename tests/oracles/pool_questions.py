@@ -205,13 +205,13 @@ class Scores:
 
     def two(self, cards, free):
         """Two of the candidates, the one with more free memory first."""
-        found, one = [0.0] * len(cards), self.below(len(cards))
-        found[one] = 2.0
+        result, one = [0.0] * len(cards), self.below(len(cards))
+        result[one] = 2.0
         if len(cards) > 1:
             two = [k for k in range(len(cards)) if k != one][self.below(len(cards) - 1)]
-            found[one] = 2.0 if free[cards[one]] >= free[cards[two]] else 1.0
-            found[two] = 2.0 if free[cards[two]] >= free[cards[one]] else 1.0
-        return found
+            result[one] = 2.0 if free[cards[one]] >= free[cards[two]] else 1.0
+            result[two] = 2.0 if free[cards[two]] >= free[cards[one]] else 1.0
+        return result
 
     def told(self, card, cards):
         """A card was taken."""

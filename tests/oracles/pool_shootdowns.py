@@ -10,24 +10,24 @@ from workbench.records.pool import OUTCOMES
 def ranges_of(record):
     """[card, from, to] of the addresses that a driver mapped, in the order of their first call; what a region joins, or
     what is mapped again, is one."""
-    found = []
+    result = []
     alone = [OUTCOMES[it] in ("cached", "physical") for it in record.outcome]
     lain = [(record.card, record.identifier, record.asked, row) for row in range(record.time.size) if alone[row]]
     pieces = [(card, at, size) for _, card, at, size in record.calls.tolist() if size > 0]
     pieces += [tuple(int(column[row]) for column in columns) for *columns, row in lain]
     pieces += [(to, at, int(record.asked[of])) for _, of, _, to, at, *_ in record.moves.tolist() if alone[of]]
     for card, at, size in pieces:
-        same = [it for it in found if it[0] == card and it[1] < at + size and at < it[2]] or [[card, at, at + size]]
+        same = [it for it in result if it[0] == card and it[1] < at + size and at < it[2]] or [[card, at, at + size]]
         whole = [card, min(at, *(it[1] for it in same)), max(at + size, *(it[2] for it in same))]
-        place = found.index(same[0]) if same[0] in found else len(found)
-        found[place : place + 1] = [whole]
-        found = [it for it in found if it not in same[1:]]
-    return found
+        place = result.index(same[0]) if same[0] in result else len(result)
+        result[place : place + 1] = [whole]
+        result = [it for it in result if it not in same[1:]]
+    return result
 
 
 def rows(record, page_bytes, accesses_per_mib, cores, clock_mhz, cards):
     """(nanosecond, 0 = access or 1 = unmap, core, page) in order; `cards` are those whose applications count."""
-    pages, next_page, touched, found = {}, 0, set(), []
+    pages, next_page, touched, results = {}, 0, set(), []
     for card, at, until in ranges_of(record):
         pages[card, at] = next_page, until
         next_page += math.ceil((until - at) / page_bytes)
@@ -53,7 +53,7 @@ def rows(record, page_bytes, accesses_per_mib, cores, clock_mhz, cards):
             moves = [move for move in record.moves.tolist() if move[1] == row]
             places = [(int(record.done[row]), *place(int(record.card[row]), int(record.identifier[row]), size))]
             for _, _, _, to, address, _, _, when in moves:
-                found += [(when, 1, cards.index(own) * cores, places[-1][1] + k) for k in range(places[-1][2])]
+                results += [(when, 1, cards.index(own) * cores, places[-1][1] + k) for k in range(places[-1][2])]
                 places.append((when, *place(to, address, size)))
             begin = int(record.done[row])
             end = int(record.time[freed[row]]) if row in freed else int(record.done[-1])
@@ -61,12 +61,12 @@ def rows(record, page_bytes, accesses_per_mib, cores, clock_mhz, cards):
             for k in range(count):
                 when = begin + k * max(end - begin, 0) // count
                 _, first, width = [it for it in places if it[0] <= when][-1]
-                found.append((when, 0, cards.index(own) * cores + k % cores, first + k * width // count))
+                results.append((when, 0, cards.index(own) * cores + k % cores, first + k * width // count))
     for row, card, address, size in [call for call in calls if call[3] < 0]:
         home = home_of(card, address)
         if (card, home) in touched:
             own = int(record.borrower[row])
             core = cards.index(own) * cores if own in cards else 0
             for k in range((address - home) // page_bytes, math.ceil((address - size - home) / page_bytes)):
-                found.append((int(record.done[row]), 1, core, pages[card, home][0] + k))
-    return [(int(when * clock_mhz / 1000), kind, core, page) for when, kind, core, page in sorted(found)]
+                results.append((int(record.done[row]), 1, core, pages[card, home][0] + k))
+    return [(int(when * clock_mhz / 1000), kind, core, page) for when, kind, core, page in sorted(results)]

@@ -40,12 +40,12 @@ def kernels(workload: Any, seed: int, demand: dict[str, Any]) -> list[dict[str, 
 
 def _walk(weights: list[float], rank: float) -> set[int]:
     """Walk along the weights until the rank is used up; both neighbours where it is at a step."""
-    found, so_far, total = set(), 0.0, sum(weights)
+    result, so_far, total = set(), 0.0, sum(weights)
     for place, weight in enumerate(weights):
         if weight and so_far - 1e-12 <= rank < so_far + weight / total + 1e-12:
-            found.add(place)
+            result.add(place)
         so_far += weight / total
-    return found
+    return result
 
 
 def load(machine: Any, groups: Any, last_arrival: int) -> Fraction:

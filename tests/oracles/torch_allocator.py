@@ -97,8 +97,8 @@ class Allocator:
     def free_pieces(self, owner, small):
         """(piece, segment) of one pool, in PyTorch's order."""
         mine = [s for s in self.segments if s.owner == owner and s.small == small]
-        found = [(p, s) for s in mine for p in s.pieces if p.state == FREE]
-        return sorted(found, key=lambda each: (each[0].size, each[0].start))
+        rows = [(p, s) for s in mine for p in s.pieces if p.state == FREE]
+        return sorted(rows, key=lambda each: (each[0].size, each[0].start))
 
     def whole(self, segment):
         return len(segment.pieces) == 1 and not segment.expandable
@@ -112,10 +112,10 @@ class Allocator:
         """The address, None = out of memory."""
         size = self.rounded(size)
         small = size <= MIB
-        found = self.search(owner, small, size) or self.obtain(owner, small, size)
-        if found is None:
+        result = self.search(owner, small, size) or self.obtain(owner, small, size)
+        if result is None:
             return None
-        piece, segment = found
+        piece, segment = result
         rest = piece.size - size
         if self.splits(small, size, rest):
             at = segment.pieces.index(piece)
@@ -231,15 +231,15 @@ class Allocator:
     def obtain(self, owner, small, size):
         if self.rules.fraction is not None and self.rules.gc > 0:
             self.collect()
-        found = self.ask_driver(owner, small, size)
-        if found is None and self.release_oversize(owner, small, size):
-            found = self.ask_driver(owner, small, size)
-        if found is None and self.private_of[owner] == 0:
+        result = self.ask_driver(owner, small, size)
+        if result is None and self.release_oversize(owner, small, size):
+            result = self.ask_driver(owner, small, size)
+        if result is None and self.private_of[owner] == 0:
             self.empty_cache()
             if self.rules.searches_again:
-                found = self.search(owner, small, size)
-            found = found or self.ask_driver(owner, small, size)
-        return found
+                result = self.search(owner, small, size)
+            result = result or self.ask_driver(owner, small, size)
+        return result
 
     def ask_driver(self, owner, small, size):
         length = self.segment_size(size)

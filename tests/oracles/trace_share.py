@@ -19,9 +19,9 @@ def requests(kernels, machine, spec):
         for _ in range(kernel["workgroups"]):
             mine += unit == spec["unit"]
             unit = (unit + 1) % machine["compute_units"]
-        asked = kernel["shared_bytes"]
-        taken = math.ceil((asked + machine["reserved_bytes"]) / machine["granule_bytes"])
-        is_request = taken > 0 if spec["without_shared_memory"] == "reserve" else asked > 0
+        requested = kernel["shared_bytes"]
+        taken = math.ceil((requested + machine["reserved_bytes"]) / machine["granule_bytes"])
+        is_request = taken > 0 if spec["without_shared_memory"] == "reserve" else requested > 0
         if not is_request:
             mine = 0
         if spec["most_a_kernel"]:

@@ -115,13 +115,13 @@ class Walkers:
         alive = (walk for walk in self.live if walk.tag == tag and not walk.dead)
         return next(alive, None) if self.rules.merge else None
 
-    def _admit(self, request: Request, asked: int) -> bool:
+    def _admit(self, request: Request, requested: int) -> bool:
         walk = self._joinable(request.tag)
         if walk:
             walk.waiters.append(request)
             self.joined += 1
             return True
-        walk = Walk(asked, [request])
+        walk = Walk(requested, [request])
         if self.idle:
             self.idle -= 1
             self._start(walk, self.machine.walk_levels)
@@ -210,11 +210,11 @@ class Walkers:
     def _call_back(self) -> None:
         """Let those who wait at the shared TLB try again, in order, while there is a place for the first."""
         while self.sent_back and (self._has_place() or self._may_walk(self.sent_back[0][0].core)):
-            request, asked = self.sent_back.pop(0)
+            request, requested = self.sent_back.pop(0)
             if self.shared.look(request.tag):
                 self.answer(request, "shared", self.clock.now)
             else:
-                self._admit(request, asked)
+                self._admit(request, requested)
 
 
 class SharedTlb:

@@ -115,11 +115,11 @@ class Peer:
     def __init__(self, kind: str, seed: int = 1) -> None:
         self.kind, self.draw = kind, Xorshift(seed)
 
-    def choose(self, holders: list[int], distance: list[int], asked: list[int]) -> int:
+    def choose(self, holders: list[int], distance: list[int], requests: list[int]) -> int:
         if self.kind == "nearest":
             return min(holders, key=lambda p: (distance[p], p))
         if self.kind == "least_loaded":
-            return min(holders, key=lambda p: (asked[p], p))
+            return min(holders, key=lambda p: (requests[p], p))
         if self.kind == "random":
             return holders[self.draw.below(len(holders))]
         return holders[0]

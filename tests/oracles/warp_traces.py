@@ -100,14 +100,14 @@ def _small(op: Op) -> bool:
 def read_raw(text: str) -> dict[str, Any]:
     """Counts of a raw trace of version 3, by pattern."""
     body = text.split("#traces format", 1)[1].split("\n", 1)[1]
-    found = defaultdict(int)
+    result = defaultdict(int)
     touched = set()
     for line in filter(str.strip, body.splitlines()):
-        found["instructions"] += 1
+        result["instructions"] += 1
         match = re.search(r" (LD\S*|ST\S*) \d(?: R\d+)* [1-9]\d* 1 0x(\w+) (-?\d+)", line)
         if match:
             mask = int(line.split()[5], 16)
             start, stride = int(match[2], 16), int(match[3])
             touched |= {(start + lane * stride) // 4096 for lane in range(mask.bit_count())}
-            found["global_addresses"] += mask.bit_count()
-    return {**found, "pages_4k": len(touched)}
+            result["global_addresses"] += mask.bit_count()
+    return {**result, "pages_4k": len(touched)}

@@ -20,7 +20,7 @@ def read(content: bytes) -> dict[str, list[int]] | None:
     header = [name.strip().strip('"') for name in lines[0].split(",")]
     if sorted(header) != sorted(NAMES) or len(lines) < 2:
         return None
-    found: dict[str, list[int]] = {name: [] for name in NAMES}
+    result: dict[str, list[int]] = {name: [] for name in NAMES}
     for line in lines[1:]:
         rows = list(csv.reader(io.StringIO(line), quoting=csv.QUOTE_NONE))
         if len(rows) != 1 or len(rows[0]) != 3:
@@ -30,7 +30,7 @@ def read(content: bytes) -> dict[str, list[int]] | None:
                 return None
             if not LEAST[name] <= int(field) <= MOST[name]:
                 return None
-            found[name].append(int(field))
-    if any(later < earlier for earlier, later in zip(found["arrival"], found["arrival"][1:], strict=False)):
+            result[name].append(int(field))
+    if any(later < earlier for earlier, later in zip(result["arrival"], result["arrival"][1:], strict=False)):
         return None
-    return found
+    return result

@@ -88,8 +88,8 @@ SWEEP = {
 def test_a_generator_and_a_figure_run_from_the_command_line_in_workers_too(file, capsys):
     (file.parent / "mine.yaml").write_text(json.dumps(SWEEP))
     assert main(["run", "mine.yaml", "--out", "out", "--workers", "2"]) == 0, capsys.readouterr().err
-    found = wb.open_results("out")
-    assert found.table["workload.count"].tolist() == [10, 20, 10, 20]
+    results = wb.open_results("out")
+    assert results.table["workload.count"].tolist() == [10, 20, 10, 20]
     assert (file.parent / "out" / "figures" / "filed_means.csv").read_text().startswith("mean\n")
     kept = (file.parent / "out" / "sweep.yaml").read_text()
     assert f"{file}:FiledLoad" in kept and f"{file}:filed_means" in kept

@@ -112,8 +112,8 @@ def usual(cls: type[Policy]) -> Policy:
 def methods() -> list[Method]:
     """The methods of every registered policy, and what stands beside them."""
     load_all()
-    found = []
-    for question, asked in METHODS.items():
+    results = []
+    for question, requested in METHODS.items():
         for name, cls in policies(question).items():
             if not cls.built_in:
                 continue
@@ -123,8 +123,10 @@ def methods() -> list[Method]:
                 some["trace"] = {"free": ["0110", "110"]}
             if name == "most_residual":
                 policy = cls(weights=(1.0,) * 6)
-            found += [Method(f"{name}.{method}", getattr(policy, method), g) for method, g in {**asked, **some}.items()]
-    return [*found, *_others()]
+            results += [
+                Method(f"{name}.{method}", getattr(policy, method), g) for method, g in {**requested, **some}.items()
+            ]
+    return [*results, *_others()]
 
 
 def _others() -> list[Method]:

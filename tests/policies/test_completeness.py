@@ -24,13 +24,13 @@ FILES = sorted(Path(__file__).parent.rglob("test_*.py"))
 
 def joined(source: str) -> set[tuple[str, str]]:
     """The name of a contract, and that of the class of which an instance is the `policy` of a subclass of it."""
-    found = set()
+    result = set()
     for cls in (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)):
         for base in cls.bases:
             assigned = (node for node in cls.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call))
             of_policy = (node for node in assigned if node.targets[0].id == "policy")
-            found |= {(getattr(base, "id", ""), node.value.func.id) for node in of_policy}
-    return found
+            result |= {(getattr(base, "id", ""), node.value.func.id) for node in of_policy}
+    return result
 
 
 JOINED = set().union(*(joined(file.read_text(encoding="utf-8")) for file in FILES))
@@ -61,11 +61,11 @@ def test_is_exported(question):
 
 @pytest.mark.parametrize("cls", EVERY)
 def test_tells_its_source_an_example_and_what_becomes_of_ties(cls):
-    said = (cls.__doc__ or "").lower()
-    assert "references" in said
-    assert "say where the rule comes from" not in said, "the reference is the template's"
-    assert ">>>" in said
-    assert cls.question in UNTIED or "tie" in said or "equal" in said
+    message = (cls.__doc__ or "").lower()
+    assert "references" in message
+    assert "say where the rule comes from" not in message, "the reference is the template's"
+    assert ">>>" in message
+    assert cls.question in UNTIED or "tie" in message or "equal" in message
 
 
 UNTIED = ("queue", "retry")

@@ -19,8 +19,8 @@ def test_a_folder_with_files_of_somebodys_own_is_refused_and_keeps_them(tmp_path
     own.write_text("three years of work")
     os.chmod(tmp_path, 0o700)
     assert main([str(tmp_path), *words]) == 2
-    said = capsys.readouterr().err
-    assert f"holds {name}, which is none of a service's files" in said and said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert f"holds {name}, which is none of a service's files" in output and output.count("\n") == 1
     assert own.read_text() == "three years of work"
     assert [path.name for path in tmp_path.iterdir()] == [name], "no lock was left behind"
 

@@ -95,18 +95,18 @@ def test_what_is_granted_one_at_a_time_is_what_the_engine_grants(kind, steps):
                 live.free(rows_of[handle])
                 arenas.give_back(regions.pop(handle).region)
             continue
-        found = live.allocate(card, size)
-        rows_of[handle] = None if found is None else found.row
-        assert (found is not None) == (record.outcome[row] <= STITCHED)
-        if found is None:
+        result = live.allocate(card, size)
+        rows_of[handle] = None if result is None else result.row
+        assert (result is not None) == (record.outcome[row] <= STITCHED)
+        if result is None:
             with pytest.raises(Refusal) as refused:
                 arenas.alloc(card, size)
             assert refused.value.status == OUT_OF_MEMORY
             continue
         expected = (record.card[row], record.identifier[row], record.taken[row], record.outcome[row] == CACHED)
-        assert (found.card, found.address, found.taken, found.cached) == expected
+        assert (result.card, result.address, result.taken, result.cached) == expected
         regions[handle] = grant = arenas.alloc(card, size)
-        assert (place_of(grant.region)[0], grant.bytes, grant.cached) == (found.card, found.taken, found.cached)
+        assert (place_of(grant.region)[0], grant.bytes, grant.cached) == (result.card, result.taken, result.cached)
         spans = sorted((it.region, it.region + it.bytes) for it in regions.values())
         assert all(end <= start for (_, end), (start, _) in itertools.pairwise(spans))
     assert [arenas.state(k) for k in range(3)] == [(live.in_use(k), live.cached(k)) for k in range(3)]
@@ -130,9 +130,9 @@ class Raises(CacheFit):
 
 
 def test_a_policy_that_fails_is_told_of_and_the_service_goes_on(capsys):
-    found = ledger(cache_fit=Raises())
+    result = ledger(cache_fit=Raises())
     with pytest.raises(Refusal) as refused:
-        found.alloc(0, 13)
+        result.alloc(0, 13)
     assert refused.value.status == POLICY_FAILED
     assert "raises (cache_fit) raised ZeroDivisionError" in capsys.readouterr().err
 
@@ -167,20 +167,20 @@ class NoPages(Driver):
 
 def test_a_grant_without_pages_is_undone():
     drivers, noted = [Driver(4000), NoPages(6000), Driver(5000)], []
-    found = ledger(drivers=drivers, noted=noted.append, cache=BinaryBuddies(segment=1024))
+    result = ledger(drivers=drivers, noted=noted.append, cache=BinaryBuddies(segment=1024))
     with pytest.raises(Refusal) as refused:
-        found.alloc(1, 100)
+        result.alloc(1, 100)
     assert refused.value.status == NO_PAGES
-    assert found.state(1) == (0, 0)
+    assert result.state(1) == (0, 0)
     assert not noted
-    assert place_of(found.alloc(0, 100).region)[0] == 0
+    assert place_of(result.alloc(0, 100).region)[0] == 0
 
 
 def over(place, **policies):
     holdings = Holdings(Journal(place))
-    found = ledger(noted=holdings.note, **policies)
-    holdings.over(found)
-    return holdings, found
+    result = ledger(noted=holdings.note, **policies)
+    holdings.over(result)
+    return holdings, result
 
 
 @pytest.mark.parametrize("kind", ["split_and_coalesce", "most_free, limited", "buddies", "rmm_pool"])
@@ -215,9 +215,9 @@ def test_a_journal_brings_back_every_region_and_what_is_cached(tmp_path_factory,
     assert again._journal._bytes == 40 * len(again._told.segments)
 
 
-def granted(found, size):
+def granted(result, size):
     try:
-        grant = found.alloc(0, size)
+        grant = result.alloc(0, size)
     except Refusal as refusal:
         return refusal.status
     return place_of(grant.region)[0], grant.bytes, grant.cached
@@ -237,7 +237,7 @@ def test_what_was_granted_but_never_answered_is_found_by_its_serial(tmp_path):
 
 
 def test_a_region_is_back_when_the_last_that_holds_it_lets_go(tmp_path):
-    holdings, found = over(tmp_path / "journal")
+    holdings, result = over(tmp_path / "journal")
     one, other = (holdings.enter(number, 1, 0) for number in (1, 2))
     region = holdings.alloc(one, 0, 10, 1).region
     assert holdings.open(other, region) == 10
@@ -246,20 +246,20 @@ def test_a_region_is_back_when_the_last_that_holds_it_lets_go(tmp_path):
     holdings.free(one, region)
     with pytest.raises(Refusal):
         holdings.free(one, region)
-    assert found.state(0) == (10, 0)
+    assert result.state(0) == (10, 0)
     assert holdings.leave(other)
-    assert found.state(0) == (0, 10)
+    assert result.state(0) == (0, 10)
 
 
 def test_a_client_with_many_regions_leaves_step_by_step(tmp_path):
-    holdings, found = over(tmp_path / "journal")
+    holdings, result = over(tmp_path / "journal")
     client = holdings.enter(1, 1, 0)
     for serial in range(100):
         holdings.alloc(client, 0, 8, serial)
     assert not holdings.leave(client)
-    assert found.state(0)[0] > 0
+    assert result.state(0)[0] > 0
     assert holdings.leave(client)
-    assert found.state(0)[0] == 0
+    assert result.state(0)[0] == 0
     assert client not in holdings.clients
 
 
@@ -277,7 +277,7 @@ def as_many_as_can_be(holdings, client):
 
 def test_a_full_disk_refuses_what_is_new_and_takes_back_what_there_is(tmp_path, monkeypatch):
     """What is reserved lasts for every release; and for a journal that is mostly past, until it can be written anew."""
-    holdings, found = over(tmp_path / "journal")
+    holdings, result = over(tmp_path / "journal")
     client = holdings.enter(1, 1, 0)
 
     def full(*_):
@@ -289,16 +289,16 @@ def test_a_full_disk_refuses_what_is_new_and_takes_back_what_there_is(tmp_path, 
         held, status = as_many_as_can_be(holdings, client)
         assert status == NO_JOURNAL
         assert len(held) > 100
-        assert found.state(0)[0] == len(held)
+        assert result.state(0)[0] == len(held)
         reserved = (tmp_path / "journal").stat().st_size
         for region in held:
             holdings.free(client, region)
         holdings.write()
         assert holdings._journal._bytes <= reserved
-        assert found.state(0)[0] == 0
+        assert result.state(0)[0] == 0
     again, second = over(tmp_path / "journal")
     assert again._told == holdings._told
-    assert second.state(0) == found.state(0)
+    assert second.state(0) == result.state(0)
 
 
 def test_a_journal_that_contradicts_itself_is_refused(tmp_path):

@@ -34,9 +34,9 @@ class App:
 
     def end(self):
         self.process.stdin.close()
-        said = self.process.stderr.read()
+        message = self.process.stderr.read()
         assert self.process.wait(120) == 0
-        assert said == "", "nothing is leaked, nothing is tracked that is not its own"
+        assert message == "", "nothing is leaked, nothing is tracked that is not its own"
 
     def kill(self):
         self.process.kill()

@@ -42,14 +42,14 @@ def test_one_application_runs_unmodified_under_every_policy_and_no_byte_is_lost(
     """H5.9; H5.1: GPU 0 asks for one and a half of its memory."""
     board = preset("pcie3_x8").machine()
     small = board.but(cards=tuple(card.but(memory_bytes=MIB) for card in board.cards))
-    asked = FullCard(footprint=1.5, others=0.2, renewed=60, size={"log_uniform": [64, 65536]}).pool_requests(
+    requests = FullCard(footprint=1.5, others=0.2, renewed=60, size={"log_uniform": [64, 65536]}).pool_requests(
         small, Streams(3)
     )
     with in_thread(folder, {"board": "pcie3_x8", **said}):
-        homes = dict(zip(asked.app.tolist(), asked.card.tolist(), strict=True))
+        homes = dict(zip(requests.app.tolist(), requests.card.tolist(), strict=True))
         clients = {app: PoolClient(folder, small.cards[card].id) for app, card in homes.items()}
         held, borrowed = {}, 0
-        rows = zip(asked.app.tolist(), asked.action.tolist(), asked.handle.tolist(), asked.bytes.tolist())
+        rows = zip(requests.app.tolist(), requests.action.tolist(), requests.handle.tolist(), requests.bytes.tolist())
         for app, action, handle, size in rows:
             if action == ALLOC:
                 region = held[handle] = clients[app].alloc(size)
@@ -132,8 +132,8 @@ def test_a_release_that_nobody_waits_for_goes_with_the_next_request(folder):
 def test_reused_memory_holds_what_was_there_unless_it_is_to_be_zeros(folder):
     """E20; what was the driver's meanwhile is zeros in any case, as with the driver of a GPU."""
     cases = (({}, b"secret"), ({"zero_on_reuse": True}, bytes(6)), ({"cache": "no_cache"}, bytes(6)))
-    for (said, left), size in itertools.product(cases, (64, 10_000)):
-        with in_thread(folder, said), PoolClient(folder) as client:
+    for (message, left), size in itertools.product(cases, (64, 10_000)):
+        with in_thread(folder, message), PoolClient(folder) as client:
             region = client.alloc(size)
             region.memory[-6:] = b"secret"
             client.free(region)
@@ -168,9 +168,9 @@ def test_where_no_service_runs_one_is_told(folder):
         PoolClient(folder, patience_s=0.05)
 
 
-def _killed(folder, said):
+def _killed(folder, message):
     """A service that is gone without an end, as after a kill: its lock is free, its arenas are there."""
-    service = Service(folder, ServiceSettings.read(said))
+    service = Service(folder, ServiceSettings.read(message))
     service._let_go()
     os.close(service._held)
 
@@ -206,10 +206,10 @@ def test_what_a_killed_service_left_is_for_the_same_cards_alone_and_can_be_clear
 def test_a_mistake_at_the_command_line_is_one_sentence(words, says, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(words) == 2
-    said = capsys.readouterr().err
-    assert says in said
-    assert said.startswith("workbench: ")
-    assert said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert says in output
+    assert output.startswith("workbench: ")
+    assert output.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,13 @@ def replies(connection, count):
 
 
 def test_a_client_may_end_at_every_step(folder):
-    asked = REQUEST.pack(ALLOC, -1, 64, 1)
+    requested = REQUEST.pack(ALLOC, -1, 64, 1)
     with in_thread(folder), PoolClient(folder, "gpu1") as watch:
         kept = watch.alloc(100, card="gpu0")
-        whole = GREETING + asked + REQUEST.pack(FREE, 0, kept.id, 0) + asked
+        whole = GREETING + requested + REQUEST.pack(FREE, 0, kept.id, 0) + requested
         for length in (0, 1, 24, 30, 48, 60, 72, 95, 96):
             raw(folder, whole[:length]).close()
-        late = raw(folder, GREETING + asked)
+        late = raw(folder, GREETING + requested)
         region = replies(late, 2)[1][2]  # it came last, so the others have been heard
         late.sendall(REQUEST.pack(FREE, 0, region, 0)[:20])
         late.close()
@@ -95,12 +95,12 @@ def test_a_service_may_end_while_it_makes_its_arenas(folder):
         place = ServiceFolder(folder)
         place.make()
         os.close(place.lock())
-        said = place.describe(["cpu0", "gpu0", "gpu1"], [1 << 20] * 3)
-        for name in said.arenas[:made]:
+        message = place.describe(["cpu0", "gpu0", "gpu1"], [1 << 20] * 3)
+        for name in message.arenas[:made]:
             detach_arena(make_arena(name, 4096))
         with in_thread(folder), PoolClient(folder) as client:
             assert client.alloc(10).memory[:1] == b"\0"
-        assert not any(attach_arena(name) for name in said.arenas)
+        assert not any(attach_arena(name) for name in message.arenas)
 
 
 def test_no_shared_memory_left_is_said_and_takes_nothing_from_anybody(folder, monkeypatch):

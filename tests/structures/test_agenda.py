@@ -48,9 +48,9 @@ def leave(agenda, twin):
     assert agenda.counters[at.SOONEST] == first[0]
     assert first_order(agenda) == first[1]
     place = int(take_next(agenda))
-    found = next(event for event in twin if event[5] == place)
-    assert found[:4] == first[:4]
-    twin.remove(found)
+    match = next(event for event in twin if event[5] == place)
+    assert match[:4] == first[:4]
+    twin.remove(match)
     give_place(agenda, place)
     return first[0]
 

@@ -30,11 +30,11 @@ def test_ends_as_flows_that_are_followed_one_by_one(paths, drawn, capacity):
 @given(PATHS, CAPACITY)
 def test_the_oracles_rates_are_max_min_fair(paths, capacity):
     """Every flow meets a full resource on which no flow is faster: the definition (Bertsekas, Gallager)."""
-    found = rates(paths, dict(enumerate(capacity)))
-    load = [sum(rate for rate, path in zip(found, paths, strict=True) if r in path) for r in range(4)]
-    for rate, path in zip(found, paths, strict=True):
+    result = rates(paths, dict(enumerate(capacity)))
+    load = [sum(rate for rate, path in zip(result, paths, strict=True) if r in path) for r in range(4)]
+    for rate, path in zip(result, paths, strict=True):
         full = [r for r in path if load[r] >= capacity[r] * (1 - 1e-9)]
-        fastest = [max(it for it, other in zip(found, paths, strict=True) if r in other) for r in full]
+        fastest = [max(it for it, other in zip(result, paths, strict=True) if r in other) for r in full]
         assert any(rate >= most * (1 - 1e-9) for most in fastest)
 
 

@@ -40,9 +40,9 @@ def test_answers_as_a_sorted_list(steps, chance):
             gone = held[pool].pop(chance.randrange(len(held[pool])))
             remove(index, pool, gone[2])
         for k in (0, 1):
-            for asked in {1, size, size + 1, max(size - 1, 1)}:
-                found = smallest_at_least(index.roots, index.filled, index.nodes, k, asked)
-                assert found == first(held[k], asked)
+            for requested in {1, size, size + 1, max(size - 1, 1)}:
+                result = smallest_at_least(index.roots, index.filled, index.nodes, k, requested)
+                assert result == first(held[k], requested)
             most = max((its for its, _, _ in held[k]), default=1)
             assert largest(index.roots, index.filled, index.nodes, k) == first(held[k], most)
 

@@ -19,15 +19,15 @@ def curve(fit, way="per_thread_lock"):
 
 @pytest.mark.parametrize("true", [LockFit(4.0, 0.3, 0.001, 0.0), LockFit(5.0, 0.2, 0.0, 0.0)])
 def test_the_figures_of_a_curve_that_the_model_made_are_found(true):
-    found = fitted(curve(true))
-    assert found[:3] == pytest.approx(true[:3], rel=1e-6, abs=1e-9)
-    assert found.error < 1e-9
+    fit = fitted(curve(true))
+    assert fit[:3] == pytest.approx(true[:3], rel=1e-6, abs=1e-9)
+    assert fit.error < 1e-9
 
 
 def test_a_curve_that_falls_gives_no_figure_below_zero():
-    found = fitted(Curve("by hand", "warp_lock", THREADS, THREADS, np.linspace(9, 5, 5)))
-    assert min(found[:3]) >= 0
-    assert found.error > 0.05
+    fit = fitted(Curve("by hand", "warp_lock", THREADS, THREADS, np.linspace(9, 5, 5)))
+    assert min(fit[:3]) >= 0
+    assert fit.error > 0.05
 
 
 @pytest.mark.parametrize("contenders", [1, 2, 33])

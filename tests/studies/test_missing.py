@@ -104,15 +104,17 @@ def test_a_place_without_runs_is_no_member_of_the_map():
 
 
 def test_the_holdout_of_a_study_tests_what_has_pairs():
-    found, _ = undisturbed()
-    front, points = found.front, [p for p in found.holdout.points if p.baseline is not None]
+    result, _ = undisturbed()
+    front, points = result.front, [p for p in result.holdout.points if p.baseline is not None]
     lost = points[-1].id
-    broken = Front(found.study, front.trials, with_failed(found.holdout, {lost: every_seed})).table()
+    broken = Front(result.study, front.trials, with_failed(result.holdout, {lost: every_seed})).table()
     row = broken.iloc[[point.id for point in front.points].index(lost)]
-    names = [one.measure.name for one in found.study.objectives]
+    names = [one.measure.name for one in result.study.objectives]
     assert (row["n"], row["pairs"], row["missing"]) == (0, 0, 3) and not row["beats_baseline"]
     assert all(math.isnan(row[f"{name}_p_holm"]) for name in names)
-    tested = {(point.id, one): front.comparison(point, one) for point in front.points for one in found.study.objectives}
+    tested = {
+        (point.id, one): front.comparison(point, one) for point in front.points for one in result.study.objectives
+    }
     left = {key: one.p_value for key, one in tested.items() if one is not None and key[0] != lost}
     assert sorted(broken.filter(like="_p_holm").stack().dropna()) == sorted(holm(left).values())
 
@@ -153,7 +155,7 @@ def test_commands_say_so(tmp_path, capsys):
     assert main(["results", out]) == 1
     assert line in capsys.readouterr().out
     assert main(["results", out, "--json"]) == 1
-    said = json.loads(capsys.readouterr().out)
-    assert said["missing"][0].startswith(line)
-    lost = next(row for row in said["summary"] if row["policy.placement"] == "raises")
+    output = json.loads(capsys.readouterr().out)
+    assert output["missing"][0].startswith(line)
+    lost = next(row for row in output["summary"] if row["policy.placement"] == "raises")
     assert (lost["n"], lost["p"], lost["p_holm"]) == (0, None, None)

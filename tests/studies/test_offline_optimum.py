@@ -41,8 +41,8 @@ jobs = st.lists(st.tuples(st.integers(0, 1), st.integers(1, 3), st.integers(1, 2
 @given(jobs=jobs)
 def test_equals_trying_everything(jobs):
     jobs = sorted(jobs, key=lambda job: job[0])
-    found = offline_optimum(queue_of(jobs), 3, 7)
-    assert found.drain_cycles == by_trying_everything(jobs, 3, 7)
+    optimum = offline_optimum(queue_of(jobs), 3, 7)
+    assert optimum.drain_cycles == by_trying_everything(jobs, 3, 7)
 
 
 def test_no_rule_beats_it_and_its_schedule_is_legal():

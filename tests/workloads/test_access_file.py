@@ -37,13 +37,13 @@ def test_every_row_is_read_however_it_is_cut(tmp_path_factory, rows, unmaps, siz
     workload = read(end.join([header, *lines, ""]), tmp_path_factory.getbasetemp())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "ROWS", size)
-        found = list(workload.accesses(MACHINE, Streams(0)))
-    assert [r for b in found for r in zip(b.cycle.tolist(), b.core.tolist(), b.page.tolist())] == [r[:3] for r in rows]
-    assert [(b.unmap is None) for b in found] == [not unmaps] * len(found)
+        result = list(workload.accesses(MACHINE, Streams(0)))
+    assert [r for b in result for r in zip(b.cycle.tolist(), b.core.tolist(), b.page.tolist())] == [r[:3] for r in rows]
+    assert [(b.unmap is None) for b in result] == [not unmaps] * len(result)
     if unmaps:
-        assert np.concatenate([b.unmap for b in found]).tolist() == [row[3] for row in rows]
-    assert {column.dtype for b in found for column in (b.cycle, b.page)} == {np.dtype(np.int64)}
-    assert {b.core.dtype for b in found} == {np.dtype(np.int32)}
+        assert np.concatenate([b.unmap for b in result]).tolist() == [row[3] for row in rows]
+    assert {column.dtype for b in result for column in (b.cycle, b.page)} == {np.dtype(np.int64)}
+    assert {b.core.dtype for b in result} == {np.dtype(np.int32)}
 
 
 @settings(max_examples=60)
@@ -54,8 +54,8 @@ def test_a_text_that_comes_in_parts_is_the_text(numbers, size, end, blank):
     text = (end.join(["length", *map(str, numbers)]) + end * blank).encode()
     parts = [text[at : at + size] for at in range(0, len(text), size)]
     length = {"length": Lever("length", "integer", least=0, most=999)}
-    found = [n for rows in stream_columns(parts, length, {}, "a.csv") for n in rows["length"].tolist()]
-    assert found == numbers
+    results = [n for rows in stream_columns(parts, length, {}, "a.csv") for n in rows["length"].tolist()]
+    assert results == numbers
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_a_text_that_comes_in_parts_is_the_text(numbers, size, end, blank):
     ],
 )
 def test_what_is_wrong_is_refused_with_its_row(tmp_path, text, says):
-    said = refusal(lambda: read(text, tmp_path).accesses(MACHINE, Streams(0)))
-    assert says in said
+    message = refusal(lambda: read(text, tmp_path).accesses(MACHINE, Streams(0)))
+    assert says in message
 
 
 def test_a_row_of_a_later_piece_is_named(tmp_path):

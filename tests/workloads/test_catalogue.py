@@ -53,13 +53,13 @@ def test_every_listed_file_is_the_file_of_the_folder(monkeypatch):
     listed = {name: entry for name, entry in catalogue().items() if entry.file in FACTS}
     assert len(listed) == len(FACTS)
     for name, entry in listed.items():
-        found = locate(name)
-        assert found == path(entry.file)
-        assert found.stat().st_size == entry.bytes
-        told = FACTS[entry.file]["format"]
-        assert entry.format == OUR_WORDS.get(told, told)
+        place = locate(name)
+        assert place == path(entry.file)
+        assert place.stat().st_size == entry.bytes
+        reply = FACTS[entry.file]["format"]
+        assert entry.format == OUR_WORDS.get(reply, reply)
         if entry.change == "gzip":
-            assert hashlib.sha256(gzip.decompress(found.read_bytes())).hexdigest() == entry.upstream_sha256
+            assert hashlib.sha256(gzip.decompress(place.read_bytes())).hexdigest() == entry.upstream_sha256
 
 
 @needs_public_traces
@@ -90,9 +90,9 @@ def test_a_trace_that_is_not_here_says_how_to_get_it(nowhere):
 def test_an_edited_trace_is_not_fetched_but_its_origin_is_told(nowhere):
     with pytest.raises(InputError) as refused:
         fetch(CUT)
-    said = str(refused.value)
-    assert said.startswith(f"the trace {CUT} cannot be fetched; let WORKBENCH_TRACES name a folder that holds rocm/")
-    assert "it was made from tests/rocprof/908_results.json.gz of AMD-AGI/TraceLens: kernel_dispatch records" in said
+    message = str(refused.value)
+    assert message.startswith(f"the trace {CUT} cannot be fetched; let WORKBENCH_TRACES name a folder that holds rocm/")
+    assert "it was made from tests/rocprof/908_results.json.gz of AMD-AGI/TraceLens: kernel_dispatch records" in message
 
 
 @needs_public_traces
@@ -173,9 +173,9 @@ def test_what_is_fetched_and_differs_is_not_kept(repository):
 def test_without_a_network_there_is_one_sentence(repository):
     with pytest.raises(WorkbenchError) as refused:
         fetch(WHOLE)
-    said = str(refused.value)
-    assert said.startswith("https://raw.githubusercontent.com/facebookresearch/HolisticTraceAnalysis/f4d0062c382f/")
-    assert said.endswith(
+    message = str(refused.value)
+    assert message.startswith("https://raw.githubusercontent.com/facebookresearch/HolisticTraceAnalysis/f4d0062c382f/")
+    assert message.endswith(
         "cannot be fetched: there is no connection; without it, let WORKBENCH_TRACES name a folder that holds "
         "kineto/hta_a100_alexnet.json.gz."
     )

@@ -26,8 +26,8 @@ class Slowed(WorkgroupFile):
         return content._replace(workgroups=slow)
 
     def workgroups(self, machine, streams):
-        found = super().workgroups(machine, streams)
-        return found._replace(duration=found.duration * self.scale)
+        result = super().workgroups(machine, streams)
+        return result._replace(duration=result.duration * self.scale)
 
 
 class Silent(RandomWorkgroups):

@@ -18,18 +18,18 @@ DATA = Path(__file__).parents[1] / "data" / "traces"
 
 
 def test_what_is_printed_is_plain_json_and_names_the_file():
-    said = json.loads(json.dumps(describe(str(DATA / "rocprofv3.json"))))
-    assert said["file"] == str(DATA / "rocprofv3.json")
-    assert (said["format"], said["dispatches"], said["max_shared_bytes"]) == ("rocprofv3_json", 2, 16896)
-    assert len(said["sha256"]) == 64
-    assert "public_trace" not in said
-    assert said["missing"] == []
+    content = json.loads(json.dumps(describe(str(DATA / "rocprofv3.json"))))
+    assert content["file"] == str(DATA / "rocprofv3.json")
+    assert (content["format"], content["dispatches"], content["max_shared_bytes"]) == ("rocprofv3_json", 2, 16896)
+    assert len(content["sha256"]) == 64
+    assert "public_trace" not in content
+    assert content["missing"] == []
 
 
 @needs_public_traces
 def test_the_words_of_the_api_for_a_public_trace(monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    said = json.loads(json.dumps(describe("hta_v100_memory_events")))
+    content = json.loads(json.dumps(describe("hta_v100_memory_events")))
     promised = {
         "format": "kineto",
         "kernels": 19370,
@@ -42,8 +42,8 @@ def test_the_words_of_the_api_for_a_public_trace(monkeypatch):
         "frees": 13385,
         "peak_live_bytes": 6629508096,
     }
-    assert {word: said[word] for word in promised} == promised
-    assert said["public_trace"] == "hta_v100_memory_events"
+    assert {word: content[word] for word in promised} == promised
+    assert content["public_trace"] == "hta_v100_memory_events"
 
 
 def test_what_is_written_is_a_workload_file_that_gives_the_same_requests(tmp_path):
@@ -56,8 +56,8 @@ def test_what_is_written_is_a_workload_file_that_gives_the_same_requests(tmp_pat
     wanted = workload.workgroups(machine, Streams(1))
     assert (tmp_path / "jobs.csv").read_text().splitlines()[0] == "arrival,length,duration"
     assert facts["requests"] == len(wanted.length) == 108
-    for found, expected in zip(again, wanted, strict=True):
-        assert found.tolist() == expected.tolist()
+    for result, expected in zip(again, wanted, strict=True):
+        assert result.tolist() == expected.tolist()
     assert [place.name for place in tmp_path.iterdir()] == ["jobs.csv"]
 
 

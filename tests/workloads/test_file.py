@@ -203,10 +203,10 @@ def test_python_does_nothing_for_a_single_row(write):
     def read(count):
         rows = np.column_stack([np.arange(count), np.arange(count) % 64 + 1, np.arange(count) % 1000 + 1])
         workload = write(HEADER + "\n".join(",".join(map(str, row)) for row in rows.tolist()))
-        spent.append(instructions(lambda: found.append(workload.content().workgroups)))
-        assert np.array_equal(np.column_stack(found[-1]), rows)
+        spent.append(instructions(lambda: results.append(workload.content().workgroups)))
+        assert np.array_equal(np.column_stack(results[-1]), rows)
 
-    spent, found = [], []
+    spent, results = [], []
     for count in (1, 2_000, 20_000):
         read(count)
     assert spent[2] < 1.1 * spent[1]

@@ -46,11 +46,11 @@ def test_what_is_named_as_the_most_fits_and_one_more_does_not(machine, groups):
     if misfit is None:
         return
     waves, demand = groups[misfit.row]
-    for asked, expected in ((misfit.most, True), (misfit.most + 1, False)):
+    for requested, expected in ((misfit.most, True), (misfit.most + 1, False)):
         if misfit.label == "waves":
-            assert fits(machine, asked, {}) == expected or asked == 0
+            assert fits(machine, requested, {}) == expected or requested == 0
         else:
-            assert fits(machine, waves, {misfit.label: asked}) == expected
+            assert fits(machine, waves, {misfit.label: requested}) == expected
     assert misfit.asked > misfit.most
     assert misfit.asked == (waves if misfit.label == "waves" else demand[misfit.label])
 
@@ -79,5 +79,5 @@ def test_columns_are_called_by_their_resource():
 
 
 def test_a_machine_that_cannot_be_cut_is_refused_with_its_place():
-    said = refusal(machine_resources, Machine(vgprs_a_unit=512), "a.yaml")
-    assert said.startswith("a.yaml: machine.vgprs_a_unit must give each of the 4 SIMDs 1 to 4096 blocks of 256")
+    message = refusal(machine_resources, Machine(vgprs_a_unit=512), "a.yaml")
+    assert message.startswith("a.yaml: machine.vgprs_a_unit must give each of the 4 SIMDs 1 to 4096 blocks of 256")

@@ -80,12 +80,12 @@ def test_drawn_groups_written_as_columns_are_read_again(tmp_path_factory, seed, 
     columns = group_columns(wanted)
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     path.write_text(",".join(columns) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
-    found = GroupFile(file=str(path)).groups(machine, Streams(1))
-    assert {label: blocks.tolist() for label, blocks in found.demand.items()} == {
+    result = GroupFile(file=str(path)).groups(machine, Streams(1))
+    assert {label: blocks.tolist() for label, blocks in result.demand.items()} == {
         label: blocks.tolist() for label, blocks in wanted.demand.items()
     }
     for name in ("arrival", "channel", "priority", "waves", "independent", "duration", "instructions"):
-        assert getattr(found, name).tolist() == getattr(wanted, name).tolist(), name
+        assert getattr(result, name).tolist() == getattr(wanted, name).tolist(), name
 
 
 def test_optional_columns_may_stand_anywhere_and_in_any_order(write):
@@ -237,11 +237,11 @@ def test_what_one_run_does_to_its_columns_no_other_run_sees(write):
 
 
 def test_python_does_nothing_for_a_single_row(write):
-    spent, found = [], []
+    spent, results = [], []
     for count in (1, 2_000, 20_000):
         rows = np.tile([0, 1, 2, 3, 1, 100, 5, 6, 7], (count, 1))
         rows[:, 0] = np.arange(len(rows))
         workload = write(HEADER + "\n".join(",".join(map(str, row)) for row in rows.tolist()))
-        spent.append(instructions(lambda workload=workload: found.append(workload.content().groups)))
-        assert np.array_equal(found[-1].arrival, rows[:, 0])
+        spent.append(instructions(lambda workload=workload: results.append(workload.content().groups)))
+        assert np.array_equal(results[-1].arrival, rows[:, 0])
     assert spent[2] < 1.1 * spent[1]

@@ -26,14 +26,14 @@ def test_degrees_are_those_of_sets(rows, at):
     holders, touched = defaultdict(set), [(core, page) for core, page, unmap in rows if not unmap]
     for core, page in touched:
         holders[page].add(core)
-    found = page_sharing([block(part) for part in (rows[:at], rows[at:]) if part], cores=4)
-    assert found.pages == len(holders)
-    assert found.pages_of_core.tolist() == [sum(c in held for held in holders.values()) for c in range(4)]
-    assert found.pages_by_degree.tolist() == [sum(len(held) == d for held in holders.values()) for d in range(5)]
-    assert found.accesses_by_degree.tolist() == [sum(len(holders[p]) == d for _, p in touched) for d in range(5)]
+    sharing = page_sharing([block(part) for part in (rows[:at], rows[at:]) if part], cores=4)
+    assert sharing.pages == len(holders)
+    assert sharing.pages_of_core.tolist() == [sum(c in held for held in holders.values()) for c in range(4)]
+    assert sharing.pages_by_degree.tolist() == [sum(len(held) == d for held in holders.values()) for d in range(5)]
+    assert sharing.accesses_by_degree.tolist() == [sum(len(holders[p]) == d for _, p in touched) for d in range(5)]
     both = [[sum({a, b} <= held for held in holders.values()) for b in range(4)] for a in range(4)]
-    assert found.shared_pages.tolist() == both
-    assert found.mean_degree * max(len(holders), 1) == sum(map(len, holders.values()))
+    assert sharing.shared_pages.tolist() == both
+    assert sharing.mean_degree * max(len(holders), 1) == sum(map(len, holders.values()))
 
 
 def test_turning_tiles_in_shared_memory_lowers_the_pages_of_a_warp():

@@ -103,10 +103,10 @@ def test_a_digest_that_a_sweep_asks_for_is_held(tmp_path):
     shutil.copy(DATA / "rocprofv3.json", trace)
     digest = read_workload({"trace": str(trace)}).sha256
     assert read_workload({"trace": str(trace), "sha256": digest}).sha256 == digest
-    asked = {
+    request = {
         "engine": "shared_memory",
         "machine": {"compute_units": 1},
         "workload": {"trace": str(trace), "sha256": "0" * 64},
     }
     with pytest.raises(InputError, match=f"its content has changed: the digest is {digest}, not {'0' * 64}"):
-        wb.run(asked)
+        wb.run(request)

@@ -24,11 +24,11 @@ def asked(tmp_path, text=JOBS, machine=None):
 
 
 def test_a_file_gives_its_rows(tmp_path):
-    found = asked(tmp_path)
-    assert found.time.tolist() == [0, 5, 5, 6, 7]
-    assert found.app.tolist() == [0, 1, 0, 0, 0]
-    assert found.action.tolist() == [0, 0, 1, 0, 1]
-    assert found.bytes.tolist() == [100, 50, 100, 30, 11], "a free has the bytes of its allocation, if there was one"
+    result = asked(tmp_path)
+    assert result.time.tolist() == [0, 5, 5, 6, 7]
+    assert result.app.tolist() == [0, 1, 0, 0, 0]
+    assert result.action.tolist() == [0, 0, 1, 0, 1]
+    assert result.bytes.tolist() == [100, 50, 100, 30, 11], "a free has the bytes of its allocation, if there was one"
 
 
 def test_a_number_is_that_of_a_gpu_wherever_the_board_has_it(tmp_path):
@@ -46,10 +46,10 @@ def test_handles_that_never_come_twice_stay_as_they_are(tmp_path):
 
 def test_a_handle_may_come_again_once_it_was_freed_as_addresses_do(tmp_path):
     again = "8,0,gpu1,alloc,7,60\n9,0,gpu1,free,7,1\n9,0,gpu1,free,7,1\n"
-    found = asked(tmp_path, JOBS + again)
-    assert found.handle.tolist()[-3:] == [3, 3, 3], "the second free names what is free already, as the file does"
-    assert found.bytes.tolist()[-3:] == [60, 60, 60]
-    assert len(set(found.handle[found.action == 0].tolist())) == 4
+    result = asked(tmp_path, JOBS + again)
+    assert result.handle.tolist()[-3:] == [3, 3, 3], "the second free names what is free already, as the file does"
+    assert result.bytes.tolist()[-3:] == [60, 60, 60]
+    assert len(set(result.handle[result.action == 0].tolist())) == 4
 
 
 @pytest.mark.parametrize(

@@ -134,14 +134,14 @@ def test_what_is_wrong_is_said_with_its_path(given, says):
 def test_a_relative_path_starts_from_the_folder_of_the_sweep(tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "jobs.csv").write_text("arrival,length,duration\n0,3,10\n")
-    found = read_workload({"file": "data/jobs.csv"}, folder=tmp_path)
-    assert isinstance(found, WorkgroupFile)
-    assert Path(found.file) == tmp_path / "data" / "jobs.csv"
-    assert found.sha256 == found.content().sha256
+    workload = read_workload({"file": "data/jobs.csv"}, folder=tmp_path)
+    assert isinstance(workload, WorkgroupFile)
+    assert Path(workload.file) == tmp_path / "data" / "jobs.csv"
+    assert workload.sha256 == workload.content().sha256
     monkeypatch.chdir(tmp_path)
-    assert read_workload({"file": "data/jobs.csv"}).identity() == found.identity()
+    assert read_workload({"file": "data/jobs.csv"}).identity() == workload.identity()
     absolute = str(tmp_path / "data" / "jobs.csv")
-    assert read_workload({"file": absolute}, folder=Path("/elsewhere")).identity() == found.identity()
+    assert read_workload({"file": absolute}, folder=Path("/elsewhere")).identity() == workload.identity()
 
 
 def test_a_trace_beside_the_sweep_is_found_and_a_catalogue_name_is_left_alone(tmp_path):
@@ -152,16 +152,16 @@ def test_a_trace_beside_the_sweep_is_found_and_a_catalogue_name_is_left_alone(tm
 
 def test_a_wrong_file_is_named_with_its_row(tmp_path):
     (tmp_path / "jobs.csv").write_text("arrival,length,duration\n0,0,10\n")
-    said = refusal(read_workload, {"file": "jobs.csv"}, "workload", "a.yaml", tmp_path)
-    assert said.startswith(
+    message = refusal(read_workload, {"file": "jobs.csv"}, "workload", "a.yaml", tmp_path)
+    assert message.startswith(
         f"a.yaml: workload.file: {tmp_path / 'jobs.csv'}: row 1 (line 2): length must be a whole number"
     )
 
 
 def test_a_digest_that_is_not_the_files_is_refused(tmp_path):
     (tmp_path / "jobs.csv").write_text("arrival,length,duration\n0,3,10\n")
-    said = refusal(read_workload, {"file": "jobs.csv", "sha256": "ab" * 32}, "workload", "a.yaml", tmp_path)
-    assert "its content has changed" in said
+    message = refusal(read_workload, {"file": "jobs.csv", "sha256": "ab" * 32}, "workload", "a.yaml", tmp_path)
+    assert "its content has changed" in message
 
 
 KEYS = ["synthetic", "regime", "file", "trace", "count", "size", "duration", "arrival", "random_workgroups", "unit"]
@@ -171,8 +171,8 @@ WORKLOADS = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(NAMES) | ANYT
 
 @given(ANYTHING | WORKLOADS)
 def test_any_junk_is_a_workload_or_is_refused_in_one_line(value):
-    said = refusal(read_workload, value, "workload", "a.yaml")
-    assert said.startswith("a.yaml: workload") or not said
+    message = refusal(read_workload, value, "workload", "a.yaml")
+    assert message.startswith("a.yaml: workload") or not message
 
 
 @functools.cache

@@ -65,23 +65,23 @@ def test_there_are_the_regimes_that_the_hypotheses_name():
 @pytest.mark.parametrize("given", WRITTEN, ids=lambda given: str(given)[:60])
 def test_what_the_schema_takes_the_reader_takes_and_what_it_reads_is_read_back(given):
     VALIDATORS["groups"].validate(given)
-    found = read(given)
-    assert found.gives("groups")
-    assert read({found.name: found.plain()}) == found
+    result = read(given)
+    assert result.gives("groups")
+    assert read({result.name: result.plain()}) == result
 
 
 def test_a_file_is_a_group_file_wherever_it_lies(tmp_path):
     (tmp_path / "jobs.csv").write_text(HEADER + ROW)
-    found = read({"file": "jobs.csv"}, folder=tmp_path)
-    assert (type(found), Path(found.file), found.sha256) == (
+    result = read({"file": "jobs.csv"}, folder=tmp_path)
+    assert (type(result), Path(result.file), result.sha256) == (
         GroupFile,
         tmp_path / "jobs.csv",
-        found.content().sha256,
+        result.content().sha256,
     )
-    assert read({"group_file": found.plain()}) == found
+    assert read({"group_file": result.plain()}) == result
     VALIDATORS["groups"].validate({"file": "jobs.csv"})
-    said = refusal(read_workload, {"file": "jobs.csv"}, "workload", "a.yaml", tmp_path)
-    assert said.startswith(
+    message = refusal(read_workload, {"file": "jobs.csv"}, "workload", "a.yaml", tmp_path)
+    assert message.startswith(
         f"a.yaml: workload.file: {tmp_path / 'jobs.csv'}: the first line must name the columns arrival,"
     )
 
@@ -141,16 +141,16 @@ FITTING_WORKGROUPS = "there are random_workgroups, trace_workgroups, workgroup_f
     ids=lambda given: str(given)[:60],
 )
 def test_a_workload_of_the_wrong_kind_is_refused_with_those_that_fit(given, wants, says):
-    said = refusal(read_workload, given, "workload", "a.yaml", None, wants)
-    assert _without_those_of_tests(said).startswith(f"a.yaml: {says}")
+    message = refusal(read_workload, given, "workload", "a.yaml", None, wants)
+    assert _without_those_of_tests(message).startswith(f"a.yaml: {says}")
     assert not isinstance(given, (str, dict)) or not VALIDATORS[wants].is_valid(given)
 
 
-def _without_those_of_tests(said):
+def _without_those_of_tests(message):
     """A sentence without the generators that other tests of this process define."""
     for name in [name for name, cls in Generator.members.items() if not cls.built_in]:
-        said = said.replace(f"{name}, ", "").replace(f", {name}", "")
-    return said
+        message = message.replace(f"{name}, ", "").replace(f", {name}", "")
+    return message
 
 
 def test_each_kind_is_named_by_the_method_that_it_answers():
@@ -179,8 +179,8 @@ def test_a_generator_of_ones_own_may_serve_both_engines():
     try:
         assert {"both_kinds"} <= set(generators("groups")) & set(generators("workgroups"))
         for wants in ("groups", "workgroups"):
-            found = read_workload({"synthetic": "both_kinds"}, wants=wants)
-            assert len(getattr(found, wants)(Machine(), Streams(1)).arrival) == 3
+            workload = read_workload({"synthetic": "both_kinds"}, wants=wants)
+            assert len(getattr(workload, wants)(Machine(), Streams(1)).arrival) == 3
     finally:
         del Generator.members["both_kinds"]
 
@@ -204,8 +204,8 @@ WORKLOADS = st.dictionaries(st.sampled_from(KEYS), st.sampled_from(NAMES) | ANYT
 
 @given(ANYTHING | WORKLOADS)
 def test_any_junk_is_a_workload_or_is_refused_in_one_line(value):
-    said = refusal(read, value, "a.yaml")
-    assert said.startswith("a.yaml: workload") or not said
+    message = refusal(read, value, "a.yaml")
+    assert message.startswith("a.yaml: workload") or not message
 
 
 def test_a_longer_regime_is_the_same_regime():

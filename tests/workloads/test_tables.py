@@ -49,8 +49,8 @@ def allocations(after=None, address=None):
 
 
 def test_the_peak_of_live_bytes_is_told_only_where_it_was_recorded():
-    said = allocations().facts()
-    assert said == {
+    message = allocations().facts()
+    assert message == {
         "allocations": 3,
         "frees": 1,
         "allocated_bytes": 180,
@@ -73,9 +73,9 @@ def test_groups_are_taken_and_repeated_with_all_that_they_ask_for():
         channels=9,
         levels=4,
     )
-    for found, rows in ((groups.take(np.array([2, 0])), [2, 0]), (groups.repeated(np.array([0, 2, 1])), [1, 1, 2])):
-        assert found.waves.tolist() == groups.waves[rows].tolist()
-        assert found.demand["vgpr"].tolist() == groups.demand["vgpr"][rows].tolist()
-        assert found.instructions.tolist() == groups.instructions[rows].tolist()
-        assert (found.channels, found.levels) == (9, 4)
+    for result, rows in ((groups.take(np.array([2, 0])), [2, 0]), (groups.repeated(np.array([0, 2, 1])), [1, 1, 2])):
+        assert result.waves.tolist() == groups.waves[rows].tolist()
+        assert result.demand["vgpr"].tolist() == groups.demand["vgpr"][rows].tolist()
+        assert result.instructions.tolist() == groups.instructions[rows].tolist()
+        assert (result.channels, result.levels) == (9, 4)
     assert groups.repeated(np.ones(3, np.int64)) is groups

@@ -119,9 +119,9 @@ def test_requests_are_what_dealing_out_every_workgroup_gives(folder, kernels, le
         with pytest.raises(InputError, match="so there is no request"):
             workload.workgroups(machine, Streams(1))
         return
-    found = workload.workgroups(machine, Streams(1))
-    assert list(zip(*(column.tolist() for column in found), strict=True)) == expected
-    assert all(column.dtype == np.int64 for column in found)
+    result = workload.workgroups(machine, Streams(1))
+    assert list(zip(*(column.tolist() for column in result), strict=True)) == expected
+    assert all(column.dtype == np.int64 for column in result)
     assert workload.facts(machine)["requests"] == len(expected)
 
 
@@ -306,13 +306,13 @@ def test_it_reads_from_a_sweep_file_pickles_and_is_shown_shortly():
 )
 def test_real_traces_give_a_queue_for_their_machine(monkeypatch, name, machine, count, longest):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    found = TraceWorkgroups(trace=name).workgroups(read_machine(machine), Streams(1))
-    assert len(found.length) == count
-    assert found.length.max() == longest
-    assert found.length.min() >= 1
-    assert found.duration.min() >= 1
-    assert found.arrival[0] == 0
-    assert (np.diff(found.arrival) >= 0).all()
+    result = TraceWorkgroups(trace=name).workgroups(read_machine(machine), Streams(1))
+    assert len(result.length) == count
+    assert result.length.max() == longest
+    assert result.length.min() >= 1
+    assert result.duration.min() >= 1
+    assert result.arrival[0] == 0
+    assert (np.diff(result.arrival) >= 0).all()
 
 
 @needs_public_traces

@@ -145,8 +145,8 @@ def test_copies_have_pages_of_their_own_or_the_same(listing):
 @needs_public_traces
 def test_the_public_trace_gives_a_page_an_instruction():
     workload = read_workload({"trace": str(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz"))}, wants="accesses")
-    found = page_sharing(workload.accesses(TranslationMachine(), Streams(0)), 16)
-    assert (found.pages, found.accesses_by_degree.sum()) == (587, 9375)
+    sharing = page_sharing(workload.accesses(TranslationMachine(), Streams(0)), 16)
+    assert (sharing.pages, sharing.accesses_by_degree.sum()) == (587, 9375)
     wide = page_sharing(workload.but(footprint=16).accesses(TranslationMachine(), Streams(0)), 16)
     assert 9000 < wide.pages <= 16 * 587, "sixteen times the footprint"
 
@@ -168,8 +168,8 @@ def test_the_public_trace_gives_a_page_an_instruction():
     ],
 )
 def test_what_the_machine_cannot_have_is_refused(listing, changes, machine, says):
-    said = refusal(TraceAccesses(trace=str(listing), **changes).accesses, MACHINE.but(**machine), Streams(0))
-    assert says in said
+    message = refusal(TraceAccesses(trace=str(listing), **changes).accesses, MACHINE.but(**machine), Streams(0))
+    assert says in message
 
 
 def test_a_trace_that_touches_nothing_or_is_of_kernels_is_refused(tmp_path):
@@ -189,11 +189,11 @@ def test_columns_have_the_types_that_the_engine_relies_on(listing):
 
 def test_the_command_writes_an_access_file_that_is_the_trace(listing, tmp_path, capsys):
     out = tmp_path / "accesses.csv"
-    asked = ["import", str(listing), "--engine", "translation", "--out", str(out), "--set", "gap=10"]
-    assert main([*asked, "--machine", "patent_pilot", "--json"]) == 0
+    requests = ["import", str(listing), "--engine", "translation", "--out", str(out), "--set", "gap=10"]
+    assert main([*requests, "--machine", "patent_pilot", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["global_addresses"] == 6
     machine = TranslationMachine.read("patent_pilot")
     written = read_workload({"file": str(out)}, wants="accesses")
     assert rows(written, machine) == rows(TraceAccesses(trace=str(listing), gap=10), machine)
-    assert main(asked) == 2
+    assert main(requests) == 2
     assert "say --machine PRESET" in capsys.readouterr().err

@@ -125,17 +125,17 @@ def test_groups_are_what_taking_every_workgroup_gives(folder, kernels, levers, s
     if not expected:
         assert refusal(workload.groups, machine, Streams(seed))
         return
-    found = workload.groups(machine, Streams(seed))
-    without = {"sgpr"} if "sgpr" in found.demand else set()
-    assert [{name: v for name, v in row.items() if name not in without} for row in rows_of(found)] == expected
-    assert ("sgpr" in found.demand) == (levers["sgprs_a_unit"] > 0)
-    assert all(column.dtype == np.int64 for column in (found.arrival, found.waves, *found.demand.values()))
-    assert found.instructions.shape == (len(expected), 6)
+    result = workload.groups(machine, Streams(seed))
+    without = {"sgpr"} if "sgpr" in result.demand else set()
+    assert [{name: v for name, v in row.items() if name not in without} for row in rows_of(result)] == expected
+    assert ("sgpr" in result.demand) == (levers["sgprs_a_unit"] > 0)
+    assert all(column.dtype == np.int64 for column in (result.arrival, result.waves, *result.demand.values()))
+    assert result.instructions.shape == (len(expected), 6)
 
 
 def test_scalar_and_accumulation_registers_count_where_they_were_recorded():
-    found = TraceGroups(trace=str(DATA / "rocprofv3.json"), most_a_kernel=1).groups(read_machine("mi300x"), Streams(0))
-    assert {label: blocks.tolist() for label, blocks in found.demand.items()} == {
+    result = TraceGroups(trace=str(DATA / "rocprofv3.json"), most_a_kernel=1).groups(read_machine("mi300x"), Streams(0))
+    assert {label: blocks.tolist() for label, blocks in result.demand.items()} == {
         "vgpr": [1, 16],
         "sgpr": [1, 3],
         "shared": [0, 33],
@@ -147,8 +147,8 @@ def test_streams_become_channels_in_turn_and_queues_may_instead(tmp_path):
     workload = TraceGroups(trace=kineto(kernels, tmp_path))
     channels = [workload.but(channels=n).groups(Machine(), Streams(0)).channel.tolist() for n in (64, 3, 1)]
     assert channels == [[0, 1, 0, 2, 3, 1], [0, 1, 0, 2, 0, 1], [0] * 6]
-    said = refusal(workload.but(channel_of="queue").groups, Machine(), Streams(0))
-    assert said == f"{workload.trace}: no hardware queues were recorded; take `channel_of: stream`."
+    message = refusal(workload.but(channel_of="queue").groups, Machine(), Streams(0))
+    assert message == f"{workload.trace}: no hardware queues were recorded; take `channel_of: stream`."
     unknown = TraceGroups(trace=kineto(kernels, tmp_path, without=["stream"]))
     assert unknown.groups(Machine(), Streams(0)).channel.tolist() == [0] * 6
 
@@ -162,8 +162,8 @@ def test_seeds_take_windows_and_say_how_many_there_are(tmp_path):
     assert workload.different_seeds(machine) == 3
     assert workload.but(windows=1).different_seeds(machine) == 1
     assert workload.but(instructions="instruction_mix").different_seeds(machine) is None
-    said = refusal(workload.but(windows=11).check_machine, machine, "workload", "a.yaml")
-    assert said == "a.yaml: workload.windows must be at most 10, the kernels that are taken. Got 11. Nearest: 10."
+    message = refusal(workload.but(windows=11).check_machine, machine, "workload", "a.yaml")
+    assert message == "a.yaml: workload.windows must be at most 10, the kernels that are taken. Got 11. Nearest: 10."
 
 
 def test_instructions_are_drawn_a_kernel_and_seen_by_every_group_of_it(tmp_path):
@@ -184,8 +184,8 @@ def test_a_trace_without_registers_is_refused_with_the_lever_that_takes_none(tmp
         "has them as `registers per thread`, a rocprofv3 JSON as `arch_vgpr_count`, a rocprofiler-compute CSV as "
         "`Arch_VGPR`); `unrecorded: none` takes them to ask for none."
     )
-    found = workload.but(unrecorded="none").groups(Machine(), Streams(0))
-    assert (found.demand["vgpr"].tolist(), found.demand["shared"].tolist()) == ([0] * 12, [1] * 12)
+    result = workload.but(unrecorded="none").groups(Machine(), Streams(0))
+    assert (result.demand["vgpr"].tolist(), result.demand["shared"].tolist()) == ([0] * 12, [1] * 12)
     bare = TraceGroups(trace=kineto([KERNEL], tmp_path, without=["registers per thread", "shared memory"]))
     assert refusal(bare.groups, Machine(), Streams(0)).count("have no") == 2
     assert bare.but(unrecorded="none").groups(Machine(), Streams(0)).demand["shared"].tolist() == [0] * 6
@@ -201,9 +201,9 @@ def test_kernels_that_were_not_recorded_whole_are_left_out_only_when_asked(tmp_p
     place = tmp_path / "t.json"
     place.write_text(json.dumps(document))
     workload, machine = TraceGroups(trace=str(place)), read_machine("a100")
-    said = refusal(workload.groups, machine, Streams(0))
-    assert "1 of 3 kernels have no registers (" in said
-    assert said.endswith("`incomplete: skip` leaves those out; `unrecorded: none` takes them to ask for none.")
+    message = refusal(workload.groups, machine, Streams(0))
+    assert "1 of 3 kernels have no registers (" in message
+    assert message.endswith("`incomplete: skip` leaves those out; `unrecorded: none` takes them to ask for none.")
     assert workload.but(incomplete="skip").facts(machine)["kernels_incomplete"] == 1
     assert workload.but(unrecorded="none").facts(machine)["kernels_incomplete"] == 0
 
@@ -238,14 +238,14 @@ def test_kernels_that_last_too_long_are_left_out_and_counted(tmp_path):
     workload = TraceGroups(trace=kineto(kernels, tmp_path), longest_us=5)
     assert len(workload.groups(Machine(), Streams(0)).waves) == 2 * KERNEL["workgroups"]
     assert workload.facts(Machine())["kernels_longer"] == 1
-    said = refusal(workload.but(longest_us=0.5).groups, Machine(), Streams(0))
-    assert said == f"{workload.trace}: no kernel is taken, so there is no group."
+    message = refusal(workload.but(longest_us=0.5).groups, Machine(), Streams(0))
+    assert message == f"{workload.trace}: no kernel is taken, so there is no group."
 
 
 def test_more_groups_than_memory_holds_are_refused_with_a_count(tmp_path):
     workload = TraceGroups(trace=kineto([{**KERNEL, "workgroups": MOST_GROUPS + 1}], tmp_path))
-    said = refusal(workload.groups, Machine(), Streams(0))
-    assert said == (
+    message = refusal(workload.groups, Machine(), Streams(0))
+    assert message == (
         f"{workload.trace}: gives 10000001 groups, more than 10000000; take fewer with most_a_kernel, windows or "
         "count. Nearest: count: 10000000."
     )
@@ -307,13 +307,13 @@ REAL = [
 @pytest.mark.parametrize(("name", "machine", "levers", "expected"), REAL)
 def test_real_traces_give_groups_for_their_machine(monkeypatch, name, machine, levers, expected):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    found = TraceGroups(trace=name, most_a_kernel=64, **levers).groups(preset(machine).machine(), Streams(1))
-    most = {label: int(blocks.max()) for label, blocks in found.demand.items()}
-    assert (len(found.waves), len(np.unique(found.channel)), int(found.waves.max()), most) == expected
-    assert found.arrival[0] == 0
-    assert (np.diff(found.arrival) >= 0).all()
-    assert found.duration.min() >= 1
-    assert found.channel.max() + 1 == expected[1]
+    result = TraceGroups(trace=name, most_a_kernel=64, **levers).groups(preset(machine).machine(), Streams(1))
+    most = {label: int(blocks.max()) for label, blocks in result.demand.items()}
+    assert (len(result.waves), len(np.unique(result.channel)), int(result.waves.max()), most) == expected
+    assert result.arrival[0] == 0
+    assert (np.diff(result.arrival) >= 0).all()
+    assert result.duration.min() >= 1
+    assert result.channel.max() + 1 == expected[1]
 
 
 @needs_public_traces
@@ -327,6 +327,6 @@ def test_every_workgroup_of_a_real_trace_may_be_taken(monkeypatch):
 @needs_public_traces
 def test_a_real_trace_without_registers_says_so(monkeypatch):
     monkeypatch.setenv("WORKBENCH_TRACES", NAMED)
-    said = refusal(TraceGroups(trace="tracelens_mi210_gpu_only").groups, read_machine("mi250x"), Streams(1))
-    assert "562 of 562 kernels have no registers (" in said
-    assert said.endswith("`unrecorded: none` takes them to ask for none.")
+    message = refusal(TraceGroups(trace="tracelens_mi210_gpu_only").groups, read_machine("mi250x"), Streams(1))
+    assert "562 of 562 kernels have no registers (" in message
+    assert message.endswith("`unrecorded: none` takes them to ask for none.")

@@ -22,36 +22,38 @@ PEAKS = {
 NVIDIA_SMALL = "kineto/tracelens_h100_bert_small.json.gz"
 
 
-def live_bytes(asked):
+def live_bytes(requested):
     """Bytes live after each request, counted block by block, each handle once."""
-    live, found = {}, []
-    for action, handle, size in zip(asked.action.tolist(), asked.handle.tolist(), asked.bytes.tolist(), strict=True):
+    live, result = {}, []
+    for action, handle, size in zip(
+        requested.action.tolist(), requested.handle.tolist(), requested.bytes.tolist(), strict=True
+    ):
         if action == ALLOC:
             assert handle not in live
             live[handle] = size
         else:
             assert live.pop(handle) == size
-        found.append((found[-1] if found else 0) + (size if action == ALLOC else -size))
-    return found
+        result.append((result[-1] if result else 0) + (size if action == ALLOC else -size))
+    return result
 
 
 @needs_public_traces
 @pytest.mark.parametrize("file", PEAKS)
 def test_what_is_live_is_what_the_recorded_allocator_said(file):
     workload = TracePool(trace=str(path(file)))
-    asked = workload.pool_requests(preset("dgx_h100").machine(), Streams(0))
-    live, recorded = live_bytes(asked), workload.recorded()
+    requests = workload.pool_requests(preset("dgx_h100").machine(), Streams(0))
+    live, recorded = live_bytes(requests), workload.recorded()
     assert max(live) == PEAKS[file]
     assert live[len(live) - len(recorded.time_ns) :] == recorded.allocated.tolist()
-    assert (np.diff(asked.time) >= 0).all()
+    assert (np.diff(requests.time) >= 0).all()
 
 
 @needs_public_traces
 def test_without_addresses_or_totals_sizes_alone_match():
     file = "kineto/kineto_v100_resnet50_workers0.json.gz"
-    asked = TracePool(trace=str(path(file))).pool_requests(Board(), Streams(0))
-    assert live_bytes(asked)[-1] == 0
-    assert asked.bytes[asked.action == ALLOC].sum() == FACTS[file]["memory_gpu"]["alloc_bytes"]
+    requests = TracePool(trace=str(path(file))).pool_requests(Board(), Streams(0))
+    assert live_bytes(requests)[-1] == 0
+    assert requests.bytes[requests.action == ALLOC].sum() == FACTS[file]["memory_gpu"]["alloc_bytes"]
 
 
 @needs_public_traces
@@ -59,13 +61,13 @@ def test_ranks_do_the_same_on_a_card_each_one_after_the_other():
     one = TracePool(trace=str(path(NVIDIA_SMALL)), before="leave_out")
     board = preset("dgx_1v").machine()
     alone = one.pool_requests(board, Streams(0))
-    asked = one.but(ranks=3, rank_shift_us=5).pool_requests(board, Streams(0))
-    assert len(asked.time) == 3 * len(alone.time)
+    requests = one.but(ranks=3, rank_shift_us=5).pool_requests(board, Streams(0))
+    assert len(requests.time) == 3 * len(alone.time)
     for rank in range(3):
-        own = asked.app == rank
-        assert asked.time[own].tolist() == (alone.time + 5000 * rank).tolist()
-        assert set(asked.card[own].tolist()) == {2 + rank}
-    live_bytes(asked)
+        own = requests.app == rank
+        assert requests.time[own].tolist() == (alone.time + 5000 * rank).tolist()
+        assert set(requests.card[own].tolist()) == {2 + rank}
+    live_bytes(requests)
     with pytest.raises(
         InputError, match=r"ranks times the cards of the trace must be at most the GPUs.*\(8\). Got 9 x 1"
     ):
@@ -75,15 +77,15 @@ def test_ranks_do_the_same_on_a_card_each_one_after_the_other():
 def test_a_log_becomes_requests_and_a_file_of_ones_own_that_gives_the_same(tmp_path):
     (tmp_path / "log.csv").write_text(RMM)
     workload = read_workload({"trace": str(tmp_path / "log.csv")}, wants="pool_requests")
-    asked = workload.pool_requests(Board(), Streams(0))
-    assert asked.time.tolist() == [0, 0, 1000, 750_000_000, 750_000_000]
-    assert live_bytes(asked) == [64, 320, 832, 576, 512]
+    requests = workload.pool_requests(Board(), Streams(0))
+    assert requests.time.tolist() == [0, 0, 1000, 750_000_000, 750_000_000]
+    assert live_bytes(requests) == [64, 320, 832, 576, 512]
     facts = write_columns(workload, Board(), tmp_path / "jobs.csv")
     assert facts == {"requests": 5, "allocations": 3, "frees": 2, "allocations_from_before": 1}
     again = read_workload({"file": str(tmp_path / "jobs.csv")}, wants="pool_requests").pool_requests(
         Board(), Streams(0)
     )
-    assert [column.tolist() for column in again] == [column.tolist() for column in asked]
+    assert [column.tolist() for column in again] == [column.tolist() for column in requests]
 
 
 def test_what_a_trace_lacks_is_said(tmp_path):
@@ -103,8 +105,8 @@ def test_what_a_trace_lacks_is_said(tmp_path):
 @needs_public_traces
 def test_with_its_cache_a_policy_starts_with_as_many_bytes_as_the_recorded_allocator_had():
     workload = TracePool(trace=str(path(NVIDIA_SMALL)), before="with_cache")
-    asked, recorded = workload.pool_requests(Board(), Streams(0)), workload.recorded()
-    live = live_bytes(asked)
+    requests, recorded = workload.pool_requests(Board(), Streams(0)), workload.recorded()
+    live = live_bytes(requests)
     assert live[2] == recorded.reserved[0], "the third request asks for what was cached, the fourth gives it back"
     assert live[3] == recorded.allocated[0]
     assert live[4:] == recorded.allocated[1:].tolist()

@@ -49,16 +49,16 @@ def run(given: argparse.Namespace) -> int:
         _check_no_picture(given)
         _report_resources(given, advise_resources(given.file, size, costs))
         return DONE
-    found = advice_or_still(given.file, size, say=None if given.json else _say, costs=costs)
-    if isinstance(found, Still):
-        _report_still(given, found)
+    advice = advice_or_still(given.file, size, say=None if given.json else _say, costs=costs)
+    if isinstance(advice, Still):
+        _report_still(given, advice)
     else:
-        _report(given, found)
+        _report(given, advice)
     return DONE
 
 
 def _costs(call_us: float | None) -> CallCosts:
-    """What the driver's calls cost, one that gets memory as much as one that gives it back."""
+    """Return what the driver's calls cost, one that gets memory as much as one that gives it back."""
     from workbench.records.torch_allocator import CallCosts
 
     if call_us is None:
@@ -92,7 +92,7 @@ def _report_resources(given: argparse.Namespace, advice: ResourceAdvice) -> None
 
 
 def _resources_said(advice: ResourceAdvice) -> pd.DataFrame:
-    """The resources for a person."""
+    """Return the resources for a person."""
     import pandas as pd
 
     from workbench.units import bytes_said
@@ -101,8 +101,8 @@ def _resources_said(advice: ResourceAdvice) -> pd.DataFrame:
     table["reserved_peak_bytes"] = [bytes_said(size) for size in table["reserved_peak_bytes"]]
     table["driver_ns"] = [f"{cost / 1e6:,.1f} ms" for cost in table["driver_ns"]]
     names = {"reserved_peak_bytes": "reserved peak", "driver_calls": "driver calls", "driver_ns": "their cost"}
-    shown = table.rename(columns=names)
-    return pd.DataFrame(shown if shown["fits"].notna().all() else shown.drop(columns="fits"))
+    displayed = table.rename(columns=names)
+    return pd.DataFrame(displayed if displayed["fits"].notna().all() else displayed.drop(columns="fits"))
 
 
 def _report_still(given: argparse.Namespace, still: Still) -> None:
@@ -143,7 +143,7 @@ def _drawn(folder: str, advice: Advice) -> list[str]:
 
 
 def _said(advice: Advice) -> pd.DataFrame:
-    """The best settings for a person."""
+    """Return the best settings as a table for a person."""
     import pandas as pd
 
     from workbench.units import bytes_said

@@ -36,7 +36,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _suite() -> ModuleType:
-    """The benchmarks of the source checkout that this package was installed from."""
+    """Return the benchmarks of the source checkout that this package was installed from."""
     if not (FOLDER / "__init__.py").is_file():
         raise WorkbenchError("the benchmarks are part of a source checkout; run this command in one.")
     spec = importlib.util.spec_from_file_location("benchmarks", FOLDER / "__init__.py")

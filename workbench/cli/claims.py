@@ -50,7 +50,7 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _write(folder: Path, report: Any) -> None:
-    """The verdicts as JSON and as tables, with where they come from."""
+    """Write the verdicts as JSON and as tables, with where they come from."""
     import json
 
     from workbench.experiments.folder import write_whole
@@ -70,7 +70,7 @@ def _write(folder: Path, report: Any) -> None:
 
 
 def _refuse_results(folder: Path) -> None:
-    """Claims keep a folder a sweep; they are not mixed with the results of one."""
+    """Refuse a folder that holds the results of a sweep: claims keep a folder a sweep, never mixed with those."""
     from workbench.experiments.folder import STORE, SWEEP
     from workbench.experiments.store import has_store
 

@@ -9,7 +9,7 @@ from workbench.compiling import COMPILING
 
 
 def compile_notice() -> AbstractContextManager[None]:
-    """Within this the first compilation of each engine is said on standard error."""
+    """Return a context within which the first compilation of each engine is said on standard error."""
     return COMPILING.told(_tell)
 
 

@@ -53,7 +53,7 @@ def _describe(file: str, as_json: bool) -> int:
 
 
 def _facts(file: str) -> dict[str, Any]:
-    """What a trace or a topology holds."""
+    """Return what a trace or a topology holds."""
     from workbench.machine.topologies import is_topology, read_topology
     from workbench.workloads.catalogue import trace_file
     from workbench.workloads.describe import describe, origin
@@ -68,8 +68,8 @@ def _write(given: argparse.Namespace, file: str) -> int:
 
     kind: Any = outside("trace", _WANTS[given.engine])
     workload = kind.read({"trace": file, **levers_of(given.set)}, "--set", "workbench import")
-    machine, found = _machine(given, file)
-    facts = write_columns(workload, found, given.out)
+    machine, described = _machine(given, file)
+    facts = write_columns(workload, described, given.out)
     if given.json:
         say_json({"out": given.out, "machine": machine, **facts})
     else:
@@ -81,7 +81,7 @@ def _write(given: argparse.Namespace, file: str) -> int:
 
 
 def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
-    """The machine that the file is for, by name and itself."""
+    """Return the machine that the file is for, by name and itself."""
     from workbench.machine import Board, Machine, TranslationMachine
 
     if given.engine == "pool":
@@ -93,16 +93,16 @@ def _machine(given: argparse.Namespace, file: str) -> tuple[str, Any]:
 
 
 def _card_of(file: str) -> str:
-    """The preset of the card that a trace was recorded on."""
+    """Return the preset of the card that a trace was recorded on."""
     from workbench.machine import preset_for_device
     from workbench.workloads.catalogue import trace_file
     from workbench.workloads.importers import read_trace
 
     names = [card.name for card in read_trace(trace_file(file)).cards]
-    found = next((preset for preset in map(preset_for_device, names) if preset), None)
-    if found is None:
+    preset_name = next((preset for preset in map(preset_for_device, names) if preset), None)
+    if preset_name is None:
         raise InputError(f"{file} was recorded on {', '.join(names) or 'no card that it names'}; say --machine PRESET.")
-    return found
+    return preset_name
 
 
 def _list(as_json: bool) -> int:

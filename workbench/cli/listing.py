@@ -25,11 +25,11 @@ def listing(name: str, says: str, rows: Rows) -> Command:
     def run(given: argparse.Namespace) -> int:
         from workbench.parts import module_in_file
 
-        found = rows([module_in_file(file, Path(), "", name.removesuffix("s")) for file in given.files])
+        lines = rows([module_in_file(file, Path(), "", name.removesuffix("s")) for file in given.files])
         if given.json:
-            say_json({name: found})
+            say_json({name: lines})
         else:
-            for row in found:
+            for row in lines:
                 print(_lines(row))
         return DONE
 

@@ -100,10 +100,10 @@ def _parsed(parser: argparse.ArgumentParser, words: list[str]) -> argparse.Names
 
 
 def find(name: str) -> Command:
-    """The command of a name."""
+    """Return the command of a name."""
     module: Any = importlib.import_module(f"workbench.cli.{COMMANDS[name]}")
-    found: Command = module.COMMAND
-    return found
+    command: Command = module.COMMAND
+    return command
 
 
 def _overview() -> str:

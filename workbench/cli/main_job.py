@@ -37,7 +37,7 @@ def run_all() -> int:
 
 
 def _missing() -> str | None:
-    """Why the real trace cannot be run here, None where it can."""
+    """Return why the real trace cannot be run here, None where it can."""
     from workbench.workloads.catalogue import locate
 
     try:

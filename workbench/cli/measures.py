@@ -14,15 +14,15 @@ def rows(modules: Sequence[ModuleType]) -> list[dict[str, Any]]:
     from workbench.experiments.mechanism import mechanism, mechanisms
     from workbench.experiments.own_measures import OwnMeasure, measures_of
 
-    found = [
+    entries = [
         _row(engine, measure, built_in)
         for engine in mechanisms()
         for built_in, known in ((True, mechanism(engine).measures), (False, _declared(measures_of(engine))))
         for measure in known.values()
     ]
-    entered = {row["name"] for row in found if not row["built_in"]}
+    entered = {row["name"] for row in entries if not row["built_in"]}
     own = (one for module in modules for one in vars(module).values() if isinstance(one, OwnMeasure))
-    return [*found, *(_row("", one.declared, False) for one in own if one.name not in entered)]
+    return [*entries, *(_row("", one.declared, False) for one in own if one.name not in entered)]
 
 
 def _declared(own: Any) -> dict[str, Any]:

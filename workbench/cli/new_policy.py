@@ -103,7 +103,7 @@ def _base(question: str) -> type[Policy]:
 
 
 def _asked(base: type[Policy]) -> str:
-    """The question in words: the first line of its module."""
+    """Return the question in words: the first line of its module."""
     import sys
 
     first = (sys.modules[base.__module__].__doc__ or "").splitlines()[0]
@@ -119,7 +119,7 @@ def _filled(text: str, name: str) -> str:
 
 
 def class_name(name: str) -> str:
-    """The class that a policy's name stands for.
+    """Return the class that a policy's name stands for.
 
     >>> class_name("my_fit")
     'MyFit'

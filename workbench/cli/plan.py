@@ -32,8 +32,8 @@ def run(given: argparse.Namespace) -> int:
         design = {"design": drawn.plain()} if drawn else {}
         noted = {"note": note} if note else {}
         size = {"comparisons": family.comparisons, "seeds": family.seeds, "seeds_needed": family.seeds_needed}
-        told = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
-        say_json({**told, "family": {**size, "least_p_holm": family.least_p, "reaches": family.reaches}, **noted})
+        facts = {"sweep": plan.sweep.name, **design, "points": points, "runs": len(plan), "kept": kept}
+        say_json({**facts, "family": {**size, "least_p_holm": family.least_p, "reaches": family.reaches}, **noted})
     else:
         if drawn:
             print(drawn.says())
@@ -45,7 +45,8 @@ def run(given: argparse.Namespace) -> int:
 
 
 def _kept(plan: Plan, folder: Path) -> tuple[int, str]:
-    """How many runs are kept, measured by the code that there is now, and why none is where others made the rows."""
+    """Return how many runs are kept, measured by the code that there is now, and why none is where others made the
+    rows."""
     from workbench.experiments.foreign_rows import foreign_sentence
     from workbench.experiments.measured import lacking
     from workbench.experiments.store import Store, has_store

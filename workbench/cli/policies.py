@@ -19,12 +19,12 @@ def run(given: argparse.Namespace) -> int:
     from workbench.policies.catalogue import policy_rows, question_row
 
     rows = policy_rows(given.question)
-    asked = question_row(given.question) if given.question else None
+    question = question_row(given.question) if given.question else None
     if given.json:
-        say_json({"policies": rows, **({"question": asked} if asked else {})})
+        say_json({"policies": rows, **({"question": question} if question else {})})
         return DONE
-    if asked:
-        _say_question(asked)
+    if question:
+        _say_question(question)
     for row in rows:
         levers = ", ".join(f"{name}={schema.get('default')}" for name, schema in row["levers"].items())
         print(f"{row['question']}: {row['name']}({levers})\n    {row['says']}")
@@ -33,14 +33,14 @@ def run(given: argparse.Namespace) -> int:
     return DONE
 
 
-def _say_question(asked: Mapping[str, Any]) -> None:
+def _say_question(question: Mapping[str, Any]) -> None:
     """Print what a new policy derives from, what its answer sees and returns."""
-    print(f"a new one: workbench new-policy {asked['question']} NAME, derived from {asked['base']}")
-    if asked["sees"]:
+    print(f"a new one: workbench new-policy {question['question']} NAME, derived from {question['base']}")
+    if question["sees"]:
         print("its answer takes one view, def answer(see):")
-    for line in asked["sees"]:
+    for line in question["sees"]:
         print(f"    {line}")
-    for name, fields in asked["tells"].items():
+    for name, fields in question["tells"].items():
         print(f"it may define {name}(see), told of {', '.join(fields)}")
     print()
 

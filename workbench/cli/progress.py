@@ -14,7 +14,8 @@ class Bar:
     """Watches a sweep with a bar on standard error; with a line now and then where that is no terminal."""
 
     def __init__(self, quiet: bool = False) -> None:
-        """Quiet shows no bar, for output that programs read; what takes long before the first run is still said."""
+        """Keep the bar to oneself if `quiet`, for output that programs read; what takes long before the first run is
+        still said."""
         self._quiet = quiet
         self._bar: Any = None
         self._task: Any = None

@@ -77,12 +77,12 @@ class Done(NamedTuple):
 
 
 def _is_alone(given: argparse.Namespace) -> bool:
-    """Whether cards are replayed as they were, so that PyTorch's caches can start as the recording started."""
+    """Return whether cards are replayed as they were, so that PyTorch's caches can start as the recording started."""
     return given.card_bytes is None and not given.target and given.before in (None, "ask")
 
 
 def _needs_no_pool(given: argparse.Namespace) -> bool:
-    """Whether only PyTorch's own caches are asked for: then the engine of pools is neither compiled nor run."""
+    """Return whether only PyTorch's own caches are asked for: then the engine of pools is neither compiled nor run."""
     from workbench.studies.torch_memory import EXACT_CACHES
 
     named = bool(given.cache) and set(given.cache) <= set(EXACT_CACHES)
@@ -90,13 +90,13 @@ def _needs_no_pool(given: argparse.Namespace) -> bool:
 
 
 def _exact_alone(given: argparse.Namespace, setup: Any, exact: SnapshotReplay) -> list[Replayed]:
-    """The rows of PyTorch's caches, after the recorded one."""
+    """Return the rows of PyTorch's caches, after the recorded one."""
     from workbench.studies.pool.replay import Replayed, recorded_allocator
     from workbench.studies.torch_memory import exact_rows
 
-    found, allocations = exact_rows(exact), max(exact.exactness.allocs, 1)
+    result, allocations = exact_rows(exact), max(exact.exactness.allocs, 1)
     unknown = Replayed("", math.nan, math.nan, math.nan, math.nan, math.nan, borrowed_peak_bytes=0.0, refused=math.nan)
-    rows = [_exactly(unknown._replace(policy=name), found[name], allocations) for name in dict.fromkeys(given.cache)]
+    rows = [_exactly(unknown._replace(policy=name), result[name], allocations) for name in dict.fromkeys(given.cache)]
     recorded = recorded_allocator(setup.workload)
     return [*([recorded] if recorded else []), *rows]
 
@@ -104,7 +104,7 @@ def _exact_alone(given: argparse.Namespace, setup: Any, exact: SnapshotReplay) -
 def _in_pools(
     given: argparse.Namespace, sweep: dict[str, Any], setup: Any, exact: SnapshotReplay | None, progress: Any
 ) -> Done:
-    """The rows of a sweep of the engine `pool`."""
+    """Return the rows of a sweep of the engine `pool`."""
     from workbench.api import run as run_sweep
     from workbench.studies.pool.replay import replayed
 
@@ -121,18 +121,19 @@ def _in_pools(
 
 
 def _starting_full(sweep: dict[str, Any]) -> dict[str, Any]:
-    """The same with pools that start as full as the recorded one."""
-    said = sweep["workload"]["trace_pool"]
-    return {**sweep, "workload": {"trace_pool": {**said, "before": "with_cache"}}, "figures": []}
+    """Return the same with pools that start as full as the recorded one."""
+    message = sweep["workload"]["trace_pool"]
+    return {**sweep, "workload": {"trace_pool": {**message, "before": "with_cache"}}, "figures": []}
 
 
 def _of_full(row: Replayed) -> Replayed:
-    """A row by the name of its reading; what is active at the peak then counts what was only cached."""
+    """Return a row by the name of its reading; what is active at the peak then counts what was only cached."""
     return row._replace(policy=f"{row.policy}, from full", active_peak_bytes=math.nan, fragmentation=math.nan)
 
 
 def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
-    """The replay by PyTorch's own rules from where the recording began; None if the trace is no memory snapshot."""
+    """Return the replay by PyTorch's own rules from where the recording began; None if the trace is no memory
+    snapshot."""
     from workbench.studies.torch_memory import replay_of_file
     from workbench.workloads.read import read_workload
 
@@ -141,7 +142,8 @@ def _exact(sweep: dict[str, Any], device: int) -> SnapshotReplay | None:
 
 
 def _with_exact(rows: list[Replayed], exact: SnapshotReplay, alone: bool) -> list[Replayed]:
-    """The rows with what was recorded over the recorded window, and, on a card of its own, PyTorch's caches exactly."""
+    """Return the rows with what was recorded over the recorded window, and, on a card of its own, PyTorch's caches
+    exactly."""
     from workbench.studies.torch_memory import exact_rows
 
     own = exact_rows(exact) if alone else {}
@@ -161,7 +163,7 @@ def _exactly(row: Replayed, own: CacheRow, allocations: int) -> Replayed:
 
 
 def _sweep(given: argparse.Namespace) -> dict[str, Any]:
-    """What the arguments ask for, as a sweep."""
+    """Return what the arguments ask for, as a sweep."""
     from workbench.studies.pool.replay import FIGURES, replay_sweep
     from workbench.units import parse_bytes
 
@@ -227,13 +229,13 @@ def _report(given: argparse.Namespace, setup: Any, done: Done, exact: SnapshotRe
 
 
 def _window(rows: list[Replayed], exact: SnapshotReplay | None) -> dict[str, Any]:
-    """What was recorded and what each cache did between the first and the last event."""
-    told = {row.policy: {name: _whole(getattr(row, name)) for name in _WINDOW} for row in rows}
-    recorded = told.pop("recorded", None)
+    """Return what was recorded and what each cache did between the first and the last event."""
+    window = {row.policy: {name: _whole(getattr(row, name)) for name in _WINDOW} for row in rows}
+    recorded = window.pop("recorded", None)
     return {
         "exactness": exact.exactness._asdict() if exact else None,
         "recorded": exact.recorded._asdict() if exact else recorded,
-        "caches": [{"policy": policy, **figures} for policy, figures in told.items()],
+        "caches": [{"policy": policy, **figures} for policy, figures in window.items()],
     }
 
 
@@ -241,7 +243,7 @@ _WINDOW = ("reserved_peak_bytes", "active_peak_bytes", "driver_calls", "refused"
 
 
 def _whole(number: float) -> int | None:
-    """A count as JSON writes it, nothing where it is not known."""
+    """Return a count as JSON writes it, nothing where it is not known."""
     return None if number != number else round(number)
 
 
@@ -262,15 +264,15 @@ def _note_what_was_before(given: argparse.Namespace, facts: dict[str, Any], exac
 
 
 def _facts(given: argparse.Namespace, setup: Any) -> dict[str, Any]:
-    """What was replayed, and where."""
+    """Return what was replayed, and where."""
     from workbench.machine.board import board_note
 
-    told = setup.workload.recorded()
+    recorded = setup.workload.recorded()
     return {
         "trace": given.file,
         **setup.workload.facts(setup.machine),
-        "cached_before_bytes": told.cached_before,
-        "lumped_before_bytes": told.lumped_before,
+        "cached_before_bytes": recorded.cached_before,
+        "lumped_before_bytes": recorded.lumped_before,
         "board": board_note(setup.machine),
     }
 
@@ -282,7 +284,7 @@ def _table(rows: list[Replayed]) -> pd.DataFrame:
 
 
 def _said(rows: list[Replayed]) -> pd.DataFrame:
-    """The rows for a person: bytes in units, shares in per cent, what is not known left open."""
+    """Return the rows for a person: bytes in units, shares in per cent, what is not known left open."""
     from workbench.units import bytes_said
 
     table = _table(rows)

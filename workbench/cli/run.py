@@ -64,13 +64,13 @@ def run(given: argparse.Namespace) -> int:
 
 
 def counted(plan: Plan) -> str:
-    """How many points, seeds and runs there are, or may be."""
+    """Return how many points, seeds and runs there are, or may be."""
     most = "at most " if plan.sweep.until is not None else ""
     return f"{len(plan.points)} points x {most}{len(plan.sweep.seeds)} seeds = {most}{len(plan)} runs"
 
 
 def default_folder(sweep: str) -> Path:
-    """Where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain."""
+    """Return where results go unless --out says otherwise: sweeps/placement/drain.yaml -> results/placement/drain."""
     path = Path(sweep).with_suffix("")
     parts = path.parts[path.parts.index("sweeps") + 1 :] if "sweeps" in path.parts else path.parts[-1:]
     return Path("results", *parts)
@@ -129,7 +129,7 @@ def _report(results: Results, folder: Path, figures: list[Path], as_json: bool) 
 
 
 def _stopped(results: Results) -> str | None:
-    """Where a sweep with adaptive seeds stopped."""
+    """Return where a sweep with adaptive seeds stopped."""
     if results.plan.sweep.until is None:
         return None
     from workbench.studies.adaptive import stop

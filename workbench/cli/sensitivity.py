@@ -40,7 +40,7 @@ def run(given: argparse.Namespace) -> int:
     check(plan.sweep, given.measure, given.of)
     if not given.json:
         print(counted(plan))
-    found = sensitivity(
+    analysis = sensitivity(
         given.sweep,
         folder,
         measure=given.measure,
@@ -50,33 +50,39 @@ def run(given: argparse.Namespace) -> int:
         executor=executor_of(given),
         progress=Bar(quiet=given.json),
     )
-    figures = draw(found, folder / "figures", given.measure, given.of)
-    _report(found, folder, figures, given.json)
+    figures = draw(analysis, folder / "figures", given.measure, given.of)
+    _report(analysis, folder, figures, given.json)
     return DONE
 
 
-def draw(found: Sensitivity, folder: Path, measure: str | None, of: str) -> list[Path]:
-    """The figures of one measure, the first of the study if None: all levers, and pairs where they were estimated."""
+def draw(sensitivity: Sensitivity, folder: Path, measure: str | None, of: str) -> list[Path]:
+    """Draw the figures of one measure, the first of the study if None: all levers, and pairs where they were
+    estimated."""
     from workbench.figures import figure
     from workbench.figures.save import save
 
-    names = ["sensitivities", *(["interactions"] if len(found.pairs) else [])]
+    names = ["sensitivities", *(["interactions"] if len(sensitivity.pairs) else [])]
     saved: list[Path] = []
     for recipe in map(figure, names):
-        data = recipe.choose(found.results, measure=measure, of=of)
+        data = recipe.choose(sensitivity.results, measure=measure, of=of)
         saved += save(recipe.draw(data), data, folder, recipe.name)
     return saved
 
 
-def _report(found: Sensitivity, folder: Path, figures: list[Path], as_json: bool) -> None:
+def _report(sensitivity: Sensitivity, folder: Path, figures: list[Path], as_json: bool) -> None:
     if as_json:
-        tables: dict[str, Any] = {"table": found.table.to_dict("records"), "pairs": found.pairs.to_dict("records")}
-        say_json({"folder": str(folder), "runs": len(found.results.rows), **tables, "figures": list(map(str, figures))})
+        tables: dict[str, Any] = {
+            "table": sensitivity.table.to_dict("records"),
+            "pairs": sensitivity.pairs.to_dict("records"),
+        }
+        say_json(
+            {"folder": str(folder), "runs": len(sensitivity.results.rows), **tables, "figures": list(map(str, figures))}
+        )
         return
-    say_table(found.table)
-    if len(found.pairs):
-        say_table(found.pairs)
-    print(f"{len(found.results.rows)} runs in {found.results.seconds:.1f} s, kept in {folder}")
+    say_table(sensitivity.table)
+    if len(sensitivity.pairs):
+        say_table(sensitivity.pairs)
+    print(f"{len(sensitivity.results.rows)} runs in {sensitivity.results.seconds:.1f} s, kept in {folder}")
     print("\n".join(f"figure: {path}" for path in figures if path.suffix == ".png"))
 
 

@@ -16,11 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> int:
     from workbench.experiments.status import status
 
-    found = status(given.folder)
+    state = status(given.folder)
     if given.json:
-        say_json(found._asdict())
+        say_json(state._asdict())
     else:
-        print(found.sentence)
+        print(state.sentence)
     return DONE
 
 

@@ -24,7 +24,7 @@ class Stop:
 
     @property
     def exit_status(self) -> int:
-        """The status that shells give to a process that ended by the signal."""
+        """Return the status that shells give to a process that ended by the signal."""
         return 128 + self.number
 
     def heed(self, number: int, frame: FrameType | None) -> None:
@@ -41,7 +41,7 @@ class Stop:
 
 @contextmanager
 def stoppable() -> Iterator[Stop]:
-    """Within this the signals that ask to end raise `KeyboardInterrupt` once.
+    """Raise `KeyboardInterrupt` once, within this context, at the signals that ask to end.
 
     A signal that is ignored (as `nohup` has it) stays so. After one came its kind is heard quietly for as long as the
     process lives: what ends it takes a moment.

@@ -11,7 +11,7 @@ from workbench.units import is_count
 
 
 def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
-    """SWEEP, --set and --seeds."""
+    """Add SWEEP, --set and --seeds to a parser."""
     parser.add_argument("sweep", metavar="SWEEP", help="a sweep file (YAML)")
     parser.add_argument(
         "--set", action="append", default=[], metavar="PATH=VALUE", help="override by dotted path; the value is YAML"
@@ -20,12 +20,12 @@ def add_sweep_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def overrides(given: argparse.Namespace) -> dict[str, Any]:
-    """What --set and --seeds say, by dotted path."""
+    """Return what --set and --seeds say, by dotted path."""
     return {**levers_of(given.set), **({"seeds": given.seeds} if given.seeds is not None else {})}
 
 
 def levers_of(texts: list[str]) -> dict[str, Any]:
-    """What several --set say, by dotted path."""
+    """Return what several --set say, by dotted path."""
     return dict(_override(text) for text in texts)
 
 
@@ -37,7 +37,7 @@ def _override(text: str) -> tuple[str, Any]:
 
 
 def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
-    """--workers, --executor and --cluster."""
+    """Add --workers, --executor and --cluster to a parser."""
     parser.add_argument("--workers", type=int, metavar="N", help="processes or threads (default: as many as pay off)")
     parser.add_argument("--executor", choices=("processes", "threads"), help="what the workers are")
     parser.add_argument(
@@ -46,7 +46,7 @@ def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def executor_of(given: argparse.Namespace) -> str | None:
-    """What --executor or --cluster says."""
+    """Return what --executor or --cluster says."""
     if given.executor and given.cluster:
         raise InputError("--executor and --cluster cannot both be given: a cluster has workers of its own.")
     if given.cluster and ":" not in given.cluster:
@@ -55,7 +55,7 @@ def executor_of(given: argparse.Namespace) -> str | None:
 
 
 def whole(text: str) -> int:
-    """A whole number of at least 1, as argparse reads it."""
+    """Read a whole number of at least 1 for argparse."""
     if not is_count(text) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1. Got {text!r}")
     return int(text)

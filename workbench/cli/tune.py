@@ -41,19 +41,19 @@ def run(given: argparse.Namespace) -> int:
     from workbench.studies.tuning import tune
 
     watch, executor = Bar(quiet=given.json), executor_of(given)
-    found = tune(given.study, folder, given.trials, given.workers, watch, set=chosen, executor=executor)
-    figures = draw_study(found, folder / "figures")
+    results = tune(given.study, folder, given.trials, given.workers, watch, set=chosen, executor=executor)
+    figures = draw_study(results, folder / "figures")
     if given.json:
-        say_json(study_facts(found, folder, figures))
+        say_json(study_facts(results, folder, figures))
     else:
-        say_study(found, folder, figures)
-    return SOME_FAILED if found.any_failed else DONE
+        say_study(results, folder, figures)
+    return SOME_FAILED if results.any_failed else DONE
 
 
 def _refuse_sweep(file: str) -> None:
-    """A sweep is a mistake for which there is a better sentence than that something is missing."""
-    said = read_mapping(Path(file))
-    if "objectives" not in said and "engine" in said:
+    """Refuse a sweep: for this mistake there is a better sentence than that something is missing."""
+    config = read_mapping(Path(file))
+    if "objectives" not in config and "engine" in config:
         raise InputError(f"{file}: is a sweep, not a study: it has no objectives; run it with: workbench run {file}")
 
 

@@ -3,9 +3,9 @@
 from workbench.compiled.bits import ALL_BITS, NO_BITS, ONE_BIT, leading_zeros, left, ones, right, trailing_zeros
 from workbench.compiled.black_box import failed_call, forget_failed_call, keep_failed_call
 from workbench.compiled.bound import bound
+from workbench.compiled.by_reference import by_reference
 from workbench.compiled.compile_events import report_compiling
-from workbench.compiled.kernel import INTERPRETED, allocating, apart, creates_arrays, inlined, kernel, routine
-from workbench.compiled.lent import lend
+from workbench.compiled.kernel import INTERPRETED, allocating, creates_arrays, inlined, kernel, noinline, routine
 from workbench.compiled.meter import MOST_TURNS, ran_out
 from workbench.compiled.prefetch import prefetch
 from workbench.compiled.question import NO_ANSWER, RAISED, Question, addresses, asked
@@ -24,9 +24,9 @@ __all__ = [
     "Question",
     "addresses",
     "allocating",
-    "apart",
     "asked",
     "bound",
+    "by_reference",
     "creates_arrays",
     "failed_call",
     "fields_of",
@@ -37,7 +37,7 @@ __all__ = [
     "kernel",
     "leading_zeros",
     "left",
-    "lend",
+    "noinline",
     "number",
     "ones",
     "prefetch",

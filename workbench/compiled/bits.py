@@ -23,7 +23,7 @@ _INLINED: Any = {"_nrt": False, "forceinline": True, "nogil": True}
 
 
 def trailing_zeros(word: np.uint64) -> int:
-    """Zeros below the lowest 1; 64 for a word without one.
+    """Count the zeros below the lowest 1; 64 for a word without one.
 
     >>> trailing_zeros(np.uint64(8)), trailing_zeros(NO_BITS)
     (3, 64)
@@ -33,7 +33,7 @@ def trailing_zeros(word: np.uint64) -> int:
 
 
 def leading_zeros(word: np.uint64) -> int:
-    """Zeros above the highest 1; 64 for a word without one.
+    """Count the zeros above the highest 1; 64 for a word without one.
 
     >>> leading_zeros(np.uint64(8)), leading_zeros(NO_BITS)
     (60, 64)
@@ -42,7 +42,7 @@ def leading_zeros(word: np.uint64) -> int:
 
 
 def ones(word: np.uint64) -> int:
-    """How many bits are 1.
+    """Count the bits that are 1.
 
     >>> ones(ALL_BITS)
     64
@@ -51,7 +51,7 @@ def ones(word: np.uint64) -> int:
 
 
 def left(word: np.uint64, amount: int) -> np.uint64:
-    """The word moved toward higher positions, zeros coming in.
+    """Return the word moved toward higher positions, zeros coming in.
 
     >>> int(left(ONE_BIT, 63)) == 2**63, int(left(np.uint64(3), 63)) == 2**63
     (True, True)
@@ -60,7 +60,7 @@ def left(word: np.uint64, amount: int) -> np.uint64:
 
 
 def right(word: np.uint64, amount: int) -> np.uint64:
-    """The word moved toward lower positions, zeros coming in.
+    """Return the word moved toward lower positions, zeros coming in.
 
     >>> int(right(ALL_BITS, 63))
     1

@@ -39,8 +39,8 @@ class FailedCall(NamedTuple):
 
 def failed_call() -> FailedCall | None:
     """Return the last call of an answer that raised in this thread; None if there was none since it was forgotten."""
-    found: FailedCall | None = getattr(_kept, "call", None)
-    return found
+    call: FailedCall | None = getattr(_kept, "call", None)
+    return call
 
 
 def forget_failed_call() -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from numba import typeof, types
 from numba.extending import NativeValue, unbox
 
+from workbench.compiled.by_reference import Reference
 from workbench.compiled.kernel import INTERPRETED
-from workbench.compiled.lent import Lent
 
 
 class _Kept:
@@ -28,7 +28,8 @@ class _Kept:
 
 
 def _words_of(value: Any) -> list[int]:
-    """A value as Numba lays it out, in words of 64 bits; of an array, who owns it (nobody), how much, where, how."""
+    """Return a value as Numba lays it out, in words of 64 bits; of an array, who owns it (nobody), how much, where,
+    how."""
     if isinstance(value, np.ndarray):
         return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
     if isinstance(value, tuple):
@@ -41,7 +42,7 @@ def _words_of(value: Any) -> list[int]:
 
 
 def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
-    """A routine with its first parameter, a lent tuple, filled in; those that follow are whole numbers.
+    """Return a routine with its first parameter, a tuple by reference, filled in; those that follow are whole numbers.
 
     The fields of the tuple stay as they are; what its arrays hold may change, from either side.
 
@@ -58,10 +59,10 @@ def bound(function: Callable[..., Any], whole: Any) -> Callable[..., Any]:
         return partial(function, whole)
     machine: Any = function
     numbers = [types.int64] * (machine.py_func.__code__.co_argcount - 1)
-    return partial(machine.compile((Lent(typeof(whole)), *numbers)), _Kept(whole))
+    return partial(machine.compile((Reference(typeof(whole)), *numbers)), _Kept(whole))
 
 
-@unbox(Lent)
+@unbox(Reference)
 def _address(lent: Any, kept: Any, c: Any) -> Any:
     address = c.pyapi.object_getattr_string(kept, "address")
     word = c.pyapi.long_as_voidptr(address)

@@ -17,7 +17,8 @@ ROOMS = ("compiled", "structures", "policies", "engines", "metrics")
 
 
 def may_be_kept(module: str) -> bool:
-    """Whether a module's compiled functions may be kept on disk: those of this package; a user's are compiled anew.
+    """Return whether a module's compiled functions may be kept on disk: those of this package; a user's are compiled
+    anew.
 
     >>> may_be_kept("workbench.structures.free_map"), may_be_kept("__main__")
     (True, False)
@@ -36,7 +37,7 @@ def may_be_kept(module: str) -> bool:
 
 
 def source_digest(root: Path) -> str:
-    """A digest of every Python source in the rooms that may hold compiled code, names and contents."""
+    """Compute a digest of every Python source in the rooms that may hold compiled code, names and contents."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(path for room in ROOMS for path in (root / room).rglob("*.py")):
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
@@ -44,5 +45,5 @@ def source_digest(root: Path) -> str:
 
 
 def cache_folder() -> Path:
-    """The folder for this version of the sources, in the user's cache."""
+    """Return the folder for this version of the sources, in the user's cache."""
     return cache_home() / source_digest(Path(__file__).parent.parent)

@@ -38,6 +38,6 @@ class _Functions(event.Listener):
 
 
 def report_compiling(known: Compiling = COMPILING) -> None:
-    """From now on report what is compiled."""
+    """Report from now on what is compiled."""
     event.register("numba:compiler_lock", _Times(known))
     event.register("numba:compile", _Functions(known))

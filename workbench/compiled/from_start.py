@@ -43,10 +43,10 @@ def _unsigned(index: Any) -> Any:
 @lower_builtin(operator.getitem, FromStart, types.BaseTuple)
 @lower_builtin(operator.setitem, FromStart, types.Integer, types.Any)
 @lower_builtin(operator.setitem, FromStart, types.BaseTuple, types.Any)
-def _indexed(context: Any, builder: Any, asked: Any, arguments: Any) -> Any:
-    """As with an ordinary array and an unsigned index."""
-    array, index, *value = asked.args
+def _indexed(context: Any, builder: Any, request: Any, arguments: Any) -> Any:
+    """Read as an ordinary array is read with an unsigned index."""
+    array, index, *value = request.args
     function = operator.setitem if value else operator.getitem
     there = context.cast(builder, arguments[1], index, _unsigned(index))
-    unsigned = signature(asked.return_type, array.plain, _unsigned(index), *value)
+    unsigned = signature(request.return_type, array.plain, _unsigned(index), *value)
     return context.get_function(function, unsigned)(builder, (arguments[0], there, *arguments[2:]))

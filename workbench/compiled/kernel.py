@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import numba
 
-from workbench.compiled.apart import ApartCompiler
 from workbench.compiled.cache import cache_folder, may_be_kept
 from workbench.compiled.cache_locator import LOCATOR
 from workbench.compiled.meter import MeteredCompiler
+from workbench.compiled.noinline import NoInlineCompiler
 
 _config: Any = numba.config
 INTERPRETED = bool(_config.DISABLE_JIT)
@@ -52,14 +52,14 @@ def routine(function: _Function) -> _Function:
     return _compiled(function, _nrt=False, error_model="numpy", cache=may_be_kept(function.__module__))
 
 
-def apart(function: _Function) -> _Function:
+def noinline(function: _Function) -> _Function:
     """Compile a function that allocates nothing and is never copied into its callers: for those of deep calls."""
     keep = may_be_kept(function.__module__)
     options: dict[str, Any] = {
         "_nrt": False,
         "forceinline": False,
         "error_model": "numpy",
-        "pipeline_class": ApartCompiler,
+        "pipeline_class": NoInlineCompiler,
     }
     return _compiled(function, cache=keep, **options)
 

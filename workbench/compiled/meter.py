@@ -34,7 +34,7 @@ class EndlessAnswerError(RuntimeError):
 
 
 def ran_out() -> bool:
-    """Was the last metered answer stopped?"""
+    """Return whether the last metered answer was stopped."""
     return bool(_left[0] < 0)
 
 

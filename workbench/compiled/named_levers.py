@@ -65,7 +65,7 @@ def _read_lever(context: Any, builder: Any, levers: NamedLevers, value: Any, nam
 
 
 @lower_builtin(operator.getitem, NamedLevers, types.Integer)
-def _read_place(context: Any, builder: Any, asked: Any, arguments: Any) -> Any:
+def _read_place(context: Any, builder: Any, key: Any, arguments: Any) -> Any:
     return _read(context, builder, *arguments)
 
 

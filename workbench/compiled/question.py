@@ -178,7 +178,7 @@ class Question:
         shape = context.call_conv.get_function_type(signature.return_type, signature.args)
         pointer = builder.inttoptr(arguments[0], shape.as_pointer())
         given = [builder.extract_value(arguments[1], place) for place in range(len(inside))]
-        words = [_lent(context, builder, *each) for each in zip(passed.args[1], inside, given)]
+        words = [_without_owner(context, builder, *each) for each in zip(passed.args[1], inside, given)]
         see = context.make_tuple(builder, inside, words)
         status, result = context.call_conv.call_function(builder, pointer, signature.return_type, signature.args, [see])
         with builder.if_then(status.is_error, likely=False):
@@ -226,12 +226,14 @@ def _parameters(answer: Callable[..., int]) -> tuple[str, ...]:
 
 
 def addresses(answers: Sequence[Any]) -> Any:
-    """Several ready answers as one argument of a kernel: an array of addresses; functions where code is interpreted."""
+    """Return several ready answers as one argument of a kernel: an array of addresses; functions where code is
+    interpreted."""
     return list(answers) if INTERPRETED else np.array(answers, np.int64)
 
 
-def _lent(context: Any, builder: Any, given: Any, kind: Any, value: Any) -> Any:
-    """An array without the owner whose references are counted: an answer cannot keep it, and counting costs 25 ns."""
+def _without_owner(context: Any, builder: Any, given: Any, kind: Any, value: Any) -> Any:
+    """Return an array without the owner whose references are counted: an answer cannot keep it, and counting costs 25
+    ns."""
     if not isinstance(kind, types.Array):
         return context.cast(builder, value, given, kind)
     array = context.make_array(kind)(context, builder, value)

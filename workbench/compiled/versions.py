@@ -47,10 +47,10 @@ class Versions:
         key = taken.digest, way
         if key not in self._known:
             freshen(taken)
-            found = compiled(taken.digest)
+            version = compiled(taken.digest)
             if changed := taken.changed():
                 raise PolicyError(f"{answer.__qualname__}: {changed} changed while it was compiled.")
-            self._known[key] = found
+            self._known[key] = version
         return self._known[key][0]
 
 
@@ -175,10 +175,10 @@ def _declared(helper: Any, forms: Mapping[Any, Any]) -> dict[Any, Any]:
     for arguments in forms:
         helper.compile(arguments)
     inferred = {arguments: form.signature.return_type for arguments, form in helper.overloads.items()}
-    found = {a: form.signature for a, form in forms.items() if form.signature.return_type != inferred[a]}
-    if found:
+    declared = {a: form.signature for a, form in forms.items() if form.signature.return_type != inferred[a]}
+    if declared:
         _clear(helper)
-    return found
+    return declared
 
 
 def _is_trusted(helper: Any) -> bool:

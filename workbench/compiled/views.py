@@ -25,7 +25,7 @@ class Field(NamedTuple):
 
     @property
     def is_array(self) -> bool:
-        """Whether the field is an array."""
+        """Return whether the field is an array."""
         return bool(self.shape)
 
     def __str__(self) -> str:
@@ -108,8 +108,8 @@ def _value(value: Any) -> str:
 
 def fields_of(cls: type) -> Mapping[str, Field]:
     """Return the declarations of a view by name."""
-    found: Mapping[str, Field] = cls.fields  # type: ignore[attr-defined]
-    return found
+    fields: Mapping[str, Field] = cls.fields  # type: ignore[attr-defined]
+    return fields
 
 
 def view_type(cls: type) -> Any:

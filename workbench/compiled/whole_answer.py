@@ -39,7 +39,7 @@ class WholeAnswer(AnalysisPass):
 
 
 def _returned(state: Any) -> Iterator[tuple[Any, int]]:
-    """The type of each expression that is returned, before it is converted, and its line."""
+    """Yield the type of each expression that is returned, before it is converted, and its line."""
     for block in state.func_ir.blocks.values():
         for one in block.find_insts(ir.Assign):
             if isinstance(one.value, ir.Expr) and one.value.op == "cast":

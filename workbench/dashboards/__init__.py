@@ -46,7 +46,7 @@ def add_dashboard(name: str, make: Callable[[], Widget]) -> None:
 
 
 def dashboard(name: str = "shared_memory") -> Widget:
-    """A dashboard as a widget: the last line of a notebook cell shows it.
+    """Make a dashboard as a widget: the last line of a notebook cell shows it.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def dashboard(name: str = "shared_memory") -> Widget:
     """
     known = check_name(name)
     try:
-        shown: Widget = DASHBOARDS.find(known)()
+        widget: Widget = DASHBOARDS.find(known)()
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "anywidget":
             raise
         raise missing_extra("a dashboard", "dashboards") from None
-    return shown
+    return widget
 
 
 def check_name(name: str) -> str:

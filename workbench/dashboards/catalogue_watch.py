@@ -28,9 +28,9 @@ class CatalogueWatch:
             self._events = None
 
     def _after_cell(self, _result: object = None) -> None:
-        found = users_own()
-        if found != self._known:
-            self._known = found
+        classes = users_own()
+        if classes != self._known:
+            self._known = classes
             self._defined()
 
 
@@ -45,8 +45,8 @@ def users_own() -> dict[str, Any]:
 
 
 def _families(base: type[Family]) -> list[type[Family]]:
-    found = [sub for sub in base.__subclasses__() if "members" in vars(sub)]
-    return found + [inner for sub in found for inner in _families(sub)]
+    families = [sub for sub in base.__subclasses__() if "members" in vars(sub)]
+    return families + [inner for sub in families for inner in _families(sub)]
 
 
 def _shell_events() -> Any:

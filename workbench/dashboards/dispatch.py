@@ -27,7 +27,7 @@ from workbench.records.dispatch import DispatchRecord
 
 
 def dispatch_dashboard() -> PairedDashboard:
-    """The dashboard that opens with the first claim of the source document: does matching help those that wait?"""
+    """Make the dashboard that opens with the first claim of the source document: does matching help those that wait?"""
     return PairedDashboard(OPENING, DispatchPanels(), {"power": power_note, "spread": spread_after})
 
 
@@ -43,7 +43,7 @@ class DispatchView(Spec):
     waiting: Literal["mean", "p99", "max"] = lever("mean", description="which waiting is shown by priority")
 
     def span(self, modules: int) -> tuple[int, int]:
-        """The modules that are shown of so many: from which to which, the last one left out.
+        """Return the modules that are shown of so many: from which to which, the last one left out.
 
         >>> DispatchView(first_module=6).span(8), DispatchView(first_module=99).span(8)
         ((6, 8), (7, 8))
@@ -67,15 +67,15 @@ class DispatchPanels:
     def show_seed(self, names: Sequence[str], records: Sequence[DispatchRecord], view: DispatchView) -> None:
         self.timeline.show(names, records, view.colours, view.span(records[0].modules))
 
-    def show_runs(self, runs: PairedRuns, found: RunSet, view: DispatchView) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: DispatchView) -> None:
         self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
-        self._show_waits(found, view)
+        self._show_waits(run_set, view)
         self._show_spread(runs)
         self._show_power(runs)
 
-    def _show_waits(self, found: RunSet, view: DispatchView) -> None:
+    def _show_waits(self, runs: RunSet, view: DispatchView) -> None:
         try:
-            data = waits_by_priority_data(found, f"wait_{view.waiting}_cycles")
+            data = waits_by_priority_data(runs, f"wait_{view.waiting}_cycles")
         except InputError as undefined:
             self.waits.say(str(undefined))
             return
@@ -103,22 +103,22 @@ class DispatchPanels:
 
 
 def power_note(record: DispatchRecord) -> np.ndarray:
-    """The power of each module, averaged over the run: float64[modules], empty where power was not simulated."""
+    """Return the power of each module, averaged over the run: float64[modules], empty where power was not simulated."""
     return module_power(record) if has_power(record) else np.empty(0)
 
 
 def resources_note(machine: Machine) -> str:
-    """What a dispatcher reserves on a machine.
+    """Return what a dispatcher reserves on a machine.
 
     >>> resources_note(Machine(compute_units=8))
     '8 modules of 4 units; a unit: 64 vgpr, 50 sgpr, 10 waves; a module: 128 shared, 16 workgroups'
     """
-    told = {
+    resources = {
         level: ", ".join(f"{r.blocks} {r.label}" for r in machine.resources() if r.level == level)
         for level in ("unit", "module")
     }
     sizes = f"{machine.compute_units} modules of {machine.simds_a_unit} units"
-    return f"{sizes}; a unit: {told['unit']}; a module: {told['module']}"
+    return f"{sizes}; a unit: {resources['unit']}; a module: {resources['module']}"
 
 
 OPENING = Opening(

@@ -45,32 +45,32 @@ class DropZone(anywidget.AnyWidget):
         self._folder.cleanup()
         super().close()
 
-    def _heard(self, _widget: object, said: dict[str, Any], pieces: list[memoryview]) -> None:
-        match said.get("what"):
+    def _heard(self, _widget: object, message: dict[str, Any], pieces: list[memoryview]) -> None:
+        match message.get("what"):
             case "too_large":
-                self._refuse(said)
+                self._refuse(message)
             case "begin":
-                self._begin(said)
+                self._begin(message)
             case "piece" if self._left is not None:
                 self._left -= self._add(pieces, self._left)
             case "end" if self._left is not None:
                 self._end(whole=self._left == 0)
 
-    def _refuse(self, said: dict[str, Any]) -> None:
-        most, size = bytes_said(self.most_bytes), bytes_said(said["bytes"])
+    def _refuse(self, message: dict[str, Any]) -> None:
+        most, size = bytes_said(self.most_bytes), bytes_said(message["bytes"])
         self.words = (
-            f"{said['name']} must have at most {most}. Got {size}. Write its path into trace_pool.trace instead."
+            f"{message['name']} must have at most {most}. Got {size}. Write its path into trace_pool.trace instead."
         )
 
-    def _begin(self, said: dict[str, Any]) -> None:
-        if said["bytes"] > self.most_bytes:
-            self._refuse(said)
+    def _begin(self, message: dict[str, Any]) -> None:
+        if message["bytes"] > self.most_bytes:
+            self._refuse(message)
             return
         for old in Path(self._folder.name).iterdir():
             old.unlink()
-        self._path = Path(self._folder.name, Path(said["name"]).name or "dropped")
+        self._path = Path(self._folder.name, Path(message["name"]).name or "dropped")
         self._path.write_bytes(b"")
-        self._left = said["bytes"]
+        self._left = message["bytes"]
         self.words = f"{self._path.name} is on its way ..."
 
     def _add(self, pieces: list[memoryview], left: int) -> int:

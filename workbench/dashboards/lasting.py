@@ -19,11 +19,11 @@ class LastingCopies:
     """Copies of the temporary files that sweeps name, each made once."""
 
     def __init__(self, temporary: Path) -> None:
-        """`temporary` is the folder whose files do not last."""
+        """Take `temporary` as the folder whose files do not last."""
         self._temporary = temporary.resolve()
         self._made: dict[tuple[Path, int], str] = {}
 
-    def in_sweep(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def in_sweep(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return the same sweep with every temporary file that it names called by its copy.
 
         Raises
@@ -31,7 +31,7 @@ class LastingCopies:
         StoreError
             The copy cannot be written.
         """
-        return with_files(said, Path(), self._lasting)
+        return with_files(config, Path(), self._lasting)
 
     def _lasting(self, path: Path) -> str:
         if self._temporary not in path.resolve().parents:

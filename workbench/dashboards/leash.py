@@ -67,15 +67,15 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 def keep(end: int, command: Sequence[str]) -> int:
     """Run a program until it ends or a pipe closes; end whatever it left behind, and return its exit status."""
     _prctl(_SUBREAPER, 1)
-    asked: list[int] = []
+    signals: list[int] = []
 
     def ask(number: int, frame: FrameType | None) -> None:
-        asked.append(number)
+        signals.append(number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ask)
     program = subprocess.Popen(command, preexec_fn=lambda: _prctl(_DEATH_SIGNAL, signal.SIGKILL))
-    while program.poll() is None and not asked and not select.select([end], [], [], LOOK_SECONDS)[0]:
+    while program.poll() is None and not signals and not select.select([end], [], [], LOOK_SECONDS)[0]:
         pass
     if program.poll() is None:
         program.terminate()
@@ -112,9 +112,9 @@ def descendants(of: int) -> Iterator[int]:
                 children.setdefault(int(parent), []).append(int(stat.parent.name))
     waiting = [of]
     while waiting:
-        found = children.get(waiting.pop(), [])
-        yield from found
-        waiting += found
+        children_of = children.get(waiting.pop(), [])
+        yield from children_of
+        waiting += children_of
 
 
 def _prctl(option: int, value: int) -> None:

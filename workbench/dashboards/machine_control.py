@@ -46,7 +46,7 @@ class MachineControl(Control):
         return {"preset": self.names.value, **self.levers.plain()}
 
     def _rule(self, spec: type[Spec]) -> LeversControl:
-        """The levers of a rule, at their defaults."""
+        """Return the levers of a rule, at their defaults."""
         made = LeversControl(Lever("machine", "spec", spec=spec))
         made.on_change(self._turned)
         return made

@@ -23,7 +23,7 @@ from workbench.records.malloc import MallocRecord
 
 
 def malloc_dashboard() -> PairedDashboard:
-    """The dashboard that opens with the source document's question: does one request a warp beat one a thread?"""
+    """Make the dashboard that opens with the source document's question: does one request a warp beat one a thread?"""
     return PairedDashboard(OPENING, MallocPanels(), {"latency": latency_by_share})
 
 
@@ -52,28 +52,28 @@ class MallocPanels:
         self.waiting.show("Waiting", "time (cycles)", "threads that wait", _curves(waiting, last))
         self.held.show("Heap", "time (cycles)", "granted (bytes)", _curves(held, last))
 
-    def show_runs(self, runs: PairedRuns, found: RunSet, view: NothingToChoose) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
         self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
         sides = [np.stack(one) for one in runs.noted("latency") if one]
         if not all(np.isfinite(side).all() for side in sides):
             self.latency.say("On one side no thread got memory: there is no latency to show.")
             return
-        shown = [Side(place, SHARES, mean_curve(side)) for place, side in enumerate(sides)]
-        self.latency.show("Latency", "per cent of the threads", "cycles at most", shown)
+        sides_shown = [Side(place, SHARES, mean_curve(side)) for place, side in enumerate(sides)]
+        self.latency.show("Latency", "per cent of the threads", "cycles at most", sides_shown)
 
 
 def _curves(steps: Sequence[Steps], last: int) -> list[Side]:
-    """Step functions of both sides as lines, without intervals: a run is what it is."""
-    found = []
+    """Return step functions of both sides as lines, without intervals: a run is what it is."""
+    curves = []
     for place, one in enumerate(steps):
         cycle, value = sampled(one, last)
         unknown = np.full(len(cycle), np.nan)
-        found.append(Side(place, cycle, Means(value.astype(float), unknown, unknown)))
-    return found
+        curves.append(Side(place, cycle, Means(value.astype(float), unknown, unknown)))
+    return curves
 
 
 def warps_note(machine: Machine) -> str:
-    """What the machine means here.
+    """Return what the machine means here.
 
     >>> warps_note(Machine(wave_size=32, compute_units=132))
     'warps of 32 threads; the heap and its locks are options of the engine'

@@ -12,7 +12,7 @@ class MeasureControl(NameControl):
     """A drop-down of every measure of which less or more is better; a new cell's joins when it is refreshed."""
 
     def __init__(self, mechanism: Mechanism, start: str) -> None:
-        """`start` is the name of the measure that a dashboard opens with."""
+        """Offer the measures of a mechanism; `start` is the name of the one that a dashboard opens with."""
         self._mechanism, self._start = mechanism, start
         super().__init__(self._offered())
         self.show(start)

@@ -53,12 +53,12 @@ class Panels(Protocol):
 
     @property
     def widgets(self) -> Sequence[Widget]:
-        """From top to bottom."""
+        """Return the widgets from top to bottom."""
 
     def show_seed(self, names: Sequence[str], records: Sequence[Any], view: Any) -> None:
         """Show one run of either side."""
 
-    def show_runs(self, runs: PairedRuns, found: RunSet, view: Any) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
         """Show all that has been run."""
 
 

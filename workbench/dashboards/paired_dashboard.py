@@ -40,7 +40,7 @@ class PairedDashboard(widgets.HBox):
     """The widget that `wb.dashboard(...)` returns."""
 
     def __init__(self, opening: Opening, panels: Panels, notes: Notes | None = None) -> None:
-        """`notes` are what the panels need of every run beside its measures."""
+        """Take as `notes` what the panels need of every run beside its measures."""
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels = HistogramPanel(), panels
         self.status, self.table = widgets.HTML(), widgets.HTML()
@@ -81,7 +81,7 @@ class PairedDashboard(widgets.HBox):
         super().close()
 
     def _warm_up(self, runs: PairedRuns) -> None:
-        """Once: whether the sources have changed takes as long to find out as some runs."""
+        """Warm up once: whether the sources have changed takes as long to find out as some runs."""
         if not self._warm:
             runs.warm_up(self._say)
             self._warm = True
@@ -96,36 +96,36 @@ class PairedDashboard(widgets.HBox):
                 self._show_runs(self._runs, SLICE_SECONDS, 0)
 
     def _write_sweep(self, _change: object = None) -> None:
-        """The state as YAML, where somebody looks at it: writing it takes as long as a dozen runs."""
+        """Write the state as YAML, where somebody looks at it: writing it takes as long as a dozen runs."""
         if self.folded.selected_index is not None:
             with self._mistakes_said():
-                said = self.sidebar.workload.lasting(self.sidebar.said())
-                self.sweep.value = yaml.safe_dump(said, sort_keys=False, default_flow_style=None, width=88)
+                config = self.sidebar.workload.lasting(self.sidebar.said())
+                self.sweep.value = yaml.safe_dump(config, sort_keys=False, default_flow_style=None, width=88)
 
     def _show_seed(self, runs: PairedRuns) -> None:
-        """One run of either side."""
+        """Show one run of either side."""
         records = runs.records(self.sidebar.drawn.plain())
         self.panels.show_seed(runs.names, records, self.sidebar.looked_at())
 
     def _show_runs(self, runs: PairedRuns, seconds: float, rest: float) -> None:
         """Run the next seeds; the panels show all that have been run, and what is left follows."""
-        found = runs.advance(seconds)
-        _refuse_failures(found)
-        self._show_differences(runs, found)
-        self.panels.show_runs(runs, found, self.sidebar.looked_at())
-        self.table.value = measures_table(found, runs.names, runs.points)
+        advanced = runs.advance(seconds)
+        _refuse_failures(advanced)
+        self._show_differences(runs, advanced)
+        self.panels.show_runs(runs, advanced, self.sidebar.looked_at())
+        self.table.value = measures_table(advanced, runs.names, runs.points)
         self.board.remove_class("wb-stale")
         left = runs.asked - runs.done
         self._say(f"{runs.done} of {runs.asked} paired runs." if left else f"{runs.done} paired runs.")
         if left:
             self._rest.start(rest)
 
-    def _show_differences(self, runs: PairedRuns, found: RunSet) -> None:
+    def _show_differences(self, runs: PairedRuns, run_set: RunSet) -> None:
         if runs.same:
             self.histogram.say("Both sides are the same: there is nothing to compare.")
             return
         try:
-            self.histogram.show(found, self.sidebar.measure.plain())
+            self.histogram.show(run_set, self.sidebar.measure.plain())
         except InputError as undefined:
             self.histogram.say(str(undefined))
 
@@ -134,18 +134,16 @@ class PairedDashboard(widgets.HBox):
         try:
             yield
         except WorkbenchError as mistake:
-            said = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
-            self.status.value = f'<span class="wb-mistake" role="alert">{html.escape(said)}</span>'
+            message = str(mistake).removeprefix("sweep: ")  # there is no file that the sentence could be about
+            self.status.value = f'<span class="wb-mistake" role="alert">{html.escape(message)}</span>'
             self.board.add_class("wb-stale")
 
     def _say(self, sentence: str) -> None:
         self.status.value = f'<span class="wb-fine">{html.escape(sentence)}</span>'
 
 
-def _refuse_failures(found: RunSet) -> None:
+def _refuse_failures(runs: RunSet) -> None:
     """Say in one sentence that runs failed, and why the first of them did."""
-    failed = found.failures
+    failed = runs.failures
     if failed:
-        raise WorkbenchError(
-            f"{len(failed)} of {len(found.rows)} runs failed; seed {failed[0].seed}: {failed[0].error}"
-        )
+        raise WorkbenchError(f"{len(failed)} of {len(runs.rows)} runs failed; seed {failed[0].seed}: {failed[0].error}")

@@ -31,8 +31,8 @@ class PairedRuns:
         The sweep is not valid, or what is asked for is more than the machine has.
     """
 
-    def __init__(self, said: Mapping[str, Any], notes: Notes | None = None) -> None:
-        self._plan = plan_different_runs(read_sweep(said))
+    def __init__(self, config: Mapping[str, Any], notes: Notes | None = None) -> None:
+        self._plan = plan_different_runs(read_sweep(config))
         self._left = [list(pair) for _, pair in groupby(self._plan.runs(), key=lambda run: run.seed)]
         self._rows: list[Row] = []
         self._done: list[int] = []
@@ -41,32 +41,32 @@ class PairedRuns:
 
     @property
     def points(self) -> tuple[PlannedPoint, PlannedPoint]:
-        """The baseline and the other; the same twice where the two sides are the same."""
+        """Return the baseline and the other; the same twice where the two sides are the same."""
         return self._plan.points[0], self._plan.points[-1]
 
     @property
     def names(self) -> tuple[str, str]:
-        """What figures call the two: the policies in which they differ."""
+        """Return what figures call the two: the policies in which they differ."""
         names = LineNames(RunSet(self._plan, []))
         return names.of(self.points[0]), names.of(self.points[1])
 
     @property
     def same(self) -> bool:
-        """Whether the two sides are one and the same."""
+        """Return whether the two sides are one and the same."""
         return len(self._plan.points) == 1
 
     @property
     def asked(self) -> int:
-        """How many seeds are wanted."""
+        """Return how many seeds are wanted."""
         return len(self._plan.sweep.seeds)
 
     @property
     def done(self) -> int:
-        """How many seeds have been run."""
+        """Return how many seeds have been run."""
         return len(self._done)
 
     def noted(self, note: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """What was noted of the runs of the baseline and of the other, in the order of the seeds."""
+        """Return what was noted of the runs of the baseline and of the other, in the order of the seeds."""
         baseline, other = (self._noted.get((point.id, note), []) for point in self.points)
         return baseline, other
 
@@ -87,7 +87,7 @@ class PairedRuns:
         return RunSet(Plan(sweep, self._plan.points), self._rows)
 
     def records(self, seed: int) -> list[Any]:
-        """What happened on either side at one seed.
+        """Return what happened on either side at one seed.
 
         Raises
         ------

@@ -33,15 +33,15 @@ class PoliciesControl:
         yield from (*self.baseline.values(), *self.other.values(), *self.common.values())
 
     def said(self) -> dict[str, Any]:
-        """The keys `policy` and `baseline` of a sweep."""
+        """Return the keys `policy` and `baseline` of a sweep."""
         ours = {slot: control.plain() for slot, control in {**self.baseline, **self.common}.items()}
         theirs = {slot: control.plain() for slot, control in self.other.items()}
         differing = [slot for slot, policy in theirs.items() if policy not in (SAME, ours[slot])]
         together = {"zip": _TOGETHER} if len(differing) > 1 else {}
         varied = {slot: {"vary": [ours[slot], theirs[slot]], **together} for slot in differing}
-        said = {slot: varied.get(slot, ours[slot]) for slot in self._engine.slots}
+        config = {slot: varied.get(slot, ours[slot]) for slot in self._engine.slots}
         baseline = {slot: self.baseline[slot].plain() for slot in differing}
-        return {"policy": said} | ({"baseline": baseline} if differing else {})
+        return {"policy": config} | ({"baseline": baseline} if differing else {})
 
     def _control(self, slot: str, name: str) -> ChoiceControl:
         default = self._opening.baseline.get(slot, self._engine.slots[slot])
@@ -61,7 +61,7 @@ def _choice(question: str, name: str, default: Any, stand_ins: Mapping[str, str]
 
 
 def question_base(question: str) -> type[Policy]:
-    """The class from which every policy of a question derives.
+    """Return the class from which every policy of a question derives.
 
     >>> from workbench.policies.placement import Placement
     >>> question_base("placement") is Placement

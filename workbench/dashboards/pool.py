@@ -27,7 +27,7 @@ from workbench.workloads.trace_pool import TracePool
 
 
 def pool_dashboard() -> PairedDashboard:
-    """The dashboard that opens with the first claim of the source document: does a job on a full card run on?"""
+    """Make the dashboard that opens with the first claim of the source document: does a job on a full card run on?"""
     notes = {"used": used_note, "lent": lent_note, "source": source_note, "latency": latency_note}
     return PairedDashboard(OPENING, PoolPanels(), notes)
 
@@ -56,7 +56,7 @@ class PoolPanels:
     def show_seed(self, names: Sequence[str], records: Sequence[PoolRecord], view: Any) -> None:
         self.memory.show(names, records)
 
-    def show_runs(self, runs: PairedRuns, found: RunSet, view: Any) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
         self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
         self.advice.show(runs.points[0].setup.workload)
         board: Any = runs.points[0].setup.machine
@@ -69,18 +69,19 @@ class PoolPanels:
 
 
 def _sides(runs: PairedRuns, note: str) -> list[Side]:
-    found = [np.stack(side) for side in runs.noted(note)]
-    return [Side(k, np.arange(each.shape[1]), mean_curve(each)) for k, each in enumerate(found)]
+    columns = [np.stack(side) for side in runs.noted(note)]
+    return [Side(k, np.arange(each.shape[1]), mean_curve(each)) for k, each in enumerate(columns)]
 
 
 def used_note(record: PoolRecord) -> np.ndarray:
-    """Memory in use of each card that has some, averaged over the requests, in percent: float64[cards]."""
-    asked = was_asked(record)
-    return np.array([100 * in_use(record, card)[asked].mean() / record.capacity[card] for card in _cards(record)])
+    """Compute the memory in use of each card that has some, averaged over the requests, in percent: float64[cards]."""
+    mask = was_asked(record)
+    return np.array([100 * in_use(record, card)[mask].mean() / record.capacity[card] for card in _cards(record)])
 
 
 def lent_note(record: PoolRecord) -> np.ndarray:
-    """What each card that has memory lends, over the whole run: float64[cards], GiB; moves count where they lead."""
+    """Return what each card that has memory lends, over the whole run: float64[cards], GiB; moves count where they
+    lead."""
     stays = stays_of(record, ever_away(record))
     away = remote(record, stays)
     lent = np.bincount(stays.card[away], stays.taken[away], len(record.cards))
@@ -88,25 +89,26 @@ def lent_note(record: PoolRecord) -> np.ndarray:
 
 
 def source_note(record: PoolRecord) -> np.ndarray:
-    """Allocations from a cached block, from the driver, from another card by either way, not granted: float64[4], in %.
+    """Count the allocations from a cached block, from the driver, from another card by either way, not granted:
+    float64[4], in %.
 
     What is stitched of cached blocks counts as cached.
     """
     driver = record.outcome == OUTCOMES.index("physical")
-    asked, served = record.action == 0, granted(record)
-    counts = [(served & ~driver).sum(), driver.sum(), borrowed(record).sum(), (asked & ~served).sum()]
-    return np.asarray(100 * np.array(counts) / max(int(asked.sum()), 1))
+    allocations, served = record.action == 0, granted(record)
+    counts = [(served & ~driver).sum(), driver.sum(), borrowed(record).sum(), (allocations & ~served).sum()]
+    return np.asarray(100 * np.array(counts) / max(int(allocations.sum()), 1))
 
 
 def latency_note(record: PoolRecord) -> np.ndarray:
-    """The latencies, waiting included, that shares of the requests do not exceed: float64[4], microseconds."""
+    """Return the latencies, waiting included, that shares of the requests do not exceed: float64[4], microseconds."""
     waits = (record.done - record.time)[was_asked(record)] / 1000
     return np.quantile(waits, _QUANTILES, method="inverted_cdf")
 
 
 def _cards(record: PoolRecord) -> list[int]:
-    found: list[int] = np.flatnonzero(record.capacity).tolist()
-    return found
+    indices: list[int] = np.flatnonzero(record.capacity).tolist()
+    return indices
 
 
 OPENING = Opening(

@@ -25,7 +25,7 @@ class Section:
 
     @property
     def folded(self) -> bool:
-        """Whether the controls are hidden."""
+        """Return whether the controls are hidden."""
         return bool(self.inside.layout.display == "none")
 
     def fold(self, folded: bool) -> None:

@@ -54,35 +54,36 @@ def serve(name: str = "shared_memory", port: int = 8866, open_browser: bool = Tr
 
 
 def voila_command(notebook: Path, port: int, open_browser: bool) -> list[str]:
-    """Voila for one notebook, by the Python that runs this."""
+    """Return the command that runs Voila for one notebook, by the Python that runs this."""
     options = [f"--Voila.ip={HOST}", f"--port={port}", f"--template={TEMPLATE}"]
     return [sys.executable, "-m", "voila", str(notebook), *options, *([] if open_browser else ["--no-browser"])]
 
 
 def environment() -> dict[str, str]:
-    """This process's, with the folder of our template, which an installation from a source tree does not copy."""
+    """Return this process's environment, with the folder of our template, which an installation from a source tree does
+    not copy."""
     known = os.environ.get("JUPYTER_PATH")
     return {**os.environ, "JUPYTER_PATH": os.pathsep.join([str(_SHARED), *([known] if known else [])])}
 
 
 def free_port(port: int) -> int:
-    """The port as it is if nobody listens there; for 0 any free one.
+    """Return the port as it is if nobody listens there; for 0 any free one.
 
     Raises
     ------
     InputError
         Something listens there already, or it is no port.
     """
-    with socket.socket() as found:
+    with socket.socket() as result:
         try:
-            found.bind((HOST, port))
+            result.bind((HOST, port))
         except (OSError, OverflowError):
             raise InputError(f"port {port} of {HOST} cannot be used; choose another with --port.") from None
-        return int(found.getsockname()[1])
+        return int(result.getsockname()[1])
 
 
 def notebook_of(name: str, folder: Path) -> dict[str, Any]:
-    """A notebook of one cell that shows a dashboard; paths that a user types there start from a folder."""
+    """Return a notebook of one cell that shows a dashboard; paths that a user types there start from a folder."""
     source = f"import os\nos.chdir({str(folder)!r})\nimport workbench as wb\nwb.dashboard({name!r})"
     cell = {"cell_type": "code", "id": "dashboard", "source": source, "metadata": {}, "outputs": []}
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -14,7 +14,7 @@ from workbench.records.shared_memory import SharedMemoryRecord
 
 
 def shared_memory_dashboard() -> PairedDashboard:
-    """The dashboard that opens with the source document's own question."""
+    """Make the dashboard that opens with the source document's own question."""
     return PairedDashboard(OPENING, SharedMemoryPanels())
 
 
@@ -28,12 +28,12 @@ class SharedMemoryPanels:
     def show_seed(self, names: Sequence[str], records: Sequence[SharedMemoryRecord], view: NothingToChoose) -> None:
         self.time.show(names, records)
 
-    def show_runs(self, runs: PairedRuns, found: RunSet, view: NothingToChoose) -> None:
-        """All runs are in the histogram and the table."""
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: NothingToChoose) -> None:
+        """Show all runs in the histogram and the table."""
 
 
 def segments_note(machine: Machine) -> str:
-    """How much shared memory a unit has.
+    """Return how much shared memory a unit has.
 
     >>> segments_note(Machine(segments=3, granule_bytes=128))
     '3 segments of 128 B: 384 B a unit'
@@ -42,7 +42,7 @@ def segments_note(machine: Machine) -> str:
 
 
 def size(machine: Machine) -> str:
-    """The shared memory of a unit in KiB, or in bytes where it is no whole number of them.
+    """Return the shared memory of a unit in KiB, or in bytes where it is no whole number of them.
 
     >>> size(Machine()), size(Machine(segments=3, granule_bytes=128))
     ('64 KiB', '384 B')

@@ -47,7 +47,7 @@ class Sidebar:
             control.on_change(listener)
 
     def said(self) -> dict[str, Any]:
-        """The state as a sweep, as a YAML file would say it.
+        """Return the state as a sweep, as a YAML file would say it.
 
         Raises
         ------
@@ -64,7 +64,7 @@ class Sidebar:
         }
 
     def looked_at(self) -> Spec:
-        """What the panels are to show."""
+        """Return what the panels are to show."""
         return self._view.read(self.view.plain())
 
     def refresh(self) -> None:

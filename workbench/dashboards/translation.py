@@ -23,7 +23,8 @@ from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
 
 def translation_dashboard() -> PairedDashboard:
-    """The dashboard that opens with the first claim of the source document: does the directory spare the shared TLB?"""
+    """Make the dashboard that opens with the first claim of the source document: does the directory spare the shared
+    TLB?"""
     notes = {"served": served_note, "latency": latency_note, "load": load_note, "degrees": degrees_note}
     return PairedDashboard(OPENING, TranslationPanels(), notes)
 
@@ -48,9 +49,9 @@ class TranslationPanels:
         self.widgets = [self.seeds, *pairs]
 
     def show_seed(self, names: Sequence[str], records: Sequence[TranslationRecord], view: Any) -> None:
-        """Nothing is shown of a single run: what happens to an access is too small to be seen."""
+        """Show nothing of a single run: what happens to an access is too small to be seen."""
 
-    def show_runs(self, runs: PairedRuns, found: RunSet, view: Any) -> None:
+    def show_runs(self, runs: PairedRuns, run_set: RunSet, view: Any) -> None:
         self.seeds.value = f"{_SIDES}; {rests_on([runs.done])}."
         self.served.show("Served by", "", "accesses (%)", _sides(runs, "served"), names=SERVED_BY)
         shares = [f"{100 * share:g} %" for share in _QUANTILES]
@@ -65,38 +66,38 @@ class TranslationPanels:
 
 
 def _sides(runs: PairedRuns, note: str, places: np.ndarray | None = None) -> list[Side]:
-    found = [np.stack(side) for side in runs.noted(note)]
+    columns = [np.stack(side) for side in runs.noted(note)]
     return [
         Side(k, np.arange(each.shape[1]) if places is None else places, mean_curve(each))
-        for k, each in enumerate(found)
+        for k, each in enumerate(columns)
     ]
 
 
 def served_note(record: TranslationRecord) -> np.ndarray:
-    """Accesses by where they are served, in percent: float64[5]."""
+    """Return the accesses by where they are served, in percent: float64[5]."""
     return np.asarray(100 * record.served.sum(axis=0) / max(accesses(record), 1))
 
 
 def latency_note(record: TranslationRecord) -> np.ndarray:
-    """The latencies that shares of the accesses do not exceed: float64[6]."""
+    """Return the latencies that shares of the accesses do not exceed: float64[6]."""
     return np.array([latency_quantile(record, share) for share in _QUANTILES])
 
 
 def load_note(record: TranslationRecord) -> np.ndarray:
-    """Messages a cycle in equal slices of the run's time: float64[50]."""
+    """Compute the messages a cycle in equal slices of the run's time: float64[50]."""
     return load_between(
         record, np.linspace(record.first_cycle, max(record.last_cycle, record.first_cycle + 1), _SLICES + 1)
     )
 
 
 def degrees_note(record: TranslationRecord) -> np.ndarray:
-    """Pages by how many cores hold them, in percent: float64[cores]."""
+    """Return the pages by how many cores hold them, in percent: float64[cores]."""
     pages = pages_by_degree(record)[1:]
     return np.asarray(100 * pages / max(int(pages.sum()), 1))
 
 
 def hierarchy_note(machine: TranslationMachine) -> str:
-    """What a machine's hierarchy is, in a line.
+    """Return what a machine's hierarchy is, in a line.
 
     >>> hierarchy_note(TranslationMachine())
     '16 cores of 32 entries, 512 shared, 12 cycles away; a walk takes 400 cycles, 8 at a time'

@@ -29,8 +29,8 @@ class WorkloadControl(Control):
     def __init__(
         self, wants: str, start: str, length: int | Mapping[str, Any], dropped: type[Workload] | None = None
     ) -> None:
-        """`wants` is what the engine serves, `start` a regime, `length` that of every regime and `dropped` what a file
-        becomes, see `Opening`."""
+        """Take as `wants` what the engine serves, as `start` a regime, as `length` that of every regime and as
+        `dropped` what a file becomes, see `Opening`."""
         self._wants = wants
         self._dropped: list[Callable[[], None]] = []
         self._regimes = {name: _bounded(regime.workload, length) for name, regime in regimes(wants).items()}
@@ -58,9 +58,9 @@ class WorkloadControl(Control):
     def refresh(self) -> None:
         self.levers.refresh()
 
-    def lasting(self, said: dict[str, Any]) -> dict[str, Any]:
+    def lasting(self, config: dict[str, Any]) -> dict[str, Any]:
         """Return a sweep in which a dropped file is called by a copy that outlives the page; the copy is made."""
-        return said if self.drop is None else self.drop.copies.in_sweep(said)
+        return config if self.drop is None else self.drop.copies.in_sweep(config)
 
     def on_drop(self, listener: Callable[[], None]) -> None:
         """Call someone when a file was dropped, before anyone hears that the workload has changed."""
@@ -102,7 +102,7 @@ class WorkloadControl(Control):
 
 
 def _bounded(workload: Generator, length: int | Mapping[str, Any]) -> Generator:
-    """A workload of that length, or with those of some levers that it has."""
+    """Return a workload of that length, or with those of some levers that it has."""
     if isinstance(length, int):
         return workload.but(**{workload.counted_by: length})
     return workload.but(**{name: value for name, value in length.items() if name in workload.levers})

@@ -63,7 +63,7 @@ class Engine(Protocol):
     """The method of a workload that gives what this engine serves: one of `KINDS` of the room of workloads."""
 
     def asks(self, slot: str) -> str:
-        """The question that the policy of a slot answers."""
+        """Return the question that the policy of a slot answers."""
 
     def simulate(self, setup: Setup, seed: int, events: bool = False) -> Any:
         """Run once and return the record."""

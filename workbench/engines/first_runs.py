@@ -17,7 +17,7 @@ class FirstRuns:
 
     @contextmanager
     def watched(self, policies: Iterable[Policy], checked: bool) -> Iterator[bool]:
-        """Within this the policies' answers do one run; they are proved when it ends without an exception.
+        """Let the policies' answers do one run within this context; they are proved when it ends without an exception.
 
         Gives whether the run must test every array index: where that was asked for (`checked`), or where an answer
         that is not part of this package is not proved.

@@ -122,7 +122,8 @@ class SharedMemory(Simulator[SharedMemoryRecord]):
 
 
 def admitted(wanted: Workgroups, placement: Placement, segments: int) -> Jobs:
-    """The queue as the policy serves it: lengths rounded up where it rounds, none that can never fit (spec 1, E1)."""
+    """Return the queue as the policy serves it: lengths rounded up where it rounds, none that can never fit (spec 1,
+    E1)."""
     length = np.asarray(placement.footprint(wanted.length, segments), np.int64)
     if length.size and (length.max() > segments or length.min() < 1):
         row = int(np.argmax((length > segments) | (length < 1)))

@@ -202,7 +202,7 @@ def _grant_one(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, n
 
 @kernel
 def _ask(jobs: Jobs, rules: Rules, policy: ReadyPlacement, state: State, row: int, now: int) -> int:
-    """The policy's answer, checked against the one authoritative state.
+    """Return the policy's answer, checked against the one authoritative state.
 
     A policy is not asked when fewer segments are free in total than the request needs: no answer could be right.
     """
@@ -287,7 +287,7 @@ def _next_attempt(jobs: Jobs, rules: Rules, state: State, now: int, blocked: boo
 
 @kernel
 def _next_candidate(jobs: Jobs, rules: Rules, state: State, now: int) -> int:
-    """When the next workgroup enters the look-ahead, NEVER when the look-ahead is full or no more will come."""
+    """Return when the next workgroup enters the look-ahead, NEVER when the look-ahead is full or no more will come."""
     row = state.counters[COUNT.head]
     for _ in range(rules.look_ahead + 1):
         if row >= jobs.arrival.size:

@@ -12,24 +12,26 @@ class Stepped(Protocol):
 
     @property
     def steps(self) -> Mapping[str, int]:
-        """The position of each zip name."""
+        """Return the position of each zip name."""
 
 
 Choice = TypeVar("Choice", bound=Stepped)
 
 
 def agreeing(parts: Sequence[Sequence[Choice]]) -> Iterator[tuple[Choice, ...]]:
-    """One choice of each part, in every way that agrees; the last part varies fastest.
+    """Return one choice of each part, in every way that agrees; the last part varies fastest.
 
     Parts are looked up by their steps: thousands of zipped choices take as many looks, not their product.
     """
-    found: list[tuple[tuple[Choice, ...], dict[str, int]]] = [((), {})]
+    combinations: list[tuple[tuple[Choice, ...], dict[str, int]]] = [((), {})]
     for part in parts:
         fitting = _Fitting(part)
-        found = [
-            ((*chosen, choice), {**steps, **choice.steps}) for chosen, steps in found for choice in fitting.of(steps)
+        combinations = [
+            ((*chosen, choice), {**steps, **choice.steps})
+            for chosen, steps in combinations
+            for choice in fitting.of(steps)
         ]
-    return (chosen for chosen, _ in found)
+    return (chosen for chosen, _ in combinations)
 
 
 class _Fitting:
@@ -42,12 +44,12 @@ class _Fitting:
         self._table = functools.cache(self._indexed)
 
     def of(self, steps: Mapping[str, int]) -> list[Any]:
-        """Those that agree with some steps, in their order."""
-        found: list[tuple[int, Any]] = []
+        """Return those that agree with some steps, in their order."""
+        fitting: list[tuple[int, Any]] = []
         for names in self._kinds:
             shared = tuple(name for name in names if name in steps)
-            found += self._table(names, shared).get(tuple(steps[name] for name in shared), [])
-        return [choice for _, choice in (sorted(found, key=_place) if len(self._kinds) > 1 else found)]
+            fitting += self._table(names, shared).get(tuple(steps[name] for name in shared), [])
+        return [choice for _, choice in (sorted(fitting, key=_place) if len(self._kinds) > 1 else fitting)]
 
     def _indexed(self, names: tuple[str, ...], shared: tuple[str, ...]) -> dict[tuple[int, ...], list[tuple[int, Any]]]:
         table: dict[tuple[int, ...], list[tuple[int, Any]]] = {}
@@ -56,5 +58,5 @@ class _Fitting:
         return table
 
 
-def _place(found: tuple[int, Any]) -> int:
-    return found[0]
+def _place(entry: tuple[int, Any]) -> int:
+    return entry[0]

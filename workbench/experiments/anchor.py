@@ -49,5 +49,5 @@ class Anchor:
 
 
 def _inode(path: Path) -> tuple[int, int]:
-    found = os.stat(path)
-    return found.st_dev, found.st_ino
+    status = os.stat(path)
+    return status.st_dev, status.st_ino

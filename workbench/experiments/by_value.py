@@ -66,7 +66,7 @@ def _pickler(cloudpickle: Any, taken: Sequence[Snapshot]) -> Any:
 
 @contextmanager
 def _by_value(cloudpickle: Any, names: set[str]) -> Iterator[None]:
-    """Within this, what modules of the user's define is sent as it is in memory."""
+    """Send what modules of the user's define, within this context, as it is in memory."""
     before = cloudpickle.list_registry_pickle_by_value()
     new = [sys.modules[name] for name in names if name in sys.modules and name not in (*before, "__main__")]
     for module in new:

@@ -30,32 +30,32 @@ class Chunk(NamedTuple):
     """The user's measures that are computed of each run."""
 
     def alone(self) -> Iterator[Chunk]:
-        """The same runs, one a chunk."""
+        """Return the same runs, one a chunk."""
         return (Chunk({task.point: self.setups[task.point]}, [task], self.own) for task in self.tasks)
 
     def by_point(self) -> Iterator[Chunk]:
-        """The same runs, one chunk a point."""
+        """Yield the same runs, one chunk a point."""
         for point, setup in self.setups.items():
             yield Chunk({point: setup}, [task for task in self.tasks if task.point == point], self.own)
 
     def only(self, indices: Collection[int]) -> Iterator[Chunk]:
-        """Some of the runs, one a chunk."""
+        """Return some of the runs, one a chunk."""
         return (one for number, one in enumerate(self.alone()) if number in indices)
 
     def without(self, indices: Collection[int]) -> Iterator[Chunk]:
-        """The other runs, one chunk or none."""
+        """Yield the other runs, one chunk or none."""
         tasks = [task for number, task in enumerate(self.tasks) if number not in indices]
         if tasks:
             yield Chunk(self.setups, tasks, self.own)
 
     def told(self, index: int) -> str:
-        """One of the runs as a sentence names it."""
+        """Return one of the runs as a sentence names it."""
         task = self.tasks[index]
         policies = [policy.short() for policy in self.setups[task.point].policies.values()]
         return f"seed {task.seed} of {shortened(', '.join(policies), MOST_OF_NAME)}"
 
     def after(self, done: int) -> Iterator[Chunk]:
-        """What is left when the first runs are done: one chunk or none."""
+        """Yield what is left when the first runs are done: one chunk or none."""
         if done < len(self.tasks):
             yield Chunk(self.setups, self.tasks[done:], self.own)
 
@@ -74,7 +74,8 @@ class Bundler:
         self._usual = AIM_SECONDS
 
     def next(self, hands: int = 1) -> Chunk | None:
-        """The next bundle; None when all are handed out. Towards the end each of the hands still gets its share."""
+        """Return the next bundle; None when all are handed out. Towards the end each of the hands still gets its
+        share."""
         aim = min(AIM_SECONDS, self._left * self._usual / hands)
         runs: list[PlannedRun] = []
         while self._turn and len(runs) < MOST:
@@ -102,7 +103,7 @@ class Bundler:
         return taken
 
     def empty(self) -> bool:
-        """Whether all are handed out."""
+        """Return whether all are handed out."""
         return not self._turn
 
     def learn(self, rows: Iterable[Row]) -> None:

@@ -83,24 +83,24 @@ class _Counting:
         return Tally({frozenset(): 1})
 
     def _varied(self, node: Mapping[str, Any]) -> Tally:
-        found, items = Tally(), node["vary"]
+        tally, items = Tally(), node["vary"]
         for step, item in enumerate(items if isinstance(items, (list, tuple)) else ()):
             own = {str(node["zip"]): step} if "zip" in node else {}
             for steps, count in self.of(item).items():
-                found[frozenset({**dict(steps), **own}.items())] += count
-        return found or Tally({frozenset(): 1})
+                tally[frozenset({**dict(steps), **own}.items())] += count
+        return tally or Tally({frozenset(): 1})
 
     def _joined(self, nodes: Iterable[Any]) -> Tally:
-        found, factor = Tally({frozenset(): 1}), 1
+        tally, factor = Tally({frozenset(): 1}), 1
         for part in map(self.of, nodes):
             if set(part) == {frozenset()}:
                 factor *= part[frozenset()]
-            elif self._apart(found, part) and len(found) * len(part) > self._most:
+            elif self._apart(tally, part) and len(tally) * len(part) > self._most:
                 self.at_least = True
-                return Tally({frozenset(): factor * found.total() * part.total()})
+                return Tally({frozenset(): factor * tally.total() * part.total()})
             else:
-                found = _agreeing(found, part)
-        return Tally({steps: count * factor for steps, count in found.items()})
+                tally = _agreeing(tally, part)
+        return Tally({steps: count * factor for steps, count in tally.items()})
 
     @staticmethod
     def _apart(one: Tally, other: Tally) -> bool:
@@ -111,8 +111,8 @@ class _Counting:
 
 def _agreeing(one: Tally, other: Tally) -> Tally:
     parts = [[_Weighted(dict(steps), count) for steps, count in tally.items()] for tally in (one, other)]
-    found = Tally()
+    result = Tally()
     for chosen in agreeing(parts):
         steps = {name: step for part in chosen for name, step in part.steps.items()}
-        found[frozenset(steps.items())] += prod(part.alternatives for part in chosen)
-    return found
+        result[frozenset(steps.items())] += prod(part.alternatives for part in chosen)
+    return result

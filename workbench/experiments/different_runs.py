@@ -55,13 +55,13 @@ def draws(setup: Setup) -> bool:
 
 
 def _draws(policy: Any) -> bool:
-    """A policy that draws, or a lock that serves one of several waiters at random."""
+    """Return whether a policy draws, or is a lock that serves one of several waiters at random."""
     among = getattr(policy, "among", None)
     return bool(policy.draws) or (callable(among) and among() > 1)
 
 
 def _option_draws(setup: Setup) -> bool:
-    """A heap that is occupied at random at the start, ties that are broken at random."""
+    """Return whether a heap is occupied at random at the start, or ties are broken at random."""
     options = setup.options
     return getattr(options, "occupancy", 0) > 0 or getattr(options, "module_tie", "") == "random"
 
@@ -69,8 +69,8 @@ def _option_draws(setup: Setup) -> bool:
 def workload_digest(setup: Setup, wanted: str, seed: int, first: bool = False) -> bytes:
     """Return the digest of what a workload asks under a seed; with `first`, of its first block alone."""
     digest = hashlib.blake2b(digest_size=16)
-    asked = getattr(setup.workload, wanted)(setup.machine, Streams(seed))
-    for part in _parts(asked, first):
+    requested = getattr(setup.workload, wanted)(setup.machine, Streams(seed))
+    for part in _parts(requested, first):
         digest.update(part)
     return digest.digest()
 

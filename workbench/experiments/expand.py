@@ -24,7 +24,7 @@ class Point(NamedTuple):
 
 
 def expand(node: Any, path: str = "", where: str = "") -> list[Point]:
-    """Every alternative of a node, the last choice varying fastest.
+    """Return every alternative of a node, the last choice varying fastest.
 
     >>> [p.value for p in expand({"a": {"vary": [1, 2]}, "b": {"vary": [3, 4]}})]
     [{'a': 1, 'b': 3}, {'a': 1, 'b': 4}, {'a': 2, 'b': 3}, {'a': 2, 'b': 4}]

@@ -56,8 +56,8 @@ def chosen(coordinates: Mapping[str, Any]) -> str:
     >>> chosen({"policy.placement": "first_fit", "seeds": 3}), chosen({})
     ('where policy.placement = first_fit, seeds = 3', '')
     """
-    shown = ", ".join(f"{path} = {_short(value)}" for path, value in coordinates.items())
-    return f"where {shown}" if shown else ""
+    text = ", ".join(f"{path} = {_short(value)}" for path, value in coordinates.items())
+    return f"where {text}" if text else ""
 
 
 def _short(value: Any) -> str:
@@ -146,7 +146,7 @@ def _suspects(setup: Setup | None) -> str:
 
 
 def _raised_by_user(problem: BaseException) -> bool:
-    """Whether the function that raised it is a user's."""
+    """Return whether the function that raised it is a user's."""
     codes = [frame.f_code for frame, _ in traceback.walk_tb(problem.__traceback__)]
     return bool(codes) and _is_users(codes[-1].co_filename)
 

@@ -47,7 +47,7 @@ def held(folder: Path) -> Iterator[Path]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a driver that is alive holds a folder, asked without disturbing it."""
+    """Return whether a driver that is alive holds a folder, asked without disturbing it."""
     try:
         with open(folder / LOCK) as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -39,9 +39,9 @@ def packed(engine: str, own: Mapping[str, OwnMeasure] | None = None) -> PackedEn
     InputError
         Something that the user's engine or measures refer to cannot be sent to another process.
     """
-    found = mechanism(engine)
-    taken = PackedEngine(engine, measured_by(found, own or {}).text, _here(), own=_packed_measures(own or {}))
-    return taken if is_built_in(engine) else taken._replace(mechanism=_packed_mechanism(found))
+    registered = mechanism(engine)
+    taken = PackedEngine(engine, measured_by(registered, own or {}).text, _here(), own=_packed_measures(own or {}))
+    return taken if is_built_in(engine) else taken._replace(mechanism=_packed_mechanism(registered))
 
 
 def _packed_measures(own: Mapping[str, OwnMeasure]) -> bytes:
@@ -51,12 +51,12 @@ def _packed_measures(own: Mapping[str, OwnMeasure]) -> bytes:
         raise InputError(f"the measures {', '.join(own)} cannot be sent to another process: {problem}.") from None
 
 
-def _packed_mechanism(found: Mechanism) -> bytes:
-    taken = [current(type(found.engine)), current(found.engine), snapshot(found.measure)]
+def _packed_mechanism(registered: Mechanism) -> bytes:
+    taken = [current(type(registered.engine)), current(registered.engine), snapshot(registered.measure)]
     try:
-        return dumped(found._replace(events=_no_events), taken)
+        return dumped(registered._replace(events=_no_events), taken)
     except (TypeError, pickle.PicklingError) as problem:
-        raise InputError(f"the engine {found.engine.name} cannot be sent to another process: {problem}.") from None
+        raise InputError(f"the engine {registered.engine.name} cannot be sent to another process: {problem}.") from None
 
 
 def is_here(engine: PackedEngine) -> bool:
@@ -101,5 +101,5 @@ def enter_packed(engine: PackedEngine) -> dict[str, OwnMeasure]:
 
 @functools.lru_cache(16)
 def _opened(own: bytes) -> dict[str, OwnMeasure]:
-    found: dict[str, OwnMeasure] = pickle.loads(own)
-    return found
+    measures: dict[str, OwnMeasure] = pickle.loads(own)
+    return measures

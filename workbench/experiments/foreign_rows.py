@@ -82,7 +82,7 @@ def _unlike_points(plan: Plan, store: Store) -> str:
 
 
 def _unlike(now: Any, before: Any, path: str = "") -> Iterator[str]:
-    """The dotted paths at which two identities differ; a policy's text stands under its slot."""
+    """Yield the dotted paths at which two identities differ; a policy's text stands under its slot."""
     if isinstance(now, dict) and isinstance(before, dict):
         for key in sorted({*now, *before}):
             yield from _unlike(now.get(key), before.get(key), f"{path}.{key}" if path else key)

@@ -29,11 +29,12 @@ _state = _State()
 
 @contextmanager
 def noticed() -> Iterator[None]:
-    """Within this, in the main thread, a signal whose handler raises `KeyboardInterrupt` is remembered as received."""
+    """Remember a signal whose handler raises `KeyboardInterrupt`, within this context and in the main thread, as
+    received."""
     if _state.noticing or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: found for number in _SIGNALS if callable(found := signal.getsignal(number))}
+    before = {number: result for number in _SIGNALS if callable(result := signal.getsignal(number))}
     _state.noticing, _state.received = True, False
     try:
         for number, handler in before.items():
@@ -61,7 +62,7 @@ def _noticing(handler: Handler) -> Handler:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Within this, in the main thread, a signal waits: what is being written is written to its end."""
+    """Hold a signal back within this context, in the main thread: what is being written is written to its end."""
     if not _state.noticing or _state.held or threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -30,15 +30,15 @@ def keep_sweep(runs: RunSet, folder: Path) -> None:
 
 
 def resolved(runs: RunSet) -> dict[str, Any]:
-    """The sweep as it was run, overrides applied, policies by name, paths of files made absolute."""
+    """Return the sweep as it was run, overrides applied, policies by name, paths of files made absolute."""
     sweep = runs.plan.sweep
     seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
-    said = {**named(sweep.said), "seeds": seeds}
-    return with_files(said, sweep.folder, lambda path: str(path.resolve()))
+    config = {**named(sweep.said), "seeds": seeds}
+    return with_files(config, sweep.folder, lambda path: str(path.resolve()))
 
 
 def keep_table(runs: RunSet, folder: Path) -> Path:
-    """The table as Parquet, or as CSV where the optional part `store` is not installed."""
+    """Return the table as Parquet, or as CSV where the optional part `store` is not installed."""
     buffer = io.BytesIO()
     try:
         runs.table.to_parquet(buffer, index=False)
@@ -50,7 +50,7 @@ def keep_table(runs: RunSet, folder: Path) -> Path:
 
 
 def named(value: Any) -> Any:
-    """What a sweep says in plain types: policies and other specs by name, as YAML writes them."""
+    """Return what a sweep says in plain types: policies and other specs by name, as YAML writes them."""
     if isinstance(value, Spec):
         return {value.name: value.plain()}
     if isinstance(value, type) and issubclass(value, Spec):
@@ -61,6 +61,6 @@ def named(value: Any) -> Any:
 
 
 def shortest(seeds: list[int]) -> Any:
-    """Seeds as a sweep says them."""
+    """Return the seeds as a sweep says them."""
     in_a_row = seeds == list(range(seeds[0], seeds[0] + len(seeds)))
     return {"first": seeds[0], "count": len(seeds)} if in_a_row else seeds

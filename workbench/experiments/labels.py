@@ -35,5 +35,5 @@ def _marked(point: PlannedPoint) -> PlannedPoint:
     policies = [path for path in point.coordinates if path.startswith("policy.")] or list(point.coordinates)
     if not policies:
         return point
-    shown = f"{point.coordinates[policies[0]]}#{_code(point)[:_DIGITS]}"
-    return point._replace(coordinates={**point.coordinates, policies[0]: shown})
+    text = f"{point.coordinates[policies[0]]}#{_code(point)[:_DIGITS]}"
+    return point._replace(coordinates={**point.coordinates, policies[0]: text})

@@ -16,7 +16,7 @@ class MeasuredBy(NamedTuple):
 
     @property
     def text(self) -> str:
-        """As a row holds it.
+        """Return the text as a row holds it.
 
         >>> MeasuredBy("5e", {"slack": "a1"}).text, read("5e slack=a1").own
         ('5e slack=a1', {'slack': 'a1'})

@@ -19,12 +19,12 @@ _known: dict[int, tuple[object, Snapshot]] = {}
 """The digest of each function by its address; the function is kept, so that no other one can take its place."""
 
 
-def measures_digest(found: Mechanism, anew: bool = False) -> str:
+def measures_digest(mechanism: Mechanism, anew: bool = False) -> str:
     """Return the digest of the code and the values that compute an engine's measures.
 
     Parameters
     ----------
-    found : Mechanism
+    mechanism : Mechanism
         The engine with its measures.
     anew : bool
         Look whether the user's code or values changed since the digest was last taken, as a run does before it starts:
@@ -46,12 +46,14 @@ def measures_digest(found: Mechanism, anew: bool = False) -> str:
     >>> len(measures_digest(mechanism("shared_memory")))
     16
     """
-    return _digest(found.measure, anew)
+    return _digest(mechanism.measure, anew)
 
 
-def measured_by(found: Mechanism, own: Mapping[str, OwnMeasure], anew: bool = False) -> MeasuredBy:
+def measured_by(mechanism: Mechanism, own: Mapping[str, OwnMeasure], anew: bool = False) -> MeasuredBy:
     """Return the digests of an engine's measures and of some of the user's; parameters and errors as above."""
-    return MeasuredBy(measures_digest(found, anew), {name: _digest(one.function, anew) for name, one in own.items()})
+    return MeasuredBy(
+        measures_digest(mechanism, anew), {name: _digest(one.function, anew) for name, one in own.items()}
+    )
 
 
 def _digest(function: Any, anew: bool) -> str:

@@ -77,12 +77,14 @@ class MeasuringAgain:
     def _of_edited(self) -> str:
         if not self._edited:
             return ""
-        told = [
+        messages = [
             f"{name} changed in {count} (such as {self._first[name]})" for name, count in self._changed.most_common()
         ]
-        changed = "; ".join(told) or "no value changed"
+        changed = "; ".join(messages) or "no value changed"
         warning = (
-            " A measure that changed though nobody edited it means that the engine gives other results." if told else ""
+            " A measure that changed though nobody edited it means that the engine gives other results."
+            if messages
+            else ""
         )
         return f"{self._edited} runs were measured again, as the code of their measures was edited: {changed}.{warning}"
 

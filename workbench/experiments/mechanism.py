@@ -25,12 +25,13 @@ class Mechanism(NamedTuple):
 
     @property
     def built_in(self) -> bool:
-        """Whether its engine is part of this package."""
+        """Return whether its engine is part of this package."""
         return type(self.engine).__module__.startswith("workbench.")
 
     @property
     def revision(self) -> Revision:
-        """What a run's id holds of the engine: its revision; of a user's also a digest of its code and its attributes.
+        """Return what a run's id holds of the engine: its revision; of a user's also a digest of its code and its
+        attributes.
 
         An engine of this package is held to its revision by a test of what it returns.
         """
@@ -70,7 +71,7 @@ _ready: Registry[Mechanism] = Registry("engine", later=_BUILT_IN)
 
 
 def mechanisms() -> list[str]:
-    """The name of every mechanism."""
+    """Return the name of every mechanism."""
     return _ready.names()
 
 
@@ -84,7 +85,7 @@ def is_loaded(name: str) -> bool:
     return name in _ready
 
 
-def enter(found: Mechanism) -> None:
+def enter(registered: Mechanism) -> None:
     """Let sweeps name a mechanism that is not part of this package; entered again, the later one counts.
 
     Raises
@@ -92,9 +93,9 @@ def enter(found: Mechanism) -> None:
     InputError
         The name is one of the workbench's own.
     """
-    _ready.join(found.engine.name, found)
+    _ready.join(registered.engine.name, registered)
 
 
 def mechanism(name: str, where: str = "") -> Mechanism:
-    """The mechanism of a name; its modules are imported at the first call."""
+    """Return the mechanism of a name; its modules are imported at the first call."""
     return _ready.find(name, where)

@@ -14,7 +14,7 @@ FORMAT = 3
 
 
 def proved(path: Path) -> SqliteRows:
-    """The rows of a file, each of which was found to be what was written; raises Damaged."""
+    """Return the rows of a file, each of which was found to be what was written; raises Damaged."""
     rows = SqliteRows(path)
     try:
         rows.origins()
@@ -31,32 +31,32 @@ def mend(path: Path, log: bytes) -> str:
 
     The new file is complete before the old one is moved, so that a crash at any moment leaves one of them.
     """
-    found = salvage(path.read_bytes(), log)
-    write_mended(path, found)
+    salvaged = salvage(path.read_bytes(), log)
+    write_mended(path, salvaged)
     aside = free_name(path, ".damaged")
     os.replace(path, aside)
     finish_mending(path)
-    return f"{path} was damaged: {len(found.rows)} intact rows were kept, and the damaged file is {aside.name}."
+    return f"{path} was damaged: {len(salvaged.rows)} intact rows were kept, and the damaged file is {aside.name}."
 
 
-def write_mended(path: Path, found: Salvaged) -> Path:
+def write_mended(path: Path, salvaged: Salvaged) -> Path:
     """Write rows to a new file beside a path, from where `finish_mending` puts it in its place; return that file."""
     mended = beside(path, ".mended")
     for leftover in (mended, beside(mended, "-wal"), beside(mended, "-shm")):
         leftover.unlink(missing_ok=True)
     new = SqliteRows(mended)
     try:
-        write_all(new, found)
+        write_all(new, salvaged)
     finally:
         new.close()
     return mended
 
 
-def write_all(new: SqliteRows | RowFiles, found: Salvaged) -> None:
+def write_all(new: SqliteRows | RowFiles, salvaged: Salvaged) -> None:
     """Write rows with all that belongs to them."""
-    new.upgrade({**found.meta, "format": str(FORMAT)})
-    new.add_points(found.points.items())
-    new.add(found.rows, found.origins)
+    new.upgrade({**salvaged.meta, "format": str(FORMAT)})
+    new.add_points(salvaged.points.items())
+    new.add(salvaged.rows, salvaged.origins)
 
 
 def finish_mending(path: Path) -> None:

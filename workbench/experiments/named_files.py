@@ -11,8 +11,8 @@ from workbench.parts import file_and_name, is_in_file
 Rename = Callable[[Path], str]
 
 
-def with_files(said: Mapping[str, Any], folder: Path, rename: Rename) -> dict[str, Any]:
-    """The same sweep with every file that it names called something else.
+def with_files(config: Mapping[str, Any], folder: Path, rename: Rename) -> dict[str, Any]:
+    """Return the same sweep with every file that it names called something else.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def with_files(said: Mapping[str, Any], folder: Path, rename: Rename) -> dict[st
         return name if path is None else rename(path)
 
     readers = {"machine": _inputs, "workload": _inputs, **dict.fromkeys(_WITH_PARTS, _parts)}
-    return {key: readers[key](value, new) if key in readers else value for key, value in said.items()}
+    return {key: readers[key](value, new) if key in readers else value for key, value in config.items()}
 
 
 _WITH_PARTS = ("policy", "baseline", "measures", "figures", "seeds", "objectives", "constraints")
@@ -51,7 +51,7 @@ def _source(key: Any, value: Any, new: Callable[[str], str]) -> Any:
 
 
 def _names(value: Any, new: Callable[[str], str]) -> Any:
-    """A file's name, or several that are varied, called something else."""
+    """Return a file's name, or several that are varied, called something else."""
     if isinstance(value, Mapping):
         return {key: _names(inner, new) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -66,7 +66,7 @@ def _parts(value: Any, new: Callable[[str], str]) -> Any:
 
 
 def _part(name: Any, new: Callable[[str], str]) -> Any:
-    """`my_fit.py:MyFit` with the file called something else; anything else as it is."""
+    """Return `my_fit.py:MyFit` with the file called something else; anything else as it is."""
     if not is_in_file(name):
         return name
     file, inside = file_and_name(name)

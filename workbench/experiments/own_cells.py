@@ -41,13 +41,13 @@ def own_cells(own: Mapping[str, OwnMeasure], record: Any, setup: Setup, task: Ta
     """
     if not own:
         return {}
-    found, before = dict[str, float](), _content(record)
+    cells, before = dict[str, float](), _content(record)
     for name, one in own.items():
         about = f"the measure {name} of {_point(setup, task)}, seed {task.seed},"
-        found[name] = _cell(one, record, about)
+        cells[name] = _cell(one, record, about)
         if _content(record) != before:
             raise MeasureError(f"{about} changed the record that it measures; it may only read, so let it copy first.")
-    return found
+    return cells
 
 
 def _cell(one: OwnMeasure, record: Any, about: str) -> float:

@@ -27,17 +27,17 @@ class OwnMeasure(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its column."""
+        """Return the name of the measure's column."""
         return self.declared.name
 
     @property
     def description(self) -> str:
-        """What it measures."""
+        """Return what the measure is about."""
         return self.declared.description
 
     @property
     def built_in(self) -> bool:
-        """It is the user's."""
+        """Return False: a measure of one's own is the user's."""
         return False
 
     def __call__(self, record: Any) -> float:
@@ -112,8 +112,8 @@ def measure(
         name = getattr(function, "__name__", "")
         if not re.fullmatch("[A-Za-z][A-Za-z0-9_]*", name) or name in _TAKEN:
             raise wrong_value("", "the function of a measure", "must have a name that a column can have", name)
-        said = description or " ".join((function.__doc__ or "").strip().split("\n\n")[0].split())
-        return OwnMeasure(Measure(name, unit, better, said), function)
+        text = description or " ".join((function.__doc__ or "").strip().split("\n\n")[0].split())
+        return OwnMeasure(Measure(name, unit, better, text), function)
 
     return declared
 
@@ -169,9 +169,9 @@ def _refuse_taken(engine: str, name: str, where: str) -> None:
 
 def measure_in_file(name: str, engine: str, folder: Path, where: str) -> OwnMeasure:
     """Return the measure that `FILE.py:NAME` names, as `workbench.parts.from_file` does; errors as of that."""
-    found: OwnMeasure = from_file(name, folder, where, "measure", lambda value: isinstance(value, OwnMeasure))
-    _refuse_taken(engine, found.name, where)
-    return found._replace(said=name)
+    own_measure: OwnMeasure = from_file(name, folder, where, "measure", lambda value: isinstance(value, OwnMeasure))
+    _refuse_taken(engine, own_measure.name, where)
+    return own_measure._replace(said=name)
 
 
 def own_measures(engine: str, names: Iterable[Any], folder: Path, where: str) -> dict[str, OwnMeasure]:

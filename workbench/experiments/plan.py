@@ -17,7 +17,7 @@ from workbench.experiments.expand import Point, expand
 from workbench.experiments.fault import chosen, raised_in_planning
 from workbench.experiments.interrupts import noticed
 from workbench.experiments.labels import told_apart
-from workbench.experiments.once import Once, OncePerPart, each_time
+from workbench.experiments.parse_cache import ParseCache, PartReader, uncached
 from workbench.experiments.planned_point import PlannedPoint
 from workbench.experiments.point_ids import PointIds
 from workbench.experiments.run_id import run_id
@@ -47,7 +47,8 @@ class Plan:
     points: list[PlannedPoint]
 
     def runs(self) -> Iterator[PlannedRun]:
-        """Every run, all points of a seed before the next seed, so that pairs are complete as early as possible."""
+        """Yield every run, all points of a seed before the next seed, so that pairs are complete as early as
+        possible."""
         for seed in self.sweep.seeds:
             for point in self.points:
                 yield PlannedRun(run_id(point.id, seed), point, seed)
@@ -77,7 +78,7 @@ def make_plan(sweep: Sweep, unread: list[str] | None = None) -> Plan:
     varied = copy.deepcopy(with_choices(sweep))
     refuse_too_many(varied, most_points(sweep.said, sweep.where), sweep.where)
     points: dict[str, PlannedPoint] = {}
-    read, named = OncePerPart(), PointIds(sweep.mechanism.revision)
+    read, named = ParseCache(), PointIds(sweep.mechanism.revision)
     for alternative in expand(varied, "", sweep.where):
         try:  # a context manager would cost a quarter of what planning a point does
             _add_with_baseline(points, sweep, alternative, read, named)
@@ -153,7 +154,8 @@ class _Counted:
 
 
 def _refuse_repeats(sweep: Sweep, setup: Setup, counted: _Counted) -> None:
-    """Runs that are copies of each other are no sample: intervals over them would say what nobody measured."""
+    """Refuse runs that are copies of each other, which are no sample: intervals over them would say what nobody
+    measured."""
     if len(sweep.seeds) < 2 or draws(setup):
         return
     most = counted.of(setup)
@@ -164,21 +166,21 @@ def _refuse_repeats(sweep: Sweep, setup: Setup, counted: _Counted) -> None:
         raise wrong_value(sweep.where, "seeds", expected, len(sweep.seeds), most)
 
 
-def read_setup(sweep: Sweep, said: Mapping[str, Any], once: Once = each_time) -> Setup:
-    """The checked setup of one alternative; `once` may remember parts that were read before."""
+def read_setup(sweep: Sweep, config: Mapping[str, Any], cached: PartReader = uncached) -> Setup:
+    """Read the checked setup of one alternative; `cached` may remember parts that were read before."""
     engine, where = sweep.mechanism.engine, sweep.where
-    machine = once(
+    machine = cached(
         "machine",
-        said.get("machine") or {},
+        config.get("machine") or {},
         lambda it: engine.machine.read(with_topology(it, sweep.folder), "machine", where),
     )
-    workload = once(
-        "workload", said["workload"], lambda it: read_workload(it, "workload", where, sweep.folder, engine.wants)
+    workload = cached(
+        "workload", config["workload"], lambda it: read_workload(it, "workload", where, sweep.folder, engine.wants)
     )
     workload.check_machine(machine, "workload", where)
-    policies = once("policy", said.get("policy") or {}, lambda it: _policies(sweep, it, "policy"))
-    options: Spec = once(
-        "options", said.get("options") or {}, lambda it: read_spec(engine.options, it, "options", where)
+    policies = cached("policy", config.get("policy") or {}, lambda it: _policies(sweep, it, "policy"))
+    options: Spec = cached(
+        "options", config.get("options") or {}, lambda it: read_spec(engine.options, it, "options", where)
     )
     return Setup(engine.name, machine, workload, policies, options)
 
@@ -201,7 +203,8 @@ def _policies(sweep: Sweep, given: object, key: str) -> dict[str, Policy]:
 
 
 def _from_file(sweep: Sweep, given: Any) -> Any:
-    """A policy named as `FILE.py:CLASS` (alone, or with its levers) as the class (or the policy) that it means."""
+    """Return a policy named as `FILE.py:CLASS` (alone, or with its levers) as the class (or the policy) that it
+    means."""
     if isinstance(given, str) and is_in_file(given):
         return policy_in_file(given, sweep.folder, sweep.where)
     if isinstance(given, Mapping) and len(given) == 1:
@@ -213,27 +216,27 @@ def _from_file(sweep: Sweep, given: Any) -> Any:
 
 
 def _add_with_baseline(
-    points: dict[str, PlannedPoint], sweep: Sweep, alternative: Point, once: Once, named: PointIds
+    points: dict[str, PlannedPoint], sweep: Sweep, alternative: Point, cached: PartReader, named: PointIds
 ) -> None:
     """Add what an alternative stands for and then its baseline, each unless it is a point already."""
-    setup, coordinates = read_setup(sweep, alternative.value, once), alternative.coordinates
-    baseline = _baseline(sweep, setup, once)
+    setup, coordinates = read_setup(sweep, alternative.value, cached), alternative.coordinates
+    baseline = _baseline(sweep, setup, cached)
     own, setup = named.of(setup)
     against, baseline = (own, None) if baseline is None else named.of(baseline)
     compared = {} if baseline is None else {f"policy.{slot}": None for slot in sweep.said["baseline"]}
     if own not in points:
-        shown = _shown({**compared, **coordinates}, setup)
-        points[own] = PlannedPoint(own, setup, shown, against if against != own else None)
+        displayed = _shown({**compared, **coordinates}, setup)
+        points[own] = PlannedPoint(own, setup, displayed, against if against != own else None)
     if baseline is not None and against not in points:
         kept = {path: value for path, value in coordinates.items() if not _replaced(sweep, path)}
         points[against] = PlannedPoint(against, baseline, _shown({**compared, **kept}, baseline), None)
 
 
-def _baseline(sweep: Sweep, setup: Setup, once: Once) -> Setup | None:
+def _baseline(sweep: Sweep, setup: Setup, cached: PartReader) -> Setup | None:
     given = sweep.said.get("baseline")
     if given is None:
         return None
-    chosen = once("baseline", given, lambda it: _policies(sweep, it, "baseline"))
+    chosen = cached("baseline", given, lambda it: _policies(sweep, it, "baseline"))
     if not given:
         raise InputError(at(sweep.where, "baseline must name at least one policy, such as {placement: first_fit}."))
     replaced = [slot for slot in chosen if slot in given or _same_as(sweep, slot) in given]
@@ -241,9 +244,9 @@ def _baseline(sweep: Sweep, setup: Setup, once: Once) -> Setup | None:
 
 
 def _same_as(sweep: Sweep, slot: str) -> str | None:
-    """The slot whose policy another one takes, where the sweep says so or nothing; None where it has its own."""
-    said = (sweep.said.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
-    return said if isinstance(said, str) and said in sweep.mechanism.engine.slots else None
+    """Return the slot whose policy another one takes, where the sweep says so or nothing; None where it has its own."""
+    written = (sweep.said.get("policy") or {}).get(slot, sweep.mechanism.engine.slots[slot])
+    return written if isinstance(written, str) and written in sweep.mechanism.engine.slots else None
 
 
 def _replaced(sweep: Sweep, path: str) -> bool:
@@ -274,7 +277,7 @@ def _show(path: str, value: Any, setup: Setup, inner: list[str]) -> Any:
 
 
 def _file_name(given: Any) -> Any:
-    """A file is shown by its name alone: where it lies says nothing about what was run."""
+    """Return a file's name alone: where it lies says nothing about what was run."""
     return Path(given).name if isinstance(given, str) else given
 
 

@@ -53,7 +53,7 @@ _captured: dict[int, Printed] = {}
 
 @contextmanager
 def captured(printed: Printed) -> Iterator[None]:
-    """Within this what the present thread prints is kept instead of shown, where `routed` is in force."""
+    """Keep what the present thread prints within this context instead of showing it, where `routed` is in force."""
     thread = threading.get_ident()
     _captured[thread] = printed
     try:
@@ -115,7 +115,8 @@ class _Bytes(io.RawIOBase):
 
 @contextmanager
 def routed() -> Iterator[None]:
-    """Within this what captured threads print goes nowhere else; threads that were left behind stay so after it."""
+    """Let what captured threads print within this context go nowhere else; threads that were left behind stay so after
+    it."""
     install()
     try:
         yield
@@ -157,9 +158,9 @@ class Echo:
             if self._left < 0:
                 return
             self._left -= 1
-            shown = (
+            line_shown = (
                 f"| {shortened(line, MOST_OF_LINE)}"
                 if self._left >= 0
                 else "| (what runs print from here on is not shown)"
             )
-            print(shown, file=sys.stderr, flush=True)
+            print(line_shown, file=sys.stderr, flush=True)

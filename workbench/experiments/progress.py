@@ -20,19 +20,20 @@ class Progress(Protocol):
     """Someone who watches a sweep."""
 
     def say(self, line: str) -> None:
-        """Something worth a line happens before the first run."""
+        """Say something worth a line that happens before the first run."""
 
     def begin(self, total: int, kept: int) -> None:
-        """A sweep of so many runs begins; so many are kept already."""
+        """Begin a sweep of so many runs, of which so many are kept already."""
 
     def advance(self, row: Row) -> None:
-        """A run ended."""
+        """Count a run that ended."""
 
     def complete(self) -> None:
-        """What has not been run by now is not needed: repeats, pruned trials, seeds beyond those that were enough."""
+        """Count off what has not been run by now and is not needed: repeats, pruned trials, seeds beyond those that
+        were enough."""
 
     def end(self) -> None:
-        """The sweep ended or was stopped."""
+        """End the display of a sweep that ended or was stopped."""
 
 
 class Silent:
@@ -73,7 +74,7 @@ class Pace:
         self._marks: deque[tuple[float, int]] = deque()
 
     def count(self, failed: bool) -> None:
-        """One more run ended."""
+        """Count one more run that ended."""
         self.done += 1
         self.failed += failed
         now = self._clock()
@@ -85,27 +86,27 @@ class Pace:
             self._marks.popleft()
 
     def complete(self) -> None:
-        """What has not been run by now is not needed."""
+        """Count off what has not been run by now and is not needed."""
         self.needed = self.done
 
     def rate(self) -> float:
-        """Runs a second of late; 0 = nothing can be said yet."""
+        """Return the runs a second of late; 0 = nothing can be said yet."""
         if not self._marks or self.done == self._marks[0][1]:
             return 0.0
         began, done = self._marks[0]
         return (self.done - done) / max(self._clock() - began, 1e-9)
 
     def line(self) -> str:
-        """All of it in words."""
-        said = [f"{self.done} of {self.total} runs"]
+        """Return all of it in words."""
+        parts = [f"{self.done} of {self.total} runs"]
         if self.needed < self.total:
-            said = [f"{self.done} runs", f"{self.total - self.needed} of {self.total} were not needed"]
+            parts = [f"{self.done} runs", f"{self.total - self.needed} of {self.total} were not needed"]
         rate = self.rate()
         if rate > 0:
-            said.append(f"{rate:.1f}/s" if rate < 100 else f"{rate:.0f}/s")
+            parts.append(f"{rate:.1f}/s" if rate < 100 else f"{rate:.0f}/s")
             if self.done < self.needed:
-                said.append(f"{span((self.needed - self.done) / rate)} left")
-        return ", ".join([*said, *([f"{self.failed} failed"] if self.failed else [])])
+                parts.append(f"{span((self.needed - self.done) / rate)} left")
+        return ", ".join([*parts, *([f"{self.failed} failed"] if self.failed else [])])
 
 
 def complete(watch: Progress) -> None:
@@ -114,7 +115,7 @@ def complete(watch: Progress) -> None:
 
 
 def span(seconds: float) -> str:
-    """A time as people say it.
+    """Return a time as people say it.
 
     >>> span(4.2), span(200), span(8000), span(200_000)
     ('4 s', '3 min 20 s', '2 h 13 min', '2 d 7 h')

@@ -55,13 +55,13 @@ def _named(rows: SqliteRows | RowFiles) -> str:
 
 
 def _written(rows: SqliteRows | RowFiles, path: Path, sweep: str) -> Path:
-    found = Salvaged(list(rows.rows()), rows.points(), rows.meta(), rows.origins())
+    salvaged = Salvaged(list(rows.rows()), rows.points(), rows.meta(), rows.origins())
     path.parent.mkdir(parents=True, exist_ok=True)
-    return _in_files(path, found, sweep) if isinstance(rows, RowFiles) else _in_database(path, found)
+    return _in_files(path, salvaged, sweep) if isinstance(rows, RowFiles) else _in_database(path, salvaged)
 
 
-def _in_database(path: Path, found: Salvaged) -> Path:
-    mended = write_mended(path, found)
+def _in_database(path: Path, salvaged: Salvaged) -> Path:
+    mended = write_mended(path, salvaged)
     finish_mending(path)
     if not mended.exists():
         return path
@@ -70,12 +70,12 @@ def _in_database(path: Path, found: Salvaged) -> Path:
     return aside
 
 
-def _in_files(path: Path, found: Salvaged, sweep: str) -> Path:
+def _in_files(path: Path, salvaged: Salvaged, sweep: str) -> Path:
     if RowFiles(path, read_only=True).meta().get("sweep", sweep) != sweep:
         path = free_name(path, ".rescued")
     new = RowFiles(path)
     try:
-        write_all(new, found)
+        write_all(new, salvaged)
     finally:
         new.close()
     return path

@@ -43,17 +43,17 @@ class RowFiles:
             folder.mkdir(exist_ok=True)
         for path in sorted(folder.glob(f"*{SUFFIX}")):
             self._names.append(path.name)
-            for said in self._lines(path):
-                self._learn(*said)
+            for fields in self._lines(path):
+                self._learn(*fields)
 
     def _lines(self, path: Path) -> Iterator[list[Any]]:
         lines = path.read_bytes().split(b"\n")
         for line in lines[:-1]:
-            said = _read(line)
-            if said is None:
+            fields = _read(line)
+            if fields is None:
                 self.damaged[path.name] = self.damaged.get(path.name, 0) + 1
             else:
-                yield said
+                yield fields
 
     def _learn(self, kind: str, key: str, *values: Any) -> None:
         if kind in ("row", "run"):
@@ -65,7 +65,7 @@ class RowFiles:
 
     @property
     def fresh(self) -> bool:
-        """Whether nothing has been kept yet."""
+        """Return whether nothing has been kept yet."""
         return not self._named["meta"]
 
     def upgrade(self, values: dict[str, str]) -> None:
@@ -85,7 +85,7 @@ class RowFiles:
         return dict(self._named["point"])
 
     def origins(self) -> dict[str, str]:
-        """The text of every origin by its id."""
+        """Return the text of every origin by its id."""
         return {key: text for key, text in self._named["origin"].items() if key == origin_id(text)}
 
     def add(self, rows: list[Kept], origins: Mapping[str, str]) -> None:
@@ -97,20 +97,20 @@ class RowFiles:
         return len(self._rows)
 
     def rows(self) -> Iterator[Kept]:
-        """Every row, in the order of their ids."""
+        """Return every row, in the order of their ids."""
         return (self._rows[run] for run in sorted(self._rows))
 
     def done(self) -> dict[str, str]:
-        """The runs that are done, each with the digest of the code that measured it."""
+        """Return the runs that are done, each with the digest of the code that measured it."""
         return {run: row.measured for run, row in self._rows.items() if row.status == "done"}
 
     def in_place(self) -> bool:
-        """Whether every file is there, and the one that is written to is the one at its path."""
+        """Return whether every file is there, and the one that is written to is the one at its path."""
         own = self._anchor is None or self._anchor.holds()
         return own and self._all_in(self.path)
 
     def replaced(self) -> bool:
-        """Whether a file that was written here is another one."""
+        """Return whether a file that was written here is another one."""
         return self._all_in(self.path)
 
     def moved_to(self) -> Path | None:
@@ -132,9 +132,9 @@ class RowFiles:
             finally:
                 os.close(file)
 
-    def _append(self, said: Iterable[list[Any]]) -> None:
+    def _append(self, records: Iterable[list[Any]]) -> None:
         """Write lines, then believe them: a killed driver loses none, a machine that goes down at most a second's."""
-        lines = list(said)
+        lines = list(records)
         if not lines:
             return
         try:
@@ -161,18 +161,18 @@ class RowFiles:
         return file
 
 
-def _written(said: list[Any]) -> bytes:
-    """A line.
+def _written(fields: list[Any]) -> bytes:
+    """Encode a line with its checksum.
 
     >>> _written(["meta", "sweep", "drain"])
     b'f50c1608 ["meta","sweep","drain"]\\n'
     """
-    text = json.dumps(said, separators=(",", ":")).encode()
+    text = json.dumps(fields, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def _read(line: bytes) -> list[Any] | None:
-    """What a line says; None if it is not what was written.
+    """Read what a line says; None if it is not what was written.
 
     >>> _read(b'f50c1608 ["meta","sweep","drain"]'), _read(b'73a67ca9 ["meta","sweep","brain"]')
     (['meta', 'sweep', 'drain'], None)
@@ -181,7 +181,7 @@ def _read(line: bytes) -> list[Any] | None:
     try:
         if int(checksum, 16) != zlib.crc32(text):
             return None
-        said: list[Any] = json.loads(text)
+        fields: list[Any] = json.loads(text)
     except ValueError:
         return None
-    return said
+    return fields

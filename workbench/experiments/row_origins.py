@@ -59,8 +59,8 @@ def origins_of(rows: Iterable[Row]) -> list[RowsOfOrigin]:
         facts = json.loads(text) if text else {}
         when = facts.pop(WHEN, "")
         parts[canonical(facts)].append((when, seconds))
-    found = [_together(json.loads(facts), sessions) for facts, sessions in parts.items()]
-    return sorted(found, key=lambda one: (-one.rows, canonical(one.facts)))
+    origins = [_together(json.loads(facts), sessions) for facts, sessions in parts.items()]
+    return sorted(origins, key=lambda one: (-one.rows, canonical(one.facts)))
 
 
 def _together(facts: dict[str, Any], sessions: list[tuple[str, list[float]]]) -> RowsOfOrigin:
@@ -86,8 +86,8 @@ def origins_sentence(origins: list[RowsOfOrigin]) -> str:
     flat = [_flat(one.facts) for one in origins]
     names = list(dict.fromkeys([*_TOLD, *(name for facts in flat for name in facts)]))
     unlike = [name for name in names if len({facts.get(name) for facts in flat if facts}) > 1]
-    told = unlike or [name for name in _TOLD if any(name in facts for facts in flat)]
-    parts = [f"{one.rows} of {_told(facts, told)}" for one, facts in zip(origins, flat)]
+    differing = unlike or [name for name in _TOLD if any(name in facts for facts in flat)]
+    parts = [f"{one.rows} of {_told(facts, differing)}" for one, facts in zip(origins, flat)]
     return f"rows of {len(origins)} origins meet: {'; '.join(parts)}"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def canonical(value: Any) -> str:
-    """Plain types as one text: keys sorted, no blanks, numbers as Python writes them.
+    """Return plain types as one text: keys sorted, no blanks, numbers as Python writes them.
 
     >>> canonical({"b": 1, "a": [0.5, True]})
     '{"a":[0.5,true],"b":1}'
@@ -17,7 +17,7 @@ def canonical(value: Any) -> str:
 
 
 def digest(text: str) -> str:
-    """32 hexadecimal digits of BLAKE2b."""
+    """Return 32 hexadecimal digits of BLAKE2b."""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
@@ -31,5 +31,5 @@ def point_id(identity: dict[str, Any], revision: Revision) -> str:
 
 
 def run_id(point: str, seed: int) -> str:
-    """The name of one run of a setup."""
+    """Return the name of one run of a setup."""
     return digest(f"{point}/{seed}")

@@ -36,53 +36,54 @@ class RunSet:
 
     @property
     def points(self) -> list[PlannedPoint]:
-        """The points of the sweep, baselines included."""
+        """Return the points of the sweep, baselines included."""
         return self.plan.points
 
     @property
     def seeds(self) -> list[int]:
-        """The paired seeds."""
+        """Return the paired seeds."""
         return self.plan.sweep.seeds
 
     @property
     def failures(self) -> list[Row]:
-        """The runs that failed."""
+        """Return the runs that failed."""
         return [row for row in self.rows.values() if row.status != "done"]
 
     @property
     def unmeasured(self) -> list[Row]:
-        """The runs that are done and lack a cell: other code computed it than there is now, or nothing has yet."""
+        """Return the runs that are done and lack a cell: other code computed it than there is now, or nothing has
+        yet."""
         done = (row for row in self.rows.values() if row.status == "done")
         return [row for row in done if not row.measures or self.plan.sweep.own.keys() - row.measures.keys()]
 
     @functools.cached_property
     def notes(self) -> list[str]:
-        """What a reader of a table must know of its rows, a sentence each: missing measures, several origins."""
-        told = []
+        """Return what a reader of a table must know of its rows, a sentence each: missing measures, several origins."""
+        messages = []
         if missing := self.unmeasured:
             again = (
                 f"; measure them again with: workbench run {self.folder / SWEEP} --out {self.folder}"
                 if self.folder
                 else ""
             )
-            told.append(f"{_lacked(missing, self.plan.sweep.own)}{again}")
+            messages.append(f"{_lacked(missing, self.plan.sweep.own)}{again}")
         if several := origins_sentence(self.origins):
-            told.append(several)
-        return told
+            messages.append(several)
+        return messages
 
     @functools.cached_property
     def origins(self) -> list[RowsOfOrigin]:
-        """Where the rows come from: what computed how many of them, the largest part first."""
+        """Return where the rows come from: what computed how many of them, the largest part first."""
         return origins_of(self.rows.values())
 
     @functools.cached_property
     def varied(self) -> list[str]:
-        """The dotted paths of the varied levers, in the order of the sweep."""
+        """Return the dotted paths of the varied levers, in the order of the sweep."""
         return list(dict.fromkeys(path for point in self.points for path in point.coordinates))
 
     @functools.cached_property
     def table(self) -> pd.DataFrame:
-        """One row a run: run_id, status, error, seed, one column a varied lever, one a measure."""
+        """Return one row a run: run_id, status, error, seed, one column a varied lever, one a measure."""
         import pandas as pd
 
         names = self.plan.sweep.measures
@@ -98,13 +99,16 @@ class RunSet:
         return pd.DataFrame({**columns, **_columns(names, [row.measures for _, row in kept])})
 
     def values(self, point: PlannedPoint, measure: str) -> dict[int, float]:
-        """One measure of a point by seed, failed runs left out; NaN where a run has no such part as it is about."""
+        """Return one measure of a point by seed, failed runs left out; NaN where a run has no such part as it is
+        about."""
         if measure not in self.plan.sweep.mechanism.measures:
             raise unknown_name("", "measure", measure, self.plan.sweep.mechanism.measures)
         self.plan.sweep.check_computed(measure)
-        found = zip(self.seeds, map(self.rows.get, self._ids_of(point)), strict=True)
+        rows_by_seed = zip(self.seeds, map(self.rows.get, self._ids_of(point)), strict=True)
         return {
-            seed: row.measures.get(measure, math.nan) for seed, row in found if row is not None and row.status == "done"
+            seed: row.measures.get(measure, math.nan)
+            for seed, row in rows_by_seed
+            if row is not None and row.status == "done"
         }
 
     def _ids_of(self, point: PlannedPoint) -> list[str]:
@@ -114,32 +118,34 @@ class RunSet:
         return self._ids[point.id]
 
     def baseline_of(self, point: PlannedPoint) -> PlannedPoint | None:
-        """The point that another is compared with."""
+        """Return the point that another is compared with."""
         return next((other for other in self.points if other.id == point.baseline), None)
 
     def label(self, point: PlannedPoint) -> str:
-        """How legends name a point: its coordinates, without paths where one coordinate alone is varied."""
-        shown = {path: value for path, value in point.coordinates.items() if _tells(path, self.varied)}
-        if len(shown) <= 1:
-            return str(next(iter(shown.values()), self.plan.sweep.name))
-        return ", ".join(str(v) if path.startswith("policy.") else f"{_last(path)} {v}" for path, v in shown.items())
+        """Return how legends name a point: its coordinates, without paths where one coordinate alone is varied."""
+        coordinates = {path: value for path, value in point.coordinates.items() if _tells(path, self.varied)}
+        if len(coordinates) <= 1:
+            return str(next(iter(coordinates.values()), self.plan.sweep.name))
+        return ", ".join(
+            str(v) if path.startswith("policy.") else f"{_last(path)} {v}" for path, v in coordinates.items()
+        )
 
     def record(self, run: str, events: bool = False) -> Any:
-        """What happened in a run, simulated again (the same bits as when its row was kept), if asked for with all that
-        its event log is made of."""
+        """Return what happened in a run, simulated again (the same bits as when its row was kept), if asked for with
+        all that its event log is made of."""
         point, seed = self._found(run)
         check_code(point.setup)
         return self.plan.sweep.mechanism.engine.simulate(point.setup, seed, events=events)
 
     def records(self, point: PlannedPoint, most: int | None = None) -> list[Any]:
-        """The records of a point's finished runs, in the order of the seeds."""
+        """Return the records of a point's finished runs, in the order of the seeds."""
         check_code(point.setup)
         engine = self.plan.sweep.mechanism.engine
         seeds = [seed for seed in self.seeds if self._done(point, seed)][:most]
         return [engine.simulate(point.setup, seed) for seed in seeds]
 
     def events(self, run: str) -> pd.DataFrame:
-        """The event log of a run as a table."""
+        """Return the event log of a run as a table."""
         import pandas as pd
 
         columns: dict[str, np.ndarray] = self.plan.sweep.mechanism.events(self.record(run, events=True))
@@ -180,13 +186,13 @@ def _lacked(rows: list[Row], own: Mapping[str, Any]) -> str:
 
 
 def _columns(names: list[str], measures: list[dict[str, float]]) -> dict[str, Any]:
-    """One column a measure, not a number where a run has none."""
-    values = [[found.get(name, math.nan) for name in names] for found in measures]
+    """Return one column a measure, not a number where a run has none."""
+    values = [[measure.get(name, math.nan) for name in names] for measure in measures]
     return dict(zip(names, zip(*values))) if values else {name: [] for name in names}
 
 
 def _tells(path: str, varied: list[str]) -> bool:
-    """A policy's short name already holds its levers."""
+    """Return whether a coordinate tells more than its policy's short name, which already holds its levers."""
     parent = ".".join(path.split(".")[:2])
     return not (path.startswith("policy.") and path != parent and parent in varied)
 

@@ -133,7 +133,7 @@ def check_limit(seconds: float) -> None:
 
 
 def _elsewhere(executor: Executor | str | None) -> bool:
-    """Whether runs are done on machines that compile for themselves."""
+    """Return whether runs are done on machines that compile for themselves."""
     return isinstance(executor, str) and ":" in executor and not executor.startswith("local:")
 
 

@@ -36,13 +36,13 @@ class Salvaged(NamedTuple):
 
 
 def log_of(path: Path) -> bytes:
-    """What a store's write-ahead log holds: nothing unless its driver was killed or is running."""
+    """Return what a store's write-ahead log holds: nothing unless its driver was killed or is running."""
     log = path.with_name(path.name + "-wal")
     return log.read_bytes() if log.is_file() else b""
 
 
 def salvage(content: bytes, log: bytes) -> Salvaged:
-    """Everything in a store's file and its write-ahead log that proves itself intact; of a run, the done row."""
+    """Return everything in a store's file and its write-ahead log that proves itself intact; of a run, the done row."""
     rows: dict[str, Kept] = {}
     named: dict[str, dict[str, str]] = {"points": {}, "meta": {}, "origins": {}}
     for record in _records(content, log):
@@ -62,7 +62,8 @@ def _table_of(key: str, value: str) -> str:
 
 
 def _run(record: list[Any]) -> Kept | None:
-    """The run in a record, if it is one and intact; format 1 wrote 7 columns, format 2 wrote 9, format 3 writes 12."""
+    """Return the run in a record, if it is one and intact; format 1 wrote 7 columns, format 2 wrote 9, format 3 writes
+    12."""
     if len(record) not in (7, 9, 12):
         return None
     *values, at, crc = [*record, None, None] if len(record) == 7 else record[:9]
@@ -98,13 +99,13 @@ def _records(content: bytes, log: bytes) -> Iterator[list[Any]]:
 
 
 def _page_size(content: bytes) -> int:
-    said = int.from_bytes(content[16:18], "big")
-    said = 65536 if said == 1 else said
-    return said if said in {1 << k for k in range(9, 17)} and content[:6] == b"SQLite" else _USUAL_PAGE
+    size = int.from_bytes(content[16:18], "big")
+    size = 65536 if size == 1 else size
+    return size if size in {1 << k for k in range(9, 17)} and content[:6] == b"SQLite" else _USUAL_PAGE
 
 
 def _logged(log: bytes, size: int) -> tuple[int, list[tuple[int, bytes]]]:
-    """The pages in a write-ahead log, oldest first, and the size of all pages."""
+    """Return the pages in a write-ahead log, oldest first, and the size of all pages."""
     if len(log) < 32 or int.from_bytes(log[:4], "big") not in _WAL_MAGIC:
         return size, []
     size = int.from_bytes(log[8:12], "big") or size
@@ -113,7 +114,7 @@ def _logged(log: bytes, size: int) -> tuple[int, list[tuple[int, bytes]]]:
 
 
 def _records_in(page: bytes, header: int, fetch: Fetch) -> Iterator[list[Any]]:
-    """The records of a page of an index tree, leaf or interior; nothing where the page is of another kind."""
+    """Yield the records of a page of an index tree, leaf or interior; nothing where the page is of another kind."""
     if len(page) < header + 12 or page[header] not in (_LEAF, _INTERIOR):
         return
     interior = page[header] == _INTERIOR
@@ -127,7 +128,7 @@ def _records_in(page: bytes, header: int, fetch: Fetch) -> Iterator[list[Any]]:
 
 
 def _payload(page: bytes, at: int, fetch: Fetch) -> bytes:
-    """The bytes of a record, followed into overflow pages (section 1.6: how much of it stays in the tree)."""
+    """Return the bytes of a record, followed into overflow pages (section 1.6: how much of it stays in the tree)."""
     length, at = _varint(page, at)
     usable = len(page)
     most, least = (usable - 12) * 64 // 255 - 23, (usable - 12) * 32 // 255 - 23
@@ -146,7 +147,7 @@ def _payload(page: bytes, at: int, fetch: Fetch) -> bytes:
 
 
 def _record(payload: bytes) -> list[Any]:
-    """The values of a record (section 2.1)."""
+    """Return the values of a record (section 2.1)."""
     end, at = _varint(payload, 0)
     body, values = end, []
     while at < end:
@@ -168,7 +169,7 @@ def _value(kind: int, raw: bytes) -> Any:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of one to nine bytes, and where it ends."""
+    """Return a number of one to nine bytes, and where it ends."""
     value = 0
     for k in range(8):
         value = value << 7 | data[at + k] & 0x7F

@@ -74,7 +74,7 @@ class Scheduler:
 
     @property
     def under_way(self) -> list[Future[Done]]:
-        """What was submitted and not collected."""
+        """Return what was submitted and not collected."""
         return list(self._under_way)
 
     def submit(self) -> bool:
@@ -122,12 +122,12 @@ class Scheduler:
     def wait(self) -> None:
         """Wait until something ends, or it is time to look again."""
         began = time.monotonic()
-        asked = self._patience(began)
+        patience = self._patience(began)
         if not self._under_way:
-            time.sleep(asked)
-        elif not wait(self._under_way, asked, FIRST_COMPLETED).done:
+            time.sleep(patience)
+        elif not wait(self._under_way, patience, FIRST_COMPLETED).done:
             self._pool.look()
-        lost = time.monotonic() - began - asked
+        lost = time.monotonic() - began - patience
         if lost > LOOK_SECONDS:  # this process was stopped, and perhaps its workers with it: they get their time back
             self._judges_from = time.monotonic() + min(lost, self._limit) + SLACK_SECONDS
 
@@ -197,7 +197,9 @@ class Scheduler:
     def _lost_with(self, lost: WorkbenchError, bundle: _Bundle, report: Report | None) -> WorkbenchError:
         """Return the error for a pool that is lost, which names the runs that were under way: one of them did it."""
         others = ((other, self._board.read(other.reporter)) for other in self._under_way.values())
-        begun = [(one.chunk, said.run) for one, said in [(bundle, report), *others] if said is not None]
+        begun = [
+            (one.chunk, report_text.run) for one, report_text in [(bundle, report), *others] if report_text is not None
+        ]
         named = ", ".join(chunk.told(run) for chunk, run in begun)
         return WorkbenchError(f"{lost} Under way when it was lost: {named}.") if named else lost
 

@@ -30,15 +30,15 @@ _CHOICE = {
 
 
 def sweep_schema() -> dict[str, Any]:
-    """The schema of every sweep file: one alternative a mechanism."""
+    """Return the schema of every sweep file: one alternative a mechanism."""
     alternatives = [_of_mechanism(mechanism(name)) for name in mechanisms()]
     shape = {"type": "object", "required": list(REQUIRED), "additionalProperties": False}
     whole = written_once({"anyOf": [{**shape, **a} for a in alternatives]})
     return {"$schema": _DIALECT, "title": "A sweep of the GPU policy workbench", **whole}
 
 
-def _of_mechanism(found: Mechanism) -> dict[str, Any]:
-    engine = found.engine
+def _of_mechanism(registered: Mechanism) -> dict[str, Any]:
+    engine = registered.engine
     slots = {slot: varied(policy_schema(engine.asks(slot))) for slot in engine.slots}
     chosen = {"type": "object", "additionalProperties": False, "properties": slots}
     parts = {
@@ -53,14 +53,14 @@ def _of_mechanism(found: Mechanism) -> dict[str, Any]:
         "seeds": _seeds(),
         "most_points": {"type": "integer", "minimum": 1},
         "interval": {"enum": list(INTERVALS)},
-        "measures": {"type": "array", "items": _measure_names(found.measures)},
+        "measures": {"type": "array", "items": _measure_names(registered.measures)},
         "figures": _NAMES,
     }
     return {"properties": {key: {**parts[key], "description": KEYS[key]} for key in KEYS}}
 
 
 def _measure_names(known: Mapping[str, Measure]) -> dict[str, Any]:
-    """The listed names, and those of parts: `wait_p99_cycles[4]`."""
+    """Return the listed names, and those of parts: `wait_p99_cycles[4]`."""
     listed = {"enum": list(known)}
     patterns = (
         [{"type": "string", "pattern": f"^{p}$"} for p in known.patterns()] if isinstance(known, Measures) else []
@@ -69,7 +69,7 @@ def _measure_names(known: Mapping[str, Measure]) -> dict[str, Any]:
 
 
 def policy_schema(question: str) -> dict[str, Any]:
-    """A policy by its name, or by its name with levers."""
+    """Return a policy by its name, or by its name with levers."""
     named = policies(question)
     one = {name: cls.schema() for name, cls in named.items()}
     with_levers = {"type": "object", "minProperties": 1, "maxProperties": 1, "properties": one}
@@ -77,12 +77,13 @@ def policy_schema(question: str) -> dict[str, Any]:
 
 
 def varied(schema: dict[str, Any]) -> dict[str, Any]:
-    """Something, or a choice of several of it; and the same for every part of it, as `vary` may stand at any depth."""
+    """Return something, or a choice of several of it; and the same for every part of it, as `vary` may stand at any
+    depth."""
     return {"anyOf": [_inside(schema), _CHOICE]}
 
 
 def _inside(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with a choice allowed for each of its parts."""
+    """Return the schema with a choice allowed for each of its parts."""
     parts = dict(schema)
     if "properties" in schema:
         parts["properties"] = {name: varied(inner) for name, inner in schema["properties"].items()}

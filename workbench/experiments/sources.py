@@ -32,7 +32,7 @@ class Origin(NamedTuple):
 
 
 def sources() -> str:
-    """A digest of every source and data file of this package, as this process imported them.
+    """Return a digest of every source and data file of this package, as this process imported them.
 
     Raises
     ------
@@ -111,13 +111,13 @@ def _edited(path: Path) -> WorkbenchError:
 
 @functools.cache
 def origin() -> Origin:
-    """What this process computes with."""
+    """Return what this process computes with."""
     python = ".".join(platform.python_version_tuple()[:2])
     return Origin(sources(), {"Python": python, **{name: importlib.metadata.version(name) for name in _COMPUTES}})
 
 
 def differences(worker: Origin, driver: Origin) -> str:
-    """What a worker has and the driver has otherwise, as part of a sentence; empty where they agree.
+    """Return what a worker has and the driver has otherwise, as part of a sentence; empty where they agree.
 
     >>> mine = Origin("8c", {"Python": "3.11", "numba": "0.68.1"})
     >>> differences(Origin("8c", {"Python": "3.11", "numba": "0.67.0"}), mine)
@@ -125,14 +125,14 @@ def differences(worker: Origin, driver: Origin) -> str:
     >>> differences(Origin("9d", {"Python": "3.12", "numba": "0.68.1"}), mine)
     'Python 3.12 (the driver: 3.11) and other sources of the workbench, 9d (the driver: 8c)'
     """
-    said = [
+    differing = [
         f"{name} {worker.versions.get(name)} (the driver: {version})"
         for name, version in driver.versions.items()
         if worker.versions.get(name) != version
     ]
     if worker.sources != driver.sources:
-        said.append(f"other sources of the workbench, {worker.sources} (the driver: {driver.sources})")
-    return " and ".join(said)
+        differing.append(f"other sources of the workbench, {worker.sources} (the driver: {driver.sources})")
+    return " and ".join(differing)
 
 
 def check_origin(driver: Origin) -> None:
@@ -143,8 +143,8 @@ def check_origin(driver: Origin) -> None:
     WorkbenchError
         They differ; the sentence names every difference.
     """
-    if found := differences(origin(), driver):
+    if difference := differences(origin(), driver):
         raise WorkbenchError(
-            f"a worker has {found}; install the same versions everywhere, or start again if sources were edited "
+            f"a worker has {difference}; install the same versions everywhere, or start again if sources were edited "
             "while this ran."
         )

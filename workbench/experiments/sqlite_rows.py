@@ -80,7 +80,8 @@ class SqliteRows:
         return base
 
     def _for_reading(self, path: Path) -> sqlite3.Connection:
-        """Beside a driver as any reader; where there is none, as a file that never changes, which leaves none behind.
+        """Open as any reader beside a driver; where there is none, as a file that never changes, which leaves none
+        behind.
 
         So too in a folder that cannot be written to; where that holds a write-ahead log as well, the reader gets a
         copy: rows in the log would be missed.
@@ -99,7 +100,7 @@ class SqliteRows:
 
     @property
     def fresh(self) -> bool:
-        """Whether no store has been made in this file yet."""
+        """Return whether no store has been made in this file yet."""
         with _damage_told():
             return self._base.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0
 
@@ -123,7 +124,7 @@ class SqliteRows:
         self._columns = _columns(self._base)
 
     def _lacks_checksums(self) -> bool:
-        """Whether the rows may be without checksums, as they are in stores of format 1 alone."""
+        """Return whether the rows may be without checksums, as they are in stores of format 1 alone."""
         if not self._columns:
             return False
         return "crc" not in self._columns or self.meta().get("format") == "1"
@@ -145,14 +146,14 @@ class SqliteRows:
             return dict(self._base.execute("SELECT id, identity FROM points"))
 
     def origins(self) -> dict[str, str]:
-        """The text of every origin by its id; raises Damaged where one is not what was written."""
+        """Return the text of every origin by its id; raises Damaged where one is not what was written."""
         if "origin" not in self._columns:
             return {}
         with _damage_told():
-            found = dict(self._base.execute("SELECT id, origin FROM origins"))
-        if any(name != origin_id(text) for name, text in found.items()):
+            result = dict(self._base.execute("SELECT id, origin FROM origins"))
+        if any(name != origin_id(text) for name, text in result.items()):
             raise Damaged
-        return found
+        return result
 
     def add(self, rows: list[Kept], origins: Mapping[str, str]) -> None:
         """Keep rows, with those of their origins that may be new."""
@@ -166,7 +167,7 @@ class SqliteRows:
             return int(self._base.execute("SELECT count(*) FROM runs").fetchone()[0])
 
     def rows(self) -> Iterator[Kept]:
-        """Every row, in the order of their ids; raises Damaged where one is not what was written."""
+        """Yield every row, in the order of their ids; raises Damaged where one is not what was written."""
         if not self._columns and self.fresh:
             return
         bare = self._lacks_checksums()
@@ -180,17 +181,17 @@ class SqliteRows:
                 yield row
 
     def done(self) -> dict[str, str]:
-        """The runs that are done, each with the digest of the code that measured it."""
+        """Return the runs that are done, each with the digest of the code that measured it."""
         measured = "measured" if "measured" in self._columns else "''"
         with _damage_told():
             return dict(self._base.execute(f"SELECT id, {measured} FROM runs WHERE status = 'done'"))
 
     def in_place(self) -> bool:
-        """Whether the file that is written to is the one at its path."""
+        """Return whether the file that is written to is the one at its path."""
         return self._anchor is None or self._anchor.holds()
 
     def replaced(self) -> bool:
-        """Whether something else is at the path."""
+        """Return whether something else is at the path."""
         return self.path is not None and self.path.exists()
 
     def moved_to(self) -> Path | None:
@@ -231,8 +232,8 @@ def _columns(base: sqlite3.Connection) -> set[str]:
 
 
 def _missing_checksums(base: sqlite3.Connection) -> list[tuple[int, str]]:
-    asked = f"SELECT {_FIXED}, at, origin, measured FROM runs WHERE crc IS NULL"
-    return [(row.checksum(), row.id) for row in map(Kept._make, base.execute(asked))]
+    query = f"SELECT {_FIXED}, at, origin, measured FROM runs WHERE crc IS NULL"
+    return [(row.checksum(), row.id) for row in map(Kept._make, base.execute(query))]
 
 
 def _read(path: Path, how: str) -> sqlite3.Connection:

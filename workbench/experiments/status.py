@@ -38,22 +38,22 @@ class Status(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """All of it in words."""
+        """Return all of it in words."""
         of = f" of {self.runs}" if self.runs is not None else ""
-        said = [f"{self.done}{of} runs done", f"{self.failed} failed"]
+        parts = [f"{self.done}{of} runs done", f"{self.failed} failed"]
         if self.left:
-            said.append(f"{self.left} left" + (f" ({span(self.left / self.rate)})" if self.rate else ""))
+            parts.append(f"{self.left} left" + (f" ({span(self.left / self.rate)})" if self.rate else ""))
         if self.rate:
-            said.append(f"{self.rate:.1f}/s")
+            parts.append(f"{self.rate:.1f}/s")
         if self.last_row_seconds is not None:
-            said.append(f"last row {span(self.last_row_seconds)} ago")
+            parts.append(f"last row {span(self.last_row_seconds)} ago")
         going = {True: "is running", False: "is not running", None: "runs elsewhere and cannot be asked"}[self.alive]
         driver = f"; its driver (process {self.pid} on {self.host}) {going}" if self.pid else ""
-        return f"{self.sweep}: {', '.join(said)}{driver}"
+        return f"{self.sweep}: {', '.join(parts)}{driver}"
 
 
 def status(folder: str | Path) -> Status:
-    """How the sweep of a results folder is doing.
+    """Return how the sweep of a results folder is doing.
 
     Raises
     ------

@@ -109,21 +109,21 @@ class Store:
 
     def _claim(self, name: str) -> None:
         """Make the store this sweep's, and upgrade one of an older format."""
-        said = self.meta()
-        if name and said.get("sweep", name) != name:
+        meta = self.meta()
+        if name and meta.get("sweep", name) != name:
             raise StoreError(
-                f"{self.path} belongs to the sweep {said['sweep']!r}, not to {name!r}; choose another folder."
+                f"{self.path} belongs to the sweep {meta['sweep']!r}, not to {name!r}; choose another folder."
             )
         wanted = {"format": str(FORMAT), **({"sweep": name} if name else {})}
-        if any(said.get(key) != value for key, value in wanted.items()):
+        if any(meta.get(key) != value for key, value in wanted.items()):
             with self._in_one_sentence():
                 self._rows.upgrade(wanted)
 
     def _refuse_newer(self) -> None:
-        found = self.meta().get("format", str(FORMAT))
-        if int(found) > FORMAT:
+        version = self.meta().get("format", str(FORMAT))
+        if int(version) > FORMAT:
             self.close()
-            raise StoreError(f"{self.path} was written by a newer version (format {found}; this one reads {FORMAT}).")
+            raise StoreError(f"{self.path} was written by a newer version (format {version}; this one reads {FORMAT}).")
 
     def _keep_logged(self) -> None:
         """Keep what a killed driver left in the log, also behind a damaged place, where SQLite does not look."""
@@ -131,12 +131,12 @@ class Store:
             return
         with self._in_one_sentence():
             known = {row.id for row in self._rows.rows()}
-            found = salvage(b"", self._log)
-            if rows := [row for row in found.rows if row.id not in known]:
-                self._rows.add(rows, found.origins)
+            salvaged = salvage(b"", self._log)
+            if rows := [row for row in salvaged.rows if row.id not in known]:
+                self._rows.add(rows, salvaged.origins)
 
     def meta(self) -> dict[str, str]:
-        """What the store says of itself."""
+        """Return what the store says of itself."""
         with self._in_one_sentence():
             return self._rows.meta()
 
@@ -152,7 +152,7 @@ class Store:
             self._rows.add_points(identities)
 
     def points(self) -> set[str]:
-        """The ids of the points that it knows of."""
+        """Return the ids of the points that it knows of."""
         with self._in_one_sentence():
             return set(self._rows.points())
 
@@ -219,27 +219,27 @@ class Store:
             return self._rows.done()
 
     def count(self) -> int:
-        """How many rows there are, of runs that failed too."""
+        """Return how many rows there are, of runs that failed too."""
         with self._in_one_sentence():
             return self._rows.count()
 
     def rows(self) -> Iterator[Row]:
-        """Every row, in the order of their ids."""
+        """Return every row, in the order of their ids."""
         origins = self.origins()
         return (row.row(origins) for row in self.kept())
 
     def kept(self) -> Iterator[Kept]:
-        """Every row as it is on disk, in the order of their ids."""
+        """Yield every row as it is on disk, in the order of their ids."""
         with self._in_one_sentence():
             yield from self._rows.rows()
 
     def origins(self) -> dict[str, str]:
-        """The text of every origin of a row by its id."""
+        """Return the text of every origin of a row by its id."""
         with self._in_one_sentence():
             return self._rows.origins()
 
     def identities(self) -> dict[str, Any]:
-        """What each point is."""
+        """Return what each point is."""
         with self._in_one_sentence():
             return {point: json.loads(text) for point, text in self._rows.points().items()}
 
@@ -262,7 +262,7 @@ class Store:
 
 
 def has_store(folder: Path, file: str) -> bool:
-    """Whether a folder holds rows, of either kind."""
+    """Return whether a folder holds rows, of either kind."""
     return (folder / file).is_file() or any((folder / ROWS).glob(f"*{SUFFIX}"))
 
 

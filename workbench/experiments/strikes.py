@@ -29,12 +29,12 @@ class Death(NamedTuple):
 
     @property
     def outside(self) -> bool:
-        """Whether it may have come from outside: by a signal, or for a reason that nobody knows."""
+        """Return whether it may have come from outside: by a signal, or for a reason that nobody knows."""
         return self.status is None or (self.status < 0 and -self.status not in _OWN_DOING)
 
     @property
     def pause_seconds(self) -> float:
-        """How long to wait before the run is tried again."""
+        """Return how long to wait before the run is tried again."""
         return PAUSE_SECONDS if self.outside else 0.0
 
 

@@ -65,7 +65,7 @@ class Sweep(NamedTuple):
 
     @property
     def own(self) -> dict[str, OwnMeasure]:
-        """The user's measures that are computed of its runs: those that it names."""
+        """Return the user's measures that are computed of its runs: those that it names."""
         named = {*self.measures, *([self.until.measure] if self.until else [])}
         return {name: one for name, one in self.known_own.items() if name in named}
 
@@ -92,68 +92,68 @@ def read_sweep(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
     InputError
         A key, engine or measure is unknown, something required is missing, or the seeds are not whole numbers.
     """
-    said, where, folder, name = said_by(source)
+    config, where, folder, name = said_by(source)
     for path, value in (overrides or {}).items():
-        override(said, path, checked_size(value, f"{where}: {path}"), where)
-    return checked_sweep(said, name, where, folder)
+        override(config, path, checked_size(value, f"{where}: {path}"), where)
+    return checked_sweep(config, name, where, folder)
 
 
 def said_by(source: str | Path | Mapping[str, Any]) -> tuple[dict[str, Any], str, Path, str]:
-    """What a file (or a mapping) says, what refusals call it, what relative paths start from, and its name."""
+    """Read what a file (or a mapping) says, what refusals call it, what relative paths start from, and its name."""
     if isinstance(source, Mapping):
         return copy.deepcopy(checked_size(dict(source), "sweep")), "sweep", Path(), "sweep"
     return read_mapping(Path(source)), str(source), Path(source).parent, Path(source).stem
 
 
-def checked_sweep(said: dict[str, Any], name: str, where: str, folder: Path, measures: Iterable[Any] = ()) -> Sweep:
-    """The sweep that a mapping describes, everything checked that needs no expansion.
+def checked_sweep(config: dict[str, Any], name: str, where: str, folder: Path, measures: Iterable[Any] = ()) -> Sweep:
+    """Return the sweep that a mapping describes, everything checked that needs no expansion.
 
     Parameters
     ----------
     measures : iterable
         What else is named as a measure, such as the objectives of a study.
     """
-    _check_keys(said, where)
-    found = mechanism(said["engine"], where)
-    own = own_measures(found.engine.name, [*_named_measures(said), *measures], folder, where)
-    found = found._replace(measures=WithOwn(found.measures, own)) if own else found
-    until = read_until(said, found.measures, where)
-    most_points(said, where)
+    _check_keys(config, where)
+    registered = mechanism(config["engine"], where)
+    own = own_measures(registered.engine.name, [*_named_measures(config), *measures], folder, where)
+    registered = registered._replace(measures=WithOwn(registered.measures, own)) if own else registered
+    until = read_until(config, registered.measures, where)
+    most_points(config, where)
     return Sweep(
         name=name,
         where=where,
         folder=folder,
-        said=said,
-        mechanism=found,
-        seeds=read_seeds(said.get("seeds", 1) if until is None else _at_most(said["seeds"], until), where),
-        measures=_names(said, "measures", "measure", found.measures, where),
-        figures=[_without_file(name, folder, where) for name in _strings(said, "figures", where)],
+        said=config,
+        mechanism=registered,
+        seeds=read_seeds(config.get("seeds", 1) if until is None else _at_most(config["seeds"], until), where),
+        measures=_names(config, "measures", "measure", registered.measures, where),
+        figures=[_without_file(name, folder, where) for name in _strings(config, "figures", where)],
         until=until,
         known_own=own,
-        interval=_interval(said, where),
+        interval=_interval(config, where),
     )
 
 
-def most_points(said: Mapping[str, Any], where: str = "") -> int:
-    """How many points the choices of a sweep may multiply to.
+def most_points(config: Mapping[str, Any], where: str = "") -> int:
+    """Return how many points the choices of a sweep may multiply to.
 
     >>> most_points({}), most_points({"most_points": 1_000_000})
     (100000, 1000000)
     """
-    return _whole(said.get("most_points", MOST_POINTS), "most_points", 1, where)
+    return _whole(config.get("most_points", MOST_POINTS), "most_points", 1, where)
 
 
-def _interval(said: Mapping[str, Any], where: str) -> Any:
-    given = said.get("interval", "t")
+def _interval(config: Mapping[str, Any], where: str) -> Any:
+    given = config.get("interval", "t")
     if given not in INTERVALS:
         raise unknown_name(at(where, "interval"), "interval", given, INTERVALS)
     return given
 
 
-def _named_measures(said: Mapping[str, Any]) -> list[Any]:
-    """Whatever stands where a measure is named."""
-    until = said["seeds"].get("until") if isinstance(said.get("seeds"), Mapping) else None
-    named = said.get("measures")
+def _named_measures(config: Mapping[str, Any]) -> list[Any]:
+    """Return whatever stands where a measure is named."""
+    until = config["seeds"].get("until") if isinstance(config.get("seeds"), Mapping) else None
+    named = config.get("measures")
     return [
         *(named if isinstance(named, list) else []),
         *([until.get("measure")] if isinstance(until, Mapping) else []),
@@ -173,7 +173,7 @@ def _at_most(given: Mapping[str, Any], until: Until) -> dict[str, Any]:
     return {**{key: value for key, value in given.items() if key != "until"}, "count": until.at_most}
 
 
-def override(said: dict[str, Any], path: str, value: Any, where: str = "") -> None:
+def override(config: dict[str, Any], path: str, value: Any, where: str = "") -> None:
     """Set the value at a dotted path, making mappings on the way: `policy.placement`, `workload.size.uniform.1`.
 
     >>> said = {"workload": {"size": {"uniform": [1, 32]}}}
@@ -183,7 +183,7 @@ def override(said: dict[str, Any], path: str, value: Any, where: str = "") -> No
     {'workload': {'size': {'uniform': [1, 64]}}, 'policy': {'placement': 'best_fit'}}
     """
     *parents, last = path.split(".")
-    node: Any = said
+    node: Any = config
     for key in parents:
         node = node[_index(node, key, path, where)] if isinstance(node, list) else _entered(node, key, path, where)
     if isinstance(node, list):
@@ -208,7 +208,7 @@ def _index(node: list[Any], key: str, path: str, where: str) -> int:
 
 
 def read_seeds(given: object, where: str = "") -> list[int]:
-    """The seeds that a sweep names.
+    """Return the seeds that a sweep names.
 
     >>> read_seeds(3), read_seeds([5, 9]), read_seeds({"first": 10, "count": 2})
     ([0, 1, 2], [5, 9], [10, 11])
@@ -235,26 +235,26 @@ def _whole(given: object, path: str, least: int, where: str, most: int = MOST_SE
     return given
 
 
-def _check_keys(said: Mapping[str, Any], where: str) -> None:
-    if "objectives" in said and where != "sweep":
+def _check_keys(config: Mapping[str, Any], where: str) -> None:
+    if "objectives" in config and where != "sweep":
         raise InputError(at(where, f"is a study, not a sweep: it has objectives; run it with: workbench tune {where}"))
-    for key in said:
+    for key in config:
         if key not in KEYS:
             raise unknown_name(where, "key", key, KEYS)
     for key in REQUIRED:
-        if key not in said:
+        if key not in config:
             raise InputError(at(where, f"the key {key} is missing ({KEYS[key]})."))
 
 
-def _strings(said: Mapping[str, Any], key: str, where: str) -> list[str]:
-    given = said.get(key) or []
+def _strings(config: Mapping[str, Any], key: str, where: str) -> list[str]:
+    given = config.get(key) or []
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise wrong_value(where, key, "must be a list of names", given)
     return given
 
 
-def _names(said: Mapping[str, Any], key: str, what: str, known: Mapping[str, Any], where: str) -> list[str]:
-    given = _strings(said, key, where)
+def _names(config: Mapping[str, Any], key: str, what: str, known: Mapping[str, Any], where: str) -> list[str]:
+    given = _strings(config, key, where)
     for name in given:
         if name not in known:
             raise unknown_name(at(where, key), what, name, known)

@@ -11,8 +11,8 @@ from workbench.workloads.catalogue import catalogue, locate
 KEY = "topology"
 
 
-def with_topology(said: Any, folder: Path) -> Any:
-    """What a sweep says of its machine with the path of its topology file, as seen from the sweep's folder.
+def with_topology(raw: Any, folder: Path) -> Any:
+    """Return what a sweep says of its machine with the path of its topology file, as seen from the sweep's folder.
 
     A file that is there comes first, then a public trace of that name; what is neither stays, for its reader to refuse.
 
@@ -24,10 +24,10 @@ def with_topology(said: Any, folder: Path) -> Any:
     InputError
         It is a public topology that is not on this machine.
     """
-    if not isinstance(said, Mapping) or not isinstance(said.get(KEY), str):
-        return said
-    name = said[KEY]
-    found = next((path for path in (folder / name, Path(name)) if path.is_file()), None)
-    if found is None and name in catalogue():
-        found = locate(name)
-    return said if found is None else {**said, KEY: str(found)}
+    if not isinstance(raw, Mapping) or not isinstance(raw.get(KEY), str):
+        return raw
+    name = raw[KEY]
+    file = next((path for path in (folder / name, Path(name)) if path.is_file()), None)
+    if file is None and name in catalogue():
+        file = locate(name)
+    return raw if file is None else {**raw, KEY: str(file)}

@@ -20,16 +20,16 @@ class Unfit(Exception):
         Whether the worker had done other runs before: then one of them may be the cause.
     """
 
-    def __init__(self, said: str, used: bool) -> None:
-        super().__init__(said, used)
-        self.said, self.used = said, used
+    def __init__(self, message: str, used: bool) -> None:
+        super().__init__(message, used)
+        self.said, self.used = message, used
 
     def __str__(self) -> str:
         return self.said
 
     @property
     def status(self) -> int:
-        """The exit status that tells the driver the same, but for the cause."""
+        """Return the exit status that tells the driver the same, but for the cause."""
         return USED_STATUS if self.used else FRESH_STATUS
 
     def death(self) -> Death:

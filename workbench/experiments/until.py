@@ -24,7 +24,7 @@ class Bound(NamedTuple):
     """Whether the amount is a share of the baseline's mean."""
 
     def limit(self, baseline_mean: float) -> float:
-        """The largest half width, in the measure's unit."""
+        """Return the largest half width, in the measure's unit."""
         return self.amount * abs(baseline_mean) if self.of_baseline else self.amount
 
 
@@ -57,12 +57,12 @@ class Until(Spec):
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """The numbers of seeds at which the intervals are looked at; fixed before anything runs."""
+        """Return the numbers of seeds at which the intervals are looked at; fixed before anything runs."""
         return (*range(self.batch, self.at_most, self.batch), self.at_most)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """As of any spec; a half width in the measure's unit may be a number."""
+        """Return the schema as of any spec; a half width in the measure's unit may be a number."""
         shape = super().schema()
         width = shape["properties"]["half_width"]
         either = {**{k: v for k, v in width.items() if k != "type"}, "type": ["string", "number"]}
@@ -70,7 +70,7 @@ class Until(Spec):
 
 
 def bound_of(until: Until, measure: Measure, where: str = "") -> Bound:
-    """The half width that a sweep asks for.
+    """Return the half width that a sweep asks for.
 
     >>> wait = Measure("wait", "cycles", "lower", "")
     >>> [bound_of(Until(measure="wait", half_width=text), wait) for text in ("0.5 %", "20 cycles")]
@@ -81,25 +81,25 @@ def bound_of(until: Until, measure: Measure, where: str = "") -> Bound:
     InputError
         It is not a number above 0 with the measure's unit, a per cent sign, or nothing behind it.
     """
-    found = _BOUND.fullmatch(until.half_width.strip())
+    match = _BOUND.fullmatch(until.half_width.strip())
     units = ("%", "", measure.unit)
-    amount = float(found["amount"]) if found and found["amount"].count(".") <= 1 and found["amount"] != "." else 0.0
-    if found is None or amount <= 0 or found["unit"].strip() not in units:
+    amount = float(match["amount"]) if match and match["amount"].count(".") <= 1 and match["amount"] != "." else 0.0
+    if match is None or amount <= 0 or match["unit"].strip() not in units:
         unit = f" {measure.unit}" if measure.unit else ""
         expected = f"must be a number above 0, such as 0.5 % (of the baseline's mean) or 20{unit}"
         raise wrong_value(where, "seeds.until.half_width", expected, until.half_width)
-    return Bound(amount / 100, True) if found["unit"].strip() == "%" else Bound(amount, False)
+    return Bound(amount / 100, True) if match["unit"].strip() == "%" else Bound(amount, False)
 
 
-def read_until(said: Mapping[str, Any], measures: Mapping[str, Measure], where: str = "") -> Until | None:
-    """What `seeds: {until: ...}` says; None where seeds are said in another way.
+def read_until(config: Mapping[str, Any], measures: Mapping[str, Measure], where: str = "") -> Until | None:
+    """Return what `seeds: {until: ...}` says; None where seeds are said in another way.
 
     Raises
     ------
     InputError
         A key or value is not allowed, the measure is unknown, or there is no baseline to compare with.
     """
-    given = said.get("seeds")
+    given = config.get("seeds")
     if not isinstance(given, Mapping) or "until" not in given:
         return None
     for key in given:
@@ -113,7 +113,7 @@ def read_until(said: Mapping[str, Any], measures: Mapping[str, Measure], where: 
         raise unknown_name(at(where, "seeds.until"), "measure", until.measure, measures)
     until = until.but(measure=measures[until.measure].name)
     bound_of(until, measures[until.measure], where)
-    if not said.get("baseline"):
+    if not config.get("baseline"):
         needed = "needs a baseline, whose paired difference is looked at, such as baseline: {placement: first_fit}"
         raise InputError(at(where, f"seeds.until {needed}."))
     return until

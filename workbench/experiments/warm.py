@@ -54,11 +54,11 @@ def warm_up(setup: Setup, say: Say) -> None:
     if _marker(setup.engine).is_file():
         return
     with first_run(setup.engine):
-        found = mechanism(setup.engine)
+        registered = mechanism(setup.engine)
         say_compiling(setup.engine, say)
         before = COMPILING.seconds()
         with suppress(WorkbenchError):  # the run that matters will say it again
-            found.measure(found.engine.simulate(setup, 0))
+            registered.measure(registered.engine.simulate(setup, 0))
         say(f"compiled in {COMPILING.seconds() - before:.0f} s")
 
 
@@ -70,7 +70,7 @@ def say_compiling(engine: str, say: Say) -> None:
 
 
 def say_as_it_compiles(say: Say) -> Callable[[str], None]:
-    """A function that is told the module of what is compiled, and says which engine that is, each once.
+    """Return a function that is told the module of what is compiled, and says which engine that is, each once.
 
     It speaks where nothing was said beforehand: runs that no plan holds, and parts of an engine that no run has met.
     """
@@ -90,7 +90,7 @@ def _sentence(engine: str) -> str:
 
 
 def _engine_of(module: str) -> str:
-    """The engine that a module belongs to; empty for what is no engine.
+    """Return the engine that a module belongs to; empty for what is no engine.
 
     >>> _engine_of("workbench.engines.shared_memory_loop"), _engine_of("workbench.metrics.pool")
     ('shared_memory', '')
@@ -102,7 +102,7 @@ def _engine_of(module: str) -> str:
 
 @contextmanager
 def first_run(engine: str) -> Iterator[float]:
-    """Within this a process does a run of an engine: gives the seconds that it may take longer for being the first.
+    """Yield the seconds that a process's run of an engine may take longer for being the first.
 
     Of several processes on one machine one compiles while the others wait; where a file system knows no locks, several
     may compile the same thing.
@@ -142,10 +142,10 @@ def _remember(engine: str, seconds: float) -> None:
 
 
 def _seconds_here() -> dict[str, float]:
-    """How long each engine took to compile on this machine, the last time."""
+    """Return how long each engine took to compile on this machine, the last time."""
     with suppress(OSError, ValueError):
-        found = json.loads(_memory().read_text())
-        return {str(engine): float(seconds) for engine, seconds in found.items()}
+        content = json.loads(_memory().read_text())
+        return {str(engine): float(seconds) for engine, seconds in content.items()}
     return {}
 
 

@@ -83,7 +83,7 @@ class Watched(threading.Thread):
         return None
 
     def _left(self) -> float:
-        """How many seconds the present run still has."""
+        """Return how many seconds the present run still has."""
         _, deadline, compiled = self._present
         extended = deadline + min(COMPILING.seconds() - compiled, COMPILING_SECONDS)
         return max(extended - time.perf_counter(), 0.0)

@@ -81,6 +81,6 @@ class NotebookLine(_Lines):
 
 
 def usual_watcher() -> Progress:
-    """Who watches when nobody was asked to: in a notebook a line below the cell, elsewhere nobody."""
+    """Return who watches when nobody was asked to: in a notebook a line below the cell, elsewhere nobody."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return NotebookLine() if shell is not None and hasattr(shell, "kernel") else Silent()

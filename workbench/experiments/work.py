@@ -22,7 +22,7 @@ from workbench.experiments.measured_by import measured_by
 from workbench.experiments.mechanism import Mechanism, is_loaded, mechanism
 from workbench.experiments.own_cells import Task, own_cells
 from workbench.experiments.own_measures import OwnMeasure
-from workbench.experiments.parcel import opened
+from workbench.experiments.pickled_setup import opened
 from workbench.experiments.planned_code import check_code
 from workbench.experiments.printed import install
 from workbench.experiments.row import Row
@@ -75,9 +75,9 @@ def work(
     `see` is shown the record of every run that does not fail: it is gone afterwards. What a run prints is printed.
     `own` are the user's measures that are computed of each.
     """
-    found = mechanism(setup.engine)
+    registered = mechanism(setup.engine)
     with noticed():
-        return [_row(found, setup, Task(*task), own, see) for task in tasks]
+        return [_row(registered, setup, Task(*task), own, see) for task in tasks]
 
 
 def work_within(
@@ -162,7 +162,10 @@ def work_in_worker(
         install()
         report.begin(0, limit_seconds + COMPILING_SECONDS)
         unusable, own = _entered(engine) if engine is not None else ("", NOTHING)
-        setups = {point: Unusable(unusable) if unusable else _opened(parcel) for point, parcel in parcels.items()}
+        setups = {
+            point: Unusable(unusable) if unusable else _opened(pickled_setup)
+            for point, pickled_setup in parcels.items()
+        }
         if engine is not None and not is_here(engine):
             enter_only(_importers(setups))
         return _in_worker(setups, tasks, limit_seconds, report, own)
@@ -197,8 +200,8 @@ def _in_worker(setups: Setups, tasks: Sequence[Task], limit_seconds: float, repo
 
 
 def _importers(setups: Setups) -> Iterator[type[Importer]]:
-    found = (cls for setup in setups.values() if isinstance(setup, Setup) for cls, _ in setup.code)
-    return (cls for cls in found if issubclass(cls, Importer))
+    classes = (cls for setup in setups.values() if isinstance(setup, Setup) for cls, _ in setup.code)
+    return (cls for cls in classes if issubclass(cls, Importer))
 
 
 def _entered(engine: PackedEngine) -> tuple[str, Own]:
@@ -211,9 +214,9 @@ def _entered(engine: PackedEngine) -> tuple[str, Own]:
         return f"an engine or a measure cannot be opened in a worker: {fault(problem)}", NOTHING
 
 
-def _opened(parcel: bytes) -> Setup | Unusable:
+def _opened(pickled_setup: bytes) -> Setup | Unusable:
     try:
-        return opened(parcel)
+        return opened(pickled_setup)
     except WorkbenchError:
         raise
     except BaseException as problem:  # of the user's own code, which is imported or made anew here
@@ -221,15 +224,15 @@ def _opened(parcel: bytes) -> Setup | Unusable:
 
 
 def _row(
-    found: Mechanism, setup: Setup, task: Task, own: Own = NOTHING, see: Callable[[Any], None] | None = None
+    registered: Mechanism, setup: Setup, task: Task, own: Own = NOTHING, see: Callable[[Any], None] | None = None
 ) -> Row:
     began, process = time.perf_counter(), os.getpid()
     error, measures = "", {}
     try:
         check_code(setup)
-        record = found.engine.simulate(setup, task.seed)
+        record = registered.engine.simulate(setup, task.seed)
         check_code(setup, "during")
-        measures = {**_plain(found.measure(record)), **own_cells(own, record, setup, task)}
+        measures = {**_plain(registered.measure(record)), **own_cells(own, record, setup, task)}
         if see is not None:
             see(record)
     except MemoryError:
@@ -244,7 +247,7 @@ def _row(
     if error:
         return failed(task, error, time.perf_counter() - began)
     seconds = time.perf_counter() - began
-    return Row(*task, "done", "", seconds, measures, own_origin(), measured_by(found, own).text)
+    return Row(*task, "done", "", seconds, measures, own_origin(), measured_by(registered, own).text)
 
 
 def _plain(measures: Mapping[str, Any]) -> dict[str, float]:

@@ -29,7 +29,7 @@ class Place(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The name as papers print it."""
+        """Return the name as papers print it."""
         return in_words(self.name)
 
 
@@ -56,12 +56,12 @@ class RunSets:
         self._names: dict[tuple[str, tuple[int, ...]], str] = {}
 
     def name(self, point: PlannedPoint, seeds: Iterable[Hashable]) -> str:
-        """The name of the runs of a point at some seeds."""
+        """Return the name of the runs of a point at some seeds."""
         key = (point.id, tuple(sorted(int(str(seed)) for seed in seeds)))
         return self._names.setdefault(key, f"runs {len(self._names) + 1}")
 
     def plain(self) -> dict[str, dict[str, object]]:
-        """Every set: its point and the ids of its runs."""
+        """Return every set: its point and the ids of its runs."""
         return {
             name: {"point": point, "runs": [run_id(point, seed) for seed in seeds]}
             for (point, seeds), name in self._names.items()
@@ -69,16 +69,16 @@ class RunSets:
 
 
 def places(runs: RunSet) -> list[Place]:
-    """The points in the order and under the names of the figures."""
+    """Return the points in the order and under the names of the figures."""
     return [Place(panel.title, line.name, line.point) for panel in panels(runs) for line in panel.lines]
 
 
 def cells(runs: RunSet, sets: RunSets, named: Sequence[Place]) -> list[Cell]:
-    """Every measure of the sweep at every point; the p-values are corrected together."""
+    """Return every measure of the sweep at every point; the p-values are corrected together."""
     measures = [runs.plan.sweep.mechanism.measures[name] for name in runs.plan.sweep.measures]
-    found = [_cell(runs, sets, place, measure) for measure in measures for place in named]
-    adjusted = holm({k: cell.against.p_value for k, cell in enumerate(found) if cell.against and cell.against.n})
-    return [cell._replace(p_holm=adjusted.get(k, math.nan)) for k, cell in enumerate(found)]
+    rows = [_cell(runs, sets, place, measure) for measure in measures for place in named]
+    adjusted = holm({k: cell.against.p_value for k, cell in enumerate(rows) if cell.against and cell.against.n})
+    return [cell._replace(p_holm=adjusted.get(k, math.nan)) for k, cell in enumerate(rows)]
 
 
 def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
@@ -92,7 +92,7 @@ def _cell(runs: RunSet, sets: RunSets, place: Place, measure: Measure) -> Cell:
 
 
 def in_words(name: str) -> str:
-    """A name as papers print it.
+    """Return a name as papers print it.
 
     >>> in_words("nearest_boundary(tie=high)")
     'nearest boundary (tie=high)'
@@ -101,5 +101,5 @@ def in_words(name: str) -> str:
 
 
 def half_width(interval: Interval) -> float:
-    """Half the width of an interval, NaN where its limits are unknown."""
+    """Return half the width of an interval, NaN where its limits are unknown."""
     return (interval.high - interval.low) / 2

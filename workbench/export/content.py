@@ -60,15 +60,15 @@ def content(
         The points as tables name them; left out, they are named after their setups.
     """
     sets, named = RunSets(), places(runs) if named is None else named
-    found = cells(runs, sets, named)
+    cell_rows = cells(runs, sets, named)
     notes, origins = [*missing_notes(runs), *runs.notes], Origins(runs.rows.values())
-    shown, numbers = tables(found, notes), macros(runs, found)
+    table_list, numbers = tables(cell_rows, notes), macros(runs, cell_rows)
     texts = {
-        **{f"{TABLES}/{table.name}.tex": table.text for table in shown},
+        **{f"{TABLES}/{table.name}.tex": table.text for table in table_list},
         NUMBERS: numbers_tex(numbers),
         ROWS: rows_as_csv(runs.rows.values(), origins),
         **{_csv(one): one.csv for one in drawn if one.data is not None},
-        MAIN: _main(runs, style_name, shown, drawn, numbers, notes),
+        MAIN: _main(runs, style_name, table_list, drawn, numbers, notes),
     }
     sweep = runs.plan.sweep
     own_figures = {one.name: one.recipe.says for one in drawn if not one.recipe.built_in}
@@ -83,7 +83,7 @@ def content(
         "notes": notes,
         "origins": origins.plain(),
         "macros": {f"\\{macro.name}": _of_macro(macro) for macro in numbers},
-        "tables": {f"{TABLES}/{table.name}.tex": table.entries for table in shown},
+        "tables": {f"{TABLES}/{table.name}.tex": table.entries for table in table_list},
         "figures": {f"{FIGURES}/{one.name}.pdf": _of_figure(runs, sets, one) for one in drawn},
         **({"own_figures": own_figures} if own_figures else {}),
         "figures_left_out": dict(refused),
@@ -100,22 +100,22 @@ def _csv(one: Drawing) -> str:
 def _main(
     runs: RunSet,
     style_name: str,
-    shown: list[Table],
+    table_list: list[Table],
     drawn: Sequence[Drawing],
     numbers: list[Macro],
     notes: Sequence[str],
 ) -> str:
-    said = runs.plan.sweep.said
+    config = runs.plan.sweep.said
     saving = next((macro for macro in numbers if "Saving" in macro.name), None)
     return render(
         MAIN,
         style=style(style_name),
         title=escape(f"Example: {runs.plan.sweep.name}"),
-        question=escape(str(said.get("question") or "")),
+        question=escape(str(config.get("question") or "")),
         sentence=f"for instance, {escape(in_words(saving.says))}: \\{saving.name}" if saving else "",
         note=escape(NOTE),
         notes=[escape(in_words(note)) for note in notes],
-        tables=shown,
+        tables=table_list,
         figures=drawn,
     )
 
@@ -129,7 +129,7 @@ def _of_macro(macro: Macro) -> dict[str, Any]:
 
 
 def _of_figure(runs: RunSet, sets: RunSets, drawing: Drawing) -> dict[str, Any]:
-    """A figure may use every finished run of every point."""
+    """Return the content of a figure, which may use every finished run of every point."""
     done = {(row.point, row.seed) for row in runs.rows.values() if row.status == "done"}
     behind = [sets.name(point, [s for s in runs.seeds if (point.id, s) in done]) for point in runs.points]
     return {"data": _csv(drawing), "runs": behind}

@@ -29,17 +29,17 @@ class Drawing(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its files."""
+        """Return the name of its files."""
         return self.recipe.name
 
     @property
     def caption(self) -> str:
-        """What one sees in it, in TeX."""
+        """Return what one sees in it, in TeX."""
         return escape(self.recipe.says)
 
     @property
     def csv(self) -> str:
-        """What is drawn, as the text of its CSV file."""
+        """Return what is drawn, as the text of its CSV file."""
         return as_csv(self.data.columns())
 
 

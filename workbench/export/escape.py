@@ -32,7 +32,7 @@ _LAST_KNOWN = "\u017f"
 
 
 def escape(text: str) -> str:
-    """A text as TeX source that shows the same text; a letter that TeX's fonts lack is shown by its number.
+    """Return a text as TeX source that shows the same text; a letter that TeX's fonts lack is shown by its number.
 
     >>> print(escape("best_fit (50 %)"), escape("^2 & more"), escape("配"))
     best\\_\\allowbreak{}fit (50 \\%) \\textasciicircum{}2 \\& more [U+914D]
@@ -41,7 +41,7 @@ def escape(text: str) -> str:
 
 
 def comment(text: str) -> str:
-    """A text as one line of a TeX comment."""
+    """Return a text as one line of a TeX comment."""
     return "% " + " ".join(text.split())
 
 

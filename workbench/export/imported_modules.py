@@ -38,10 +38,10 @@ def imports_of(file: Path) -> Imports:
     pending = [file.resolve()]
     while pending:
         for name in _names(pending.pop(), root):
-            found = _beside(root, name)
-            if not found and not _installed(name.split(".")[0]):
+            paths = _beside(root, name)
+            if not paths and not _installed(name.split(".")[0]):
                 elsewhere.add(name.split(".")[0])
-            new = [path for path in found if path not in known]
+            new = [path for path in paths if path not in known]
             known.update(dict.fromkeys(new))
             pending.extend(new)
     beside = [path for path in known if path != file.resolve()]
@@ -49,7 +49,7 @@ def imports_of(file: Path) -> Imports:
 
 
 def _names(file: Path, root: Path) -> Iterator[str]:
-    """The dotted names that a file imports, relative ones made absolute, with what may be submodules of them."""
+    """Yield the dotted names that a file imports, relative ones made absolute, with what may be submodules of them."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError, OSError):
@@ -72,31 +72,31 @@ def _absolute(node: ast.ImportFrom, file: Path, root: Path) -> str:
 
 
 def _beside(root: Path, name: str) -> list[Path]:
-    """The files that importing a dotted name runs, packages on the way included; none where it is not there."""
+    """Return the files that importing a dotted name runs, packages on the way included; none where it is not there."""
     parts = [part for part in name.split(".") if part]
-    found = []
+    result = []
     for end in range(1, len(parts) + 1):
         path = root.joinpath(*parts[:end])
         file = next((one for one in (path / "__init__.py", path.with_suffix(".py")) if one.is_file()), None)
         if file is not None:
-            found.append(file)
+            result.append(file)
         elif not path.is_dir():
             break
-    return found
+    return result
 
 
 def _installed(name: str) -> bool:
-    """Whether a module is part of Python or of an installed package; what cannot be found at all is none's."""
+    """Return whether a module is part of Python or of an installed package; what cannot be found at all is none's."""
     if name in ("", "workbench", *sys.stdlib_module_names, *_packages()):
         return True
     try:
-        found = importlib.util.find_spec(name)
+        spec = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return False
-    return found is not None and "site-packages" in str(found.origin)
+    return spec is not None and "site-packages" in str(spec.origin)
 
 
 @functools.cache
 def _packages() -> frozenset[str]:
-    """The top modules of every installed package."""
+    """Return the top modules of every installed package."""
     return frozenset(importlib.metadata.packages_distributions())

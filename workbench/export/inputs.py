@@ -29,8 +29,8 @@ def write_sweep(runs: RunSet, folder: Path) -> list[str]:
     """
     copies, sweep = _Copies(folder), runs.plan.sweep
     seeds = shortest(sweep.seeds) if sweep.until is None else sweep.said["seeds"]
-    said: dict[str, Any] = {**named(sweep.said), "seeds": seeds}
-    text = yaml.safe_dump(with_files(said, sweep.folder, copies.name_of), sort_keys=False, allow_unicode=True)
+    config: dict[str, Any] = {**named(sweep.said), "seeds": seeds}
+    text = yaml.safe_dump(with_files(config, sweep.folder, copies.name_of), sort_keys=False, allow_unicode=True)
     (folder / SWEEP).write_text(text, encoding="utf-8")
     return [*copies.needs, *write_unnamed(runs, folder, INPUTS, set(copies.files))]
 
@@ -73,7 +73,7 @@ class _Copies:
         return [INPUTS, *(f"{INPUTS}/{number}" for number in range(2, len(self.files) + 3))]
 
     def _free(self, path: Path, name: str) -> bool:
-        """Whether a name in the bundle can be that of a file: nobody has it, or the file itself."""
+        """Return whether a name in the bundle can be that of a file: nobody has it, or the file itself."""
         return name not in self.files.values() or self.files.get(path) == name
 
     def _copy(self, path: Path, name: str) -> str:
@@ -83,7 +83,7 @@ class _Copies:
         return name
 
     def _different(self, path: Path) -> str:
-        """A file's own name, or one with a number where another file of that name is there already."""
+        """Return a file's own name, or one with a number where another file of that name is there already."""
         taken = set(self.files.values())
         names = (path.name if k == 0 else f"{path.stem}_{k + 1}{path.suffix}" for k in range(len(taken) + 1))
         return next(name for name in names if f"{INPUTS}/{name}" not in taken)

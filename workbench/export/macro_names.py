@@ -12,7 +12,7 @@ _SIGNS = {"-": "Minus", ".": "Point", "%": "Percent"}
 
 
 def letters(text: str) -> str:
-    """A text in letters that TeX takes for a name: words begin large, digits are spelled out.
+    """Return a text in letters that TeX takes for a name: words begin large, digits are spelled out.
 
     >>> letters("nearest_boundary(tie=low)"), letters("segments = 128"), letters("fifo_lookahead(k=-0.5)")
     ('NearestBoundaryTieLow', 'SegmentsOneTwoEight', 'FifoLookaheadKMinusZeroPointFive')
@@ -36,7 +36,7 @@ class MacroNames:
         self._taken: set[str] = set()
 
     def new(self, *parts: str) -> str:
-        """A name made of parts, in order."""
+        """Return a name made of parts, in order."""
         wanted = PREFIX + "".join(letters(part) for part in parts)
         name = next(name for name in (wanted + suffix for suffix in _suffixes()) if name not in self._taken)
         self._taken.add(name)

@@ -18,13 +18,13 @@ FORMAT = 2
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every file in a folder, by its path in it."""
+    """Return the SHA-256 of every file in a folder, by its path in it."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in (MANIFEST, OWNED))
     return {path.relative_to(folder).as_posix(): digest_of(path) for path in files}
 
 
 def changed(folder: Path, manifest: dict[str, Any]) -> list[str]:
-    """The files of a bundle that are not as they were exported, or not there."""
+    """Return the files of a bundle that are not as they were exported, or not there."""
     now = digests(folder)
     return [name for name, digest in manifest["files"].items() if now.get(name) != digest]
 
@@ -37,7 +37,7 @@ def write_manifest(folder: Path, content: dict[str, Any]) -> None:
 
 
 def is_bundle(folder: Path) -> bool:
-    """Whether a folder is a bundle, of whatever format."""
+    """Return whether a folder is a bundle, of whatever format."""
     try:
         return "format" in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
@@ -45,7 +45,7 @@ def is_bundle(folder: Path) -> bool:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a bundle.
+    """Return the manifest of a bundle.
 
     Raises
     ------

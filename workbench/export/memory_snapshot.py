@@ -46,7 +46,7 @@ def write_snapshot(record: Any, to: Path) -> Path:
 
 
 def snapshot(record: PoolRecord) -> dict[str, Any]:
-    """The snapshot as dictionaries: `segments`, `device_traces` and `allocator_settings`."""
+    """Return the snapshot as dictionaries: `segments`, `device_traces` and `allocator_settings`."""
     if (record.outcome == STITCHED).any():
         raise InputError("a memory snapshot shows blocks of one piece; this run stitched regions of several.")
     if len(record.moves):
@@ -61,13 +61,13 @@ def snapshot(record: PoolRecord) -> dict[str, Any]:
 
 
 def _devices(record: PoolRecord) -> dict[int, int]:
-    """The device that each card with memory is."""
+    """Return the device that each card with memory is."""
     cards = sorted(np.flatnonzero(record.capacity).tolist(), key=lambda card: bool(record.hosts[card]))
     return {card: device for device, card in enumerate(cards)}
 
 
 def _events(record: PoolRecord, number: dict[int, int]) -> Iterator[tuple[int, Event]]:
-    """Device and event, in the order in which they happened."""
+    """Yield device and event, in the order in which they happened."""
     calls = defaultdict(list)
     for row, card, address, size in record.calls.tolist():
         name = "segment_alloc" if size > 0 else "segment_free"
@@ -93,7 +93,7 @@ def _event(action: str, address: int, size: int, time_ns: Any) -> Event:
 
 
 def _segments(record: PoolRecord, number: dict[int, int]) -> Iterator[dict[str, Any]]:
-    """What the drivers have given in the end, with its blocks."""
+    """Yield what the drivers have given in the end, with its blocks."""
     held = _held(record.calls)
     starts = {card: sorted(address for of, address in held if of == card) for card in number}
     inside: dict[tuple[int, int], list[int]] = {place: [] for place in held}
@@ -109,7 +109,7 @@ def _segments(record: PoolRecord, number: dict[int, int]) -> Iterator[dict[str, 
 
 
 def _held(calls: np.ndarray) -> dict[tuple[int, int], int]:
-    """Card and address of what the drivers have given and not got back -> its bytes."""
+    """Map card and address of what the drivers have given and not got back to its bytes."""
     held: dict[tuple[int, int], int] = {}
     for call in calls.tolist():
         place = call[CARD], call[IDENTIFIER]
@@ -121,12 +121,12 @@ def _held(calls: np.ndarray) -> dict[tuple[int, int], int]:
 
 
 def _live(record: PoolRecord) -> list[int]:
-    """The rows of the allocations that were never released."""
+    """Return the rows of the allocations that were never released."""
     released = record.allocation[record.outcome == RELEASED]
     live = granted(record)
     live[released] = False
-    found: list[int] = np.flatnonzero(live).tolist()
-    return found
+    result: list[int] = np.flatnonzero(live).tolist()
+    return result
 
 
 def _segment(record: PoolRecord, device: int, address: int, size: int, rows: list[int]) -> dict[str, Any]:
@@ -156,5 +156,5 @@ def _segment(record: PoolRecord, device: int, address: int, size: int, rows: lis
     }
 
 
-def _block(address: int, size: int, asked: int, state: str) -> dict[str, Any]:
-    return {"address": BASE + address, "size": size, "requested_size": asked, "state": state, "frames": []}
+def _block(address: int, size: int, requested: int, state: str) -> dict[str, Any]:
+    return {"address": BASE + address, "size": size, "requested_size": requested, "state": state, "frames": []}

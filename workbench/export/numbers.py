@@ -34,18 +34,18 @@ class Macro(NamedTuple):
 
 
 def macros(runs: RunSet, cells: list[Cell]) -> list[Macro]:
-    """Every number of a bundle: what was run, and each measure of each point."""
+    """Return every number of a bundle: what was run, and each measure of each point."""
     names = MacroNames()
-    found = [_count(names, "runs", len(runs.rows), "runs behind this bundle")]
-    found.append(_count(names, "seeds", len(runs.seeds), "paired seeds a point"))
-    found.append(_count(names, "points", len(runs.points), "points of the sweep, baselines included"))
+    result = [_count(names, "runs", len(runs.rows), "runs behind this bundle")]
+    result.append(_count(names, "seeds", len(runs.seeds), "paired seeds a point"))
+    result.append(_count(names, "points", len(runs.points), "points of the sweep, baselines included"))
     for cell in cells:
-        found.extend(_of_cell(names, cell))
-    return found
+        result.extend(_of_cell(names, cell))
+    return result
 
 
 def numbers_tex(macros: list[Macro]) -> str:
-    """The file's whole text."""
+    """Return the file's whole text."""
     return _HEAD + "".join(f"{_line(macro)}\n" for macro in macros)
 
 
@@ -62,9 +62,9 @@ def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
     place, measure = cell.place, cell.measure.name
     where = ", ".join(part for part in (place.setting, place.name) if part)
 
-    def macro(quantity: str, shown: str, value: float, says: str, runs: list[str]) -> Macro:
+    def macro(quantity: str, text: str, value: float, says: str, runs: list[str]) -> Macro:
         name = names.new(measure, quantity, place.setting, place.name)
-        return Macro(name, shown, value, f"{measure}, {where}: {says}", runs)
+        return Macro(name, text, value, f"{measure}, {where}: {says}", runs)
 
     mean, half = cell.mean, half_width(cell.mean)
     yield macro("mean", to_place(mean.mean, half), mean.mean, "mean", cell.runs)
@@ -75,20 +75,20 @@ def _of_cell(names: MacroNames, cell: Cell) -> Iterator[Macro]:
 
 
 def _compared(cell: Cell, macro: Any) -> Iterator[Macro]:
-    found = cell.against
-    assert found is not None
-    interval, share, pairs = found.interval, found.saving, cell.pairs
+    comparison = cell.against
+    assert comparison is not None
+    interval, share, pairs = comparison.interval, comparison.saving, cell.pairs
     half = half_width(interval)
-    to = f"against {found.baseline}"
+    to = f"against {comparison.baseline}"
     yield macro("difference", to_place(interval.mean, half), interval.mean, f"mean difference {to}", pairs)
     both = with_interval(interval.mean, half)
     yield macro("difference interval", both, interval.mean, f"the same with half width (95 %) {to}", pairs)
     yield macro("difference low", to_place(interval.low, half), interval.low, f"its lower end {to}", pairs)
     yield macro("difference high", to_place(interval.high, half), interval.high, f"its upper end {to}", pairs)
-    shown = percent(share.mean, half_width(share))
-    yield macro("saving", shown, share.mean, f"difference over the baseline's mean {to}", pairs)
-    yield macro("pairs", alone(found.n), found.n, f"seeds on which it is compared {to}", pairs)
-    wins, losses = (count if found.n else math.nan for count in (found.wins, found.losses))
+    text = percent(share.mean, half_width(share))
+    yield macro("saving", text, share.mean, f"difference over the baseline's mean {to}", pairs)
+    yield macro("pairs", alone(comparison.n), comparison.n, f"seeds on which it is compared {to}", pairs)
+    wins, losses = (count if comparison.n else math.nan for count in (comparison.wins, comparison.losses))
     yield macro("better", alone(wins), wins, f"seeds on which it is better {to}", pairs)
     yield macro("worse", alone(losses), losses, f"seeds on which it is worse {to}", pairs)
     yield macro("p", p_value(cell.p_holm), cell.p_holm, f"p of the same estimand, Holm-corrected, {to}", pairs)

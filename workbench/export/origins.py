@@ -34,10 +34,10 @@ class Origins:
         return {self._numbers[text]: {**json.loads(text), "rows": rows} for text, rows in self._counts.items()}
 
 
-def with_origins(rows: Mapping[str, Row], said: Mapping[str, Any]) -> dict[str, Row]:
+def with_origins(rows: Mapping[str, Row], config: Mapping[str, Any]) -> dict[str, Row]:
     """Return rows that name their origin by its number as rows that hold it."""
     texts = {
         number: canonical({name: fact for name, fact in facts.items() if name != "rows"})
-        for number, facts in said.items()
+        for number, facts in config.items()
     }
     return {id: row._replace(origin=texts.get(row.origin, "")) for id, row in rows.items()}

@@ -26,7 +26,7 @@ def owned(folder: Path) -> Iterator[Path]:
 
 
 def is_orphan(folder: Path, process: int) -> bool:
-    """Whether a process left a folder behind: it is gone, and it was one of this machine.
+    """Return whether a process left a folder behind: it is gone, and it was one of this machine.
 
     A marked folder is asked for its lock, as another process may have the number by now.
     """

@@ -12,7 +12,7 @@ _FINEST, _LARGEST = -5, 9
 
 
 def with_interval(mean: float, half: float) -> str:
-    """A mean with the half width of its interval, both to the second digit of the half width.
+    """Return a mean with the half width of its interval, both to the second digit of the half width.
 
     An interval of no width shows the mean as it is; without one, the mean has four digits and no more is said.
 
@@ -33,7 +33,7 @@ def with_interval(mean: float, half: float) -> str:
 
 
 def to_place(value: float, half: float) -> str:
-    """A number that belongs to an interval, to the second digit of the interval's half width.
+    """Return a number that belongs to an interval, to the second digit of the interval's half width.
 
     >>> to_place(12345.678, 67.89), to_place(-0.0004, 0.01), to_place(math.nan, 1)
     ('12\\\\,346', '0.000', '\\\\textrm{---}')
@@ -48,7 +48,7 @@ def to_place(value: float, half: float) -> str:
 
 
 def alone(value: float) -> str:
-    """A number without an interval: whole as it is, else to four digits.
+    """Return a number without an interval: whole as it is, else to four digits.
 
     >>> alone(1500), alone(0.123456), alone(2.5e-7)
     ('1\\\\,500', '0.1235', '2.500 \\\\times 10^{-7}')
@@ -61,7 +61,7 @@ def alone(value: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p-value: two digits, and below a thousandth no more than that.
+    """Return a p-value: two digits, and below a thousandth no more than that.
 
     >>> p_value(0.0123), p_value(1e-9), p_value(1.0), p_value(0.5)
     ('0.012', '< 0.001', '1.0', '0.50')
@@ -72,7 +72,7 @@ def p_value(p: float) -> str:
 
 
 def last_place(half: float) -> int:
-    """The decimal exponent of the second digit of a number, after rounding to it.
+    """Return the decimal exponent of the second digit of a number, after rounding to it.
 
     >>> last_place(67.89), last_place(0.00996), last_place(9.96)
     (0, -3, 0)
@@ -81,7 +81,7 @@ def last_place(half: float) -> int:
 
 
 def fixed(value: float, place: int, power: int = 0) -> str:
-    """A number to a decimal place, thousands set apart; what rounds to zero has no sign.
+    """Return a number to a decimal place, thousands set apart; what rounds to zero has no sign.
 
     >>> fixed(-1234567.8, 2), fixed(0.5, -2), fixed(-0.001, -1)
     ('-1\\\\,234\\\\,600', '0.50', '0.0')
@@ -93,6 +93,6 @@ def fixed(value: float, place: int, power: int = 0) -> str:
 
 
 def _power(mean: float, half: float) -> int:
-    """The power of ten to write out, 0 where none is needed."""
+    """Return the power of ten to write out, 0 where none is needed."""
     first = math.floor(math.log10(max(abs(mean), half)))
     return first if last_place(half) < _FINEST or first >= _LARGEST else 0

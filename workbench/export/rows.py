@@ -17,7 +17,7 @@ _ORIGIN = "origin"
 
 
 def rows_as_csv(rows: Iterable[Row], origins: Origins) -> str:
-    """The rows, sorted by id.
+    """Return the rows, sorted by id.
 
     >>> rows = [Row("r", "p", 3, "done", "", 0.5, {"drain_cycles": 0.1}, '{"python":"3.11"}')]
     >>> print(rows_as_csv(rows, Origins(rows)), end="")
@@ -36,7 +36,7 @@ def rows_as_csv(rows: Iterable[Row], origins: Origins) -> str:
 
 
 def read_rows(path: Path) -> dict[str, Row]:
-    """The rows of a bundle, by id; each names its origin by the number.
+    """Return the rows of a bundle, by id; each names its origin by the number.
 
     Raises
     ------

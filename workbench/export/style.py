@@ -27,7 +27,7 @@ STYLES = {
 
 
 def style(name: str) -> Style:
-    """The style of a name.
+    """Return the style of a name.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from workbench.export.owner import OWNED, is_orphan, owned
 
 @contextmanager
 def appearing(to: Path, replaceable: Callable[[Path], bool], carry: Callable[[Path, Path], None]) -> Iterator[Path]:
-    """A temporary folder beside the target that takes its name when everything inside went well.
+    """Return a temporary folder beside the target that takes its name when everything inside went well.
 
     What an export that was killed left beside the target is taken away first; one that still runs is left alone.
 

@@ -40,13 +40,13 @@ class Table(NamedTuple):
 
 
 def tables(cells: list[Cell], notes: Sequence[str]) -> list[Table]:
-    """The tables of a bundle, in the order of the sweep's measures, with notes on what they rest on."""
+    """Return the tables of a bundle, in the order of the sweep's measures, with notes on what they rest on."""
     groups = itertools.groupby(cells, key=lambda cell: cell.measure)
-    return [_table(measure, list(found), notes) for measure, found in groups]
+    return [_table(measure, list(group), notes) for measure, group in groups]
 
 
 def file_stem(measure: Measure) -> str:
-    """The name of a measure's table without its ending.
+    """Return the name of a measure's table without its ending.
 
     >>> file_stem(Measure("wait_p99_cycles[4]", "cycles", "lower", "")), file_stem(Measure("attempts", "", "lower", ""))
     ('wait_p99_cycles-4', 'attempts')
@@ -57,8 +57,8 @@ def file_stem(measure: Measure) -> str:
 def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
     header = _header(cells)
     groups = [
-        {"title": escape(in_words(setting)), "rows": [_row(cell, header) for cell in found]}
-        for setting, found in itertools.groupby(cells, key=lambda cell: cell.place.setting)
+        {"title": escape(in_words(setting)), "rows": [_row(cell, header) for cell in group]}
+        for setting, group in itertools.groupby(cells, key=lambda cell: cell.place.setting)
     ]
     text = render(
         "table.tex",
@@ -74,7 +74,8 @@ def _table(measure: Measure, cells: list[Cell], notes: Sequence[str]) -> Table:
 
 
 def _header(cells: list[Cell]) -> tuple[str, ...]:
-    """The columns: those of a comparison where there is one, and the number of pairs where it is not that of seeds."""
+    """Return the columns: those of a comparison where there is one, and the number of pairs where it is not that of
+    seeds."""
     compared = [cell.against for cell in cells if cell.against is not None]
     if not compared:
         return _ALONE
@@ -110,7 +111,7 @@ def _differences(cell: Cell) -> list[str]:
 
 
 def percent(share: float, half: float) -> str:
-    """A share of one in percent, to the digits that its interval gives meaning to."""
+    """Return a share of one in percent, to the digits that its interval gives meaning to."""
     text = to_place(100 * share, 100 * half) if half > 0 else alone(100 * share)
     return text if text == UNKNOWN else f"{text}\\,\\%"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(name: str, **values: Any) -> str:
-    """A template with its values; one that is missing is an error.
+    """Return a template with its values; one that is missing is an error.
 
     Raises
     ------

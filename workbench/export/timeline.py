@@ -53,7 +53,7 @@ def write_timeline(record: Any, to: Path, cycles: tuple[int, int] | None = None)
 
 
 def trace_events(record: DispatchRecord, cycles: tuple[int, int] | None = None) -> Iterator[Event]:
-    """The events: names first, then slices, then counters, each in the order of time."""
+    """Yield the events: names first, then slices, then counters, each in the order of time."""
     kept = within(record, cycles)
     placed = lanes(record, kept, one_each=True)
     beside = int(placed.lane.max(initial=0)) + 1
@@ -82,12 +82,13 @@ def _nanoseconds(record: DispatchRecord, cycle: int) -> int:
 
 
 def _thread(record: DispatchRecord, module: int, unit: int, lane: int, beside: int) -> int:
-    """A number that no other thread and no process has: one with its process's number would count as its main one."""
+    """Return a number that no other thread and no process has: one with its process's number would count as its main
+    one."""
     return FIRST_MODULE + record.modules + (module * record.units + unit) * beside + lane
 
 
 def _names(record: DispatchRecord, beside: int, used: list[tuple[int, int, int]]) -> Iterator[Event]:
-    """What processes and threads are called, in the order in which they are shown."""
+    """Yield what processes and threads are called, in the order in which they are shown."""
     modules = {FIRST_MODULE + module: f"module {module}" for module in range(record.modules)}
     for process, name in {DISPATCHER: "dispatcher", **modules}.items():
         yield _meta("process_name", process, 0, name=name)
@@ -103,7 +104,7 @@ def _meta(kind: str, process: int, thread: int, /, **args: Any) -> Event:
 
 
 def _group_names(record: DispatchRecord) -> list[str]:
-    """The group of each dispatch; of one that was split also which part of how many."""
+    """Return the group of each dispatch; of one that was split also which part of how many."""
     parts = np.bincount(record.group, minlength=len(record.arrival))
     so_far = np.zeros(len(parts), np.int64)
     names = []
@@ -151,7 +152,8 @@ def _counter(
     at: np.ndarray,
     change: np.ndarray,
 ) -> Iterator[Event]:
-    """A counter's values after the changes of each cycle; what changed before the span is known at its beginning."""
+    """Yield a counter's values after the changes of each cycle; what changed before the span is known at its
+    beginning."""
     first, beyond = cycles or (0, int(at.max(initial=0)) + 1)
     order = np.argsort(at, kind="stable")
     at, values = np.maximum(at[order], first), before + change[order].cumsum(axis=0)

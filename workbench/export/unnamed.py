@@ -29,15 +29,15 @@ def write_unnamed(runs: RunSet, folder: Path, inputs: str, copied: set[Path]) ->
         for cls in set(_classes(point.setup, type(runs.plan.sweep.mechanism.engine))):
             if not _comes_along(cls, copied):
                 behind[cls] = behind.get(cls, 0) + len(runs.seeds)
-    told = [_sentence(cls, count, len(runs.plan), _write(cls, folder, inputs)) for cls, count in behind.items()]
-    return [*told, *(_of_column(part, _write(part, folder, inputs)) for part in _named(runs))]
+    messages = [_sentence(cls, count, len(runs.plan), _write(cls, folder, inputs)) for cls, count in behind.items()]
+    return [*messages, *(_of_column(part, _write(part, folder, inputs)) for part in _named(runs))]
 
 
 def _named(runs: RunSet) -> Iterator[Any]:
     """Yield the functions of the measures and figures of the user's that the sweep names without a file."""
     yield from (one.function for one in runs.plan.sweep.own.values() if not one.said)
-    said = runs.plan.sweep.said.get("figures") or []
-    drawn = (FIGURES[name] for name in said if name in FIGURES)
+    figures = runs.plan.sweep.said.get("figures") or []
+    drawn = (FIGURES[name] for name in figures if name in FIGURES)
     yield from (recipe.data for recipe in drawn if not recipe.built_in)
 
 

@@ -45,15 +45,15 @@ class Verification(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        """One line a thing that differs."""
+        """Return one line a thing that differs."""
         named = {one.file for one in self.changes}
         edited = [f"{name}: is not as it was exported" for name in self.edited if name not in named]
-        cells, runs = ([one.sentence for one in found] for found in (self.changes, self.differences))
+        cells, runs = ([one.sentence for one in group] for group in (self.changes, self.differences))
         return [*cells, *runs, *edited]
 
     @property
     def by_digest(self) -> dict[str, str]:
-        """The files of which the digest alone was compared, each with the reason."""
+        """Return the files of which the digest alone was compared, each with the reason."""
         return {name: why for name, why in self.files.items() if why not in (RECOMPUTED, REDRAWN, READ, YOURS)}
 
 
@@ -98,17 +98,17 @@ def verify(bundle: str | Path, sample: int = 10, seed: int = 0, figures: bool = 
         kept, computed = _computed(folder, manifest, rows, figures)
     except InputError as problem:
         raise InputError(f"the runs of {folder} cannot be done here: {problem}") from None
-    found = again(kept, manifest, [rows[run] for run in chosen])
+    differences = again(kept, manifest, [rows[run] for run in chosen])
     cells = [*kept.problems, *computed.changes]
-    sentence = _sentence(folder, kept, len(rows), len(chosen), found, computed)
-    same = not found and not edited and not cells
+    sentence = _sentence(folder, kept, len(rows), len(chosen), differences, computed)
+    same = not differences and not edited and not cells
     return Verification(
         same,
         sentence,
         str(folder),
         len(rows),
         chosen,
-        found,
+        differences,
         cells,
         edited,
         computed.files,
@@ -128,8 +128,10 @@ def _computed(
     return kept_runs(folder, old, {})._replace(problems=[]), Computed([], dict.fromkeys(manifest["files"], why), 0, [])
 
 
-def _sentence(folder: Path, kept: KeptRuns, runs: int, chosen: int, found: list[Difference], computed: Computed) -> str:
-    same = f"{chosen - len(found)} of {chosen} runs done again gave the same bits"
+def _sentence(
+    folder: Path, kept: KeptRuns, runs: int, chosen: int, differences: list[Difference], computed: Computed
+) -> str:
+    same = f"{chosen - len(differences)} of {chosen} runs done again gave the same bits"
     most = len(kept.plan)
     behind = f"({runs} are behind {folder})" if runs >= most else f"({runs} of the sweep's {most} are behind {folder})"
     done = [*computed.files.values()]

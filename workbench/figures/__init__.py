@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
-    """The figure of a name.
+    """Return the figure of a name.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def figure(name: str, engine: str | None = None, where: str = "") -> Recipe:
 
 
 def figures(engine: str | None = None) -> list[Recipe]:
-    """Every figure, or those that can be drawn of an engine's runs."""
+    """Return every figure, or those that can be drawn of an engine's runs."""
     return [recipe for recipe in FIGURES.all().values() if engine is None or recipe.serves(engine)]
 
 
@@ -82,7 +82,7 @@ def draw_all(runs: RunSet, folder: Path) -> list[Path]:
 
 
 def study_figures() -> dict[str, OfStudy]:
-    """Every figure of a tuning study, by name.
+    """Return every figure of a tuning study, by name.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def study_figures() -> dict[str, OfStudy]:
     return STUDY_FIGURES.all()
 
 
-def draw_study(found: StudyResults, folder: Path) -> list[Path]:
+def draw_study(results: StudyResults, folder: Path) -> list[Path]:
     """Save every figure of a tuning study that has something to show, as PDF, PNG and CSV.
 
     Raises
@@ -101,11 +101,11 @@ def draw_study(found: StudyResults, folder: Path) -> list[Path]:
     StoreError
         A file cannot be written.
     """
-    return [path for recipe in study_figures().values() for path in recipe.save(found, folder)]
+    return [path for recipe in study_figures().values() for path in recipe.save(results, folder)]
 
 
 def calculated(name: str) -> Calculation:
-    """The figure of a name among those that need no runs.
+    """Return the figure of a name among those that need no runs.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def calculated(name: str) -> Calculation:
 
 
 def calculations() -> list[Calculation]:
-    """Every figure that needs no runs."""
+    """Return every figure that needs no runs."""
     return [*CALCULATIONS.all().values()]
 
 

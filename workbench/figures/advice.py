@@ -46,7 +46,8 @@ class AdviceFigure(NamedTuple):
     """What addresses planned beforehand need."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and event, then one a setting, with an event of -1, then the two bounds."""
+        """Return the columns of a table with one row a line and event, then one a setting, with an event of -1, then
+        the two bounds."""
         sizes = [len(line.gib) for line in self.lines]
         bounds = ["live at the peak", "addresses planned beforehand"]
         rest = np.full(len(self.settings) + 2, -1)
@@ -62,23 +63,23 @@ class AdviceFigure(NamedTuple):
 
 def advice_data(advice: Advice) -> AdviceFigure:
     """Return what the figure of an advice shows."""
-    shown = _shown(advice)
+    displayed = _shown(advice)
     return AdviceFigure(
         lines=tuple(_line(curve.name, curve.bytes) for curve in advice.curves()),
-        settings=tuple(conf for conf, _ in shown),
-        reserved_gib=np.array([size for _, size in shown]) / GIB,
+        settings=tuple(conf for conf, _ in displayed),
+        reserved_gib=np.array([size for _, size in displayed]) / GIB,
         live_gib=advice.active_peak_bytes / GIB,
         planned_gib=advice.offline_plan_bytes / GIB,
     )
 
 
 def _shown(advice: Advice) -> list[tuple[str, int]]:
-    """Settings with different peaks, the best first; the recorded settings are among them."""
+    """Return the settings with different peaks, the best first; the recorded settings are among them."""
     own = advice.own_trial
-    found = {own.reserved_peak_bytes: f"{own.conf or 'defaults'} (recorded)"}
+    result = {own.reserved_peak_bytes: f"{own.conf or 'defaults'} (recorded)"}
     for trial in advice.trials:
-        found.setdefault(trial.reserved_peak_bytes, trial.conf or "defaults")
-    rows = sorted((conf, size) for size, conf in found.items())
+        result.setdefault(trial.reserved_peak_bytes, trial.conf or "defaults")
+    rows = sorted((conf, size) for size, conf in result.items())
     rows.sort(key=lambda row: row[1])
     kept = rows[:SHOWN]
     recorded = next(row for row in rows if row[1] == own.reserved_peak_bytes)
@@ -86,7 +87,7 @@ def _shown(advice: Advice) -> list[tuple[str, int]]:
 
 
 def _line(name: str, size: np.ndarray) -> Line:
-    """The highest value of each stretch of events."""
+    """Return the highest value of each stretch of events."""
     edges = np.unique(np.linspace(0, len(size), min(PLACES, len(size)) + 1).astype(np.int64)[:-1])
     highest = np.maximum.reduceat(size, edges) if len(size) else np.zeros(0, np.int64)
     return Line(name, edges, highest / GIB)
@@ -94,7 +95,7 @@ def _line(name: str, size: np.ndarray) -> Line:
 
 @on_paper
 def draw(data: AdviceFigure) -> Figure:
-    """Steps over the events above bars of the settings, with both bounds as lines."""
+    """Draw steps over the events above bars of the settings, with both bounds as lines."""
     from workbench.figures import frame, ink
 
     figure, (curves, bars) = ink.stacked(2, (1.9, 0.5 + 0.24 * len(data.settings)))
@@ -138,7 +139,7 @@ _NAMES = (
 
 
 def _short(name: str, most: int = 64) -> str:
-    """A setting in fewer letters, as a legend and a bar have room for; the CSV file has it whole."""
+    """Return a setting in fewer letters, as a legend and a bar have room for; the CSV file has it whole."""
     for long, short in _NAMES:
         name = name.replace(long, short)
     return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -13,7 +13,8 @@ from workbench.units import is_count
 
 
 def axis_label(path: str, setup: Setup) -> str:
-    """The label of an axis that shows a lever: its name in words, and its unit or that of the lever that holds it.
+    """Return the label of an axis that shows a lever: its name in words, and its unit or that of the lever that holds
+    it.
 
     A path that leads to no declared lever gives its own last word.
     """
@@ -24,7 +25,7 @@ def axis_label(path: str, setup: Setup) -> str:
 
 
 def measure_words(measure: Measure) -> str:
-    """A measure in words, its unit left out.
+    """Return a measure in words, its unit left out.
 
     >>> measure_words(Measure("wait_mean_cycles", "cycles", "lower", ""))
     'wait mean time'
@@ -38,12 +39,12 @@ def measure_words(measure: Measure) -> str:
 
 
 def measure_label(measure: Measure) -> str:
-    """The label of an axis that shows a measure."""
+    """Return the label of an axis that shows a measure."""
     return measure_words(measure) + (f" ({measure.unit})" if measure.unit else "")
 
 
 def words_of(path: str, setup: Setup, value: Any) -> str:
-    """A lever with its value, as titles and legends say it; nothing where the point has no such lever."""
+    """Return a lever with its value, as titles and legends say it; nothing where the point has no such lever."""
     if value is None:
         return ""
     words = ", ".join(lever.name.replace("_", " ") for lever in levers_on(path, setup))
@@ -51,7 +52,7 @@ def words_of(path: str, setup: Setup, value: Any) -> str:
 
 
 def levers_on(path: str, setup: Setup) -> list[Lever]:
-    """The declared levers along a dotted path of a sweep, outermost first.
+    """Return the declared levers along a dotted path of a sweep, outermost first.
 
     `workload.size.uniform[1]` passes `size` of the workload and `high` of the law, the second of those that may be
     written without their names; names of specs on the way (`uniform`) are no levers. One at the end of the path

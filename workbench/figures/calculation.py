@@ -26,7 +26,7 @@ class Calculation(NamedTuple):
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
 
     def choose(self, **choices: Any) -> Any:
-        """What is drawn, with choices by name, such as `free` or `demands`.
+        """Compute what is drawn, with choices by name, such as `free` or `demands`.
 
         Raises
         ------
@@ -40,11 +40,11 @@ class Calculation(NamedTuple):
         return self.data(**choices)
 
     def figure(self, **choices: Any) -> Figure:
-        """The figure, drawn with Matplotlib; a notebook cell shows it."""
+        """Return the figure, drawn with Matplotlib; a notebook cell shows it."""
         return self.draw(self.choose(**choices))
 
     def save(self, folder: Path, **choices: Any) -> list[Path]:
-        """The figure as `name`.pdf, .png and .csv in a folder.
+        """Return the figure as `name`.pdf, .png and .csv in a folder.
 
         Raises
         ------

@@ -35,7 +35,7 @@ class Compared(NamedTuple):
 
 
 def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
-    """Every point that has a baseline, setting by setting.
+    """Return every point that has a baseline, setting by setting.
 
     A gain is baseline - other where less of the measure is better (spec 1, R33), other - baseline where more is.
 
@@ -46,26 +46,26 @@ def compared(runs: RunSet, measure: Measure, figure: str) -> list[Compared]:
     """
     if measure.better == "neither":
         raise InputError(f"{figure} compares by what is better, and of {measure.name} neither less nor more is.")
-    found = [
+    comparisons = [
         _compared(runs, measure, figure, panel.title, line, panel.lines)
         for panel in panels(runs)
         for line in panel.lines
         if runs.baseline_of(line.point) is not None
     ]
-    if not found:
+    if not comparisons:
         raise InputError(
             f"{figure} compares points with a baseline, and no point of this sweep has one. "
             "Say which policies to compare with, such as baseline: {placement: first_fit}."
         )
-    return found
+    return comparisons
 
 
 def _compared(runs: RunSet, measure: Measure, figure: str, setting: str, line: Line, lines: list[Line]) -> Compared:
     baseline = runs.baseline_of(line.point)
     assert baseline is not None
     ours, theirs = (values(runs, point, measure.name, figure) for point in (line.point, baseline))
-    for point, found in ((line.point, ours), (baseline, theirs)):
-        if not found:
+    for point, result in ((line.point, ours), (baseline, theirs)):
+        if not result:
             raise undefined(runs, point, measure.name, figure)
     if not ours.keys() & theirs.keys():
         raise InputError(f"{figure} needs a seed that both {line.name} and its baseline finished; there is none.")
@@ -94,7 +94,7 @@ def _saving(gained: np.ndarray, baseline: np.ndarray, level: float) -> Interval:
 
 
 def measure_of(runs: RunSet, name: str) -> Measure:
-    """The declaration of a measure.
+    """Return the declaration of a measure.
 
     Raises
     ------
@@ -108,8 +108,8 @@ def measure_of(runs: RunSet, name: str) -> Measure:
 
 
 def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0) -> Measure:
-    """The measure that is wanted; if None the usual one of a figure, or where the engine has no such measure, the one
-    at a place of the sweep's list, those first of which less or more is better.
+    """Return the measure that is wanted; if None the usual one of a figure, or where the engine has no such measure,
+    the one at a place of the sweep's list, those first of which less or more is better.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def chosen_measure(runs: RunSet, wanted: str | None, usual: str, place: int = 0)
 
 
 def gain_label(measure: Measure, baselines: set[str], unit: str) -> str:
-    """The axis of a gain: what is saved or gained, against whom, in which unit.
+    """Return the axis of a gain: what is saved or gained, against whom, in which unit.
 
     >>> gain_label(Measure("drain_cycles", "cycles", "lower", ""), {"first_fit"}, "%")
     'drain time saved against first_fit (%)'

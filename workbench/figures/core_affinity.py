@@ -36,7 +36,7 @@ class CoreAffinity(NamedTuple):
     panels: tuple[Affinity, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a pair of cores."""
+        """Return the columns of a table with one row a pair of cores."""
         sizes = [panel.pages.size for panel in self.panels]
         return {
             "line": np.repeat([panel.title for panel in self.panels], sizes),
@@ -48,36 +48,36 @@ class CoreAffinity(NamedTuple):
 
 
 def core_affinity_data(runs: RunSet) -> CoreAffinity:
-    """The mean number of pages that two cores hold at the same time, over the samples of a run and the seeds.
+    """Compute the mean number of pages that two cores hold at the same time, over the samples of a run and the seeds.
 
     Raises
     ------
     InputError
         There are more points than panels on a page, or a point has no finished run.
     """
-    shown = panels(runs)
-    check_room(sum(len(panel.lines) for panel in shown), 1, FIGURE.name)
-    found = []
-    for panel in shown:
+    displayed = panels(runs)
+    check_room(sum(len(panel.lines) for panel in displayed), 1, FIGURE.name)
+    all_panels = []
+    for panel in displayed:
         for line in panel.lines:
             pages = np.stack([affinity(record) for record in records(runs, line.point, FIGURE.name)])
             apart = len(panel.lines) > 1 or not panel.title
             title = ": ".join(part for part in (panel.title, line.name if apart else "") if part)
-            found.append(Affinity(title, len(pages), pages.mean(axis=0)))
-    return CoreAffinity(tuple(found))
+            all_panels.append(Affinity(title, len(pages), pages.mean(axis=0)))
+    return CoreAffinity(tuple(all_panels))
 
 
 @on_paper
 def draw(data: CoreAffinity) -> Figure:
-    """A square of squares a point, dark where two cores share much; one scale for all."""
+    """Draw a square of squares a point, dark where two cores share much; one scale for all."""
     from workbench.figures import frame, ink
 
     columns = min(len(data.panels), 2)
     figure, axes = ink.grid(len(data.panels), columns, 2.6 if columns == 1 else 1.75)
     most = max(float(panel.pages.max()) for panel in data.panels)
     for one, panel in zip(axes, data.panels, strict=True):
-        shown = np.where(np.eye(len(panel.pages), dtype=bool), np.nan, panel.pages)
-        image = one.imshow(shown, cmap="Greys", vmin=0, vmax=max(most, 1e-9), origin="lower")
+        pages = np.where(np.eye(len(panel.pages), dtype=bool), np.nan, panel.pages)
+        image = one.imshow(pages, cmap="Greys", vmin=0, vmax=max(most, 1e-9), origin="lower")
         frame.title(one, panel.title, letters=_LETTERS // columns)
         frame.whole_numbers(one.xaxis, 6)
         frame.whole_numbers(one.yaxis, 6)

@@ -65,12 +65,12 @@ class DispatchTimeline(NamedTuple):
     panels: tuple[Strips, ...]
 
     def kinds(self) -> list[int]:
-        """The channels or priorities that the colours tell apart."""
+        """Return the channels or priorities that the colours tell apart."""
         least = 0 if self.by == "channel" else 1
         return [*range(least, 1 + max(int(panel.kind.max(initial=least)) for panel in self.panels))]
 
     def columns(self) -> dict[str, Column]:
-        """One row a rectangle."""
+        """Return the columns of a table with one row a rectangle."""
         sizes = [len(panel.kind) for panel in self.panels]
 
         def joined(column: str) -> np.ndarray:
@@ -98,7 +98,7 @@ def dispatch_timeline_data(
     cycles: tuple[int, int] | None = None,
     modules: tuple[int, int] | None = None,
 ) -> DispatchTimeline:
-    """Which dispatch holds which wave slots of which unit when, in one run of every point.
+    """Compute which dispatch holds which wave slots of which unit when, in one run of every point.
 
     A wave takes the lowest slot of its unit that is free.
 
@@ -123,15 +123,15 @@ def dispatch_timeline_data(
     lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
-    shown = (0, MODULES) if modules is None else chosen_span(modules, FIGURE.name, "modules")
-    shown = shown[0], min(shown[1], max(record.modules for record in records))
-    if shown[0] >= shown[1]:
-        raise InputError(f"{FIGURE.name}: there is no module {shown[0]}; the last one is {shown[1] - 1}.")
-    span = _span(records, shown) if cycles is None else chosen_span(cycles, FIGURE.name)
-    drawn = [strips(s, line.name, r, by, shown, span) for (s, line), r in zip(lines, records, strict=True)]
+    displayed = (0, MODULES) if modules is None else chosen_span(modules, FIGURE.name, "modules")
+    displayed = displayed[0], min(displayed[1], max(record.modules for record in records))
+    if displayed[0] >= displayed[1]:
+        raise InputError(f"{FIGURE.name}: there is no module {displayed[0]}; the last one is {displayed[1] - 1}.")
+    span = _span(records, displayed) if cycles is None else chosen_span(cycles, FIGURE.name)
+    drawn = [strips(s, line.name, r, by, displayed, span) for (s, line), r in zip(lines, records, strict=True)]
     for panel in drawn:
         _check_pieces(panel, span)
-    return DispatchTimeline(chosen, by, shown, span, tuple(drawn))
+    return DispatchTimeline(chosen, by, displayed, span, tuple(drawn))
 
 
 def _span(records: list[Any], modules: tuple[int, int]) -> tuple[int, int]:
@@ -153,7 +153,7 @@ def _check_pieces(panel: Strips, span: tuple[int, int]) -> None:
 
 
 def strips(setting: str, name: str, record: Any, by: str, modules: tuple[int, int], span: tuple[int, int]) -> Strips:
-    """The rectangles of one run that lie at least partly within some modules and cycles, dispatch by dispatch.
+    """Return the rectangles of one run that lie at least partly within some modules and cycles, dispatch by dispatch.
 
     A wave takes the lowest slot of its unit that is free; waves of a dispatch in slots beside each other are one piece.
     """
@@ -188,7 +188,8 @@ def _slots(record: Any, lane: np.ndarray) -> int:
 
 @on_paper
 def draw(data: DispatchTimeline) -> Figure:
-    """A band a module, a strip a unit, a row a wave slot: what is idle stays white, as is a dispatch's first edge."""
+    """Draw a band a module, a strip a unit, a row a wave slot: what is idle stays white, as is a dispatch's first
+    edge."""
     from workbench.figures import frame, ink, marks
 
     kinds = data.kinds()
@@ -202,8 +203,8 @@ def draw(data: DispatchTimeline) -> Figure:
         frame.title(one, ": ".join(part for part in (panel.setting, panel.name) if part))
         _lines(one, panel, count, data.modules[0])
         one.set_xlim(*data.cycles)
-    told = kinds if len(kinds) <= MOST_SWATCHES else [kinds[0], kinds[len(kinds) // 2], kinds[-1]]
-    marks.swatches(axes[0], [f"{data.by} {kind}" for kind in told], [colours[kind - kinds[0]] for kind in told])
+    labelled = kinds if len(kinds) <= MOST_SWATCHES else [kinds[0], kinds[len(kinds) // 2], kinds[-1]]
+    marks.swatches(axes[0], [f"{data.by} {kind}" for kind in labelled], [colours[kind - kinds[0]] for kind in labelled])
     frame.name_sides(axes, "time (cycles)", "module", _note(data))
     frame.legend(figure, axes)
     return figure

@@ -28,17 +28,17 @@ class Histogram(NamedTuple):
 
     @property
     def better(self) -> int:
-        """Seeds on which the point is better."""
+        """Count the seeds on which the point is better."""
         return int((self.of.gained > 0).sum())
 
     @property
     def worse(self) -> int:
-        """Seeds on which it is worse."""
+        """Count the seeds on which it is worse."""
         return int((self.of.gained < 0).sum())
 
     @property
     def tied(self) -> int:
-        """Seeds on which nothing differs."""
+        """Count the seeds on which nothing differs."""
         return int((self.of.gained == 0).sum())
 
 
@@ -56,7 +56,7 @@ class DrainDifference(NamedTuple):
     panels: tuple[Histogram, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a bar, with the numbers of its panel."""
+        """Return the columns of a table with one row a bar, with the numbers of its panel."""
         bars = len(self.edges) - 1
         unit = self.unit or "value"
 
@@ -82,7 +82,7 @@ class DrainDifference(NamedTuple):
 
 
 def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainDifference:
-    """The paired differences over the seeds as a histogram; positive = better than the baseline.
+    """Compute the paired differences over the seeds as a histogram; positive = better than the baseline.
 
     A seed lies in the bar [a, b) left of zero and in (a, b] right of it; a tie lies in none.
 
@@ -92,22 +92,23 @@ def drain_difference_data(runs: RunSet, measure: str = "drain_cycles") -> DrainD
         No point has a baseline, or more are compared than a page holds.
     """
     declared = measure_of(runs, measure)
-    found = compared(runs, declared, FIGURE.name)
-    check_room(len(found), 1, FIGURE.name)
+    comparisons = compared(runs, declared, FIGURE.name)
+    check_room(len(comparisons), 1, FIGURE.name)
     is_time = measure.endswith("_cycles")
-    edges = bar_edges([one.gained for one in found])
+    edges = bar_edges([one.gained for one in comparisons])
     return DrainDifference(
-        gain_label(declared, {one.baseline for one in found}, declared.unit),
+        gain_label(declared, {one.baseline for one in comparisons}, declared.unit),
         declared.unit,
         "faster" if is_time else "better",
         "slower" if is_time else "worse",
         edges,
-        tuple(Histogram(one, _counts(one.gained, edges)) for one in found),
+        tuple(Histogram(one, _counts(one.gained, edges)) for one in comparisons),
     )
 
 
 def bar_edges(samples: list[np.ndarray]) -> np.ndarray:
-    """Edges at multiples of 1, 2 or 5 times a power of ten, at most Freedman and Diaconis' width for the widest sample.
+    """Return the edges of bars at multiples of 1, 2 or 5 times a power of ten, at most Freedman and Diaconis' width for
+    the widest sample.
 
     >>> bar_edges([np.array([-3.0, 1.0, 4.0, 12.0])])
     array([-5.,  0.,  5., 10., 15.])
@@ -124,7 +125,8 @@ def bar_edges(samples: list[np.ndarray]) -> np.ndarray:
 
 
 def _nice(width: float, finest: float) -> float:
-    """The largest of 1, 2, 5 times a power of ten up to a width, or the smallest from `finest` on if that is larger."""
+    """Return the largest of 1, 2, 5 times a power of ten up to a width, or the smallest from `finest` on if that is
+    larger."""
     power = 10.0 ** np.floor(np.log10(width))
     below = max(step * power for step in _STEPS if step * power <= width * (1 + 1e-9))
     return float(below if below >= finest else min(step * power for step in _STEPS if step * power >= finest))
@@ -139,7 +141,7 @@ def _counts(gained: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 @on_paper
 def draw(data: DrainDifference) -> Figure:
-    """Bars on both sides of zero, the mean with its interval above them, and the counts in words."""
+    """Draw bars on both sides of zero, the mean with its interval above them, and the counts in words."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.panels), 1.6 if len(data.panels) == 1 else 1.15)

@@ -11,31 +11,31 @@ from workbench.experiments.run_set import RunSet
 
 
 def records(runs: RunSet, point: PlannedPoint, figure: str) -> list[Any]:
-    """What happened in the finished runs of a point, simulated again, in the order of the seeds.
+    """Return what happened in the finished runs of a point, simulated again, in the order of the seeds.
 
     Raises
     ------
     InputError
         The point has no finished run.
     """
-    found = runs.records(point)
-    if not found:
+    result = runs.records(point)
+    if not result:
         raise none_finished(runs, point, figure)
-    return found
+    return result
 
 
 def values(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> dict[int, float]:
-    """A measure of a point by seed, the runs left out for which it is not defined: perhaps all.
+    """Return a measure of a point by seed, the runs left out for which it is not defined: perhaps all.
 
     Raises
     ------
     InputError
         There is no such measure, or the point has no finished run.
     """
-    found = runs.values(point, measure)
-    if not found:
+    result = runs.values(point, measure)
+    if not result:
         raise none_finished(runs, point, figure)
-    return {seed: value for seed, value in found.items() if math.isfinite(value)}
+    return {seed: value for seed, value in result.items() if math.isfinite(value)}
 
 
 def undefined(runs: RunSet, point: PlannedPoint, measure: str, figure: str) -> InputError:

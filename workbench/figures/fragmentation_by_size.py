@@ -9,7 +9,7 @@ from workbench.figures.recipe import ANY, Recipe
 
 
 def fragmentation_by_size_data(runs: RunSet, measure: str | None = None, lever: str | None = None) -> MeasureByLever:
-    """The mean of a measure over the seeds with its 95 % interval, at each value of a varied number.
+    """Compute the mean of a measure over the seeds with its 95 % interval, at each value of a varied number.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ _PALE = "#6A6A6A"
 
 
 def words(name: str) -> str:
-    """A name of the code as papers print it.
+    """Return a name of the code as papers print it.
 
     >>> words("nearest_boundary(tie=high)")
     'nearest boundary (tie=high)'
@@ -62,7 +62,7 @@ def name_foot(sheet: FigureBase, note: str) -> None:
 
 
 def colour_bar(axes: Sequence[Axes], tints: ScalarMappable, says: str) -> None:
-    """What the colours mean, beside all panels."""
+    """Draw what the colours mean, beside all panels."""
     bar = axes[0].figure.colorbar(tints, ax=list(axes), label=words(says), aspect=18 * len(axes), pad=0.02)
     bar.outline.set_visible(False)
 
@@ -79,7 +79,7 @@ def _in_short_numbers(sides: Sequence[Axis], name: str) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A number as a sentence shows it, rounded to so many digits.
+    """Return a number as a sentence shows it, rounded to so many digits.
 
     >>> number(69_741.3), number(-2.53711), number(1_486.2), number(2_743_812)
     ('69,740', '−2.537', '1,486', '2,744,000')
@@ -90,7 +90,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def value_axis(axes: Axes, x: np.ndarray) -> None:
-    """Ticks at the values themselves where they are few; logarithmic where they span a factor of eight."""
+    """Put ticks at the values themselves where they are few; logarithmic where they span a factor of eight."""
     logarithmic = x[0] > 0 and x[-1] >= 8 * x[0]
     if logarithmic:
         axes.set_xscale("log", base=2)
@@ -101,7 +101,7 @@ def value_axis(axes: Axes, x: np.ndarray) -> None:
 
 
 def _short(value: float) -> str:
-    """A value at a tick: large multiples of 2^20 and 2^30 by their prefixes.
+    """Return a value at a tick: large multiples of 2^20 and 2^30 by their prefixes.
 
     >>> _short(48.0), _short(268_435_456), _short(1 << 31)
     ('48', '256 Mi', '2 Gi')
@@ -113,12 +113,12 @@ def _short(value: float) -> str:
 
 
 def whole_numbers(side: Axis, most: int = 4) -> None:
-    """Ticks of an axis at whole numbers alone, and at that many distances at most."""
+    """Put the ticks of an axis at whole numbers alone, and at that many distances at most."""
     side.set_major_locator(MaxNLocator(most, integer=True))
 
 
 def plain_numbers(axes: Axes) -> None:
-    """Ticks of logarithmic axes as the numbers that they are: 8 instead of a power of two."""
+    """Label the ticks of logarithmic axes with the numbers that they are: 8 instead of a power of two."""
     for side in (axes.xaxis, axes.yaxis):
         side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
@@ -131,15 +131,15 @@ def say_instead(axes: Axes, text: str) -> None:
 
 
 def legend(sheet: Sheet, axes: Sequence[Axes]) -> None:
-    """One legend for all panels, in rows of its own above them; none for one line alone."""
-    found = {label: handle for one in axes for handle, label in zip(*one.get_legend_handles_labels())}
-    if len(found) < 2:
+    """Draw one legend for all panels, in rows of its own above them; none for one line alone."""
+    handles = {label: handle for one in axes for handle, label in zip(*one.get_legend_handles_labels())}
+    if len(handles) < 2:
         return
-    _place_key(sheet, list(found.values()), list(found), "outside upper center")
+    _place_key(sheet, list(handles.values()), list(handles), "outside upper center")
 
 
 def key(sheet: Sheet, names: Mapping[str, str]) -> None:
-    """What short labels stand for, in rows of their own above all panels."""
+    """Write what short labels stand for, in rows of their own above all panels."""
     nothing = [Line2D([], [], linestyle="none") for _ in names]
     labels = [f"{label}  {words(name)}" for label, name in names.items()]
     _place_key(sheet, nothing, labels, "outside upper center", handlelength=0, handletextpad=0)

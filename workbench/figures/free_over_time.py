@@ -9,7 +9,8 @@ from workbench.metrics.shared_memory_series import free_over_time
 
 
 def free_over_time_data(runs: RunSet) -> OverTime:
-    """Free segments: mean over the seeds with its 95 % interval; a run that is over has all of them free."""
+    """Compute the free segments: mean over the seeds with its 95 % interval; a run that is over has all of them
+    free."""
     return over_time(runs, FIGURE.name, "free segments", "segments", free_over_time)
 
 

@@ -10,12 +10,13 @@ from workbench.records.malloc import MallocRecord
 
 
 def held_over_time_data(runs: RunSet) -> OverTime:
-    """Granted bytes: mean over the seeds with its 95 % interval, until the last change of any run of a panel."""
+    """Compute the granted bytes: mean over the seeds with its 95 % interval, until the last change of any run of a
+    panel."""
     return over_time(runs, FIGURE.name, "granted (bytes)", "bytes", held_over_time, last_change)
 
 
 def last_change(record: MallocRecord) -> int:
-    """The last cycle at which something was granted or came back."""
+    """Return the last cycle at which something was granted or came back."""
     return int(max(record.granted.max(initial=0), record.returned.max(initial=0)))
 
 

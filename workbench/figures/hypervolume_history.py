@@ -29,21 +29,21 @@ class HypervolumeHistory(NamedTuple):
     """After how many trials 95 % of the final hypervolume was reached."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a trial."""
+        """Return the columns of a table with one row a trial."""
         return {"trials": np.arange(1, len(self.shares) + 1), "hypervolume": self.volumes, "share": self.shares}
 
 
-def hypervolume_history_data(found: StudyResults) -> HypervolumeHistory | None:
-    """The hypervolume on the study's own seeds; None where no trial counts."""
-    history = found.history
+def hypervolume_history_data(results: StudyResults) -> HypervolumeHistory | None:
+    """Compute the hypervolume on the study's own seeds; None where no trial counts."""
+    history = results.history
     if not len(history.volumes) or not history.volumes[-1] > 0:
         return None
-    return HypervolumeHistory(found.study.sampler.name, history.volumes, history.shares, history.trials_to(ENOUGH))
+    return HypervolumeHistory(results.study.sampler.name, history.volumes, history.shares, history.trials_to(ENOUGH))
 
 
 @on_paper
 def draw(data: HypervolumeHistory) -> Figure:
-    """A line in steps, with the place where 95 % is reached."""
+    """Draw a line in steps, with the place where 95 % is reached."""
     from workbench.figures import frame, ink, marks
 
     sheet, (axes,) = ink.stacked(1, 1.7)

@@ -93,7 +93,7 @@ class Sheet(Figure):
 
 
 def stacked(count: int, heights: float | Sequence[float], share_x: bool = False) -> tuple[Sheet, list[Axes]]:
-    """A sheet with so many panels below each other, and their heights in inches: one for all, or one each."""
+    """Make a sheet with so many panels below each other, and their heights in inches: one for all, or one each."""
     each = [heights] * count if isinstance(heights, float) else list(heights)
     sheet = Sheet(figsize=(WIDTH, sum(each) + 0.3), layout="constrained")
     axes = sheet.subplots(count, 1, squeeze=False, height_ratios=each, sharex=share_x)
@@ -101,7 +101,8 @@ def stacked(count: int, heights: float | Sequence[float], share_x: bool = False)
 
 
 def grid(count: int, columns: int, height: float) -> tuple[Sheet, list[Axes]]:
-    """A sheet with so many panels, row by row, each row so many inches high; places that are left over stay empty."""
+    """Make a sheet with so many panels, row by row, each row so many inches high; places that are left over stay
+    empty."""
     rows = -(-count // columns)
     sheet = Sheet(figsize=(WIDTH, rows * height + 0.3), layout="constrained")
     axes = list(sheet.subplots(rows, columns, squeeze=False).ravel())

@@ -47,7 +47,7 @@ class Interactions(NamedTuple):
     panels: tuple[Shares, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a lever and a pair of levers."""
+        """Return the columns of a table with one row a lever and a pair of levers."""
         rows = [
             (panel.way, panel.names[i], panel.names[j], *(part[i, j] for part in (panel.value, panel.low, panel.high)))
             for panel in self.panels
@@ -59,7 +59,7 @@ class Interactions(NamedTuple):
 
 
 def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean") -> Interactions:
-    """Sobol's indices of first and second order, of a sweep whose ranges are drawn by `saltelli`.
+    """Compute Sobol's indices of first and second order, of a sweep whose ranges are drawn by `saltelli`.
 
     Parameters
     ----------
@@ -73,10 +73,10 @@ def interactions_data(runs: RunSet, measure: str | None = None, of: Of = "mean")
     InputError
         The sweep is no sensitivity study, or one without pairs; an output is not finite.
     """
-    found = analyse(runs, measure or runs.plan.sweep.measures[0], of)
-    check_room(len(found), 1, FIGURE.name)
-    panels = tuple(_shares(runs, one) for one in found)
-    words = measure_words(found[0].measure)
+    analysis = analyse(runs, measure or runs.plan.sweep.measures[0], of)
+    check_room(len(analysis), 1, FIGURE.name)
+    panels = tuple(_shares(runs, one) for one in analysis)
+    words = measure_words(analysis[0].measure)
     return Interactions(f"share of the variance of {'the gain in ' if of == 'gain' else ''}{words}", panels)
 
 
@@ -95,7 +95,7 @@ def _shares(runs: RunSet, one: Analysis) -> Shares:
 
 @on_paper
 def draw(data: Interactions) -> Figure:
-    """Fuller = a larger share; numbers in grey are not clear of zero."""
+    """Draw the shares, fuller = larger; numbers in grey are not clear of zero."""
     from workbench.figures import frame, ink
 
     figure, axes = ink.stacked(len(data.panels), [0.45 + 0.24 * len(panel.names) for panel in data.panels])
@@ -117,8 +117,8 @@ def _map(axes: Axes, panel: Shares) -> None:
     count = len(panel.names)
     below = np.tril(np.ones((count, count), bool))
     paint = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", marks.GOOD])
-    shown = np.ma.masked_array(np.clip(panel.value, 0, None), ~below)
-    axes.imshow(shown, cmap=paint, vmin=0, vmax=max(_PALEST, float(shown.max())), aspect="auto", alpha=0.75)
+    masked = np.ma.masked_array(np.clip(panel.value, 0, None), ~below)
+    axes.imshow(masked, cmap=paint, vmin=0, vmax=max(_PALEST, float(masked.max())), aspect="auto", alpha=0.75)
     for i, j in zip(*np.nonzero(below)):
         sure = panel.low[i, j] > 0
         text = f"{panel.value[i, j] + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}")

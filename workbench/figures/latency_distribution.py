@@ -39,7 +39,7 @@ class LatencyDistribution(NamedTuple):
     lines: tuple[Distribution, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and latency."""
+        """Return the columns of a table with one row a line and latency."""
         sizes = [len(line.share) for line in self.lines]
         return {
             "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
@@ -51,23 +51,23 @@ class LatencyDistribution(NamedTuple):
 
 
 def latency_distribution_data(runs: RunSet) -> LatencyDistribution:
-    """The distribution of the latencies of all accesses, those of all seeds taken together.
+    """Compute the distribution of the latencies of all accesses, those of all seeds taken together.
 
     Raises
     ------
     InputError
         There are more panels or lines than can be drawn, or a point has no finished run or no accesses.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     lines = []
-    for place, panel in enumerate(shown):
+    for place, panel in enumerate(panels):
         for line in panel.lines:
             kept = records(runs, line.point, FIGURE.name)
             lengths, share = _together(kept)
             if not len(lengths):
                 raise InputError(f"{FIGURE.name} needs accesses; the runs of {runs.label(line.point)} have none.")
             lines.append(Distribution(place, line.name, line.style, len(kept), lengths, share))
-    return LatencyDistribution(tuple(panel.title for panel in shown), tuple(lines))
+    return LatencyDistribution(tuple(panel.title for panel in panels), tuple(lines))
 
 
 def _together(kept: list[TranslationRecord]) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +79,7 @@ def _together(kept: list[TranslationRecord]) -> tuple[np.ndarray, np.ndarray]:
 
 @on_paper
 def draw(data: LatencyDistribution) -> Figure:
-    """Steps up to all accesses; the axis of latency is logarithmic where it spans a factor of eight."""
+    """Draw steps up to all accesses; the axis of latency is logarithmic where it spans a factor of eight."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)

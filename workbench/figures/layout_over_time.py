@@ -52,7 +52,7 @@ class LayoutOverTime(NamedTuple):
     panels: tuple[Layout, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a rectangle."""
+        """Return the columns of a table with one row a rectangle."""
         sizes = [len(panel.shade) for panel in self.panels]
 
         def joined(column: str) -> np.ndarray:
@@ -74,7 +74,7 @@ class LayoutOverTime(NamedTuple):
 def layout_over_time_data(
     runs: RunSet, seed: int | None = None, cycles: tuple[int, int] | None = None
 ) -> LayoutOverTime:
-    """The rectangles of segments and cycles that workgroups hold, in one run of every point.
+    """Compute the rectangles of segments and cycles that workgroups hold, in one run of every point.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ def _layout(setting: str, name: str, record: Any, first: int, last: int) -> Layo
     if not record.addressed:
         nothing = Pieces(*np.zeros((5, 0), np.int64))
         return Layout(setting, name, record.segments, nothing, np.zeros(0, np.int64), NO_ADDRESSES)
-    found = pieces(record, until=last)
-    seen = (found.end > first) & (found.begin < last)
-    kept = Pieces(*(column[seen] for column in found))
+    rectangles = pieces(record, until=last)
+    seen = (rectangles.end > first) & (rectangles.begin < last)
+    kept = Pieces(*(column[seen] for column in rectangles))
     if len(kept.workgroup) > MOST_PIECES:
         raise InputError(
             f"{FIGURE.name} draws {MOST_PIECES} rectangles a panel; {name} has {len(kept.workgroup)} from cycle "
@@ -126,7 +126,7 @@ def _layout(setting: str, name: str, record: Any, first: int, last: int) -> Layo
 
 @on_paper
 def draw(data: LayoutOverTime) -> Figure:
-    """Rectangles on white: what is free stays white."""
+    """Draw rectangles on white: what is free stays white."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.panels), [0.28 if panel.note else 1.25 for panel in data.panels])

@@ -44,7 +44,7 @@ class LendingGraph(NamedTuple):
     panels: tuple[Lending, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a pair of different cards."""
+        """Return the columns of a table with one row a pair of different cards."""
         rows = [
             (panel.title, panel.n, panel.cards[i], panel.cards[j], panel.gbps[i, j], panel.lent_gib[i, j])
             for panel in self.panels
@@ -57,7 +57,7 @@ class LendingGraph(NamedTuple):
 
 
 def lending_graph_data(runs: RunSet) -> LendingGraph:
-    """The bytes that cards lent to each other, averaged over the seeds, with the links between them.
+    """Compute the bytes that cards lent to each other, averaged over the seeds, with the links between them.
 
     Raises
     ------
@@ -65,14 +65,14 @@ def lending_graph_data(runs: RunSet) -> LendingGraph:
         There are more points than panels on a page, or a point has no finished run.
     """
     lines = lines_apart(runs, FIGURE.name)
-    found = []
+    graphs = []
     for setting, line in lines:
         kept = records(runs, line.point, FIGURE.name)
         lent = np.mean([_lent(record) for record in kept], axis=0) / GIB
         title = ": ".join(part for part in (setting, line.name) if part)
         links = line.point.setup.machine.direct_gbps()
-        found.append(Lending(title, len(kept), kept[0].cards, links, lent))
-    return LendingGraph(tuple(found))
+        graphs.append(Lending(title, len(kept), kept[0].cards, links, lent))
+    return LendingGraph(tuple(graphs))
 
 
 def _lent(record: PoolRecord) -> np.ndarray:
@@ -84,7 +84,7 @@ def _lent(record: PoolRecord) -> np.ndarray:
 
 @on_paper
 def draw(data: LendingGraph) -> Figure:
-    """Cards on a circle, pale lines are links, arrows go from lender to borrower, wider the more is lent."""
+    """Draw cards on a circle, pale lines are links, arrows go from lender to borrower, wider the more is lent."""
     from workbench.figures import frame, ink
 
     columns = min(len(data.panels), 2)
@@ -120,7 +120,7 @@ def _board(axes: Axes, panel: Lending, most: float) -> None:
 
 
 def _arrow(axes: Axes, lender: tuple[float, float], borrower: tuple[float, float], share: float) -> None:
-    """Bent outwards, so that it does not lie on the link; shares of the widest."""
+    """Draw an arrow bent outwards, so that it does not lie on the link; shares of the widest."""
     from workbench.figures import marks
 
     wide = max(_WIDEST * share, 0.5)

@@ -16,26 +16,26 @@ class LeverLine(Protocol):
 
     @property
     def panel(self) -> int:
-        """The place of the line's panel."""
+        """Return the place of the line's panel."""
 
     @property
     def name(self) -> str:
-        """What the legend calls it."""
+        """Return what the legend calls it."""
 
     @property
     def x(self) -> np.ndarray:
-        """float64[values], the values of the lever, increasing."""
+        """Return the values of the lever, increasing: float64[values]."""
 
     @property
     def n(self) -> np.ndarray:
-        """int64[values], seeds."""
+        """Return the number of seeds: int64[values]."""
 
 
 Drawn = TypeVar("Drawn", bound=LeverLine)
 
 
 def lever_columns(
-    lever: str, titles: Sequence[str], lines: Sequence[Drawn], shown: str, means: Callable[[Drawn], Means]
+    lever: str, titles: Sequence[str], lines: Sequence[Drawn], text: str, means: Callable[[Drawn], Means]
 ) -> dict[str, Column]:
     """Return the columns of such a table: setting, line, the lever, seeds, what is shown, and its interval.
 
@@ -49,13 +49,13 @@ def lever_columns(
         The values that a line shows, with their intervals.
     """
     sizes = [len(line.x) for line in lines]
-    found = [means(line) for line in lines]
+    intervals = [means(line) for line in lines]
     return {
         "setting": np.repeat([titles[line.panel] for line in lines], sizes),
         "line": np.repeat([line.name for line in lines], sizes),
         lever: np.concatenate([line.x for line in lines]),
         "seeds": np.concatenate([line.n for line in lines]),
-        shown: np.concatenate([one.mean for one in found]),
-        "low": np.concatenate([one.low for one in found]),
-        "high": np.concatenate([one.high for one in found]),
+        text: np.concatenate([one.mean for one in intervals]),
+        "low": np.concatenate([one.low for one in intervals]),
+        "high": np.concatenate([one.high for one in intervals]),
     }

@@ -32,24 +32,24 @@ class LeverImportances(NamedTuple):
     """How many trials they rest on."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a lever."""
+        """Return the columns of a table with one row a lever."""
         return {"lever": list(self.levers), **dict(zip(self.goals, self.shares, strict=True))}
 
 
-def lever_importances_data(found: StudyResults) -> LeverImportances | None:
-    """The shares by PED-ANOVA; None where too few trials are done."""
-    table = found.importances
+def lever_importances_data(results: StudyResults) -> LeverImportances | None:
+    """Compute the shares by PED-ANOVA; None where too few trials are done."""
+    table = results.importances
     if not len(table):
         return None
     goals = tuple(name for name in table.columns if name != "lever")
-    kept = found.study.constraints
-    done = sum(trial.values is not None and trial.feasible(kept) for trial in found.found)
+    kept = results.study.constraints
+    done = sum(trial.values is not None and trial.feasible(kept) for trial in results.found)
     return LeverImportances(tuple(table["lever"]), goals, table[list(goals)].to_numpy().T, done)
 
 
 @on_paper
 def draw(data: LeverImportances) -> Figure:
-    """Bars, the longest on top."""
+    """Draw bars, the longest on top."""
     from workbench.figures import frame, ink, marks
 
     rows = min(len(data.levers), MOST_LEVERS)
@@ -73,7 +73,7 @@ def draw(data: LeverImportances) -> Figure:
 
 
 def short_path(path: str) -> str:
-    """A lever as a figure names it: without the room, and at most its slot, its policy and itself.
+    """Return a lever as a figure names it: without the room, and at most its slot, its policy and itself.
 
     >>> short_path("policy.choice.weighted_choice.choices[1].least_recent_energy.nx"), short_path("policy.placement")
     ('choice: least recent energy: nx', 'placement')

@@ -10,7 +10,8 @@ from workbench.studies.sensitivity.analyse import Analysis
 
 
 def lever_names(runs: RunSet, one: Analysis) -> tuple[str, ...]:
-    """In the words of their declarations; by their paths where two would be called the same."""
+    """Return the levers' names in the words of their declarations; by their paths where two would be called the
+    same."""
     setup = next(point.setup for point in runs.points if point.id == one.point)
     words = [", ".join(lever.name.replace("_", " ") for lever in levers_on(path, setup)) for path in one.paths]
     times = Counter(words)

@@ -16,7 +16,7 @@ class LineNames:
     """
 
     def __init__(self, runs: RunSet, apart: str | None = None) -> None:
-        """`apart` is the path of a varied lever that is not told, because an axis shows it."""
+        """Leave out `apart`, the path of a varied lever that is not told, because an axis shows it."""
         used: dict[tuple[str, str], list[Policy]] = {}
         for point in runs.points:
             for slot, policy in point.setup.policies.items():
@@ -28,26 +28,26 @@ class LineNames:
         self._slots = [slot for slot in slots if len({self._policy(p, slot) for p in runs.points}) > 1] or slots[:1]
 
     def of(self, point: PlannedPoint) -> str:
-        """The name of a point, as sweeps write policies: `nearest_boundary(tie=high), fifo_lookahead(k=4)`."""
+        """Return the name of a point, as sweeps write policies: `nearest_boundary(tie=high), fifo_lookahead(k=4)`."""
         policies = [self._policy(point, slot) for slot in self._slots]
         options = [words_of(path, point.setup, point.coordinates.get(path)) for path in self._options]
         return ", ".join([*policies, *options])
 
     def _policy(self, point: PlannedPoint, slot: str) -> str:
         policy = point.setup.policies[slot]
-        told = self._levers[slot, policy.name]
-        inside = ", ".join(f"{name}={self._value(policy, slot, name)}" for name in told)
+        levers = self._levers[slot, policy.name]
+        inside = ", ".join(f"{name}={self._value(policy, slot, name)}" for name in levers)
         return f"{policy.name}({inside})" if inside else policy.name
 
     def _value(self, policy: Policy, slot: str, name: str) -> str:
-        """A lever's value; of a part with the varied lever inside, its name alone."""
+        """Return a lever's value; of a part with the varied lever inside, its name alone."""
         value = getattr(policy, name)
         holds = (self._apart or "").startswith(f"policy.{slot}.{policy.name}.{name}.")
         return str(value.name) if holds else policy.levers[name].shortly(value)
 
 
 def _told(slot: str, policies: list[Policy], apart: str | None) -> list[str]:
-    """The levers that are not at their default everywhere."""
+    """Return the levers that are not at their default everywhere."""
     first = policies[0]
     return [
         name

@@ -37,7 +37,8 @@ class MallocOnCard(NamedTuple):
     lines: tuple[Beside, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a card, way and number of threads; the figures of a fit in each row of its curve."""
+        """Return the columns of a table with one row a card, way and number of threads; the figures of a fit in each
+        row of its curve."""
         sizes = [len(line.modelled) for line in self.lines]
         fits = {name: np.repeat([getattr(line.fit, name) for line in self.lines], sizes) for name in LockFit._fields}
         return {
@@ -51,7 +52,7 @@ class MallocOnCard(NamedTuple):
 
 
 def malloc_on_card_data(curves: Sequence[Curve] = ()) -> MallocOnCard:
-    """Each measured curve with the lock model that comes nearest to it (spec 2, H2.3).
+    """Compute each measured curve with the lock model that comes nearest to it (spec 2, H2.3).
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def _beside(panel: int, style: int, curve: Curve) -> Beside:
 
 @on_paper
 def draw(data: MallocOnCard) -> Figure:
-    """Markers where something was measured, lines where the fitted model passes; a panel a card."""
+    """Draw markers where something was measured, lines where the fitted model passes; a panel a card."""
     from workbench.figures import frame, ink
 
     figure, axes = ink.stacked(len(data.cards), 2.2 if len(data.cards) == 1 else 1.5, share_x=True)
@@ -107,8 +108,8 @@ def _line(axes: Axes, line: Beside) -> None:
 
 def _note(data: MallocOnCard) -> str:
     worst = max(line.fit.error for line in data.lines)
-    shown = "markers: measured; lines: the lock model fitted to them"
-    return f"{shown}\nroot mean square difference: at most {100 * worst:.2g} %"
+    legend = "markers: measured; lines: the lock model fitted to them"
+    return f"{legend}\nroot mean square difference: at most {100 * worst:.2g} %"
 
 
 FIGURE = Calculation(

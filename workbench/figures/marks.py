@@ -30,13 +30,13 @@ FILLS = ("#56B4E9", "#0072B2", "#F2D16B", "#C8501E", "#23394A")
 
 
 def look(style: int) -> dict[str, Any]:
-    """Colour and marker of a line, by its place in the sweep: no two of the first 63 are the same."""
+    """Return colour and marker of a line, by its place in the sweep: no two of the first 63 are the same."""
     colour, shape = COLOURS[style % len(COLOURS)], MARKERS[style % len(MARKERS)]
     return {"color": colour, "marker": shape, "markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
 def step_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> None:
-    """Means that change in steps, their intervals as a pale area, and a marker here and there."""
+    """Draw means that change in steps, their intervals as a pale area, and a marker here and there."""
     if np.isfinite(y.low).any():
         axes.fill_between(x, y.low, y.high, step="post", color=look(style)["color"], alpha=0.2, linewidth=0)
     apart = max(len(x) // 10, 1)
@@ -45,20 +45,20 @@ def step_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> No
 
 
 def interval_line(axes: Axes, x: np.ndarray, y: Means, style: int, label: str) -> None:
-    """Means at the places where something was measured, with their intervals; the line between guides the eye."""
+    """Draw means at the places where something was measured, with their intervals; the line between guides the eye."""
     axes.vlines(x, y.low, y.high, color=look(style)["color"], linewidth=1.1)
     axes.plot(x, y.mean, label=words(label), linewidth=0.8, **look(style))
 
 
-def interval(axes: Axes, found: Interval, y: float) -> None:
-    """A mean with its interval as a dot on a bar, at a height of its own."""
-    if np.isfinite(found.low):
-        axes.plot([found.low, found.high], [y, y], color=INK, linewidth=1.2, marker="|", markersize=4)
-    axes.plot([found.mean], [y], color=INK, marker="o", linestyle="none")
+def interval(axes: Axes, result: Interval, y: float) -> None:
+    """Draw a mean with its interval as a dot on a bar, at a height of its own."""
+    if np.isfinite(result.low):
+        axes.plot([result.low, result.high], [y, y], color=INK, linewidth=1.2, marker="|", markersize=4)
+    axes.plot([result.mean], [y], color=INK, marker="o", linestyle="none")
 
 
 def histogram(axes: Axes, edges: np.ndarray, counts: np.ndarray, tied: int) -> None:
-    """Bars on both sides of zero, those of the worse side hatched; ties stand on zero as a black bar."""
+    """Draw bars on both sides of zero, those of the worse side hatched; ties stand on zero as a black bar."""
     width = edges[1] - edges[0]
     for side, fill, hatch in ((edges[:-1] >= 0, GOOD, ""), (edges[:-1] < 0, BAD, "////")):
         left = edges[:-1][side] + 0.04 * width
@@ -68,7 +68,8 @@ def histogram(axes: Axes, edges: np.ndarray, counts: np.ndarray, tied: int) -> N
 
 
 def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
-    """One row a name, the first on top: a dot on its interval, hollow where the interval holds zero or is unknown."""
+    """Draw one row a name, the first on top: a dot on its interval, hollow where the interval holds zero or is
+    unknown."""
     rows = np.arange(len(names))[::-1]
     axes.axvline(0, color=INK, linewidth=0.8)
     axes.hlines(rows, x.low, x.high, color=INK, linewidth=1.1)
@@ -82,7 +83,7 @@ def dots(axes: Axes, names: Sequence[str], x: Means) -> None:
 
 
 def multiples(axes: Axes, names: Sequence[str], x: Means, filled: np.ndarray) -> None:
-    """One row a name, the first on top: how many times the least there can be, on a logarithmic axis from 1 on."""
+    """Draw one row a name, the first on top: how many times the least there can be, on a logarithmic axis from 1 on."""
     rows = np.arange(len(names))[::-1]
     axes.set_xscale("log", subs=[])
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -99,7 +100,7 @@ def multiples(axes: Axes, names: Sequence[str], x: Means, filled: np.ndarray) ->
 
 
 def ticks(axes: Axes, x: np.ndarray) -> None:
-    """One upright bar a row, the first on top: what the dots of the rows are held to."""
+    """Draw one upright bar a row, the first on top: what the dots of the rows are held to."""
     rows = np.arange(len(x))[::-1]
     axes.scatter(x, rows, s=60, marker="|", c=BAD, linewidths=1.6, zorder=2)
 
@@ -107,7 +108,7 @@ def ticks(axes: Axes, x: np.ndarray) -> None:
 def points(
     axes: Axes, x: Means, y: Means, filled: np.ndarray, small: bool = False, tint: np.ndarray | None = None
 ) -> None:
-    """Dots with their intervals in both directions, some of them filled; the others can be small.
+    """Draw dots with their intervals in both directions, some of them filled; the others can be small.
 
     With a tint (one colour a dot, RGBA) all are filled with theirs, and those that would be are outlined.
     """
@@ -120,26 +121,27 @@ def points(
 
 
 def diamonds(axes: Axes, x: np.ndarray, y: np.ndarray, tint: np.ndarray | None = None) -> None:
-    """What others are held to: larger than a dot, and of another shape."""
+    """Draw what others are held to: larger than a dot, and of another shape."""
     axes.scatter(x, y, s=30, marker="D", c=BAD if tint is None else tint, edgecolors=INK, linewidths=0.8, zorder=4)
 
 
 def scale(values: Sequence[np.ndarray]) -> ScalarMappable:
-    """Colours from dark to light, for all of these values together."""
+    """Return colours from dark to light, for all of these values together."""
     known = np.concatenate(values)
     ends = Normalize(*np.nanquantile(known, [0, 1])) if np.isfinite(known).any() else Normalize(0, 1)
     return ScalarMappable(ends, colormaps["viridis"])
 
 
 def fills(count: int) -> tuple[str, ...]:
-    """Colours of so many kinds of areas: those of FILLS, or where they are too few a scale from dark to light."""
+    """Return colours of so many kinds of areas: those of FILLS, or where they are too few a scale from dark to
+    light."""
     if count <= len(FILLS):
         return FILLS[:count]
     return tuple(to_hex(colour) for colour in colormaps["viridis"](np.linspace(0, 1, count)))
 
 
 def swatches(axes: Axes, names: Sequence[str], colours: Sequence[str]) -> None:
-    """What the legend says of kinds of areas."""
+    """Draw what the legend says of kinds of areas."""
     for name, colour in zip(names, colours, strict=True):
         axes.scatter([], [], s=22, marker="s", color=colour, edgecolors=INK, linewidths=0.3, label=words(name))
 
@@ -151,7 +153,7 @@ def rectangles(
     fill: np.ndarray,
     colours: Sequence[str] = FILLS,
 ) -> None:
-    """Areas that touch, each in its shade; the hairline closes the seam that viewers leave between areas.
+    """Draw areas that touch, each in its shade; the hairline closes the seam that viewers leave between areas.
 
     Parameters
     ----------

@@ -17,7 +17,8 @@ LEVEL = 0.95
 
 
 def level_of(runs: RunSet) -> float:
-    """The level of single intervals: with adaptive seeds so high that those of all looks hold together at LEVEL."""
+    """Return the level of single intervals: with adaptive seeds so high that those of all looks hold together at
+    LEVEL."""
     return looks_of(runs.plan.sweep).level(LEVEL)
 
 
@@ -33,13 +34,13 @@ class Means(NamedTuple):
 
 
 def means_of(intervals: Iterable[Interval]) -> Means:
-    """Intervals as arrays; of an infinite limit nothing is drawn, as of one that is not known."""
+    """Return intervals as arrays; of an infinite limit nothing is drawn, as of one that is not known."""
     ends = np.array([interval[:3] for interval in intervals], float).reshape(-1, 3).T
     return Means(*np.where(np.isfinite(ends), ends, np.nan))
 
 
 def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
-    """The mean over the rows, with Student's t interval of the mean at each place.
+    """Return the mean over the rows, with Student's t interval of the mean at each place.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def mean_curve(curves: np.ndarray, level: float = LEVEL) -> Means:
 
 
 def rests_on(counts: Iterable[int], pointwise: bool = False) -> str:
-    """What the means of a figure rest on, in small print; of bands around a curve that they are pointwise.
+    """Return what the means of a figure rest on, in small print; of bands around a curve that they are pointwise.
 
     >>> rests_on([200, 200]), rests_on([200, 198]), rests_on([1, 1])
     ('mean of 200 seeds with its 95 % interval', 'mean of 198 to 200 seeds with its 95 % interval', 'one seed')

@@ -51,12 +51,12 @@ class MeasureByLever(NamedTuple):
     """Policies for which the measure is not defined."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and value of the lever."""
+        """Return the columns of a table with one row a line and value of the lever."""
         return lever_columns(self.lever, self.titles, self.lines, f"mean_{self.measure}", lambda line: line.means)
 
 
 def measure_by_lever_data(runs: RunSet, measure: str | None = None, lever: str | None = None) -> MeasureByLever:
-    """The mean of a measure over the seeds with its 95 % interval, at each value of a varied number.
+    """Compute the mean of a measure over the seeds with its 95 % interval, at each value of a varied number.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ def measure_by_lever_data(runs: RunSet, measure: str | None = None, lever: str |
 def by_lever(runs: RunSet, declared: Measure, lever: str | None, figure: str) -> MeasureByLever:
     """Compute the mean of a measure at each value of a varied number; what is refused names the figure."""
     path = chosen_lever(runs, lever, figure)
-    shown = panels(runs, apart=path)
-    check_room(len(shown), max(len({line.name for line in panel.lines}) for panel in shown), figure)
+    all_panels = panels(runs, apart=path)
+    check_room(len(all_panels), max(len({line.name for line in panel.lines}) for panel in all_panels), figure)
     trends = [
         trend(runs, place, path, declared.name, [line for line in panel.lines if line.name == name], figure)
-        for place, panel in enumerate(shown)
+        for place, panel in enumerate(all_panels)
         for name in dict.fromkeys(line.name for line in panel.lines)
     ]
     lines = tuple(one for one in trends if len(one.x))
@@ -92,39 +92,39 @@ def by_lever(runs: RunSet, declared: Measure, lever: str | None, figure: str) ->
         declared.name,
         lever_label(runs, path),
         measure_label(declared),
-        tuple(panel.title for panel in shown),
+        tuple(panel.title for panel in all_panels),
         lines,
         tuple(dict.fromkeys(one.name for one in trends if not len(one.x))),
     )
 
 
 def lever_label(runs: RunSet, path: str) -> str:
-    """The label of the axis that shows a varied lever."""
+    """Return the label of the axis that shows a varied lever."""
     return axis_label(path, next(point.setup for point in runs.points if point.coordinates.get(path) is not None))
 
 
 def trend(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line], figure: str) -> Trend:
-    """A measure over the values of a lever; a policy that has no such lever is the same everywhere."""
+    """Return a measure over the values of a lever; a policy that has no such lever is the same everywhere."""
     by_value: dict[Any, PlannedPoint] = {line.point.coordinates.get(path): line.point for line in lines}
     if None in by_value:
         by_value = dict.fromkeys(numbers_of(runs, path), by_value[None])
-    found = {
+    intervals = {
         value: mean_interval([*values(runs, by_value[value], measure, figure).values()], level=level_of(runs))
         for value in sorted(by_value)
     }
-    defined = {value: interval for value, interval in found.items() if interval.n}
+    defined = {value: interval for value, interval in intervals.items() if interval.n}
     n = np.array([interval.n for interval in defined.values()], int)
     return Trend(panel, *lines[0][:2], np.array([*defined], float), means_of(defined.values()), n)
 
 
 def numbers_of(runs: RunSet, path: str) -> list[Any]:
-    """The different values of a varied lever, increasing; none where they are not numbers."""
-    found = {value for point in runs.points if (value := point.coordinates.get(path)) is not None}
-    return sorted(found) if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in found) else []
+    """Return the different values of a varied lever, increasing; none where they are not numbers."""
+    numbers = {value for point in runs.points if (value := point.coordinates.get(path)) is not None}
+    return sorted(numbers) if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers) else []
 
 
 def chosen_lever(runs: RunSet, wanted: str | None, figure: str) -> str:
-    """The path of the varied number on the axis: the one that is named, or the only one that there is.
+    """Return the path of the varied number on the axis: the one that is named, or the only one that there is.
 
     Raises
     ------
@@ -147,7 +147,8 @@ def chosen_lever(runs: RunSet, wanted: str | None, figure: str) -> str:
 
 @on_paper
 def draw(data: MeasureByLever) -> Figure:
-    """Lines with intervals at the values that were run; the axis is logarithmic where they span a factor of eight."""
+    """Draw lines with intervals at the values that were run; the axis is logarithmic where they span a factor of
+    eight."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)

@@ -42,7 +42,7 @@ class MemoryByCard(NamedTuple):
     panels: tuple[CardMemory, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a panel, request and card."""
+        """Return the columns of a table with one row a panel, request and card."""
         sizes = [panel.used_percent.size for panel in self.panels]
         return {
             "line": np.repeat([panel.title for panel in self.panels], sizes),
@@ -55,7 +55,7 @@ class MemoryByCard(NamedTuple):
 
 
 def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
-    """How full each card with memory is after every request of one run of every point.
+    """Compute how full each card with memory is after every request of one run of every point.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ def memory_by_card_data(runs: RunSet, seed: int | None = None) -> MemoryByCard:
     """
     lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
-    found = []
+    all_panels = []
     for setting, line in lines:
         title = ": ".join(part for part in (setting, line.name) if part)
-        found.append(_memory(title, runs.record(run_id(line.point.id, chosen))))
-    return MemoryByCard(chosen, tuple(found))
+        all_panels.append(_memory(title, runs.record(run_id(line.point.id, chosen))))
+    return MemoryByCard(chosen, tuple(all_panels))
 
 
 def _memory(title: str, record: PoolRecord) -> CardMemory:
@@ -86,7 +86,7 @@ def _memory(title: str, record: PoolRecord) -> CardMemory:
 
 @on_paper
 def draw(data: MemoryByCard) -> Figure:
-    """A row a card, darker the more of it is in use; cached memory counts as free."""
+    """Draw a row a card, darker the more of it is in use; cached memory counts as free."""
     from workbench.figures import frame, ink
 
     most = max(len(panel.cards) for panel in data.panels)

@@ -43,7 +43,7 @@ class NetworkLoad(NamedTuple):
     lines: tuple[Load, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and cycle."""
+        """Return the columns of a table with one row a line and cycle."""
         places = [len(line.cycle) for line in self.lines]
         return {
             "setting": np.repeat([self.titles[line.panel] for line in self.lines], places),
@@ -57,7 +57,8 @@ class NetworkLoad(NamedTuple):
 
 
 def network_load_data(runs: RunSet) -> NetworkLoad:
-    """Messages between cores a cycle, in equal slices of the time, averaged over the seeds with the 95 % interval.
+    """Compute the messages between cores a cycle, in equal slices of the time, averaged over the seeds with the 95 %
+    interval.
 
     A run that is over sends nothing until the panel's slowest run ends.
 
@@ -66,24 +67,25 @@ def network_load_data(runs: RunSet) -> NetworkLoad:
     InputError
         There are more panels or lines than can be drawn, or a point has no finished run.
     """
-    shown = drawn_panels(runs, FIGURE.name)
-    lines = [line for place, panel in enumerate(shown) for line in _lines(runs, place, panel.lines)]
-    return NetworkLoad(tuple(panel.title for panel in shown), tuple(lines))
+    panels = drawn_panels(runs, FIGURE.name)
+    lines = [line for place, panel in enumerate(panels) for line in _lines(runs, place, panel.lines)]
+    return NetworkLoad(tuple(panel.title for panel in panels), tuple(lines))
 
 
 def _lines(runs: RunSet, panel: int, lines: list[Line]) -> list[Load]:
     kept = [records(runs, line.point, FIGURE.name) for line in lines]
-    last = max(1, *(record.last_cycle for found in kept for record in found))
+    last = max(1, *(record.last_cycle for result in kept for record in result))
     edges = np.unique(np.linspace(0, last, PLACES + 1).round().astype(np.int64))
-    found = []
+    result = []
     for line, each in zip(lines, kept, strict=True):
         curves = np.stack([load_between(record, edges) for record in each])
-        found.append(Load(panel, line.name, line.style, len(each), edges[:-1], mean_curve(curves)))
-    return found
+        result.append(Load(panel, line.name, line.style, len(each), edges[:-1], mean_curve(curves)))
+    return result
 
 
 def load_between(record: TranslationRecord, edges: np.ndarray) -> np.ndarray:
-    """Messages a cycle between neighbouring edges, those of a window spread evenly over it: float64[edges - 1]."""
+    """Compute the messages a cycle between neighbouring edges, those of a window spread evenly over it: float64[edges -
+    1]."""
     ends = record.first_cycle + record.window_cycles * np.arange(len(record.over_time) + 1)
     upto = np.interp(edges, ends, np.r_[0, np.cumsum(counted_over_time(record, "messages"))])
     return np.asarray(np.diff(upto) / np.diff(edges))
@@ -91,7 +93,7 @@ def load_between(record: TranslationRecord, edges: np.ndarray) -> np.ndarray:
 
 @on_paper
 def draw(data: NetworkLoad) -> Figure:
-    """Lines with their bands."""
+    """Draw lines with their bands."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)

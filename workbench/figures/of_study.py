@@ -25,18 +25,18 @@ class OfStudy(NamedTuple):
     draw: Callable[[Any], Figure]
     """From what is drawn to a Matplotlib figure, which a notebook cell shows as it is."""
 
-    def figure(self, found: StudyResults) -> Figure | None:
-        """The figure of a study, drawn with Matplotlib; a notebook cell shows it."""
-        data = self.data(found)
+    def figure(self, results: StudyResults) -> Figure | None:
+        """Return the figure of a study, drawn with Matplotlib; a notebook cell shows it."""
+        data = self.data(results)
         return None if data is None else self.draw(data)
 
-    def save(self, found: StudyResults, folder: Path) -> list[Path]:
-        """The figure as `name`.pdf, .png and .csv in a folder; no file where there is nothing to draw.
+    def save(self, results: StudyResults, folder: Path) -> list[Path]:
+        """Return the figure as `name`.pdf, .png and .csv in a folder; no file where there is nothing to draw.
 
         Raises
         ------
         StoreError
             A file cannot be written.
         """
-        data = self.data(found)
+        data = self.data(results)
         return [] if data is None else save(self.draw(data), data, folder, self.name)

@@ -11,7 +11,7 @@ from workbench.figures.finished import none_finished
 
 
 def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:
-    """The seed that is wanted, or the first that every point finished.
+    """Return the seed that is wanted, or the first that every point finished.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def common_seed(runs: RunSet, wanted: int | None, figure: str) -> int:
 
 
 def chosen_span(cycles: Any, figure: str, what: str = "cycles") -> tuple[int, int]:
-    """From when to when, as chosen: two whole numbers, the second beyond what is shown.
+    """Return from when to when, as chosen: two whole numbers, the second beyond what is shown.
 
     Raises
     ------

@@ -49,7 +49,7 @@ class OverTime(NamedTuple):
     curves: tuple[Curve, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and cycle."""
+        """Return the columns of a table with one row a line and cycle."""
         places = [len(curve.cycle) for curve in self.curves]
         return {
             "setting": np.repeat([self.titles[curve.panel] for curve in self.curves], places),
@@ -79,11 +79,11 @@ def over_time(
     InputError
         There are more panels than a page holds, or a point has no finished run.
     """
-    shown = drawn_panels(runs, figure)
+    panels = drawn_panels(runs, figure)
     curves: list[Curve] = []
-    for place, panel in enumerate(shown):
+    for place, panel in enumerate(panels):
         curves.extend(_curves(runs, figure, place, panel.lines, steps_of, end_of))
-    return OverTime(quantity, unit, tuple(panel.title for panel in shown), tuple(curves))
+    return OverTime(quantity, unit, tuple(panel.title for panel in panels), tuple(curves))
 
 
 def _curves(
@@ -94,11 +94,11 @@ def _curves(
     steps_of: Callable[[Any], Steps],
     end_of: Callable[[Any], int],
 ) -> list[Curve]:
-    found, last = [], 0
+    curves, last = [], 0
     for line in lines:
         kept = records(runs, line.point, figure)
         last = max(last, *map(end_of, kept))
-        found.append((line, [steps_of(record) for record in kept]))
+        curves.append((line, [steps_of(record) for record in kept]))
     grid = np.unique(np.linspace(0, last, PLACES).round().astype(np.int64))
     return [
         Curve(
@@ -109,13 +109,13 @@ def _curves(
             grid,
             mean_curve(np.stack([s.at(grid) for s in steps]), level_of(runs)),
         )
-        for line, steps in found
+        for line, steps in curves
     ]
 
 
 @on_paper
 def draw(data: OverTime) -> Figure:
-    """Lines with their bands; the legend is above the panels, which share the axis of time."""
+    """Draw lines with their bands; the legend is above the panels, which share the axis of time."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)
@@ -131,5 +131,5 @@ def draw(data: OverTime) -> Figure:
 
 
 def _named(curve: Curve, curves: tuple[Curve, ...]) -> str:
-    """The line's name, with its number of seeds where the lines differ in it."""
+    """Return the line's name, with its number of seeds where the lines differ in it."""
     return curve.name if len({other.n for other in curves}) == 1 else f"{curve.name} (n = {curve.n})"

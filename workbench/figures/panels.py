@@ -38,7 +38,7 @@ class Panel(NamedTuple):
 
 
 def panels(runs: RunSet, apart: str | None = None) -> list[Panel]:
-    """The points of a sweep by setting, in the order of the sweep.
+    """Return the points of a sweep by setting, in the order of the sweep.
 
     Parameters
     ----------
@@ -47,28 +47,28 @@ def panels(runs: RunSet, apart: str | None = None) -> list[Panel]:
     """
     names = LineNames(runs, apart)
     styles = _styles(runs, names)
-    found: dict[str, list[Line]] = {}
+    lines_by_title: dict[str, list[Line]] = {}
     for point in runs.points:
         name = names.of(point)
-        found.setdefault(_title(runs, point, apart), []).append(Line(name, styles[name], point))
-    return [Panel(title, lines) for title, lines in found.items()]
+        lines_by_title.setdefault(_title(runs, point, apart), []).append(Line(name, styles[name], point))
+    return [Panel(title, lines) for title, lines in lines_by_title.items()]
 
 
 def drawn_panels(runs: RunSet, figure: str) -> list[Panel]:
-    """The panels of a sweep for a figure that draws every point as a line of its own.
+    """Return the panels of a sweep for a figure that draws every point as a line of its own.
 
     Raises
     ------
     InputError
         There are too many panels, or too many lines in one; the sentence says what to do.
     """
-    shown = panels(runs)
-    check_room(len(shown), max(len(panel.lines) for panel in shown), figure)
-    return shown
+    all_panels = panels(runs)
+    check_room(len(all_panels), max(len(panel.lines) for panel in all_panels), figure)
+    return all_panels
 
 
 def lines_apart(runs: RunSet, figure: str) -> list[tuple[str, Line]]:
-    """Every point of a sweep with the title of its setting, for a figure that gives each a panel of its own.
+    """Return every point of a sweep with the title of its setting, for a figure that gives each a panel of its own.
 
     Raises
     ------
@@ -103,11 +103,11 @@ def _styles(runs: RunSet, names: LineNames) -> dict[str, int]:
 
 
 def _title(runs: RunSet, point: PlannedPoint, apart: str | None) -> str:
-    shown = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != apart]
-    told = [path for path in shown if not _told_inside(path, shown)]
-    return ", ".join(words_of(path, point.setup, point.coordinates.get(path)) for path in told)
+    varied_paths = [path for path in runs.varied if path.split(".")[0] in _SETTING and path != apart]
+    paths = [path for path in varied_paths if not _told_inside(path, varied_paths)]
+    return ", ".join(words_of(path, point.setup, point.coordinates.get(path)) for path in paths)
 
 
-def _told_inside(path: str, shown: list[str]) -> bool:
-    """Whether a choice that holds this one is shown already."""
-    return any(path != other and path.startswith((f"{other}.", f"{other}[")) for other in shown)
+def _told_inside(path: str, paths: list[str]) -> bool:
+    """Return whether a choice that holds this one is shown already."""
+    return any(path != other and path.startswith((f"{other}.", f"{other}[")) for other in paths)

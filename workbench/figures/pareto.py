@@ -57,7 +57,7 @@ class Pareto(NamedTuple):
     """A third one, told by the colour."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a point."""
+        """Return the columns of a table with one row a point."""
         sizes = [len(panel.names) for panel in self.panels]
 
         def sides(name: str, part: str) -> np.ndarray:
@@ -84,7 +84,7 @@ class Pareto(NamedTuple):
 
 
 def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Pareto:
-    """The means of two measures of every point over its seeds, with their 95 % intervals.
+    """Compute the means of two measures of every point over its seeds, with their 95 % intervals.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
     )
     for measure in measures:
         _check_direction(measure)
-    shown = panels(runs)
-    check_room(len(shown), 1, FIGURE.name)
-    clouds = tuple(_cloud(runs, panel, measures) for panel in shown)
+    all_panels = panels(runs)
+    check_room(len(all_panels), 1, FIGURE.name)
+    clouds = tuple(_cloud(runs, panel, measures) for panel in all_panels)
     if not any(cloud.names for cloud in clouds):
         both = " and ".join(measure.name for measure in measures)
         raise InputError(f"{FIGURE.name} needs points for which both {both} are defined; there is none.")
@@ -113,7 +113,7 @@ def pareto_data(runs: RunSet, x: str | None = None, y: str | None = None) -> Par
 
 
 def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tuple[Measure, Measure]) -> Pareto:
-    """The same of plain arrays: trials of a study, one value each and no interval.
+    """Return the data of the same figure from plain arrays: trials of a study, one value each and no interval.
 
     >>> from workbench.metrics.shared_memory import MEASURES
     >>> both = MEASURES["drain_cycles"], MEASURES["mean_external_fragmentation"]
@@ -128,30 +128,30 @@ def pareto_of(names: Sequence[str], x: np.ndarray, y: np.ndarray, measures: tupl
 
 
 def _cloud(runs: RunSet, panel: Panel, measures: tuple[Measure, Measure]) -> Cloud:
-    found = {
+    values_by_line = {
         line.name: [[*values(runs, line.point, measure.name, FIGURE.name).values()] for measure in measures]
         for line in panel.lines
     }
     defined = {
         name: [mean_interval(side, level=level_of(runs)) for side in sides]
-        for name, sides in found.items()
+        for name, sides in values_by_line.items()
         if all(sides)
     }
     sides = [means_of(intervals) for intervals in zip(*defined.values(), strict=True)] or [means_of([])] * 2
     cloud = cloud_of(panel.title, [*defined], np.array([x.n for x, _ in defined.values()], int), sides, measures)
-    return cloud._replace(without=tuple(name for name in found if name not in defined))
+    return cloud._replace(without=tuple(name for name in values_by_line if name not in defined))
 
 
 def cloud_of(
     setting: str, names: Sequence[str], n: np.ndarray, sides: Sequence[Means], measures: Sequence[Measure]
 ) -> Cloud:
-    """A panel of points, with those of its front marked by what is better of each measure."""
+    """Return a panel of points, with those of its front marked by what is better of each measure."""
     costs = [s.mean if measure.better == "lower" else -s.mean for s, measure in zip(sides, measures, strict=True)]
     return Cloud(setting, tuple(names), n, sides[0], sides[1], on_front(*costs))
 
 
 def on_front(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Whether no other point is lower in one coordinate and at most as high in the other: bool[points].
+    """Compute whether no other point is lower in one coordinate and at most as high in the other: bool[points].
 
     Points that are equal in both are on the front together.
 
@@ -178,7 +178,7 @@ def _check_direction(measure: Measure) -> None:
 
 @on_paper
 def draw(data: Pareto) -> Figure:
-    """Points with intervals; those of the front are filled, joined by the steps that nothing beats, and named.
+    """Draw points with intervals; those of the front are filled, joined by the steps that nothing beats, and named.
 
     A third measure is the colour of every point, and what the others are held to is a diamond.
     """
@@ -213,8 +213,8 @@ def _names(axes: Axes, panel: Cloud) -> Names:
 
     few, held = len(panel.names) <= MOST_NAMES, _baselines(panel)
     first = sorted(range(len(panel.names)), key=lambda k: not held[k])  # the baseline before all others
-    shown = {k: panel.names[k] for k in first if few or panel.front[k] or held[k]}
-    return Names(axes, np.column_stack([panel.x.mean, panel.y.mean]), shown, every=few)
+    displayed = {k: panel.names[k] for k in first if few or panel.front[k] or held[k]}
+    return Names(axes, np.column_stack([panel.x.mean, panel.y.mean]), displayed, every=few)
 
 
 FIGURE = Recipe(

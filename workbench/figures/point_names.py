@@ -44,8 +44,8 @@ def name_all(sheet: Sheet, panels: Sequence[Names]) -> None:
         return
     for text in (text for written in texts for text in written):
         text.remove()
-    told = dict.fromkeys(name for panel in panels for name in panel.names.values())
-    numbers = {name: str(place + 1) for place, name in enumerate(told)}
+    reply = dict.fromkeys(name for panel in panels for name in panel.names.values())
+    numbers = {name: str(place + 1) for place, name in enumerate(reply)}
     key(sheet, {number: name for name, number in numbers.items()})
     sheet.draw_without_rendering()
     for panel in panels:
@@ -64,9 +64,9 @@ def _name(unit: float, panel: Names) -> list[Annotation]:
     for k, name in names.items():
         size = _size(axes, name, points[k])
         places = ((far, _place(dots[k], size, far * unit, way)) for far in _FAR for way in _WAYS)
-        found = next((place for place in places if _is_free(place[1], taken, axes.bbox)), None)
-        if found is not None:
-            far, box = found
+        place_found = next((place for place in places if _is_free(place[1], taken, axes.bbox)), None)
+        if place_found is not None:
+            far, box = place_found
             written.append(_write(axes, name, points[k], (box.min - dots[k]) / unit, far > _FAR[0]))
             taken.append(box)
     return written
@@ -81,7 +81,7 @@ def _write(axes: Axes, name: str, point: np.ndarray, offset: np.ndarray, led: bo
 
 
 def _size(axes: Axes, name: str, point: np.ndarray) -> np.ndarray:
-    """Width and height of a name in dots; one that belonged to a point outside of the panel would have none."""
+    """Return width and height of a name in dots; one that belonged to a point outside of the panel would have none."""
     text = _write(axes, name, point, np.zeros(2), False)
     size = np.array(text.get_window_extent().size)
     text.remove()
@@ -89,7 +89,7 @@ def _size(axes: Axes, name: str, point: np.ndarray) -> np.ndarray:
 
 
 def _place(dot: np.ndarray, size: np.ndarray, far: float, way: tuple[int, int]) -> Bbox:
-    """Where a text lies that starts so far from a dot: beside it, above or below it, or across a corner."""
+    """Return where a text lies that starts so far from a dot: beside it, above or below it, or across a corner."""
     return _box(dot + np.multiply(way, far) + size * (np.sign(way) - 1) / 2, size)
 
 

@@ -42,7 +42,7 @@ class PowerOverModules(NamedTuple):
     lines: tuple[ModulePower, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and module."""
+        """Return the columns of a table with one row a line and module."""
         sizes = [len(line.watts.mean) for line in self.lines]
         return {
             "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
@@ -56,23 +56,24 @@ class PowerOverModules(NamedTuple):
 
 
 def power_over_modules_data(runs: RunSet) -> PowerOverModules:
-    """The power of each module from cycle 0 to the last release, averaged over the seeds with the 95 % interval.
+    """Compute the power of each module from cycle 0 to the last release, averaged over the seeds with the 95 %
+    interval.
 
     Raises
     ------
     InputError
         There are more panels or lines than can be drawn, a point has no finished run, or power was not simulated.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     lines = []
-    for place, panel in enumerate(shown):
+    for place, panel in enumerate(panels):
         for line in panel.lines:
             kept = records(runs, line.point, FIGURE.name)
             if not has_power(kept[0]):
                 raise without_power(FIGURE.name, line.name)
             power = mean_curve(np.stack([*map(module_power, kept)]), level_of(runs))
             lines.append(ModulePower(place, line.name, line.style, len(kept), power))
-    return PowerOverModules(tuple(panel.title for panel in shown), tuple(lines))
+    return PowerOverModules(tuple(panel.title for panel in panels), tuple(lines))
 
 
 def without_power(figure: str, name: str) -> InputError:
@@ -82,7 +83,7 @@ def without_power(figure: str, name: str) -> InputError:
 
 @on_paper
 def draw(data: PowerOverModules) -> Figure:
-    """A dot with its interval a module; where there are many modules, a step."""
+    """Draw a dot with its interval a module; where there are many modules, a step."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.2)

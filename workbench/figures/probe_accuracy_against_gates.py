@@ -47,7 +47,7 @@ class AccuracyAgainstGates(NamedTuple):
     families: tuple[Family, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a probe."""
+        """Return the columns of a table with one row a probe."""
         families = self.families
         return {
             "family": np.repeat([family.name for family in families], [len(family.probes) for family in families]),
@@ -64,7 +64,7 @@ def probe_accuracy_against_gates_data(
     setting: Setting = Setting(free=0.7),  # noqa: B008
     demands: Sequence[int] = range(1, 17),
 ) -> AccuracyAgainstGates:
-    """Every number of groups, sampled run lengths from sparse to dense, and the exact probes, at one occupancy.
+    """Compute every number of groups, sampled run lengths from sparse to dense, and the exact probes, at one occupancy.
 
     Grouped probes have 2 groups and every further divisor of the blocks; sampled ones have 1, 2, 4, ... run lengths
     between one power of two and the next. Under-reports and losses are exact expectations.
@@ -113,7 +113,7 @@ def _family(name: str, style: int, probes: list[Probe], demands: Sequence[int], 
 
 
 def _label(probe: Probe, blocks: int) -> str:
-    """Groups as Z, sampled run lengths as W, an exact probe by its name."""
+    """Name groups as Z, sampled run lengths as W, an exact probe by its name."""
     if isinstance(probe, GroupedRun):
         return f"Z={probe.groups}"
     return f"W={len(probe.lengths(blocks))}" if isinstance(probe, SampledRun) else probe.short()
@@ -121,7 +121,7 @@ def _label(probe: Probe, blocks: int) -> str:
 
 @on_paper
 def draw(data: AccuracyAgainstGates) -> Figure:
-    """Lines of groups Z and of sampled lengths W, named in the lower panel; the exact probes as dots at zero."""
+    """Draw lines of groups Z and of sampled lengths W, named in the lower panel; the exact probes as dots at zero."""
     from workbench.figures import frame, ink
     from workbench.figures.point_names import Names, name_all
 
@@ -134,8 +134,8 @@ def draw(data: AccuracyAgainstGates) -> Figure:
         one.margins(0.06, 0.12)
         one.grid(axis="y", color="#DDDDDD", linewidth=0.5)
     low, high = (f(data.demands) for f in (min, max))
-    asked = f"demands {low} to {high}" if data.demands[1:] else f"demand {low}"
-    frame.title(axes[0], f"{100 * (1 - data.setting.free):.3g} % of {data.setting.blocks} blocks occupied, {asked}")
+    demands = f"demands {low} to {high}" if data.demands[1:] else f"demand {low}"
+    frame.title(axes[0], f"{100 * (1 - data.setting.free):.3g} % of {data.setting.blocks} blocks occupied, {demands}")
     axes[-1].set_xlabel("two-input gates, decoding included")
     frame.legend(figure, axes)
     points = np.concatenate([np.column_stack([family.gates, 100 * family.lost]) for family in data.families])

@@ -52,7 +52,7 @@ class ProbeSuccess(NamedTuple):
     lines: tuple[Refusal, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a probe, occupancy and demand."""
+        """Return the columns of a table with one row a probe, occupancy and demand."""
         sizes = [len(line.demand) for line in self.lines]
         return {
             "free": np.repeat([self.free[line.panel] for line in self.lines], sizes),
@@ -74,7 +74,8 @@ def probe_success_data(
     machines: int = 300,
     seed: int = 0,
 ) -> ProbeSuccess:
-    """The chance that a demand is refused by a unit, a module or the whole machine, exactly and drawn at random.
+    """Compute the chance that a demand is refused by a unit, a module or the whole machine, exactly and drawn at
+    random.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def _refusal(
 
 @on_paper
 def draw(data: ProbeSuccess) -> Figure:
-    """Steps down from certain refusal; dots with intervals where something was drawn at random and refused."""
+    """Draw steps down from certain refusal; dots with intervals where something was drawn at random and refused."""
     from workbench.figures import frame, ink
 
     figure, axes = ink.stacked(len(data.free), 1.9 if len(data.free) == 1 else 1.25, share_x=True)
@@ -154,7 +155,7 @@ def _line(axes: Axes, line: Refusal) -> None:
 
 
 def _some(demands: list[int]) -> list[int]:
-    """Not more ticks than there is room for."""
+    """Choose not more ticks than there is room for."""
     return demands[:: -(-len(demands) // 16)]
 
 

@@ -44,7 +44,7 @@ class ReadingOverBound(NamedTuple):
     panels: tuple[Distances, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a policy and setting."""
+        """Return the columns of a table with one row a policy and setting."""
         sizes = [len(panel.names) for panel in self.panels]
         over = [np.concatenate([panel.over[k] for panel in self.panels]) for k in range(3)]
         return {
@@ -62,7 +62,8 @@ class ReadingOverBound(NamedTuple):
 
 
 def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
-    """The mean of `borrowed_reading_mean_ns` over the mean bound of what the policy granted, with Fieller's interval.
+    """Compute the mean of `borrowed_reading_mean_ns` over the mean bound of what the policy granted, with Fieller's
+    interval.
 
     Within a setting the smallest ratio comes first, one without a ratio last; equal ones as in the sweep.
 
@@ -73,15 +74,15 @@ def reading_over_bound_data(runs: RunSet) -> ReadingOverBound:
     InputError
         A point has no finished run, or there are more settings than a page holds.
     """
-    found = panels(runs)
-    check_room(len(found), 1, FIGURE.name)
+    all_panels = panels(runs)
+    check_room(len(all_panels), 1, FIGURE.name)
     runs_of: dict[str, list[OverBound]] = {}
     for one in over_bound(runs):
         runs_of.setdefault(one.point.id, []).append(one)
     for point in runs.points:
         if point.id not in runs_of:
             raise none_finished(runs, point, FIGURE.name)
-    return ReadingOverBound(tuple(_distances(it.title, it.lines, runs_of, level_of(runs)) for it in found))
+    return ReadingOverBound(tuple(_distances(it.title, it.lines, runs_of, level_of(runs)) for it in all_panels))
 
 
 def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[OverBound]], level: float) -> Distances:
@@ -100,15 +101,15 @@ def _distances(setting: str, lines: list[Line], runs_of: dict[str, list[OverBoun
     )
 
 
-def _ratio(found: list[OverBound], level: float) -> Interval:
-    bounds = [one.bound_ns for one in found]
+def _ratio(over_bounds: list[OverBound], level: float) -> Interval:
+    bounds = [one.bound_ns for one in over_bounds]
     if not np.mean(bounds) > 0:
-        return Interval(math.nan, math.nan, math.nan, level, "none", len(found))
-    return ratio_interval([one.value_ns for one in found], bounds, level=level)
+        return Interval(math.nan, math.nan, math.nan, level, "none", len(over_bounds))
+    return ratio_interval([one.value_ns for one in over_bounds], bounds, level=level)
 
 
-def _fixed_over(found: list[OverBound]) -> float:
-    moving, fixed = (np.mean([getattr(one, name) for one in found]) for name in ("bound_ns", "fixed_bound_ns"))
+def _fixed_over(bounds: list[OverBound]) -> float:
+    moving, fixed = (np.mean([getattr(one, name) for one in bounds]) for name in ("bound_ns", "fixed_bound_ns"))
     return float(fixed / moving) if moving > 0 else math.nan
 
 
@@ -118,7 +119,8 @@ def _last_if_nan(ratio: float) -> float:
 
 @on_paper
 def draw(data: ReadingOverBound) -> Figure:
-    """Dots on intervals, hollow where something was refused; ticks = the least for regions that stay in their place."""
+    """Draw dots on intervals, hollow where something was refused; ticks = the least for regions that stay in their
+    place."""
     from workbench.figures import frame, ink, marks
 
     heights = [0.3 + 0.13 * len(panel.names) for panel in data.panels]

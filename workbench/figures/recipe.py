@@ -28,7 +28,7 @@ class Drawn(Protocol):
     """Exactly what a figure draws; every data function returns a named tuple of this kind."""
 
     def columns(self) -> dict[str, Column]:
-        """The same as a tidy table: columns of equal length, a unit in the name where there is one."""
+        """Return the same as a tidy table: columns of equal length, a unit in the name where there is one."""
 
 
 Data = TypeVar("Data")
@@ -75,11 +75,11 @@ class Recipe:
 
     @property
     def built_in(self) -> bool:
-        """Whether it is part of this package."""
+        """Return whether it is part of this package."""
         return self.data.__module__.startswith("workbench.")
 
     def choose(self, runs: RunSet, /, **choices: Any) -> Any:
-        """What is drawn, with choices by name, such as `measure` or `seed`.
+        """Compute what is drawn, with choices by name, such as `measure` or `seed`.
 
         Raises
         ------
@@ -93,5 +93,5 @@ class Recipe:
         return self.data(runs, **choices)
 
     def serves(self, engine: str) -> bool:
-        """Whether it can be drawn of runs of an engine."""
+        """Return whether it can be drawn of runs of an engine."""
         return self.engine in (ANY, engine)

@@ -31,13 +31,14 @@ class RecordedAgainstReplayed(NamedTuple):
     """int64[recordings, 4], segment allocations and those reproduced, allocations and addresses reproduced."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a recording."""
+        """Return the columns of a table with one row a recording."""
         counts = {name: self.counts[:, k] for k, name in enumerate(_COUNTS)}
         return {"recording": self.names, "recorded_gib": self.recorded_gib, "replayed_gib": self.replayed_gib, **counts}
 
 
 def recorded_against_replayed_data(runs: RunSet) -> RecordedAgainstReplayed:
-    """Reserved bytes at the peak as recorded and as replayed, and how much of the history came out, by recording.
+    """Compute the reserved bytes at the peak as recorded and as replayed, and how much of the history came out, by
+    recording.
 
     Raises
     ------
@@ -49,13 +50,13 @@ def recorded_against_replayed_data(runs: RunSet) -> RecordedAgainstReplayed:
     table = np.array([[runs.values(point, name).get(seed, np.nan) for name in names] for point in runs.points])
     if np.isnan(table).any():
         raise InputError(f"{FIGURE.name} needs memory snapshots replayed as they were recorded: settings: recorded.")
-    shown = tuple(runs.label(point) for point in runs.points)
-    return RecordedAgainstReplayed(shown, table[:, 0] / GIB, table[:, 1] / GIB, table[:, 2:].astype(np.int64))
+    displayed = tuple(runs.label(point) for point in runs.points)
+    return RecordedAgainstReplayed(displayed, table[:, 0] / GIB, table[:, 1] / GIB, table[:, 2:].astype(np.int64))
 
 
 @on_paper
 def draw(data: RecordedAgainstReplayed) -> Figure:
-    """A point a recording on the diagonal of what is equal; beside it what share of the addresses came out."""
+    """Draw a point a recording on the diagonal of what is equal; beside it what share of the addresses came out."""
     from workbench.figures import ink
 
     figure, (plane, bars) = ink.stacked(2, (2.2, 0.4 + 0.22 * len(data.names)))
@@ -71,7 +72,7 @@ def draw(data: RecordedAgainstReplayed) -> Figure:
 
 
 def _counts_bars(bars: Axes, data: RecordedAgainstReplayed) -> None:
-    """A bar a recording, as long as the share of its addresses that came out, with the counts."""
+    """Draw a bar a recording, as long as the share of its addresses that came out, with the counts."""
     places = np.arange(len(data.names))[::-1]
     bars.barh(places, 100 * data.counts[:, 3] / np.maximum(data.counts[:, 2], 1), color="#D0D0D0")
     for place, (segments, got, allocs, same) in zip(places, data.counts, strict=True):
@@ -81,7 +82,7 @@ def _counts_bars(bars: Axes, data: RecordedAgainstReplayed) -> None:
 
 
 def _plain_ticks(side: Axis, ends: tuple[float, float]) -> None:
-    """Numbers such as 1, 2, 5, 10 along a logarithmic side."""
+    """Put numbers such as 1, 2, 5, 10 along a logarithmic side."""
     from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
     steps = [step * 10.0**power for power in range(-6, 7) for step in (1, 2, 5)]

@@ -44,7 +44,7 @@ class RegionLayout(NamedTuple):
     panels: tuple[CardLayout, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a region."""
+        """Return the columns of a table with one row a region."""
         sizes = [len(panel.regions.begin) for panel in self.panels]
 
         def joined(column: str) -> np.ndarray:
@@ -65,7 +65,7 @@ class RegionLayout(NamedTuple):
 def region_layout_data(
     runs: RunSet, seed: int | None = None, card: str | None = None, requests: tuple[int, int] | None = None
 ) -> RegionLayout:
-    """The rectangles of addresses and requests that regions of a card take, in one run of every point.
+    """Compute the rectangles of addresses and requests that regions of a card take, in one run of every point.
 
     Parameters
     ----------
@@ -83,11 +83,11 @@ def region_layout_data(
     """
     lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
-    found = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
-    name = _busiest(found[0]) if card is None else card
-    first, last = _span(found[0], requests)
+    records = [runs.record(run_id(line.point.id, chosen)) for _, line in lines]
+    name = _busiest(records[0]) if card is None else card
+    first, last = _span(records[0], requests)
     layouts = [
-        _layout(setting, line.name, r, name, first, last) for (setting, line), r in zip(lines, found, strict=True)
+        _layout(setting, line.name, r, name, first, last) for (setting, line), r in zip(lines, records, strict=True)
     ]
     return RegionLayout(chosen, name, first, last, tuple(layouts))
 
@@ -107,9 +107,9 @@ def _span(record: PoolRecord, requests: tuple[int, int] | None) -> tuple[int, in
 def _layout(setting: str, name: str, record: PoolRecord, card: str, first: int, last: int) -> CardLayout:
     if card not in record.cards:
         raise unknown_name("", "card", card, record.cards)
-    found = regions_of(record, record.cards.index(card))
-    seen = (found.end > first) & (found.begin < last)
-    kept = Regions(*(column[seen] for column in found))
+    regions = regions_of(record, record.cards.index(card))
+    seen = (regions.end > first) & (regions.begin < last)
+    kept = Regions(*(column[seen] for column in regions))
     if len(kept.begin) > MOST_REGIONS:
         raise InputError(
             f"{FIGURE.name} draws {MOST_REGIONS} regions a panel; {name} has {len(kept.begin)} from request {first} to "
@@ -120,7 +120,7 @@ def _layout(setting: str, name: str, record: PoolRecord, card: str, first: int, 
 
 @on_paper
 def draw(data: RegionLayout) -> Figure:
-    """Rectangles on white: what is free or cached stays white; borrowed regions in another colour."""
+    """Draw rectangles on white: what is free or cached stays white; borrowed regions in another colour."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.panels), 1.25)
@@ -140,10 +140,10 @@ def draw(data: RegionLayout) -> Figure:
 
 
 def _moving(at: Regions, data: RegionLayout) -> tuple[float, float]:
-    """The addresses (MiB) between which regions come or go while one looks; those of all where none does."""
+    """Return the addresses (MiB) between which regions come or go while one looks; those of all where none does."""
     moves = ((at.begin >= data.first) & (at.begin < data.last)) | (at.end < data.last)
-    shown = moves if moves.any() else np.ones(len(moves), bool)
-    low, high = at.address[shown] / MIB, (at.address + at.length)[shown] / MIB
+    mask = moves if moves.any() else np.ones(len(moves), bool)
+    low, high = at.address[mask] / MIB, (at.address + at.length)[mask] / MIB
     return float(low.min(initial=high.max(initial=0))), max(float(high.max(initial=0)), 1e-9)
 
 

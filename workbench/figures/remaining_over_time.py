@@ -9,7 +9,8 @@ from workbench.metrics.shared_memory_series import queue_over_time
 
 
 def remaining_over_time_data(runs: RunSet) -> OverTime:
-    """Workgroups that have joined the queue and are not granted yet: mean over the seeds with its 95 % interval."""
+    """Compute the workgroups that have joined the queue and are not granted yet: mean over the seeds with its 95 %
+    interval."""
     return over_time(runs, FIGURE.name, "workgroups left in the queue", "workgroups", queue_over_time)
 
 

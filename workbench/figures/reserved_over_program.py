@@ -12,7 +12,7 @@ from workbench.records.torch_allocator import CardRun
 
 
 def reserved_over_program_data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
-    """The bytes got from the first card's driver after every request, and what the program has of them.
+    """Compute the bytes got from the first card's driver after every request, and what the program has of them.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ def reserved_over_program_data(runs: RunSet, seed: int | None = None) -> Reserve
     InputError
         No seed was finished by all points, or there are more panels or lines than can be drawn.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     lines = []
-    for place, panel in enumerate(shown):
-        found = [(line, _first_card(runs, run_id(line.point.id, chosen))) for line in panel.lines]
-        lines.append(Reserved(place, "live", -1, *looked_at(found[0][1].live)))
-        lines += [Reserved(place, line.name, line.style, *looked_at(card.reserved)) for line, card in found]
-    return ReservedOverRequests(chosen, tuple(panel.title for panel in shown), tuple(lines))
+    for place, panel in enumerate(panels):
+        rows = [(line, _first_card(runs, run_id(line.point.id, chosen))) for line in panel.lines]
+        lines.append(Reserved(place, "live", -1, *looked_at(rows[0][1].live)))
+        lines += [Reserved(place, line.name, line.style, *looked_at(card.reserved)) for line, card in rows]
+    return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
 
 
 def _first_card(runs: RunSet, name: str) -> CardRun:

@@ -44,7 +44,7 @@ class ReservedOverRequests(NamedTuple):
     """What is asked for is the first line of a panel, of style -1."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and request."""
+        """Return the columns of a table with one row a line and request."""
         sizes = [len(line.request) for line in self.lines]
         return {
             "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
@@ -56,7 +56,8 @@ class ReservedOverRequests(NamedTuple):
 
 
 def reserved_over_requests_data(runs: RunSet, seed: int | None = None) -> ReservedOverRequests:
-    """The bytes got from all drivers after every request of one run of every point, and those that are asked for.
+    """Compute the bytes got from all drivers after every request of one run of every point, and those that are asked
+    for.
 
     Parameters
     ----------
@@ -68,18 +69,18 @@ def reserved_over_requests_data(runs: RunSet, seed: int | None = None) -> Reserv
     InputError
         No seed was finished by all points, or there are more panels or lines than can be drawn.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
     lines = []
-    for place, panel in enumerate(shown):
-        found = [(line, runs.record(run_id(line.point.id, chosen))) for line in panel.lines]
-        lines.append(Reserved(place, "asked for", -1, *_asked(found[0][1])))
-        lines += [Reserved(place, line.name, line.style, *_reserved(record)) for line, record in found]
-    return ReservedOverRequests(chosen, tuple(panel.title for panel in shown), tuple(lines))
+    for place, panel in enumerate(panels):
+        rows = [(line, runs.record(run_id(line.point.id, chosen))) for line in panel.lines]
+        lines.append(Reserved(place, "asked for", -1, *_asked(rows[0][1])))
+        lines += [Reserved(place, line.name, line.style, *_reserved(record)) for line, record in rows]
+    return ReservedOverRequests(chosen, tuple(panel.title for panel in panels), tuple(lines))
 
 
 def _asked(record: PoolRecord) -> tuple[np.ndarray, np.ndarray]:
-    """What applications would have if nothing was ever refused: it is the same under every policy."""
+    """Return what applications would have if nothing was ever refused: it is the same under every policy."""
     given_back = np.isin(record.outcome, (RELEASED, FREE_OF_REFUSED, NEVER_ASKED)) & (record.allocation >= 0)
     size = record.asked[np.maximum(record.allocation, 0)]
     return looked_at(np.where(record.action == 0, size, -size * given_back).cumsum())
@@ -97,7 +98,7 @@ def looked_at(size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @on_paper
 def draw(data: ReservedOverRequests) -> Figure:
-    """Steps; what is asked for as a grey area below them."""
+    """Draw steps; what is asked for as a grey area below them."""
     from workbench.figures import frame, ink, marks
     from workbench.figures.means import Means
 

@@ -53,7 +53,8 @@ def rendered(figure: Figure, kind: str) -> bytes:
 
 
 def as_csv(columns: Mapping[str, Column]) -> str:
-    """Columns of equal length as CSV; a number reads back as the same number, and what is unknown is an empty field.
+    """Return the columns of equal length as CSV; a number reads back as the same number, and what is unknown is an
+    empty field.
 
     >>> print(as_csv({"policy": ["first_fit"], "n": np.array([3]), "mean": np.array([0.1]), "low": [np.nan]}), end="")
     policy,n,mean,low

@@ -36,7 +36,7 @@ class SavingByPolicy(NamedTuple):
     panels: tuple[Savings, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a policy and setting."""
+        """Return the columns of a table with one row a policy and setting."""
         sizes = [len(panel.names) for panel in self.panels]
         return {
             "setting": np.repeat([panel.setting for panel in self.panels], sizes),
@@ -49,7 +49,7 @@ class SavingByPolicy(NamedTuple):
 
 
 def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByPolicy:
-    """The mean gain over the baseline's mean, on paired seeds, with Fieller's 95 % interval.
+    """Compute the mean gain over the baseline's mean, on paired seeds, with Fieller's 95 % interval.
 
     The measure is any of the engine; if None drain cycles, or the first of the sweep where there is no such.
     Within a setting the largest saving comes first; equal ones stay in the order of the sweep.
@@ -60,20 +60,20 @@ def saving_by_policy_data(runs: RunSet, measure: str | None = None) -> SavingByP
         No point has a baseline, a baseline's mean is not above zero, or there are more settings than a page holds.
     """
     declared = chosen_measure(runs, measure, "drain_cycles")
-    found = compared(runs, declared, FIGURE.name)
-    for one in found:
+    comparisons = compared(runs, declared, FIGURE.name)
+    for one in comparisons:
         if np.isnan(one.saving.mean):
             raise InputError(
                 f"{FIGURE.name} shows shares of the baseline's {declared.name}, whose mean is not above zero."
             )
-    settings = list(dict.fromkeys(one.setting for one in found))
+    settings = list(dict.fromkeys(one.setting for one in comparisons))
     check_room(len(settings), 1, FIGURE.name)
-    label = gain_label(declared, {one.baseline for one in found}, "%")
-    return SavingByPolicy(label, tuple(_savings([one for one in found if one.setting == s]) for s in settings))
+    label = gain_label(declared, {one.baseline for one in comparisons}, "%")
+    return SavingByPolicy(label, tuple(_savings([one for one in comparisons if one.setting == s]) for s in settings))
 
 
-def _savings(found: list[Compared]) -> Savings:
-    ordered = sorted(found, key=lambda one: -one.saving.mean)
+def _savings(comparisons: list[Compared]) -> Savings:
+    ordered = sorted(comparisons, key=lambda one: -one.saving.mean)
     percent = Means(*(100 * column for column in means_of(one.saving for one in ordered)))
     names = tuple(one.name for one in ordered)
     return Savings(ordered[0].setting, names, percent, np.array([len(one.gained) for one in ordered]))
@@ -81,7 +81,7 @@ def _savings(found: list[Compared]) -> Savings:
 
 @on_paper
 def draw(data: SavingByPolicy) -> Figure:
-    """Dots with intervals, the best on top; hollow where the interval holds zero."""
+    """Draw dots with intervals, the best on top; hollow where the interval holds zero."""
     from workbench.figures import frame, ink, marks
 
     heights = [0.3 + 0.13 * len(panel.names) for panel in data.panels]

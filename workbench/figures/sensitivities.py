@@ -45,7 +45,7 @@ class Sensitivities(NamedTuple):
     panels: tuple[Ranked, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a lever."""
+        """Return the columns of a table with one row a lever."""
         sides = {"": "mean", "_low": "low", "_high": "high"}
 
         def side(kind: str, part: str) -> np.ndarray:
@@ -60,7 +60,7 @@ class Sensitivities(NamedTuple):
 
 
 def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean") -> Sensitivities:
-    """What a measure depends on, of a sweep whose ranges are drawn by `saltelli` or `morris`.
+    """Compute what a measure depends on, of a sweep whose ranges are drawn by `saltelli` or `morris`.
 
     Parameters
     ----------
@@ -74,12 +74,12 @@ def sensitivities_data(runs: RunSet, measure: str | None = None, of: Of = "mean"
     InputError
         The sweep is no sensitivity study, or an output is not finite.
     """
-    found = analyse(runs, measure or runs.plan.sweep.measures[0], of)
-    check_room(len(found), 1, FIGURE.name)
-    words = f"{'the gain in ' if of == 'gain' else ''}{measure_words(found[0].measure)}"
-    panels = tuple(_ranked(runs, one) for one in found)
-    if isinstance(found[0].found, Effects):
-        unit = found[0].measure.unit
+    analysis = analyse(runs, measure or runs.plan.sweep.measures[0], of)
+    check_room(len(analysis), 1, FIGURE.name)
+    words = f"{'the gain in ' if of == 'gain' else ''}{measure_words(analysis[0].measure)}"
+    panels = tuple(_ranked(runs, one) for one in analysis)
+    if isinstance(analysis[0].found, Effects):
+        unit = analysis[0].measure.unit
         return Sensitivities(f"effect on {words}" + (f" ({unit})" if unit else ""), "mean size", "spread", panels)
     return Sensitivities(f"share of the variance of {words}", "total", "first order", panels)
 
@@ -98,7 +98,7 @@ def _ranked(runs: RunSet, one: Analysis) -> Ranked:
 
 @on_paper
 def draw(data: Sensitivities) -> Figure:
-    """Two dots with intervals a lever."""
+    """Draw two dots with intervals a lever."""
     from workbench.figures import frame, ink
 
     heights = [0.35 + 0.2 * len(panel.names) for panel in data.panels]

@@ -41,7 +41,7 @@ class ServedBy(NamedTuple):
     bars: tuple[Shares, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a bar and part."""
+        """Return the columns of a table with one row a bar and part."""
         parts = len(SERVED_BY)
         return {
             "setting": np.repeat([self.titles[bar.panel] for bar in self.bars], parts),
@@ -55,20 +55,20 @@ class ServedBy(NamedTuple):
 
 
 def served_by_data(runs: RunSet) -> ServedBy:
-    """The shares of accesses by where they are served, averaged over the seeds with the 95 % interval.
+    """Compute the shares of accesses by where they are served, averaged over the seeds with the 95 % interval.
 
     Raises
     ------
     InputError
         There are more panels or bars than can be drawn, or a point has no finished run.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     bars = []
-    for place, panel in enumerate(shown):
+    for place, panel in enumerate(panels):
         for line in panel.lines:
             percent = np.stack([_percent(record) for record in records(runs, line.point, FIGURE.name)])
             bars.append(Shares(place, line.name, len(percent), mean_curve(percent)))
-    return ServedBy(tuple(panel.title for panel in shown), tuple(bars))
+    return ServedBy(tuple(panel.title for panel in panels), tuple(bars))
 
 
 def _percent(record: TranslationRecord) -> np.ndarray:
@@ -77,7 +77,7 @@ def _percent(record: TranslationRecord) -> np.ndarray:
 
 @on_paper
 def draw(data: ServedBy) -> Figure:
-    """A bar of five parts a policy, the first on top."""
+    """Draw a bar of five parts a policy, the first on top."""
     from workbench.figures import frame, ink, marks
 
     rows = [[bar for bar in data.bars if bar.panel == place] for place in range(len(data.titles))]

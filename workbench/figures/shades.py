@@ -11,7 +11,7 @@ SHADES = 5
 
 
 def shades(pieces: Pieces) -> np.ndarray:
-    """A shade a piece: int64[pieces], from 0 to SHADES - 1; all pieces of a workgroup have the same.
+    """Return a shade a piece: int64[pieces], from 0 to SHADES - 1; all pieces of a workgroup have the same.
 
     Workgroups choose in their order: of the shades that the fewest neighbours have, the one used least so far; the
     lower one wins a tie. Neighbours share an edge, in space or in time.

@@ -38,7 +38,7 @@ class SharingDegrees(NamedTuple):
     lines: tuple[Degrees, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and number of holders."""
+        """Return the columns of a table with one row a line and number of holders."""
         sizes = [len(line.percent.mean) for line in self.lines]
         return {
             "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
@@ -52,20 +52,21 @@ class SharingDegrees(NamedTuple):
 
 
 def sharing_degrees_data(runs: RunSet) -> SharingDegrees:
-    """Pages by how many private TLBs hold them, in percent, averaged over the samples of a run and over the seeds.
+    """Compute the pages by how many private TLBs hold them, in percent, averaged over the samples of a run and over the
+    seeds.
 
     Raises
     ------
     InputError
         There are more panels or lines than can be drawn, or a point has no finished run.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     lines = []
-    for place, panel in enumerate(shown):
+    for place, panel in enumerate(panels):
         for line in panel.lines:
             percent = np.stack([_percent(record) for record in records(runs, line.point, FIGURE.name)])
             lines.append(Degrees(place, line.name, line.style, len(percent), mean_curve(percent)))
-    return SharingDegrees(tuple(panel.title for panel in shown), tuple(lines))
+    return SharingDegrees(tuple(panel.title for panel in panels), tuple(lines))
 
 
 def _percent(record: TranslationRecord) -> np.ndarray:
@@ -75,7 +76,7 @@ def _percent(record: TranslationRecord) -> np.ndarray:
 
 @on_paper
 def draw(data: SharingDegrees) -> Figure:
-    """A dot with its interval a number of holders."""
+    """Draw a dot with its interval a number of holders."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.25)

@@ -49,16 +49,16 @@ class SpeedUps(NamedTuple):
     lines: tuple[SpeedUp, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and value of the lever."""
-        shown = f"speed_up_{self.measure}"
-        table = lever_columns(self.lever, self.titles, self.lines, shown, lambda line: line.times)
+        """Return the columns of a table with one row a line and value of the lever."""
+        column_name = f"speed_up_{self.measure}"
+        table = lever_columns(self.lever, self.titles, self.lines, column_name, lambda line: line.times)
         return table | {
             "break_even": np.repeat([line.break_even for line in self.lines], [len(line.x) for line in self.lines])
         }
 
 
 def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | None = None) -> SpeedUps:
-    """The baseline's mean over each other policy's, on paired seeds, at each value of a varied number.
+    """Compute the baseline's mean over each other policy's, on paired seeds, at each value of a varied number.
 
     Parameters
     ----------
@@ -76,36 +76,36 @@ def speed_up_data(runs: RunSet, measure: str = "makespan_cycles", lever: str | N
     if declared.better != "lower":
         raise InputError(f"{FIGURE.name} needs a measure of which less is better. Got {measure}.")
     path = chosen_lever(runs, lever, FIGURE.name)
-    shown = panels(runs, apart=path)
-    check_room(len(shown), max(len({line.name for line in panel.lines}) for panel in shown), FIGURE.name)
+    all_panels = panels(runs, apart=path)
+    check_room(len(all_panels), max(len({line.name for line in panel.lines}) for panel in all_panels), FIGURE.name)
     lines = [
         _line(runs, place, path, measure, [line for line in against if line.name == name])
-        for place, panel in enumerate(shown)
+        for place, panel in enumerate(all_panels)
         if (against := [line for line in panel.lines if runs.baseline_of(line.point) is not None])
         for name in dict.fromkeys(line.name for line in against)
     ]
     if not lines:
         raise InputError(f"{FIGURE.name} compares points with a baseline, and no point of this sweep has one.")
     y_label = f"{measure_words(declared)}: baseline over this"
-    return SpeedUps(path, measure, lever_label(runs, path), y_label, tuple(p.title for p in shown), tuple(lines))
+    return SpeedUps(path, measure, lever_label(runs, path), y_label, tuple(p.title for p in all_panels), tuple(lines))
 
 
 def _line(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) -> SpeedUp:
     lines = sorted(lines, key=lambda line: float(line.point.coordinates[path]))
-    found = []
+    intervals = []
     for line in lines:
         baseline = runs.baseline_of(line.point)
         assert baseline is not None
         ours, theirs = (values(runs, point, measure, FIGURE.name) for point in (line.point, baseline))
         pairs = pair(theirs, ours)
-        found.append(ratio_interval(pairs.baseline, pairs.other, level=LEVEL))
+        intervals.append(ratio_interval(pairs.baseline, pairs.other, level=LEVEL))
     x = np.array([float(line.point.coordinates[path]) for line in lines])
-    times, n = means_of(found), np.array([one.n for one in found])
+    times, n = means_of(intervals), np.array([one.n for one in intervals])
     return SpeedUp(panel, *lines[0][:2], x, times, n, break_even(x, times.mean))
 
 
 def break_even(x: np.ndarray, times: np.ndarray) -> float:
-    """Where a speed-up passes 1 for the last time, between two values that were run; NaN where it does not.
+    """Return where a speed-up passes 1 for the last time, between two values that were run; NaN where it does not.
 
     >>> break_even(np.array([1.0, 4.0]), np.array([0.5, 2.0]))
     2.0
@@ -123,7 +123,7 @@ def break_even(x: np.ndarray, times: np.ndarray) -> float:
 
 @on_paper
 def draw(data: SpeedUps) -> Figure:
-    """Lines with intervals on a logarithmic axis; a thin line at 1, and a dotted one at each break-even."""
+    """Draw lines with intervals on a logarithmic axis; a thin line at 1, and a dotted one at each break-even."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)

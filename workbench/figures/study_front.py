@@ -15,51 +15,51 @@ if TYPE_CHECKING:
     from workbench.studies.tuning.results import StudyResults
 
 
-def study_front_data(found: StudyResults) -> Pareto | None:
-    """Two panels: every trial on the seeds of the study, and the front and its baseline on the hold-out seeds.
+def study_front_data(results: StudyResults) -> Pareto | None:
+    """Compute two panels: every trial on the seeds of the study, and the front and its baseline on the hold-out seeds.
 
     The axes are the first two objectives, and a third is the colour; the steps are the front of the two. A trial that
     tried what an earlier one had tried is not shown again, nor one that breaks a constraint. None for a study of one
     objective, or without a front.
     """
-    if len(found.study.objectives) < 2 or found.holdout is None:
+    if len(results.study.objectives) < 2 or results.holdout is None:
         return None
-    x, y, *more = (one.measure._replace(better=one.better) for one in found.study.objectives[:3])
-    return Pareto(x, y, (_trials(found, x, y), _fresh(found, x, y)), *more)
+    x, y, *more = (one.measure._replace(better=one.better) for one in results.study.objectives[:3])
+    return Pareto(x, y, (_trials(results, x, y), _fresh(results, x, y)), *more)
 
 
-def _trials(found: StudyResults, *measures: Measure) -> Cloud:
-    different = {trial.point: trial for trial in reversed(found.found) if trial.feasible(found.study.constraints)}
+def _trials(results: StudyResults, *measures: Measure) -> Cloud:
+    different = {trial.point: trial for trial in reversed(results.found) if trial.feasible(results.study.constraints)}
     first = sorted(different.values(), key=lambda trial: trial.number)
-    values = np.array([trial.values for trial in first], float).reshape(-1, len(found.study.objectives)).T
+    values = np.array([trial.values for trial in first], float).reshape(-1, len(results.study.objectives)).T
     sides = [Means(side, *np.full((2, len(first)), np.nan)) for side in values[:2]]
     names = tuple(f"trial {trial.number}" for trial in first)
     cloud = cloud_of("trials on the seeds of the study", names, np.zeros(len(first), int), sides, measures)
     return cloud._replace(shade=values[2] if len(values) > 2 else None)
 
 
-def _fresh(found: StudyResults, *measures: Measure) -> Cloud:
-    assert found.holdout is not None
-    points, baselines = found.holdout.points, _baselines(found)
-    names = {point.id: f"trial {trial.number}" for point, trial in zip(found.front.points, found.front.trials)}
+def _fresh(results: StudyResults, *measures: Measure) -> Cloud:
+    assert results.holdout is not None
+    points, baselines = results.holdout.points, _baselines(results)
+    names = {point.id: f"trial {trial.number}" for point, trial in zip(results.front.points, results.front.trials)}
     names |= {one: "baseline" if len(baselines) == 1 else f"baseline, {name}" for one, name in baselines.items()}
-    kept = [[found.front.interval(point, one) for one in found.study.objectives[:3]] for point in points]
-    shown = [k for k, intervals in enumerate(kept) if all(one.n for one in intervals)]
-    x, y, *more = (means_of(kept[k][side] for k in shown) for side in range(len(kept[0])))
-    n = np.array([min(one.n for one in kept[k]) for k in shown], int)
-    cloud = cloud_of("front on fresh seeds", tuple(names[points[k].id] for k in shown), n, (x, y), measures)
+    kept = [[results.front.interval(point, one) for one in results.study.objectives[:3]] for point in points]
+    indices = [k for k, intervals in enumerate(kept) if all(one.n for one in intervals)]
+    x, y, *more = (means_of(kept[k][side] for k in indices) for side in range(len(kept[0])))
+    n = np.array([min(one.n for one in kept[k]) for k in indices], int)
+    cloud = cloud_of("front on fresh seeds", tuple(names[points[k].id] for k in indices), n, (x, y), measures)
     return cloud._replace(
-        without=tuple(names[point.id] for k, point in enumerate(points) if k not in shown),
+        without=tuple(names[point.id] for k, point in enumerate(points) if k not in indices),
         shade=more[0].mean if more else None,
-        baseline=np.array([points[k].id in baselines for k in shown], bool),
+        baseline=np.array([points[k].id in baselines for k in indices], bool),
     )
 
 
-def _baselines(found: StudyResults) -> dict[str, str]:
-    """What the points of the front are held to, by id: the names."""
-    assert found.holdout is not None
-    own = {point.id for point in found.front.points}
-    return {point.id: found.front.name(point) for point in found.holdout.points if point.id not in own}
+def _baselines(results: StudyResults) -> dict[str, str]:
+    """Return what the points of the front are held to, by id: the names."""
+    assert results.holdout is not None
+    own = {point.id for point in results.front.points}
+    return {point.id: results.front.name(point) for point in results.holdout.points if point.id not in own}
 
 
 FIGURE = OfStudy(

@@ -42,7 +42,7 @@ class TemperatureOverTime(NamedTuple):
     panels: tuple[Warmth, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a panel and cycle."""
+        """Return the columns of a table with one row a panel and cycle."""
         sizes = [len(panel.cycle) for panel in self.panels]
         numbers = {
             f"{name}_degrees_c": np.concatenate([getattr(panel, name) for panel in self.panels])
@@ -58,7 +58,8 @@ class TemperatureOverTime(NamedTuple):
 
 
 def temperature_over_time_data(runs: RunSet, seed: int | None = None) -> TemperatureOverTime:
-    """The coolest and the hottest module, and the mean of all, at the ends of thermal steps of one run of every point.
+    """Compute the coolest and the hottest module, and the mean of all, at the ends of thermal steps of one run of every
+    point.
 
     Parameters
     ----------
@@ -72,8 +73,8 @@ def temperature_over_time_data(runs: RunSet, seed: int | None = None) -> Tempera
     """
     lines = lines_apart(runs, FIGURE.name)
     chosen = common_seed(runs, seed, FIGURE.name)
-    found = [_warmth(s, line.name, runs.record(run_id(line.point.id, chosen))) for s, line in lines]
-    return TemperatureOverTime(chosen, tuple(found))
+    curves = [_warmth(s, line.name, runs.record(run_id(line.point.id, chosen))) for s, line in lines]
+    return TemperatureOverTime(chosen, tuple(curves))
 
 
 def _warmth(setting: str, name: str, record: Any) -> Warmth:
@@ -89,7 +90,7 @@ def _warmth(setting: str, name: str, record: Any) -> Warmth:
 
 @on_paper
 def draw(data: TemperatureOverTime) -> Figure:
-    """A band from the coolest to the hottest module with the mean in it; all panels have the same axes."""
+    """Draw a band from the coolest to the hottest module with the mean in it; all panels have the same axes."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.panels), 1.75 if len(data.panels) == 1 else 1.1, share_x=True)

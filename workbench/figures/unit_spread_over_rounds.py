@@ -44,7 +44,7 @@ class UnitSpread(NamedTuple):
     lines: tuple[Spread, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and number of dispatches."""
+        """Return the columns of a table with one row a line and number of dispatches."""
         sizes = [len(line.rounds) for line in self.lines]
         return {
             "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
@@ -58,7 +58,7 @@ class UnitSpread(NamedTuple):
 
 
 def unit_spread_over_rounds_data(runs: RunSet) -> UnitSpread:
-    """The spread of the waves that a module's units were given, after its 1st, 2nd, 4th ... dispatch.
+    """Compute the spread of the waves that a module's units were given, after its 1st, 2nd, 4th ... dispatch.
 
     A line ends where the module with the fewest dispatches does, in the run in which that comes first.
 
@@ -67,29 +67,29 @@ def unit_spread_over_rounds_data(runs: RunSet) -> UnitSpread:
     InputError
         There are more panels or lines than can be drawn, a point has no finished run, or a module no dispatch.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     lines = []
-    for place, panel in enumerate(shown):
+    for place, panel in enumerate(panels):
         for line in panel.lines:
-            found = [*map(spread_after, records(runs, line.point, FIGURE.name))]
-            rounds = places(min(map(len, found)))
+            spreads = [*map(spread_after, records(runs, line.point, FIGURE.name))]
+            rounds = places(min(map(len, spreads)))
             if not len(rounds):
                 raise InputError(f"{FIGURE.name} needs dispatches to every module; with {line.name} one had none.")
-            spread = mean_curve(np.stack([one[rounds - 1] for one in found]), level_of(runs))
-            lines.append(Spread(place, line.name, line.style, len(found), rounds, spread))
-    return UnitSpread(tuple(panel.title for panel in shown), tuple(lines))
+            spread = mean_curve(np.stack([one[rounds - 1] for one in spreads]), level_of(runs))
+            lines.append(Spread(place, line.name, line.style, len(spreads), rounds, spread))
+    return UnitSpread(tuple(panel.title for panel in panels), tuple(lines))
 
 
 def places(most: int) -> np.ndarray:
-    """Numbers of dispatches, at equal distances on a logarithmic axis, and the last."""
+    """Return numbers of dispatches, at equal distances on a logarithmic axis, and the last."""
     doublings = np.arange(0, A_DOUBLING * np.log2(max(most, 1)) + 1) / A_DOUBLING
-    found = np.unique(np.append(np.round(2**doublings).astype(np.int64), most))
-    return found[(found >= 1) & (found <= most)]
+    rounds = np.unique(np.append(np.round(2**doublings).astype(np.int64), most))
+    return rounds[(rounds >= 1) & (rounds <= most)]
 
 
 @on_paper
 def draw(data: UnitSpread) -> Figure:
-    """Both axes logarithmic, below one wave linear: what is level stays at the foot."""
+    """Draw both axes logarithmic, below one wave linear: what is level stays at the foot."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.3, share_x=True)

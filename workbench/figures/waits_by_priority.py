@@ -34,7 +34,7 @@ FAR_APART = 30
 
 
 def waits_by_priority_data(runs: RunSet, measure: str = "wait_p99_cycles", lever: str | None = None) -> MeasureByLever:
-    """The mean over the seeds of the waiting of each priority, with its 95 % interval.
+    """Compute the mean over the seeds of the waiting of each priority, with its 95 % interval.
 
     Against a varied number every policy has a panel with a line a priority; where no number is varied, a setting has a
     panel with a line a policy, over the priorities.
@@ -72,24 +72,24 @@ def _over_lever(runs: RunSet, measure: str, path: str) -> MeasureByLever:
 
 
 def _priorities(runs: RunSet, panel: int, path: str, measure: str, lines: list[Line]) -> list[Trend]:
-    found = [trend(runs, panel, path, f"{measure}[{level}]", lines, FIGURE.name) for level in PRIORITIES]
-    named = zip(PRIORITIES, found, strict=True)
+    trends = [trend(runs, panel, path, f"{measure}[{level}]", lines, FIGURE.name) for level in PRIORITIES]
+    named = zip(PRIORITIES, trends, strict=True)
     return [one._replace(name=f"priority {level}", style=level - 1) for level, one in named if len(one.x)]
 
 
 def _over_priorities(runs: RunSet, measure: str) -> MeasureByLever:
-    shown = drawn_panels(runs, FIGURE.name)
-    lines = [_policy(runs, place, line, measure) for place, panel in enumerate(shown) for line in panel.lines]
-    return _whole(runs, "priority", measure, "priority", [panel.title for panel in shown], lines)
+    all_panels = drawn_panels(runs, FIGURE.name)
+    lines = [_policy(runs, place, line, measure) for place, panel in enumerate(all_panels) for line in panel.lines]
+    return _whole(runs, "priority", measure, "priority", [panel.title for panel in all_panels], lines)
 
 
 def _policy(runs: RunSet, panel: int, line: Line, measure: str) -> Trend:
     names = {level: f"{measure}[{level}]" for level in PRIORITIES}
-    found = {
+    intervals = {
         level: mean_interval([*values(runs, line.point, n, FIGURE.name).values()], level=level_of(runs))
         for level, n in names.items()
     }
-    defined = {level: interval for level, interval in found.items() if interval.n}
+    defined = {level: interval for level, interval in intervals.items() if interval.n}
     n = np.array([interval.n for interval in defined.values()], int)
     return Trend(panel, line.name, line.style, np.array([*defined], float), means_of(defined.values()), n)
 
@@ -106,7 +106,7 @@ def _whole(
 
 @on_paper
 def draw(data: MeasureByLever) -> Figure:
-    """Lines with intervals; the axis of waiting is logarithmic where the longest is far above the shortest."""
+    """Draw lines with intervals; the axis of waiting is logarithmic where the longest is far above the shortest."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.9 if len(data.titles) == 1 else 1.3, share_x=True)

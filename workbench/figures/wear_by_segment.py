@@ -40,7 +40,7 @@ class WearBySegment(NamedTuple):
     """Policies whose grants are not ranges of segments: nothing can be said of their wear."""
 
     def columns(self) -> dict[str, Column]:
-        """One row a line and segment."""
+        """Return the columns of a table with one row a line and segment."""
         sizes = [len(line.means.mean) for line in self.lines]
         return {
             "setting": np.repeat([self.titles[line.panel] for line in self.lines], sizes),
@@ -54,16 +54,16 @@ class WearBySegment(NamedTuple):
 
 
 def wear_by_segment_data(runs: RunSet) -> WearBySegment:
-    """Grants a segment over their mean in the same run, averaged over the seeds with the 95 % interval.
+    """Compute the grants a segment over their mean in the same run, averaged over the seeds with the 95 % interval.
 
     Raises
     ------
     InputError
         There are more panels or lines than can be drawn, a point has no finished run, or no policy grants ranges.
     """
-    shown = drawn_panels(runs, FIGURE.name)
+    panels = drawn_panels(runs, FIGURE.name)
     lines, without = [], []
-    for place, panel in enumerate(shown):
+    for place, panel in enumerate(panels):
         for line in panel.lines:
             kept = records(runs, line.point, FIGURE.name)
             if _ranged(kept[0]):
@@ -80,7 +80,7 @@ def wear_by_segment_data(runs: RunSet) -> WearBySegment:
                 without.append(line.name)
     if not lines:
         raise InputError(f"{FIGURE.name} needs grants that are ranges of segments; {without[0]} has none.")
-    return WearBySegment(tuple(panel.title for panel in shown), tuple(lines), tuple(dict.fromkeys(without)))
+    return WearBySegment(tuple(panel.title for panel in panels), tuple(lines), tuple(dict.fromkeys(without)))
 
 
 def _ranged(record: Any) -> bool:
@@ -94,7 +94,7 @@ def _relative(record: Any) -> np.ndarray:
 
 @on_paper
 def draw(data: WearBySegment) -> Figure:
-    """Lines over the segments; 1 is the mean of the memory."""
+    """Draw lines over the segments; 1 is the mean of the memory."""
     from workbench.figures import frame, ink, marks
 
     figure, axes = ink.stacked(len(data.titles), 1.75 if len(data.titles) == 1 else 1.2)

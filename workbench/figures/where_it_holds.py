@@ -58,7 +58,7 @@ class WhereItHolds(NamedTuple):
     regions: tuple[Region, ...]
 
     def columns(self) -> dict[str, Column]:
-        """One row a place."""
+        """Return the columns of a table with one row a place."""
 
         def side(name: str) -> np.ndarray:
             return np.concatenate([getattr(region, name) for region in self.regions])
@@ -84,7 +84,7 @@ def where_it_holds_data(
     y: str | None = None,
     correction: str = "false_discovery",
 ) -> WhereItHolds:
-    """Every place of the region with its verdict (`studies.where_it_holds`), one panel a policy and setting.
+    """Compute every place of the region with its verdict (`studies.where_it_holds`), one panel a policy and setting.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def where_it_holds_data(
         gain_label(declared, baselines, "%"),
         *(labels if labels[0] != labels[1] else (across, up)),
         correction,
-        tuple(_region(setting, found) for setting, found in by_setting.items()),
+        tuple(_region(setting, group) for setting, group in by_setting.items()),
     )
 
 
@@ -139,9 +139,10 @@ def _listed(paths: Iterable[str]) -> str:
 
 
 def _setting(runs: RunSet, place: Place, x: str, y: str) -> str:
-    """The name of a panel: every coordinate but the two of the map; a policy that holds one of them by its name."""
-    told = [path for path in runs.varied if path not in (x, y) and place.point.coordinates.get(path) is not None]
-    outermost = [p for p in told if not any(p != q and p.startswith((f"{q}.", f"{q}[")) for q in told)]
+    """Return the name of a panel: every coordinate but the two of the map; a policy that holds one of them by its
+    name."""
+    paths = [path for path in runs.varied if path not in (x, y) and place.point.coordinates.get(path) is not None]
+    outermost = [p for p in paths if not any(p != q and p.startswith((f"{q}.", f"{q}[")) for q in paths)]
     return ", ".join(_words(place, path, x, y) for path in outermost)
 
 
@@ -181,7 +182,7 @@ def _region(setting: str, places: list[Place]) -> Region:
 
 @on_paper
 def draw(data: WhereItHolds) -> Figure:
-    """Cells where the places form a grid, dots where they do not: blue = better, hatched orange = worse."""
+    """Draw cells where the places form a grid, dots where they do not: blue = better, hatched orange = worse."""
     from workbench.figures import frame, ink
 
     figure, axes = ink.stacked(len(data.regions), 2.3 if len(data.regions) == 1 else 1.9)
@@ -194,14 +195,14 @@ def draw(data: WhereItHolds) -> Figure:
 
 
 def is_grid(region: Region) -> bool:
-    """Whether there is one place for every pair of an x and a y, two of each at least."""
+    """Return whether there is one place for every pair of an x and a y, two of each at least."""
     across, up = np.unique(region.x), np.unique(region.y)
     different = len(set(zip(region.x.tolist(), region.y.tolist())))
     return different == len(region.x) == len(across) * len(up) and min(len(across), len(up)) > 1
 
 
 def edges(centres: np.ndarray) -> np.ndarray:
-    """Where cells around rising centres meet: midway, on a log scale where the centres span a factor of eight.
+    """Return where cells around rising centres meet: midway, on a log scale where the centres span a factor of eight.
 
     >>> edges(np.array([1.0, 2.0, 4.0])), edges(np.array([1.0, 10.0, 100.0])).round(2)
     (array([0.5, 1.5, 3. , 5. ]), array([  0.32,   3.16,  31.62, 316.23]))
@@ -212,7 +213,7 @@ def edges(centres: np.ndarray) -> np.ndarray:
 
 
 def is_log(centres: np.ndarray) -> bool:
-    """Whether an axis is logarithmic: its values span a factor of eight, and lie more evenly so.
+    """Return whether an axis is logarithmic: its values span a factor of eight, and lie more evenly so.
 
     >>> is_log(np.array([16, 64, 256])), is_log(np.array([0.1, 0.5, 0.9])), is_log(np.array([2, 3, 4]))
     (True, False, False)
@@ -224,7 +225,7 @@ def is_log(centres: np.ndarray) -> bool:
 
 
 def edges_between(centres: np.ndarray) -> np.ndarray:
-    """Midway between neighbours, and as far beyond the ends."""
+    """Return the places midway between neighbours, and as far beyond the ends."""
     middle = (centres[1:] + centres[:-1]) / 2
     return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
 
@@ -266,7 +267,7 @@ def _told(percent: float) -> str:
 
 
 def _paint(verdict: str, share: float) -> tuple[str, str]:
-    """The colour of a place: the stronger the effect, the fuller; in grey, worse is told by its hatching."""
+    """Return the colour of a place: the stronger the effect, the fuller; in grey, worse is told by its hatching."""
     from matplotlib.colors import to_hex, to_rgb
 
     from workbench.figures import marks
@@ -317,7 +318,8 @@ def _dots(axes: Axes, region: Region) -> None:
 
 
 def _legend(axes: Axes, region: Region) -> None:
-    """A patch of no size a verdict: cells are as full as their effect is strong, and the legend shows one of them."""
+    """Draw a patch of no size a verdict: cells are as full as their effect is strong, and the legend shows one of
+    them."""
     from matplotlib.patches import Rectangle
 
     for verdict in VERDICTS:
@@ -333,9 +335,9 @@ def _note(data: WhereItHolds) -> str:
     verdicts = [verdict for region in data.regions for verdict in region.verdict]
     counts = {int(n) for region in data.regions for n in region.n}
     seeds = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else str(max(counts))
-    told = f"{verdicts.count('better')} better, {verdicts.count('worse')} worse of {len(verdicts)} places"
+    message = f"{verdicts.count('better')} better, {verdicts.count('worse')} worse of {len(verdicts)} places"
     return (
-        f"{data.label}\n{told}, {seeds} paired seeds each\n"
+        f"{data.label}\n{message}, {seeds} paired seeds each\n"
         f"coloured: 95 % interval clear of zero, {ways[data.correction]}"
     )
 

@@ -101,8 +101,8 @@ def _parsed(code: CodeType) -> Parsed:
     references = [*_references(code, instructions), *(r for one in inner for r in one.references)]
     digest = hashlib.blake2b(repr(fixed).encode(), digest_size=16).hexdigest()
     read = {_name(code, *one) for one in instructions if one.operation in _ATTRIBUTES}
-    asked = {DOC} if DOC in code.co_consts else set()
-    attributes = read.union(asked, *(one.attributes for one in inner))
+    requested = {DOC} if DOC in code.co_consts else set()
+    attributes = read.union(requested, *(one.attributes for one in inner))
     return Parsed(
         digest,
         tuple(dict.fromkeys(references)),
@@ -171,7 +171,7 @@ def _chain(code: CodeType, instructions: list[_Instruction], place: int) -> tupl
 def _is_bare_call(instructions: list[_Instruction], place: int) -> bool:
     """Return whether something is called without arguments from a place on."""
     following = (one for one in instructions[place:] if dis.opname[one.operation] != "PRECALL")
-    return (found := next(following, None)) is not None and found == (_CALL, 0)
+    return (match := next(following, None)) is not None and match == (_CALL, 0)
 
 
 def _name(code: CodeType, operation: int, argument: int) -> str:

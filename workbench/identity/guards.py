@@ -47,15 +47,15 @@ class Guards:
 
     def changed(self) -> str:
         """Return what is another than it was, as a name; empty where all is as it was."""
-        for get, name, value, shown in self._names:
+        for get, name, value, label in self._names:
             if get(name, MISSING) is not value:
-                return shown
+                return label
         return next(self._others(), "")
 
     def _others(self) -> Iterator[str]:
-        for cell, value, shown in self._cells:
+        for cell, value, label in self._cells:
             if content(cell) is not value:
-                yield shown
+                yield label
         for function, code, defaults, keyword_defaults, count in self._functions:
             now = function.__code__, function.__defaults__, function.__kwdefaults__
             if now[0] is not code or now[1] is not defaults or now[2] is not keyword_defaults:
@@ -65,9 +65,9 @@ class Guards:
         for cls, count, bases in self._classes:
             if _count(cls) != count or cls.__bases__ != bases:
                 yield cls.__qualname__
-        for again, digest, shown in self._values:
+        for again, digest, label in self._values:
             if again() != digest:
-                yield shown
+                yield label
 
 
 def _count(cls: type) -> int:

@@ -48,8 +48,8 @@ def overloads(function: FunctionType) -> list[Any]:
     templates = sys.modules.get("numba.core.typing.templates")
     known = templates.builtin_registry.globals if templates else []
     for thing, kind in known[_seen:]:
-        found = [made for one in getattr(kind, "templates", ()) if (made := getattr(one, "_overload_func", None))]
-        _overloads.setdefault(id(thing), (thing, []))[1].extend(found)
+        results = [made for one in getattr(kind, "templates", ()) if (made := getattr(one, "_overload_func", None))]
+        _overloads.setdefault(id(thing), (thing, []))[1].extend(results)
     _seen = len(known)
     return _overloads.get(id(function), (None, []))[1]
 
@@ -82,8 +82,8 @@ def _options(value: Any) -> Iterator[str]:
     if getattr(value, "_frozen", False):
         yield from value.types
     for name in ("_sig", "mode", "neighborhood", "options"):
-        if (told := vars(value).get(name) if hasattr(value, "__dict__") else None) is not None:
-            yield f"{name}={told}"
+        if (reply := vars(value).get(name) if hasattr(value, "__dict__") else None) is not None:
+            yield f"{name}={reply}"
 
 
 def _class(walk: Walk, value: Any) -> None:

@@ -54,8 +54,8 @@ def owner_of_function(function: FunctionType) -> Owner:
     ('installed', 'machinery')
     """
     home = function.__globals__.get("__name__")
-    said = owner_of(function.__module__ or home)
-    return said if said == "user" or home is None else "user" if owner_of(home) == "user" else said
+    owner = owner_of(function.__module__ or home)
+    return owner if owner == "user" or home is None else "user" if owner_of(home) == "user" else owner
 
 
 def owner_of_class(cls: type) -> Owner:
@@ -65,19 +65,19 @@ def owner_of_class(cls: type) -> Owner:
     >>> owner_of_class(types.new_class("Aim")), owner_of_class(fractions.Fraction)
     ('user', 'installed')
     """
-    said = owner_of(cls.__module__)
-    if said == "user" or (said == "installed" and _is_of_its_module(cls)):
-        return said
+    owner = owner_of(cls.__module__)
+    if owner == "user" or (owner == "installed" and _is_of_its_module(cls)):
+        return owner
     functions = [part for part in vars(cls).values() if isinstance(part, FunctionType)]
-    made = not functions and said == "installed" and cls.__module__ in _MAKERS
-    return "user" if made or any(owner_of_function(part) == "user" for part in functions) else said
+    made = not functions and owner == "installed" and cls.__module__ in _MAKERS
+    return "user" if made or any(owner_of_function(part) == "user" for part in functions) else owner
 
 
 def _is_of_its_module(cls: type) -> bool:
-    found: Any = sys.modules.get(cls.__module__)
+    member: Any = sys.modules.get(cls.__module__)
     for name in cls.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is cls
+        member = getattr(member, name, None)
+    return member is cls
 
 
 def is_installed(module: str) -> bool:
@@ -86,11 +86,11 @@ def is_installed(module: str) -> bool:
         return False
     if module in sys.builtin_module_names:
         return True
-    found = sys.modules.get(module)
-    if found is None:
+    loaded = sys.modules.get(module)
+    if loaded is None:
         top = sys.modules.get(module.partition(".")[0])
-        return top is not None and top is not found and "." in module and is_installed(module.partition(".")[0])
-    return _lies_installed(_place_of(found))
+        return top is not None and top is not loaded and "." in module and is_installed(module.partition(".")[0])
+    return _lies_installed(_place_of(loaded))
 
 
 def will_be_installed(module: str) -> bool:
@@ -104,9 +104,9 @@ def will_be_installed(module: str) -> bool:
         return True
     if module in sys.modules:
         return is_installed(module)
-    found = importlib.util.find_spec(top)
-    return found is not None and _lies_installed(
-        str(found.origin or next(iter(found.submodule_search_locations or ()), ""))
+    spec = importlib.util.find_spec(top)
+    return spec is not None and _lies_installed(
+        str(spec.origin or next(iter(spec.submodule_search_locations or ()), ""))
     )
 
 
@@ -154,8 +154,8 @@ def _folders() -> tuple[Path, ...]:
 
 @functools.cache
 def _version(top: str) -> str:
-    if isinstance(said := getattr(sys.modules.get(top), "__version__", None), str):
-        return said
+    if isinstance(message := getattr(sys.modules.get(top), "__version__", None), str):
+        return message
     try:
         return importlib.metadata.version(top)
     except importlib.metadata.PackageNotFoundError:

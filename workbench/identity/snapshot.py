@@ -89,8 +89,8 @@ def digest_of(*things: Any) -> str:
     if len(things) != 1:
         return snapshot(*things).digest
     (thing,) = things
-    found: str = once_a_moment(id(thing), lambda: snapshot(thing).digest, thing)
-    return found
+    result: str = once_a_moment(id(thing), lambda: snapshot(thing).digest, thing)
+    return result
 
 
 def snapshot(*things: Any) -> Snapshot:
@@ -135,13 +135,13 @@ def once_a_moment(key: Any, make: Callable[[], T], kept: Any = None) -> T:
         return make()
     if key not in _moment.whole:
         _moment.whole[key] = kept, make()
-    found: T = _moment.whole[key][1]
-    return found
+    result: T = _moment.whole[key][1]
+    return result
 
 
 @contextmanager
 def one_moment() -> Iterator[None]:
-    """Within this, in this thread, everything is digested once: for a plan, whose points share their parts."""
+    """Digest everything once within this context, in this thread: for a plan, whose points share their parts."""
     global _latest
     before = _moment.whole
     if before is None:

@@ -57,10 +57,10 @@ def unseen(value: Any, in_policy: bool, without_arguments: bool = False) -> Unse
     'name them directly'
     >>> unseen(len, in_policy=True)
     """
-    _, found = _table().get(id(value), (None, None))
-    if found is None or (found.only_in_policies and not in_policy):
+    _, result = _table().get(id(value), (None, None))
+    if result is None or (result.only_in_policies and not in_policy):
         return None
-    return found if without_arguments or not found.only_without_arguments else None
+    return result if without_arguments or not result.only_without_arguments else None
 
 
 @functools.cache

@@ -113,7 +113,7 @@ class Walk:
 
     @property
     def shown(self) -> str:
-        """Where the walk is, in words: `MyFit.answer: AIM`."""
+        """Return where the walk is, in words: `MyFit.answer: AIM`."""
         return ": ".join(self._within)
 
     def refuse(self, value: Any, what: str = "") -> InputError:
@@ -142,7 +142,7 @@ class Walk:
 
     @contextlib.contextmanager
     def once(self, value: Any) -> Iterator[bool]:
-        """Within this a value is open; False where it was already, so that it holds itself."""
+        """Hold a value open within this context; yield False where it was already, so that it holds itself."""
         if id(value) in self._open:
             self.put("itself", str(len(self._open) - self._open[id(value)]))
             yield False
@@ -319,9 +319,9 @@ class Walk:
             value = getattr(module, name, MISSING)
         if self._noting:
             self.guards.name(vars(module), name, value, self.shown)
-        if value is MISSING and (asked := vars(module).get("__getattr__")) is not None:
+        if value is MISSING and (requested := vars(module).get("__getattr__")) is not None:
             read.add("__getattr__")
-            self.value(asked)
+            self.value(requested)
         if isinstance(value, ModuleType):
             self.chain(value, tuple(rest))
         else:

@@ -81,7 +81,8 @@ CHECKS: dict[str, Callable[[Any, Any, str, str], Any]] = {
 
 
 def nearest(lv: Shape, value: Any) -> float | None:
-    """The valid value nearest to a wrong one, None where there is none to name; a number in quotes counts as one."""
+    """Return the valid value nearest to a wrong one, None where there is none to name; a number in quotes counts as
+    one."""
     real = _as_real(value)
     if real is None:
         return None
@@ -95,7 +96,7 @@ def nearest(lv: Shape, value: Any) -> float | None:
 
 
 def _near_power(value: float, low: float, high: float) -> int:
-    """The power of two nearest to a value on the log scale, moved into the range; 0 where it allows 0."""
+    """Return the power of two nearest to a value on the log scale, moved into the range; 0 where it allows 0."""
     if low <= 0 and value < 0.5:
         return 0
     exponent = round(math.log2(max(value, 1)))
@@ -114,7 +115,7 @@ def _as_whole(value: Any) -> int | None:
 
 
 def _as_real(value: Any) -> float | None:
-    """The value as a number, infinite where no float holds it; None for what is none, and for NaN."""
+    """Return the value as a number, infinite where no float holds it; None for what is none, and for NaN."""
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, str)):
         return None
     try:
@@ -131,7 +132,7 @@ def _inside(lv: Shape, value: float) -> bool:
 
 
 def _powers(lv: Shape) -> str:
-    """The powers of two of a range; one that begins at 0 allows 0 as well."""
+    """Return the powers of two of a range; one that begins at 0 allows 0 as well."""
     if lv.least is None or lv.least > 0:
         return f"power of two{_range(lv)}"
     return f"power of two{_range(dataclasses.replace(lv, least=1))}, or 0"
@@ -145,7 +146,7 @@ def _range(lv: Shape) -> str:
 
 
 def _bound(value: float | None) -> str:
-    """An end of the range as a person writes it: 1000000, not 1e+06.
+    """Return an end of the range as a person writes it: 1000000, not 1e+06.
 
     >>> _bound(1_000_000), _bound(0.5), _bound(2.0), _bound(None)
     ('1000000', '0.5', '2', '')

@@ -23,7 +23,8 @@ _PLAIN_KINDS: dict[Any, Kind] = {
 
 
 def declared_levers(cls: type, base: type) -> dict[str, Lever]:
-    """The levers that a class body declares, in order; the class keeps none of the declarations as attributes."""
+    """Return the levers that a class body declares, in order; the class keeps none of the declarations as
+    attributes."""
     found = {name: value for name, value in vars(cls).items() if isinstance(value, Declaration)}
     return {name: _lever(cls, base, name, declared) for name, declared in found.items()}
 

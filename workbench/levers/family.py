@@ -56,7 +56,7 @@ class Family(Spec):
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:
-        """The member that a sweep file names, with its levers.
+        """Read the member that a sweep file names, with its levers.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class Family(Spec):
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of what `read` takes."""
+        """Return the JSON schema of what `read` takes."""
         if cls.name not in cls.members:
             return family_schema(cls)
         return {"anyOf": [*brief_schemas(cls), super().schema()]} if cls.brief else super().schema()

@@ -24,7 +24,7 @@ class _Family(Protocol):
 
 
 def family_schema(cls: type[_Family], without: Collection[str] = ()) -> dict[str, Any]:
-    """One alternative a member, and the short forms that a family allows.
+    """Return one alternative a member, and the short forms that a family allows.
 
     A member that holds a member of its own family describes that one `without` its own name, or there would be no end.
     """
@@ -35,7 +35,7 @@ def family_schema(cls: type[_Family], without: Collection[str] = ()) -> dict[str
 
 
 def brief_schemas(cls: type[_Member]) -> list[dict[str, Any]]:
-    """The form of a member without the names of its levers; none where there is no such form."""
+    """Return the form of a member without the names of its levers; none where there is no such form."""
     shapes = [_undescribed(cls.levers[name].schema()) for name in cls.brief]
     if len(shapes) < 2:
         return shapes

@@ -19,7 +19,7 @@ class Lever(Shape):
 
     @property
     def label(self) -> str:
-        """The axis label: the name in words, with its unit.
+        """Return the axis label: the name in words, with its unit.
 
         >>> Lever("look_ahead", "integer", 0, unit="workgroups").label
         'look ahead (workgroups)'
@@ -29,7 +29,7 @@ class Lever(Shape):
 
     @property
     def required(self) -> bool:
-        """Whether there is no default, so that the lever must be given."""
+        """Return whether there is no default, so that the lever must be given."""
         return self.default is REQUIRED
 
     def __identity__(self) -> tuple[Any, ...]:
@@ -47,11 +47,11 @@ class Lever(Shape):
         return CHECKS[self.kind](self, value, path or self.name, where)
 
     def number(self, value: Any) -> float:
-        """The value as compiled code sees it: a choice is its position, a switch is 0 or 1."""
+        """Return the value as compiled code sees it: a choice is its position, a switch is 0 or 1."""
         return float(self.choices.index(value)) if self.kind == "choice" else float(value)
 
     def plain(self, value: Any) -> Any:
-        """The value in plain types, as JSON and YAML hold it; a spec is `{name: levers}`."""
+        """Return the value in plain types, as JSON and YAML hold it; a spec is `{name: levers}`."""
         if self.kind == "spec":
             return {value.name: value.plain()}
         if self.kind == "specs":
@@ -59,13 +59,13 @@ class Lever(Shape):
         return list(value) if self.kind in ("integers", "numbers") else value
 
     def shortly(self, value: Any) -> str:
-        """The value as figures and tables show it."""
+        """Return the value as figures and tables show it."""
         if self.kind == "specs":
             return "[" + ", ".join(item.short() for item in value) + "]"
         return str(value.short()) if self.kind == "spec" else str(value)
 
     def schema(self) -> dict[str, Any]:
-        """The lever as a JSON schema property."""
+        """Return the lever as a JSON schema property."""
         words = f"{self.description} ({self.unit})" if self.unit and self.description else self.description
         default = None if self.required else self.plain(self.check(self.default))
         shape = {**SCHEMAS[self.kind](self), "description": words, "default": default}

@@ -15,7 +15,7 @@ _text_of = json.JSONEncoder(sort_keys=True).encode
 
 
 def written_once(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same schema with every part that occurs more than once in `$defs`.
+    """Return the same schema with every part that occurs more than once in `$defs`.
 
     A law is allowed in a dozen places of a workload and holds other laws: written out, such a schema has megabytes.
 
@@ -31,7 +31,7 @@ def written_once(schema: dict[str, Any]) -> dict[str, Any]:
     known: dict[int, _Part] = {}
 
     def number_of(part: _Part) -> _Part:
-        """A part as a number alone, its own parts likewise; equal parts have the same."""
+        """Return a part as a number alone, its own parts likewise; equal parts have the same."""
         found = known.get(id(part))
         if found is None:  # the schema keeps all parts alive, so that none has another's address
             found = known[id(part)] = numbered(part)
@@ -61,7 +61,7 @@ def written_once(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _each_part(schema: _Part, change: Callable[[_Part], _Part]) -> _Part:
-    """A schema with every schema directly inside it changed."""
+    """Return a schema with every schema directly inside it changed."""
     found = dict(schema)
     if "properties" in found:
         found["properties"] = {name: change(inner) for name, inner in found["properties"].items()}
@@ -73,7 +73,7 @@ def _each_part(schema: _Part, change: Callable[[_Part], _Part]) -> _Part:
 
 
 def _parts_of(schema: _Part) -> list[_Part]:
-    """Every schema directly inside a schema."""
+    """Return every schema directly inside a schema."""
     found: list[_Part] = []
 
     def keep(inner: _Part) -> _Part:

@@ -21,7 +21,7 @@ def _many(kind: str) -> Callable[[Any], dict[str, Any]]:
 
 
 def _as_written(lv: Shape) -> dict[str, Any]:
-    """A spec as it writes itself in a list: by name, with its levers."""
+    """Return a spec as it writes itself in a list: by name, with its levers."""
     assert lv.spec is not None
     shape: dict[str, Any] = {"type": "object", "additionalProperties": False, "required": [lv.spec.name]}
     return {**shape, "properties": {lv.spec.name: lv.spec.schema()}}

@@ -20,7 +20,7 @@ SCALAR_KINDS = ("integer", "number", "switch", "choice")
 
 
 def snake_case(name: str) -> str:
-    """The one name of a thing, as YAML and file names write it.
+    """Return the one name of a thing, as YAML and file names write it.
 
     >>> snake_case("NearestBoundary"), snake_case("TLBShare"), snake_case("NaNScore")
     ('nearest_boundary', 'tlb_share', 'nan_score')
@@ -91,15 +91,15 @@ class Spec:
         raise AttributeError(f"{self.name} is frozen; {name} cannot be taken away")
 
     def but(self, **values: Any) -> Self:
-        """The same with some levers changed."""
+        """Return the same with some levers changed."""
         return type(self)(**{**self.values(), **values})
 
     def values(self) -> dict[str, Any]:
-        """Every lever with its value."""
+        """Return every lever with its value."""
         return {name: getattr(self, name) for name in self.levers}
 
     def plain(self) -> dict[str, Any]:
-        """Every lever with its value in plain types, defaults included; read again, it gives the same spec."""
+        """Return every lever with its value in plain types, defaults included; read again, it gives the same spec."""
         return {name: self.levers[name].plain(value) for name, value in self.values().items()}
 
     def identity(self) -> dict[str, Any]:
@@ -126,23 +126,25 @@ class Spec:
         return identity_of(value) if isinstance(value, Spec) else self.levers[name].plain(value)
 
     def short(self, always: Collection[str] = ()) -> str:
-        """The name and the levers that differ from their defaults (or are `always` shown), for figures and tables."""
+        """Return the name and the levers that differ from their defaults (or are `always` shown), for figures and
+        tables."""
         changed = {n: v for n, v in self.values().items() if n in always or v != self.levers[n].default}
         inside = ", ".join(f"{n}={self.levers[n].shortly(v)}" for n, v in changed.items())
         return f"{self.name}({inside})" if inside else self.name
 
     def numbers(self) -> list[float]:
-        """The scalar levers in the order of declaration, as compiled code sees them."""
+        """Return the scalar levers in the order of declaration, as compiled code sees them."""
         return [lv.number(getattr(self, n)) for n, lv in self.levers.items() if lv.kind in SCALAR_KINDS]
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:
-        """The spec that a sweep file describes; a class that can be written in more ways than one overrides this."""
+        """Read the spec that a sweep file describes; a class that can be written in more ways than one overrides
+        this."""
         return read_spec(cls, given, path, where)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of the levers."""
+        """Return the JSON schema of the levers."""
         required = [n for n, lv in cls.levers.items() if lv.required]
         shape: dict[str, Any] = {"type": "object", "additionalProperties": False}
         shape["properties"] = {n: lv.schema() for n, lv in cls.levers.items()}

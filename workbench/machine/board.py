@@ -48,7 +48,7 @@ class Board(Described):
 
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
-        """The board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
+        """Read the board that a sweep file describes: a preset, cards and links, a topology file (`TopologyFile`) or an
         arrangement (`RegularBoard`)."""
         from workbench.machine.topologies.in_sweep import levers_of_topology
 
@@ -56,7 +56,7 @@ class Board(Described):
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of what `read` takes."""
+        """Return the JSON schema of what `read` takes."""
         from workbench.machine.topologies.in_sweep import TopologyFile
         from workbench.machine.topologies.regular import RegularBoard
 
@@ -88,7 +88,7 @@ class Board(Described):
                 raise InputError(f"board is not connected: no links lead from {self.ids[0]} to {name}.")
 
     def _reached(self) -> list[bool]:
-        """Which cards links lead to from the first one."""
+        """Return which cards links lead to from the first one."""
         linked = self.direct_gbps() > 0
         seen = np.zeros(len(self.cards), bool)
         seen[0] = True
@@ -98,11 +98,11 @@ class Board(Described):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """What the cards are called, in their order."""
+        """Return what the cards are called, in their order."""
         return tuple(card.id for card in self.cards)
 
     def index(self, name: str, where: str = "") -> int:
-        """The place of a card among the cards.
+        """Return the place of a card among the cards.
 
         Raises
         ------
@@ -114,7 +114,8 @@ class Board(Described):
         return self.ids.index(name)
 
     def direct_gbps(self) -> np.ndarray:
-        """What direct links carry: float64[cards, cards], GB/s per direction, parallel links added; 0 = no link."""
+        """Return what direct links carry: float64[cards, cards], GB/s per direction, parallel links added; 0 = no
+        link."""
         table = np.zeros((len(self.cards), len(self.cards)))
         for link in self.links:
             one, other = (self.ids.index(end) for end in link.ends)
@@ -123,15 +124,15 @@ class Board(Described):
         return table
 
     def paths(self, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
-        """The best path between every two cards, see `best_paths`."""
+        """Return the best path between every two cards, see `best_paths`."""
         return best_paths(self.direct_gbps(), metric, max_hops, hop_factor)
 
     def network(self, paths: Paths) -> Network:
-        """What data share on these paths, see `network_of`."""
+        """Return what data share on these paths, see `network_of`."""
         return network_of(self.cards, self.links, paths.routes)
 
     def row(self) -> dict[str, Any]:
-        """What a table of presets shows of this board."""
+        """Return what a table of presets shows of this board."""
         direct = self.direct_gbps()
         linked = direct[direct > 0]
         return {
@@ -145,7 +146,7 @@ class Board(Described):
 
 
 def board_note(board: Board) -> str:
-    """What a board is, in a line.
+    """Return what a board is, in a line.
 
     >>> board_note(Board())
     '2 GPUs and 1 CPU, 96 GiB in all; direct links of 12 to 24 GB/s'

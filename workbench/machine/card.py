@@ -51,5 +51,5 @@ class Card(Spec):
 
     @property
     def free_bytes(self) -> int:
-        """What the driver can give out when nothing is allocated yet (spec 5, V1)."""
+        """Return what the driver can give out when nothing is allocated yet (spec 5, V1)."""
         return self.memory_bytes - self.used_bytes

@@ -27,26 +27,26 @@ class Described(Spec):
 
     @classmethod
     def figures(cls) -> Mapping[str, Lever]:
-        """What a preset's file states, each with its range and unit."""
+        """Return what a preset's file states, each with its range and unit."""
         return cls.levers
 
     @classmethod
     def of_figures(cls, figures: Mapping[str, Any]) -> Self:
-        """The machine that has these figures."""
+        """Return the machine that has these figures."""
         return cls(**figures)
 
     def row(self) -> dict[str, Any]:
-        """What a table of presets shows of this machine."""
+        """Return what a table of presets shows of this machine."""
         return {name: getattr(self, name) for name in self.shown}
 
     @classmethod
     def read(cls, given: object, path: str = "machine", where: str = "") -> Self:
-        """The machine that a sweep file describes: a preset's name, levers, or both (see `read_machine`)."""
+        """Read the machine that a sweep file describes: a preset's name, levers, or both (see `read_machine`)."""
         return super().read(_levers_of_preset(cls, given, path, where), path, where)
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of what `read` takes: a preset's name, or levers with or without one."""
+        """Return the JSON schema of what `read` takes: a preset's name, or levers with or without one."""
         named = {"enum": preset_names(cls), "description": "a preset whose figures stand where no lever is given"}
         levers = super().schema()
         return {"anyOf": [named, {**levers, "properties": {"preset": named, **levers["properties"]}}]}
@@ -56,7 +56,8 @@ _D = TypeVar("_D", bound=Described)
 
 
 def _levers_of_preset(cls: type[Described], given: object, path: str, where: str) -> object:
-    """What was given with the preset that it names written out as levers; what names none is given back as it is."""
+    """Return what was given with the preset that it names written out as levers; what names none is given back as it
+    is."""
     if isinstance(given, str):
         return _named(cls, given, path, where).values()
     if isinstance(given, Mapping) and "preset" in given:
@@ -70,6 +71,6 @@ def _levers_of_preset(cls: type[Described], given: object, path: str, where: str
 def _named(cls: type[_D], name: object, path: str, where: str) -> _D:
     if name not in preset_names(cls):
         raise unknown_name(at(where, path), "machine preset", name, preset_names(cls))
-    found = preset(str(name)).machine()
-    assert isinstance(found, cls)
-    return found
+    machine = preset(str(name)).machine()
+    assert isinstance(machine, cls)
+    return machine

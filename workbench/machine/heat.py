@@ -18,15 +18,15 @@ class Heat(Family, noun="thermal model", example="{rc_heat: {ambient_c: 35}}"):
     """Whether there is heat to speak of; where not, no measure of temperature is computed."""
 
     def cycles(self) -> int:
-        """The length of a step in cycles; during a step the power counts as constant."""
+        """Return the length of a step in cycles; during a step the power counts as constant."""
         raise NotImplementedError
 
     def ambient(self) -> float:
-        """The temperature of the ambient, degrees Celsius."""
+        """Return the temperature of the ambient, degrees Celsius."""
         raise NotImplementedError
 
     def matrices(self, modules: int, clock_mhz: float) -> tuple[np.ndarray, np.ndarray]:
-        """What one step does: `heat = keeps @ heat + gains @ power`.
+        """Return what one step does: `heat = keeps @ heat + gains @ power`.
 
         Heat is in degrees above the ambient, power the mean of each module in the step in watts.
 

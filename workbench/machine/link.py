@@ -32,11 +32,11 @@ class Link(Spec):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """The two cards."""
+        """Return the two cards."""
         one, _, other = self.between.partition(" ")
         return one, other
 
     @property
     def total_gbps(self) -> float:
-        """What all the links in parallel carry, per direction."""
+        """Return what all the links in parallel carry, per direction."""
         return self.gbps * self.count

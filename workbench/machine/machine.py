@@ -100,19 +100,21 @@ class Machine(Described):
 
     @classmethod
     def figures(cls) -> Mapping[str, Lever]:
-        """The levers, with the bytes of the shared memory for its segments; further resources are nobody's figures."""
+        """Return the levers, with the bytes of the shared memory for its segments; further resources are nobody's
+        figures."""
         levers = {name: declared for name, declared in cls.levers.items() if name not in ("segments", "more_resources")}
         return {_SHARED.name: _SHARED, **levers}
 
     @classmethod
     def of_figures(cls, figures: Mapping[str, Any]) -> Self:
-        """The machine whose segments are its shared memory over its granule."""
+        """Return the machine whose segments are its shared memory over its granule."""
         values = dict(figures)
         shared = values.pop(_SHARED.name)
         return cls(segments=segments_in(shared, values["granule_bytes"]), **values)
 
     def resources(self) -> tuple[Resource, ...]:
-        """What a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared and workgroups.
+        """Return what a dispatcher reserves for a workgroup: of units vgpr, sgpr and waves, of modules shared and
+        workgroups.
 
         A module is a compute unit, a unit is one of its SIMDs. A block of vector registers is a granule for every
         thread of a wave, a block of scalar registers a granule of a wave; what is left over is given to nobody. A
@@ -143,16 +145,17 @@ class Machine(Described):
 
     @property
     def shared_memory_bytes(self) -> int:
-        """Bytes of a unit's shared memory."""
+        """Return the bytes of a unit's shared memory."""
         return self.segments * self.granule_bytes
 
     def request_segments(self, shared_bytes: Count) -> Count:
-        """Segments that a workgroup of so many bytes takes, the system's share included."""
+        """Return the segments that a workgroup of so many bytes takes, the system's share included."""
         return segments_for(shared_bytes + self.reserved_bytes, self.granule_bytes)
 
     @staticmethod
     def preset_holding(shared_bytes: int, device: str = "", threads: int = -1, vgprs: int = -1) -> str | None:
-        """The preset to take for a workgroup of so many bytes: the device's own, else the smallest memory that does.
+        """Return the preset to take for a workgroup of so many bytes: the device's own, else the smallest memory that
+        does.
 
         With its threads and the vector registers of each, a unit of the preset must have room for those too.
 
@@ -171,7 +174,8 @@ class Machine(Described):
         threads: np.ndarray | None = None,
         vgprs: np.ndarray | None = None,
     ) -> np.ndarray:
-        """How many workgroups of a kind one unit holds at once: the tightest of its limits, 0 where not even one fits.
+        """Return how many workgroups of a kind one unit holds at once: the tightest of its limits, 0 where not even one
+        fits.
 
         The limits are workgroup slots, segments of shared memory, wave slots and vector registers; those whose demand
         is not given (None) or below zero (not recorded) do not bind. Scalar registers never bind here.
@@ -201,7 +205,8 @@ class Machine(Described):
         return np.minimum.reduce(np.broadcast_arrays(*limits)).astype(np.int64)
 
     def _waves(self, vgprs: np.ndarray | None) -> np.ndarray:
-        """Waves that a unit holds at once by its slots and its vector registers; a SIMD's registers serve its waves."""
+        """Return the waves that a unit holds at once by its slots and its vector registers; a SIMD's registers serve
+        its waves."""
         if vgprs is None:
             return np.asarray(self.waves_a_unit)
         a_wave = given_out(np.maximum(vgprs, 1), self.vgpr_granule) * self.wave_size

@@ -18,7 +18,7 @@ class Modes(NamedTuple):
 
 
 def module_grid(modules: int) -> tuple[int, int]:
-    """Rows and columns of the grid in which modules lie, row by row: as nearly square as fills it exactly.
+    """Return the rows and columns of the grid in which modules lie, row by row: as nearly square as fills it exactly.
 
     >>> module_grid(16), module_grid(304), module_grid(7)
     ((4, 4), (16, 19), (1, 7))
@@ -28,7 +28,7 @@ def module_grid(modules: int) -> tuple[int, int]:
 
 
 def row_modes(cells: int) -> Modes:
-    """The modes of a row: cosines that are flat at both ends.
+    """Return the modes of a row: cosines that are flat at both ends.
 
     >>> row_modes(2).values.round(12).tolist()
     [0.0, 2.0]
@@ -39,7 +39,8 @@ def row_modes(cells: int) -> Modes:
 
 
 def on_grid(of_mode: np.ndarray, along: Modes, across: Modes) -> np.ndarray:
-    """The matrix over the modules of a grid that is known by what it does to each mode: float64[modules, modules].
+    """Return the matrix over the modules of a grid that is known by what it does to each mode: float64[modules,
+    modules].
 
     It is for matrices without negative entries, whose entries near 0 may not become negative by rounding. Sums are
     formed in a fixed order and without a library that shares them out over threads, so that the bits are the same

@@ -21,7 +21,7 @@ class Network(NamedTuple):
 
 
 def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Network:
-    """The resources of a board: each direction of a link, of a channel that links share, of a card's port.
+    """Return the resources of a board: each direction of a link, of a channel that links share, of a card's port.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def network_of(cards: Sequence[Any], links: Sequence[Any], routes: Any) -> Netwo
 
 
 def _used(names: dict[tuple[str, ...], int], channel: dict[tuple[str, str], str], route: list[str]) -> list[int]:
-    """The resources along a path, each once, in the order in which they are met."""
+    """Return the resources along a path, each once, in the order in which they are met."""
     met: list[tuple[str, ...]] = []
     for one, other in pairwise(route):
         name, _, way = channel.get((one, other), "").rpartition("/")

@@ -26,7 +26,7 @@ class Paths(NamedTuple):
 
 
 def best_paths(direct: np.ndarray, metric: str = "bottleneck", max_hops: int = 8, hop_factor: float = 0.5) -> Paths:
-    """The best path from every card to every other; ties go to fewer hops, then to the lower ids along the path.
+    """Return the best path from every card to every other; ties go to fewer hops, then to the lower ids along the path.
 
     Parameters
     ----------
@@ -76,20 +76,20 @@ def best_paths(direct: np.ndarray, metric: str = "bottleneck", max_hops: int = 8
 
 
 def _best(direct: np.ndarray, one: int, other: int, most: int, factor: float) -> tuple[float, float, tuple[int, ...]]:
-    """Its score, its narrowest link and its cards."""
+    """Return the best path: its score, its narrowest link and its cards."""
     if one == other:
         return np.inf, np.inf, (one,)
-    found: tuple[float, float, tuple[int, ...]] = (0.0, 0.0, ())
+    best: tuple[float, float, tuple[int, ...]] = (0.0, 0.0, ())
     for width in sorted(set(direct[direct > 0].tolist()), reverse=True):
         route = _shortest(direct >= width, one, other, most)
         score = width * factor ** (len(route) - 2) if route else 0.0
-        if score > found[0] or (score == found[0] and route and len(route) < len(found[2])):
-            found = score, width, route
-    return found
+        if score > best[0] or (score == best[0] and route and len(route) < len(best[2])):
+            best = score, width, route
+    return best
 
 
 def _shortest(linked: np.ndarray, one: int, other: int, most: int) -> tuple[int, ...]:
-    """The path of the fewest links, the lowest ids first; empty where it has more than `most`."""
+    """Return the path of the fewest links, the lowest ids first; empty where it has more than `most`."""
     away = np.full(len(linked), -1)
     away[other], step = 0, 0
     while away[one] < 0 and step < most and (away == step).any():

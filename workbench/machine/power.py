@@ -24,15 +24,15 @@ class Power(Family, noun="power model", example="{class_power: {idle_watts: 0.5}
     """Whether there is a power to speak of; where not, no measure of power is computed."""
 
     def energies_pj(self) -> np.ndarray:
-        """The energy of one instruction of each class: float64[6], picojoules."""
+        """Return the energy of one instruction of each class: float64[6], picojoules."""
         raise NotImplementedError
 
     def idle(self) -> float:
-        """Watts of a module that does nothing, which it draws at work too."""
+        """Return the watts of a module that does nothing, which it draws at work too."""
         raise NotImplementedError
 
     def watts(self, rates: np.ndarray, clock_mhz: float) -> np.ndarray:
-        """The power of modules that work at steady rates: float64[...], watts.
+        """Return the power of modules that work at steady rates: float64[...], watts.
 
         Parameters
         ----------

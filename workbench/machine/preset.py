@@ -69,7 +69,7 @@ class Preset(NamedTuple):
     figures: Mapping[str, Figure]
 
     def machine(self) -> Any:
-        """The machine, of the kind that the preset is `of`.
+        """Return the machine, of the kind that the preset is `of`.
 
         >>> preset("h100").machine().segments
         1824
@@ -77,12 +77,12 @@ class Preset(NamedTuple):
         return self.of.of_figures({name: figure.value for name, figure in self.figures.items()})
 
     def doubtful(self) -> list[str]:
-        """The figures that no checked source stands for."""
+        """Return the figures that no checked source stands for."""
         return [name for name, figure in self.figures.items() if figure.mark in DOUBTFUL]
 
 
 def preset_names(of: Any = None) -> list[str]:
-    """Every preset's name, or those of one kind of machine."""
+    """Return every preset's name, or those of one kind of machine."""
     return sorted(path.stem for path in _files(of))
 
 
@@ -92,7 +92,7 @@ def _files(of: Any = None) -> list[Path]:
 
 @cache
 def preset(name: str) -> Preset:
-    """The preset of a name.
+    """Return the preset of a name.
 
     >>> preset("mi355x").machine().segments, preset("mi355x").figures["granule_bytes"].value
     (128, 1280)
@@ -102,14 +102,14 @@ def preset(name: str) -> Preset:
     InputError
         There is no such preset, or its file is not what a preset's file must be.
     """
-    found = {path.stem: path for path in _files()}
-    if name not in found:
-        raise unknown_name("", "machine preset", name, sorted(found))
-    return read_preset(found[name], KIND_OF_MACHINE[found[name].parent.name])
+    files = {path.stem: path for path in _files()}
+    if name not in files:
+        raise unknown_name("", "machine preset", name, sorted(files))
+    return read_preset(files[name], KIND_OF_MACHINE[files[name].parent.name])
 
 
 def presets(of: Any = None) -> list[dict[str, Any]]:
-    """One row a preset, of every kind of machine or of one: what it is, its main figures, how many are doubtful.
+    """Return one row a preset, of every kind of machine or of one: what it is, its main figures, how many are doubtful.
 
     >>> from workbench.machine import Machine
     >>> [row["segments"] for row in presets(Machine) if row["name"] in ("mgpusim_mi300a", "patent")]
@@ -119,7 +119,7 @@ def presets(of: Any = None) -> list[dict[str, Any]]:
 
 
 def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> list[str]:
-    """The hardware presets whose shared memory holds a workgroup of so many bytes, the smallest memory first.
+    """Return the hardware presets whose shared memory holds a workgroup of so many bytes, the smallest memory first.
 
     With its threads and the vector registers of each, a unit must have room for those too; -1 = not asked about.
 
@@ -134,7 +134,7 @@ def presets_holding(shared_bytes: int, threads: int = -1, vgprs: int = -1) -> li
 
 
 def preset_for_device(device: str) -> str | None:
-    """The hardware preset of a device name as traces record it, None when there is none.
+    """Return the hardware preset of a device name as traces record it, None when there is none.
 
     >>> preset_for_device("Tesla V100-SXM2-32GB"), preset_for_device("AMD Instinct MI210")
     ('v100', None)
@@ -146,7 +146,8 @@ def preset_for_device(device: str) -> str | None:
 
 
 def read_preset(path: Path, of: Any) -> Preset:
-    """A preset of one kind of machine from its file, every key and figure checked; the file's name is the preset's."""
+    """Read a preset of one kind of machine from its file, every key and figure checked; the file's name is the
+    preset's."""
     given, where = read_mapping(path), path.name
     _only(where, "key", given, ("title", "kind", "devices", "figures"))
     if given["kind"] not in KINDS:
@@ -160,7 +161,8 @@ def read_preset(path: Path, of: Any) -> Preset:
 
 
 def _only(where: str, what: str, given: Mapping[str, Any], wanted: tuple[str, ...]) -> None:
-    """Exactly the wanted keys: a preset that leaves a figure out would borrow it from another machine unseen."""
+    """Refuse all but exactly the wanted keys: a preset that leaves a figure out would borrow it from another machine
+    unseen."""
     for key in given:
         if key not in wanted:
             raise unknown_name(where, what, key, wanted)

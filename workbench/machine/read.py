@@ -9,7 +9,7 @@ from workbench.machine.preset import preset, presets
 
 
 def read_machine(given: object, path: str = "machine", where: str = "") -> Machine:
-    """The machine that a sweep file describes.
+    """Read the machine that a sweep file describes.
 
     >>> read_machine("h100").segments
     1824
@@ -28,7 +28,7 @@ def read_machine(given: object, path: str = "machine", where: str = "") -> Machi
 
 
 def presets_table(name: str | None = None) -> list[dict[str, Any]]:
-    """What `workbench presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
+    """Return what `workbench presets [NAME]` shows: one row a preset, or one row a figure of one preset."""
     if name is None:
         return presets()
     found = preset(name)

@@ -45,7 +45,8 @@ class _Supplies(Protocol):
 
 @lru_cache(maxsize=64)
 def resources_of(machine: _Supplies) -> tuple[Resource, ...]:
-    """The resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups and its own.
+    """Return the resources of a machine: of units vgpr, sgpr, waves and its own, of modules shared, workgroups and its
+    own.
 
     Raises
     ------

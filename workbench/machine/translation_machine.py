@@ -115,10 +115,10 @@ class TranslationMachine(Described):
 
     @property
     def walk_cycles(self) -> int:
-        """Cycles of a walk through every level."""
+        """Return the cycles of a walk through every level."""
         return self.walk_levels * self.level_cycles
 
     @property
     def pages(self) -> int:
-        """How many virtual pages there are."""
+        """Return how many virtual pages there are."""
         return max((1 << self.address_bits) // self.page_bytes, 1)

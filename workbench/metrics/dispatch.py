@@ -126,7 +126,7 @@ MEASURES = Measures(
 
 
 def measure(record: DispatchRecord) -> dict[str, float]:
-    """Every measure of a run, those of its priorities and resources included."""
+    """Compute every measure of a run, those of its priorities and resources included."""
     return {
         **_pace(record),
         **wait_measures(record),
@@ -156,7 +156,7 @@ def _rounds(record: DispatchRecord) -> dict[str, float]:
 
 
 def _work(record: DispatchRecord) -> dict[str, float]:
-    """Modelled work of the hardware (spec 3, H3.2, H3.4)."""
+    """Compute the modelled work of the hardware (spec 3, H3.2, H3.4)."""
     once, each, dispatches = record.modules * record.rounds, record.modules * record.head_rounds, len(record.group)
     return {
         "probe_operations": float(once),

@@ -27,30 +27,30 @@ class Balance(NamedTuple):
 def balance(record: DispatchRecord) -> Balance:
     """Add up one run."""
     shape = record.modules, len(record.resources)
-    found = Balance(
+    totals = Balance(
         np.zeros(shape, np.int64),
         np.zeros((record.modules, record.units), np.int64),
         np.zeros(record.modules, np.int64),
     )
-    _add_up(rows(record), found)
-    return found
+    _add_up(rows(record), totals)
+    return totals
 
 
 @kernel
-def _add_up(rows: Rows, found: Balance) -> None:
+def _add_up(rows: Rows, totals: Balance) -> None:
     for dispatch in range(rows.group.size):
         module = rows.module[dispatch]
         cycles = rows.duration[rows.group[dispatch]]
         for resource in range(rows.of_unit.size):
-            found.used[module, resource] += taken(rows, dispatch, resource) * cycles
+            totals.used[module, resource] += taken(rows, dispatch, resource) * cycles
         for unit in range(rows.sent.shape[1]):
-            found.sent[module, unit] += rows.sent[dispatch, unit]
-        found.spread[module] = max(found.spread[module], spread(found.sent, module))
+            totals.sent[module, unit] += rows.sent[dispatch, unit]
+        totals.spread[module] = max(totals.spread[module], spread(totals.sent, module))
 
 
 @kernel
 def spread(sent: np.ndarray, module: int) -> int:
-    """The difference between the most and the fewest waves that a unit of a module was given."""
+    """Compute the difference between the most and the fewest waves that a unit of a module was given."""
     least = most = sent[module, 0]
     for unit in range(1, sent.shape[1]):
         least = min(least, sent[module, unit])
@@ -59,7 +59,8 @@ def spread(sent: np.ndarray, module: int) -> int:
 
 
 def spread_after(record: DispatchRecord) -> np.ndarray:
-    """The units' spread after a module's 1st, 2nd, 3rd ... dispatch, averaged over the modules: float64[rounds].
+    """Compute the units' spread after a module's 1st, 2nd, 3rd ... dispatch, averaged over the modules:
+    float64[rounds].
 
     It ends where the module with the fewest dispatches does (spec 3, H3.13).
     """
@@ -82,34 +83,35 @@ def _follow(rows: Rows, sent: np.ndarray, counts: np.ndarray, sums: np.ndarray) 
 
 
 def balance_measures(record: DispatchRecord) -> dict[str, float]:
-    """Utilisation by resource and of the busiest one, its evenness over the modules, and the units' spread.
+    """Compute the utilisation by resource and of the busiest one, its evenness over the modules, and the units' spread.
 
     Utilisation is what groups asked for over all that there is, from cycle 0 to the last release.
     """
-    found, cycles = balance(record), makespan(record)
+    totals, cycles = balance(record), makespan(record)
     blocks = record.blocks * np.where(record.of_unit, record.units, 1)
-    shares = found.used / (blocks * float(cycles)) if cycles else np.full(found.used.shape, math.nan)
+    shares = totals.used / (blocks * float(cycles)) if cycles else np.full(totals.used.shape, math.nan)
     whole = shares.mean(axis=0)
-    busiest = _busiest(found.used.sum(axis=0).tolist(), blocks.tolist())
+    busiest = _busiest(totals.used.sum(axis=0).tolist(), blocks.tolist())
     share = shares[:, busiest]
     return {
         "utilisation": float(whole[busiest]),
         **{f"utilisation[{name}]": float(one) for name, one in zip(record.resources, whole, strict=True)},
         "utilisation_cv": cv(share),
-        "utilisation_cv_over_time": _cv_over_time(record, busiest, int(found.used[:, busiest].sum()), cycles),
-        "unit_spread": float(np.ptp(found.sent, axis=1).mean()),
-        "unit_spread_max": float(found.spread.max()),
+        "utilisation_cv_over_time": _cv_over_time(record, busiest, int(totals.used[:, busiest].sum()), cycles),
+        "unit_spread": float(np.ptp(totals.sent, axis=1).mean()),
+        "unit_spread_max": float(totals.spread.max()),
     }
 
 
 def _busiest(used: list[int], blocks: list[int]) -> int:
-    """The resource of the largest exact share, the first of equal ones: roundings of one share are no difference."""
+    """Return the resource of the largest exact share, the first of equal ones: roundings of one share are no
+    difference."""
     shares = [Fraction(taken, room) for taken, room in zip(used, blocks, strict=True)]
     return shares.index(max(shares))
 
 
 def cv(values: np.ndarray) -> float:
-    """Standard deviation over mean, NaN where the mean is 0.
+    """Compute the standard deviation over the mean, NaN where the mean is 0.
 
     >>> cv(np.array([1.0, 3.0])), cv(np.zeros(2))
     (0.5, nan)
@@ -118,7 +120,7 @@ def cv(values: np.ndarray) -> float:
 
 
 def _cv_over_time(record: DispatchRecord, resource: int, used: int, cycles: int) -> float:
-    """Root of the variance over the modules, averaged over time, over the mean of modules and time."""
+    """Compute the root of the variance over the modules, averaged over time, over the mean of modules and time."""
     if not used:
         return math.nan
     ends = releases(record)
@@ -129,7 +131,7 @@ def _cv_over_time(record: DispatchRecord, resource: int, used: int, cycles: int)
 
 @kernel
 def _variance(rows: Rows, ends: np.ndarray, order: np.ndarray, resource: int, held: np.ndarray) -> float:
-    """The sum over all cycles of the variance over the modules of the blocks that are held."""
+    """Compute the sum over all cycles of the variance over the modules of the blocks that are held."""
     begun = ended = now = 0
     whole = squares = 0
     total = 0.0

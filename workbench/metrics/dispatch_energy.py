@@ -50,7 +50,7 @@ class Flow(NamedTuple):
 
 
 def course(record: DispatchRecord) -> Course:
-    """The rates of every dispatch, and when they begin and end.
+    """Return the rates of every dispatch, and when they begin and end.
 
     A dispatch executes its waves' share of its group's instructions, the same number of each class in every cycle.
     """
@@ -62,7 +62,7 @@ def course(record: DispatchRecord) -> Course:
 
 
 def windows(record: DispatchRecord, cycles: int, along: Course | None = None) -> Iterator[np.ndarray]:
-    """The energy that instructions cost each module in windows of so many cycles, from cycle 0 on.
+    """Yield the energy that instructions cost each module in windows of so many cycles, from cycle 0 on.
 
     The last window is the one in which the last group is released; it may reach beyond that.
 
@@ -91,7 +91,7 @@ def windows(record: DispatchRecord, cycles: int, along: Course | None = None) ->
 
 
 def total_pj(record: DispatchRecord, along: Course) -> float:
-    """The energy of all instructions of a run, picojoules."""
+    """Compute the energy of all instructions of a run, picojoules."""
     assert record.power is not None
     counts = (along.rates * record.duration[record.group][:, None]).sum(axis=0)
     return float((counts * (record.power.energies_pj() / FIXED)).sum())
@@ -137,7 +137,7 @@ def _change(along: Course, flow: Flow, dispatch: int, late: int, sign: int) -> N
 
 @kernel
 def _spent(flow: Flow, module: int, cycles: int, energies: np.ndarray) -> float:
-    """The energy of a window that ends, after which counting starts at 0."""
+    """Return the energy of a window that ends, after which counting starts at 0."""
     total = 0.0
     for cls in range(CLASSES):
         total += (flow.counts[module, cls] + flow.rate[module, cls] * cycles) * energies[cls]

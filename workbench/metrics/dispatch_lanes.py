@@ -23,7 +23,7 @@ class Lanes(NamedTuple):
 
 
 def lanes(record: DispatchRecord, kept: np.ndarray, one_each: bool = False) -> Lanes:
-    """The places of some dispatches on the units that they send waves to.
+    """Return the places of some dispatches on the units that they send waves to.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ def lanes(record: DispatchRecord, kept: np.ndarray, one_each: bool = False) -> L
     wanted = record.sent[kept].astype(np.int64)
     if one_each:
         wanted = np.minimum(wanted, 1)
-    asked = Asked(kept.astype(np.int64), record.module[kept].astype(np.int64), wanted, record.cycle[kept])
-    found = Lanes(*np.empty((3, int(wanted.sum())), np.int64))
+    request = Asked(kept.astype(np.int64), record.module[kept].astype(np.int64), wanted, record.cycle[kept])
+    places = Lanes(*np.empty((3, int(wanted.sum())), np.int64))
     most = 1 + int(wanted.max(initial=0))
-    while not _place(asked, releases(record)[kept], np.zeros((record.modules, record.units, most), np.int64), found):
+    while not _place(request, releases(record)[kept], np.zeros((record.modules, record.units, most), np.int64), places):
         most *= 2
-    return found
+    return places
 
 
 class Asked(NamedTuple):
@@ -57,32 +57,32 @@ class Asked(NamedTuple):
 
 
 @kernel
-def _place(asked: Asked, end: np.ndarray, free_from: np.ndarray, found: Lanes) -> bool:
+def _place(request: Asked, end: np.ndarray, free_from: np.ndarray, places: Lanes) -> bool:
     """Give every dispatch its places; False where a unit has too few.
 
     `free_from` holds the cycle from which each place is free: int64[modules, units, places].
     """
     row = 0
-    for k in range(asked.dispatch.size):
-        module = asked.module[k]
-        for unit in range(asked.places.shape[1]):
+    for k in range(request.dispatch.size):
+        module = request.module[k]
+        for unit in range(request.places.shape[1]):
             lane = 0
-            for _ in range(asked.places[k, unit]):
-                while lane < free_from.shape[2] and free_from[module, unit, lane] > asked.begin[k]:
+            for _ in range(request.places[k, unit]):
+                while lane < free_from.shape[2] and free_from[module, unit, lane] > request.begin[k]:
                     lane += 1
                 if lane == free_from.shape[2]:
                     return False
                 free_from[module, unit, lane] = end[k]
-                found.dispatch[row] = asked.dispatch[k]
-                found.unit[row] = unit
-                found.lane[row] = lane
+                places.dispatch[row] = request.dispatch[k]
+                places.unit[row] = unit
+                places.lane[row] = lane
                 row += 1
                 lane += 1
     return True
 
 
 def within(record: DispatchRecord, cycles: tuple[int, int] | None) -> np.ndarray:
-    """The dispatches that run at least partly from one cycle to another, increasing: int64[some]; None = all."""
+    """Return the dispatches that run at least partly from one cycle to another, increasing: int64[some]; None = all."""
     if cycles is None:
         return np.arange(len(record.group))
     return np.flatnonzero((record.cycle < cycles[1]) & (releases(record) > cycles[0]))

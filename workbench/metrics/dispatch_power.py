@@ -26,7 +26,7 @@ _HEAT = ("temperature_spread_k", "temperature_peak_k")
 
 
 def power_measures(record: DispatchRecord) -> dict[str, float]:
-    """Energy, evenness of power, temperatures, foresight; NaN where power or heat is not simulated."""
+    """Compute energy, evenness of power, temperatures, foresight; NaN where power or heat is not simulated."""
     if not has_power(record) or not makespan(record):
         return dict.fromkeys((*_POWER, *_HEAT, "energy_prediction"), math.nan)
     along = course(record)
@@ -35,22 +35,22 @@ def power_measures(record: DispatchRecord) -> dict[str, float]:
 
 
 def has_power(record: DispatchRecord) -> bool:
-    """Whether power was simulated."""
+    """Return whether power was simulated."""
     return record.power is not None and record.power.simulated
 
 
 def has_heat(record: DispatchRecord) -> bool:
-    """Whether heat was simulated, and power that makes it."""
+    """Return whether heat was simulated, and power that makes it."""
     return has_power(record) and record.heat is not None and record.heat.simulated
 
 
 def window_cycles(record: DispatchRecord) -> int:
-    """The length of a window of power."""
+    """Return the length of a window of power."""
     return record.heat.cycles() if record.heat is not None and has_heat(record) else WINDOW_CYCLES
 
 
 def power_windows(record: DispatchRecord, along: Course | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The power of each module in each window, chunk by chunk.
+    """Yield the power of each module in each window, chunk by chunk.
 
     Yields
     ------
@@ -85,7 +85,7 @@ def _power(record: DispatchRecord, along: Course) -> dict[str, float]:
 
 
 def module_power(record: DispatchRecord) -> np.ndarray:
-    """The power of each module, averaged over the run: float64[modules], watts."""
+    """Compute the power of each module, averaged over the run: float64[modules], watts."""
     whole = np.zeros(record.modules)
     for lengths, power in power_windows(record):
         whole += (lengths[:, None] * power).sum(axis=0)
@@ -93,14 +93,14 @@ def module_power(record: DispatchRecord) -> np.ndarray:
 
 
 def energy_joules(record: DispatchRecord, along: Course | None = None) -> float:
-    """What all modules spend from cycle 0 to the last release: idle power and all instructions."""
+    """Compute what all modules spend from cycle 0 to the last release: idle power and all instructions."""
     assert record.power is not None
     idle = record.power.idle() * record.modules * seconds(makespan(record), record.clock_mhz)
     return idle + PICO * total_pj(record, course(record) if along is None else along)
 
 
 def temperatures(record: DispatchRecord, along: Course | None = None) -> Iterator[np.ndarray]:
-    """Each module's degrees above the ambient at the end of each step, chunk by chunk: float64[steps, modules].
+    """Yield each module's degrees above the ambient at the end of each step, chunk by chunk: float64[steps, modules].
 
     All modules start at the ambient; in the last step they are idle after the last release.
     """
@@ -141,7 +141,7 @@ def _heat(record: DispatchRecord, along: Course) -> dict[str, float]:
 
 
 def energy_prediction(record: DispatchRecord, along: Course | None = None) -> float:
-    """How well a module's energy in one window of the choice's history foretells that in the next (H3.16).
+    """Compute how well a module's energy in one window of the choice's history foretells that in the next (H3.16).
 
     It is the correlation over modules and pairs of whole windows that follow each other, of the instructions' energy
     less the mean of all modules in the same window: what a choice between modules can go by. NaN where the choice looks
@@ -162,7 +162,7 @@ def energy_prediction(record: DispatchRecord, along: Course | None = None) -> fl
 
 
 def _apart(spent: np.ndarray) -> np.ndarray:
-    """How far each module is from the mean of all in the same window; what is rounding alone is nothing."""
+    """Return how far each module is from the mean of all in the same window; what is rounding alone is nothing."""
     mean = spent.mean(axis=1, keepdims=True)
     off = spent - mean
     return np.where(np.abs(off) > 1e-12 * mean, off, 0.0)

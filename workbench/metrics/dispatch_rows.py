@@ -29,37 +29,37 @@ class Rows(NamedTuple):
 
 
 def rows(record: DispatchRecord) -> Rows:
-    """The columns of a record."""
+    """Return the columns of a record."""
     return Rows(*(getattr(record, name) for name in Rows._fields))
 
 
 def releases(record: DispatchRecord) -> np.ndarray:
-    """When each dispatch gives back what it took: int64[dispatches]."""
+    """Return when each dispatch gives back what it took: int64[dispatches]."""
     return record.cycle + record.duration[record.group]
 
 
 def makespan(record: DispatchRecord) -> int:
-    """The cycle of the last release, 0 without groups."""
+    """Return the cycle of the last release, 0 without groups."""
     return int(releases(record).max(initial=0))
 
 
 def amounts(record: DispatchRecord) -> np.ndarray:
-    """The blocks of each resource that each dispatch asked for: int64[dispatches, resources]."""
-    found = np.zeros((len(record.group), len(record.resources)), np.int64)
-    _set_amounts(rows(record), found)
-    return found
+    """Return the blocks of each resource that each dispatch asked for: int64[dispatches, resources]."""
+    blocks = np.zeros((len(record.group), len(record.resources)), np.int64)
+    _set_amounts(rows(record), blocks)
+    return blocks
 
 
 @kernel
-def _set_amounts(rows: Rows, found: np.ndarray) -> None:
-    for dispatch in range(found.shape[0]):
-        for resource in range(found.shape[1]):
-            found[dispatch, resource] = taken(rows, dispatch, resource)
+def _set_amounts(rows: Rows, blocks: np.ndarray) -> None:
+    for dispatch in range(blocks.shape[0]):
+        for resource in range(blocks.shape[1]):
+            blocks[dispatch, resource] = taken(rows, dispatch, resource)
 
 
 @kernel
 def waves_of(rows: Rows, dispatch: int) -> int:
-    """The waves of a dispatch."""
+    """Return the waves of a dispatch."""
     total = 0
     for unit in range(rows.sent.shape[1]):
         total += rows.sent[dispatch, unit]
@@ -68,7 +68,7 @@ def waves_of(rows: Rows, dispatch: int) -> int:
 
 @kernel
 def taken(rows: Rows, dispatch: int, resource: int) -> int:
-    """The blocks of a resource that a dispatch asked for, in all units of its module.
+    """Return the blocks of a resource that a dispatch asked for, in all units of its module.
 
     A placement that rounds up takes more: what it adds serves nobody, and is not counted as use.
     """

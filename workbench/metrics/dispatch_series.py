@@ -11,12 +11,12 @@ from workbench.records.dispatch import DispatchRecord
 
 
 def waiting_over_time(record: DispatchRecord) -> Steps:
-    """How many groups have joined their channels and are not, or not in all their parts, dispatched yet."""
+    """Return how many groups have joined their channels and are not, or not in all their parts, dispatched yet."""
     one = np.ones(len(record.arrival), np.int64)
     return added_up(0, (record.arrival, one), (last_dispatch(record), -one))
 
 
 def running_over_time(record: DispatchRecord) -> Steps:
-    """How many waves run, over all modules."""
+    """Return how many waves run, over all modules."""
     waves = record.sent.sum(axis=1, dtype=np.int64)
     return added_up(0, (record.cycle, waves), (releases(record), -waves))

@@ -41,10 +41,10 @@ class Service(NamedTuple):
 
 
 def service_measures(record: DispatchRecord) -> dict[str, float]:
-    """The variance of services over competing channels, averaged over the dispatches that two or more compete for, and
-    the largest gap: dispatches at a priority from one of a waiting channel to its next, that one counted."""
+    """Compute the variance of services over competing channels, averaged over the dispatches that two or more compete
+    for, and the largest gap: dispatches at a priority from one of a waiting channel to its next, that one counted."""
     levels = int(record.level.max(initial=0)) + 1
-    found = Service(
+    service = Service(
         np.full(len(record.group), NOBODY),
         np.full(record.channels, NOBODY),
         np.zeros((record.channels, levels)),
@@ -53,30 +53,30 @@ def service_measures(record: DispatchRecord) -> dict[str, float]:
         np.zeros(2, np.int64),
         np.zeros(1),
     )
-    _pass(rows(record), found)
-    contested = int(found.whole[CONTESTED])
+    _pass(rows(record), service)
+    contested = int(service.whole[CONTESTED])
     return {
-        "service_variance": over(found.real[0], contested),
-        "service_gap_max": float(found.whole[GAP]) if found.whole[GAP] else math.nan,
+        "service_variance": over(service.real[0], contested),
+        "service_gap_max": float(service.whole[GAP]) if service.whole[GAP] else math.nan,
     }
 
 
 @kernel
-def _pass(rows: Rows, found: Service) -> None:
+def _pass(rows: Rows, service: Service) -> None:
     for dispatch in range(rows.group.size - 1, -1, -1):
         channel = rows.channel[rows.group[dispatch]]
-        found.following[dispatch] = found.head[channel]
-        found.head[channel] = dispatch
+        service.following[dispatch] = service.head[channel]
+        service.head[channel] = dispatch
     for dispatch in range(rows.group.size):
         channel, level = rows.channel[rows.group[dispatch]], rows.level[dispatch]
-        found.picks[level] += 1
-        if found.since[channel] != NOBODY:
-            found.whole[GAP] = max(found.whole[GAP], found.picks[level] - found.since[channel])
-        _share_out(rows, found, dispatch, channel, level)
-        following = found.following[dispatch]
-        found.head[channel] = following
+        service.picks[level] += 1
+        if service.since[channel] != NOBODY:
+            service.whole[GAP] = max(service.whole[GAP], service.picks[level] - service.since[channel])
+        _share_out(rows, service, dispatch, channel, level)
+        following = service.following[dispatch]
+        service.head[channel] = following
         waits = following != NOBODY and _competes(rows, following, rows.cycle[dispatch], level)
-        found.since[channel] = found.picks[level] if waits else NOBODY
+        service.since[channel] = service.picks[level] if waits else NOBODY
 
 
 @kernel
@@ -85,20 +85,20 @@ def _competes(rows: Rows, dispatch: int, cycle: int, level: int) -> bool:
 
 
 @kernel
-def _share_out(rows: Rows, found: Service, dispatch: int, served: int, level: int) -> None:
+def _share_out(rows: Rows, service: Service, dispatch: int, served: int, level: int) -> None:
     cycle, competing = rows.cycle[dispatch], 0
-    for channel in range(found.head.size):
-        head = found.head[channel]
+    for channel in range(service.head.size):
+        head = service.head[channel]
         competing += head != NOBODY and _competes(rows, head, cycle, level)
     if competing < 2:
         return
-    found.lag[served, level] += 1.0
+    service.lag[served, level] += 1.0
     whole = squares = 0.0
-    for channel in range(found.head.size):
-        head = found.head[channel]
+    for channel in range(service.head.size):
+        head = service.head[channel]
         if head != NOBODY and _competes(rows, head, cycle, level):
-            found.lag[channel, level] -= 1.0 / competing
-            whole += found.lag[channel, level]
-            squares += found.lag[channel, level] ** 2
-    found.whole[CONTESTED] += 1
-    found.real[0] += squares / competing - (whole / competing) ** 2
+            service.lag[channel, level] -= 1.0 / competing
+            whole += service.lag[channel, level]
+            squares += service.lag[channel, level] ** 2
+    service.whole[CONTESTED] += 1
+    service.real[0] += squares / competing - (whole / competing) ** 2

@@ -18,25 +18,26 @@ LARGE = 0.75
 
 
 def waits(record: DispatchRecord) -> np.ndarray:
-    """The cycles that each group waits: int64[groups]."""
+    """Return the cycles that each group waits: int64[groups]."""
     return last_dispatch(record) - record.arrival
 
 
 def last_dispatch(record: DispatchRecord) -> np.ndarray:
-    """The cycle at which the last part of each group is dispatched: int64[groups]."""
+    """Return the cycle at which the last part of each group is dispatched: int64[groups]."""
     last = np.zeros(len(record.arrival), np.int64)
     np.maximum.at(last, record.group, record.cycle)
     return last
 
 
 def wait_measures(record: DispatchRecord) -> dict[str, float]:
-    """Mean, 99th percentile and maximum over all groups, over each priority, and the mean of those left whole."""
+    """Compute the mean, 99th percentile and maximum over all groups, over each priority, and the mean of those left
+    whole."""
     wait = waits(record)
-    found = _summary(wait, "")
+    summary = _summary(wait, "")
     for level in range(1, record.levels + 1):
-        found |= _summary(wait[record.priority == level], f"[{level}]")
+        summary |= _summary(wait[record.priority == level], f"[{level}]")
     whole = np.bincount(record.group, minlength=len(wait)) == 1
-    return {**found, "wait_unsplit_mean_cycles": mean(wait[whole])}
+    return {**summary, "wait_unsplit_mean_cycles": mean(wait[whole])}
 
 
 def _summary(wait: np.ndarray, part: str) -> dict[str, float]:
@@ -48,20 +49,22 @@ def _summary(wait: np.ndarray, part: str) -> dict[str, float]:
 
 
 def module_share(record: DispatchRecord) -> np.ndarray:
-    """How much of an empty module each group asks for, of the resource of which that is most: float64[groups]."""
+    """Return how much of an empty module each group asks for, of the resource of which that is most:
+    float64[groups]."""
     room = record.blocks * np.where(record.of_unit, record.units, 1)
-    asked = record.demand * np.where(record.of_unit, record.waves[:, None], 1)
-    return np.asarray((asked / room).max(axis=1, initial=0.0))
+    requested = record.demand * np.where(record.of_unit, record.waves[:, None], 1)
+    return np.asarray((requested / room).max(axis=1, initial=0.0))
 
 
 def large(record: DispatchRecord) -> np.ndarray:
-    """Which groups are large: bool[groups], a quarter of them or, where some are as large as the smallest, more."""
+    """Return which groups are large: bool[groups], a quarter of them or, where some are as large as the smallest,
+    more."""
     share = module_share(record)
     return share >= quantile(share, LARGE)
 
 
 def refusal_measures(record: DispatchRecord) -> dict[str, float]:
-    """How often heads are refused, and how long large groups stand at the head of their channel (H3.18).
+    """Compute how often heads are refused, and how long large groups stand at the head of their channel (H3.18).
 
     A rate is refusals over refusals and dispatches. A refusal is a round in which a group, at its channel's head, fits
     no module; a dispatch is that of a group, or of each part of a split one.
@@ -81,7 +84,7 @@ def _refused(record: DispatchRecord, groups: np.ndarray) -> float:
 
 
 def head_waits(record: DispatchRecord) -> np.ndarray:
-    """The cycles that each group, or what is left of it, stands at its channel's head until its last part is
+    """Compute the cycles that each group, or what is left of it, stands at its channel's head until its last part is
     dispatched: int64[groups], 0 for one that is dispatched before it comes to stand there."""
     stood = np.zeros(len(record.arrival), np.int64)
     free = np.zeros(record.channels, np.int64)

@@ -46,7 +46,7 @@ MEASURES = declared(
 
 
 def measure(record: MallocRecord) -> dict[str, float]:
-    """Every measure of a record, by name."""
+    """Compute every measure of a record, by name."""
     return {
         **_time(record),
         **_tries(record),
@@ -59,7 +59,7 @@ def measure(record: MallocRecord) -> dict[str, float]:
 
 
 def instructions(record: MallocRecord) -> int:
-    """Instructions of all tries, heap operations, sums over the lanes, and divisions (spec 2, H2.4)."""
+    """Count the instructions of all tries, heap operations, sums over the lanes, and divisions (spec 2, H2.4)."""
     work, vain = record.work, record.tried_in_vain
     operations = record.heap_atomics - (0 if record.locked else vain)
     divided = len(np.unique(record.owner))
@@ -68,7 +68,7 @@ def instructions(record: MallocRecord) -> int:
 
 
 def transactions(record: MallocRecord) -> int:
-    """Reads and writes of the heap's metadata (spec 2, H2.9).
+    """Count the reads and writes of the heap's metadata (spec 2, H2.9).
 
     Every try and every release of a lock, every look at it by who waits, every atomic operation, every word of a
     bitmap; of frees the count-down of a block with several pieces, and the return itself; a header of each block.
@@ -83,7 +83,7 @@ def transactions(record: MallocRecord) -> int:
 
 
 def latencies(record: MallocRecord) -> np.ndarray:
-    """Cycles from each call to its address: int64[threads that got one]."""
+    """Return the cycles from each call to its address: int64[threads that got one]."""
     got = record.block >= 0
     return record.ready[record.request[got]] - record.arrival[got]
 
@@ -93,12 +93,12 @@ def _attempts(record: MallocRecord) -> int:
 
 
 def _time(record: MallocRecord) -> dict[str, float]:
-    found, last = latencies(record), int(record.ready.max(initial=0))
+    latency, last = latencies(record), int(record.ready.max(initial=0))
     return {
         "makespan_cycles": float(last),
-        "latency_mean_cycles": mean(found),
-        "latency_p99_cycles": quantile(found, 0.99),
-        "threads_per_kilocycle": over(1000 * len(found), last),
+        "latency_mean_cycles": mean(latency),
+        "latency_p99_cycles": quantile(latency, 0.99),
+        "threads_per_kilocycle": over(1000 * len(latency), last),
     }
 
 

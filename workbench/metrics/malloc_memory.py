@@ -9,7 +9,7 @@ from workbench.records.malloc import MallocRecord, given_up
 
 
 def memory_measures(record: MallocRecord) -> dict[str, float]:
-    """Waste within blocks, the most that is granted, and the most that is given up and not back."""
+    """Compute the waste within blocks, the most that is granted, and the most that is given up and not back."""
     ends = (record.base + record.granules) * record.granule_bytes
     return {
         "internal_fragmentation": internal_fragmentation(record),
@@ -20,21 +20,21 @@ def memory_measures(record: MallocRecord) -> dict[str, float]:
 
 
 def internal_fragmentation(record: MallocRecord) -> float:
-    """Bytes granted that no thread asked for, over bytes granted; NaN where nothing was."""
+    """Compute the bytes granted that no thread asked for, over bytes granted; NaN where nothing was."""
     granted = int(record.granules.sum()) * record.granule_bytes
-    asked = int(record.asked[record.block >= 0].sum())
-    return 1 - asked / granted if granted else math.nan
+    requested = int(record.asked[record.block >= 0].sum())
+    return 1 - requested / granted if granted else math.nan
 
 
 def held_over_time(record: MallocRecord) -> Steps:
-    """The bytes that are granted."""
+    """Return the bytes that are granted."""
     back = record.returned >= 0
     size = record.granules * record.granule_bytes
     return added_up(0, (record.granted, size), (record.returned[back], -size[back]))
 
 
 def partly_freed_over_time(record: MallocRecord) -> Steps:
-    """The bytes of pieces that were given up and whose block is still held."""
+    """Return the bytes of pieces that were given up and whose block is still held."""
     until = given_up(record)
     gone = until >= 0
     back = record.returned[record.block[gone]]

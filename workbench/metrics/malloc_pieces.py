@@ -9,7 +9,7 @@ from workbench.records.malloc import MallocRecord
 
 
 def piece_measures(record: MallocRecord) -> dict[str, float]:
-    """Bytes of pieces that lie in another one, and beyond the end of their block."""
+    """Compute the bytes of pieces that lie in another one, and beyond the end of their block."""
     got = np.flatnonzero(record.block >= 0)
     block = record.block[got].astype(np.int64)
     start = record.offset[got] - record.origin[block]
@@ -28,7 +28,7 @@ def _in_order(block: np.ndarray, start: np.ndarray) -> bool:
 
 @kernel
 def _count(
-    block: np.ndarray, start: np.ndarray, size: np.ndarray, ends: np.ndarray, found: np.ndarray
+    block: np.ndarray, start: np.ndarray, size: np.ndarray, ends: np.ndarray, counts: np.ndarray
 ) -> tuple[int, int]:
     """Walk the pieces by block and start; `reach` is where those before them in the block end."""
     reach = np.int64(0)
@@ -36,7 +36,7 @@ def _count(
         end = start[k] + size[k]
         if k == 0 or block[k] != block[k - 1]:
             reach = start[k]
-        found[0] += max(min(end, reach) - start[k], 0)
-        found[1] += max(end - max(start[k], ends[block[k]]), 0)
+        counts[0] += max(min(end, reach) - start[k], 0)
+        counts[1] += max(end - max(start[k], ends[block[k]]), 0)
         reach = max(reach, end)
-    return found[0], found[1]
+    return counts[0], counts[1]

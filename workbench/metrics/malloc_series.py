@@ -13,7 +13,7 @@ SHARES = np.arange(0, 101, 5)
 
 
 def waiting_over_time(record: MallocRecord) -> Steps:
-    """Threads that have called and have neither an address nor a refusal."""
+    """Count over time the threads that have called and have neither an address nor a refusal."""
     asks = record.request >= 0
     came, ready = record.arrival[asks], record.ready[record.request[asks]]
     ones = np.ones(len(came), np.int64)
@@ -21,6 +21,7 @@ def waiting_over_time(record: MallocRecord) -> Steps:
 
 
 def latency_by_share(record: MallocRecord) -> np.ndarray:
-    """The latency that so many per cent of the threads do not exceed: float64[21], NaN where nobody got memory."""
-    found = latencies(record)
-    return np.percentile(found, SHARES) if len(found) else np.full(len(SHARES), np.nan)
+    """Return the latency that so many per cent of the threads do not exceed: float64[21], NaN where nobody got
+    memory."""
+    latency = latencies(record)
+    return np.percentile(latency, SHARES) if len(latency) else np.full(len(SHARES), np.nan)

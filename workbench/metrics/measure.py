@@ -21,7 +21,7 @@ class Measure(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The axis label.
+        """Return the axis label.
 
         >>> Measure("mean_queue", "workgroups", "lower", "").label
         'mean queue (workgroups)'
@@ -33,11 +33,11 @@ class Measure(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The name without its part: `wait_p99_cycles` of `wait_p99_cycles[4]`."""
+        """Return the name without its part: `wait_p99_cycles` of `wait_p99_cycles[4]`."""
         return self.name.partition("[")[0]
 
     def told(self, words: str) -> str:
-        """What stands for the stem in words, and the part that it is about."""
+        """Return what stands for the stem in words, and the part that it is about."""
         return f"{words}, {self.of}" if self.of else words
 
 
@@ -83,10 +83,10 @@ class Measures(Mapping[str, Measure]):
         return len(self._whole)
 
     def patterns(self) -> list[str]:
-        """The names of the measures of parts, as a regular expression a family."""
+        """Return the names of the measures of parts, as a regular expression a family."""
         return [rf"({'|'.join(family.stems)})\[({family.part})\]" for family in self._families]
 
 
 def declared(*measures: Measure) -> dict[str, Measure]:
-    """Measures by name."""
+    """Return measures by name."""
     return {measure.name: measure for measure in measures}

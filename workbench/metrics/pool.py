@@ -108,7 +108,7 @@ MEASURES = declared(
 
 
 def measure(record: PoolRecord) -> dict[str, float]:
-    """Every measure of a run."""
+    """Compute every measure of a run."""
     return {
         **_grants(record),
         **_borrowing(record),
@@ -166,7 +166,7 @@ def _moving(record: PoolRecord) -> dict[str, float]:
 
 
 def _lending(record: PoolRecord) -> dict[str, float]:
-    """What lending costs the lenders, and how much is borrowed at a time."""
+    """Compute what lending costs the lenders, and how much is borrowed at a time."""
     together, failures = np.zeros(record.time.size, np.int64), 0
     elsewhere = (record.action == 0) & was_asked(record) & ~(granted(record) & (record.card == record.borrower))
     for card in range(len(record.cards)):
@@ -180,10 +180,10 @@ def _lending(record: PoolRecord) -> dict[str, float]:
 
 
 def _balance(record: PoolRecord) -> dict[str, float]:
-    with_memory, asked = np.flatnonzero(record.capacity), was_asked(record)
+    with_memory, requested = np.flatnonzero(record.capacity), was_asked(record)
     if not record.time.size:
         return dict.fromkeys(("utilisation_gini", "utilisation_std"), math.nan)
-    used = np.array([in_use(record, int(card))[asked].mean() / record.capacity[card] for card in with_memory])
+    used = np.array([in_use(record, int(card))[requested].mean() / record.capacity[card] for card in with_memory])
     return {
         "utilisation_gini": gini(used) if used.any() else 0.0,
         "utilisation_std": float(used.std()),
@@ -205,7 +205,7 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
 
 
 def _filled(record: PoolRecord) -> dict[str, float]:
-    """What of the memory held no data; what was refused holds none."""
+    """Return what of the memory held no data; what was refused holds none."""
     span = float(record.answered.max(initial=0) - record.time.min(initial=0)) if record.time.size else math.nan
     unused = {"unused_rate": math.nan, "reserved_unused_rate": math.nan}
     if isinstance(record, FilledRecord):

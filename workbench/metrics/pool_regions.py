@@ -26,7 +26,7 @@ class Regions(NamedTuple):
 
 
 def regions_of(record: PoolRecord, card: int) -> Regions:
-    """The regions of a card in the order of their grants; those stitched of several blocks are left out.
+    """Return the regions of a card in the order of their grants; those stitched of several blocks are left out.
 
     A region that moves has a row for each of its stays on the card.
     """

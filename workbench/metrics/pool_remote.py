@@ -11,7 +11,8 @@ from workbench.records.pool_stays import remote, stays_of
 
 
 def borrowed_reading_mean_ns(record: PoolRecord) -> float:
-    """How long reading every borrowed byte once over its path would take, averaged over the run; NaN for one moment.
+    """Compute how long reading every borrowed byte once over its path would take, averaged over the run; NaN for one
+    moment.
 
     A region counts with the bytes that were asked for over the narrowest link of its path, on each card from the
     request that brought it there to the one that took it away (or the last), by the `clock` of requests, so that it
@@ -34,7 +35,8 @@ def borrowed_reading_mean_ns(record: PoolRecord) -> float:
 
 
 def clock(record: PoolRecord) -> np.ndarray:
-    """int64[requests], nanoseconds, when each was sent, or the latest before it: one that waited counts from then on.
+    """Return when each request was sent, or the latest before it, int64[requests], nanoseconds: one that waited counts
+    from then on.
 
     What the service itself takes is left out, which differs from policy to policy.
     """

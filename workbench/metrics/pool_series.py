@@ -21,7 +21,8 @@ from workbench.records.pool import (
 
 
 def in_use(record: PoolRecord, card: int | None = None, bytes_of: str = "taken") -> np.ndarray:
-    """int64[requests], bytes in use on a card after each request: of the regions, or as they were `asked` for.
+    """Return the bytes in use on a card after each request, int64[requests]: of the regions, or as they were `asked`
+    for.
 
     None = on all cards together.
     """
@@ -32,7 +33,7 @@ def in_use(record: PoolRecord, card: int | None = None, bytes_of: str = "taken")
 
 
 def lent_out(record: PoolRecord, card: int) -> np.ndarray:
-    """int64[requests], bytes in use on a card by applications of other cards, after each request."""
+    """Return the bytes in use on a card by applications of other cards, after each request: int64[requests]."""
     guests = (record.card == card) & (record.borrower[record.allocation] != card)
     change = np.where(guests, _changes(record, "taken"), 0)
     moved = record.borrower[record.moves[:, REGION]] != card
@@ -40,19 +41,20 @@ def lent_out(record: PoolRecord, card: int) -> np.ndarray:
 
 
 def reserved(record: PoolRecord, card: int) -> np.ndarray:
-    """int64[requests], bytes got from a card's driver and not given back, after each request."""
+    """Return the bytes got from a card's driver and not given back, after each request: int64[requests]."""
     change, mine = np.zeros(record.time.size, np.int64), record.calls[:, CARD] == card
     np.add.at(change, record.calls[mine, ROW], record.calls[mine, BYTES])
     return change.cumsum()
 
 
 def cached(record: PoolRecord, card: int) -> np.ndarray:
-    """int64[requests], cached bytes of a card after each request."""
+    """Return the cached bytes of a card after each request: int64[requests]."""
     return reserved(record, card) - in_use(record, card)
 
 
 def _changes(record: PoolRecord, bytes_of: str) -> np.ndarray:
-    """int64[requests], what each grant adds to the bytes in use and each release takes from them, moves left aside."""
+    """Return what each grant adds to the bytes in use and each release takes from them, moves left aside:
+    int64[requests]."""
     size = record.taken if bytes_of == "taken" else record.asked[record.allocation]
     change: np.ndarray = np.where(granted(record), size, np.where(record.outcome == RELEASED, -size, 0))
     return change
@@ -63,9 +65,9 @@ def _with_moves(
 ) -> np.ndarray:
     """Add to the requests' changes what some moves take from a card, and what they bring there."""
     moves = record.moves[which]
-    asked = record.asked[moves[:, REGION]]
+    requested = record.asked[moves[:, REGION]]
     for ends, size, sign in ((LEFT, BEFORE, -1), (TO, AFTER, 1)):
         mine = slice(None) if card is None else moves[:, ends] == card
-        bytes_moved = moves[:, size] if bytes_of == "taken" else asked
+        bytes_moved = moves[:, size] if bytes_of == "taken" else requested
         np.add.at(change, moves[mine, CAUSE], sign * bytes_moved[mine])
     return change

@@ -78,7 +78,7 @@ MEASURES = declared(
 
 
 def measure(record: SharedMemoryRecord) -> dict[str, float]:
-    """Every measure of a run; one that is not defined for it (wear without addresses) is NaN."""
+    """Compute every measure of a run; one that is not defined for it (wear without addresses) is NaN."""
     totals = replay(record)
     return {
         "drain_cycles": float(record.release.max(initial=0)),

@@ -26,7 +26,7 @@ class Pieces(NamedTuple):
 
 
 def pieces(record: SharedMemoryRecord, until: int | None = None) -> Pieces:
-    """The rectangles of a run, ordered by workgroup, then by cycle, then by segment.
+    """Return the rectangles of a run, ordered by workgroup, then by cycle, then by segment.
 
     A workgroup that compaction moved holds one piece after the other. Scattered grants are rebuilt from their order:
     each takes the lowest free segments, and its neighbouring ones are one piece.
@@ -63,7 +63,7 @@ def _ranges(record: SharedMemoryRecord, kept: np.ndarray) -> Pieces:
 def _scattered(record: SharedMemoryRecord, kept: np.ndarray) -> Pieces:
     free = np.ones(record.segments, bool)
     held: dict[int, np.ndarray] = {}
-    found: list[tuple[int, ...]] = []
+    results: list[tuple[int, ...]] = []
     for is_grant, workgroup in _events(record, kept):
         if not is_grant:
             free[held[workgroup]] = True
@@ -72,13 +72,13 @@ def _scattered(record: SharedMemoryRecord, kept: np.ndarray) -> Pieces:
         free[taken] = False
         span = int(record.grant[workgroup]), int(record.release[workgroup])
         runs = np.split(taken, np.flatnonzero(np.diff(taken) > 1) + 1)
-        found.extend((workgroup, *span, int(run[0]), len(run)) for run in runs if span[1] > span[0])
-    columns = np.array(found, np.int64).reshape(-1, 5)
+        results.extend((workgroup, *span, int(run[0]), len(run)) for run in runs if span[1] > span[0])
+    columns = np.array(results, np.int64).reshape(-1, 5)
     return Pieces(*columns[np.lexsort((columns[:, 3], columns[:, 0]))].T)
 
 
 def _events(record: SharedMemoryRecord, kept: np.ndarray) -> list[tuple[bool, int]]:
-    """Grants and releases in their total order."""
+    """Return grants and releases in their total order."""
     cycle = np.concatenate([record.grant[kept], record.release[kept]])
     is_grant = np.arange(2 * len(kept)) < len(kept)
     rank = is_grant if record.release_first else ~is_grant

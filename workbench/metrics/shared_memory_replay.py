@@ -164,7 +164,7 @@ def _add(
 
 @kernel
 def _start_of(free: np.ndarray, longest: int) -> int:
-    """The lowest run of free segments that is so long."""
+    """Return the lowest run of free segments that is so long."""
     start = next_free(free, 0)
     while start < free.size * WORD:
         end = next_taken(free, start)

@@ -9,11 +9,11 @@ from workbench.records.shared_memory import SharedMemoryRecord
 
 
 def queue_over_time(record: SharedMemoryRecord) -> Steps:
-    """How many workgroups have joined the queue and are not granted yet (spec 1, R33a)."""
+    """Return how many workgroups have joined the queue and are not granted yet (spec 1, R33a)."""
     one = np.ones(len(record.grant), np.int64)
     return added_up(0, (record.arrival, one), (record.grant, -one))
 
 
 def free_over_time(record: SharedMemoryRecord) -> Steps:
-    """How many segments are free (spec 1, R33b); before the first grant and after the last release all are."""
+    """Return how many segments are free (spec 1, R33b); before the first grant and after the last release all are."""
     return added_up(record.segments, (record.grant, -record.length), (record.release, record.length))

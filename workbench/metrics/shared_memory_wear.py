@@ -9,7 +9,8 @@ from workbench.records.shared_memory import SharedMemoryRecord
 
 
 def grants_by_segment(record: SharedMemoryRecord) -> np.ndarray:
-    """How often each segment was granted: int64[segments]; a range that compaction moves counts at its new place too.
+    """Return how often each segment was granted: int64[segments]; a range that compaction moves counts at its new place
+    too.
 
     Raises
     ------

@@ -23,12 +23,12 @@ class Steps(NamedTuple):
     """int64[changes], the value from each of these cycles until the next, every event of the cycle applied."""
 
     def at(self, cycles: np.ndarray) -> np.ndarray:
-        """The value at each cycle: int64[cycles]; nothing is interpolated."""
+        """Return the value at each cycle: int64[cycles]; nothing is interpolated."""
         return np.concatenate([[self.before], self.value])[np.searchsorted(self.cycle, cycles, side="right")]
 
 
 def added_up(before: int, *changes: tuple[np.ndarray, np.ndarray]) -> Steps:
-    """A quantity from what it begins with and from its changes: pairs of cycles and amounts, in any order.
+    """Add up a quantity from what it begins with and from its changes: pairs of cycles and amounts, in any order.
 
     >>> added_up(0, (np.array([5, 2]), np.array([1, 1])), (np.array([5]), np.array([-1])))
     Steps(before=0, cycle=array([2, 5]), value=array([1, 1]))

@@ -33,7 +33,7 @@ MEASURES = declared(
 
 
 def measure(record: AllocatorRecord) -> dict[str, float]:
-    """Every measure of a run."""
+    """Compute every measure of a run."""
     reserved = sum(max(int(it.reserved.max(initial=0)), it.reserved_at_start) for it in record.cards)
     live = sum(int(it.live.max(initial=0)) for it in record.cards)
     return {
@@ -51,7 +51,7 @@ def measure(record: AllocatorRecord) -> dict[str, float]:
 
 
 def _own_calls(run: CardRun) -> np.ndarray:
-    """The driver's calls within the history."""
+    """Return the driver's calls within the history."""
     return run.calls[run.calls[:, ROW] >= run.before]
 
 
@@ -84,7 +84,7 @@ def _though_cached(run: CardRun) -> np.ndarray:
     return enough
 
 
-def _compared(found: Reproduced | None) -> dict[str, float]:
-    if found is None:
+def _compared(result: Reproduced | None) -> dict[str, float]:
+    if result is None:
         return dict.fromkeys(Reproduced._fields, math.nan)
-    return {name: float(value) for name, value in found._asdict().items()}
+    return {name: float(value) for name, value in result._asdict().items()}

@@ -58,7 +58,7 @@ MEASURES = declared(
 
 
 def measure(record: TranslationRecord) -> dict[str, float]:
-    """Every measure of a run."""
+    """Compute every measure of a run."""
     return {
         **_served(record),
         **latency_measures(record),
@@ -82,7 +82,7 @@ def _served(record: TranslationRecord) -> dict[str, float]:
 
 
 def sharing_degree(record: TranslationRecord) -> float:
-    """How many cores hold a page, averaged over the pages held and the samples.
+    """Compute how many cores hold a page, averaged over the pages held and the samples.
 
     A page that k cores hold is counted as k entries.
     """
@@ -91,5 +91,5 @@ def sharing_degree(record: TranslationRecord) -> float:
 
 
 def pages_by_degree(record: TranslationRecord) -> np.ndarray:
-    """Pages by how many cores hold them, summed over the samples: int64[cores + 1]."""
+    """Count the pages by how many cores hold them, summed over the samples: int64[cores + 1]."""
     return np.asarray(record.degrees // np.maximum(np.arange(len(record.degrees)), 1))

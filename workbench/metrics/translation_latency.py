@@ -11,7 +11,7 @@ from workbench.records.translation import SERVED_BY, TranslationRecord, accesses
 
 
 def latency_measures(record: TranslationRecord) -> dict[str, float]:
-    """Mean, 99th percentile, the means of hits and misses, and the throughput."""
+    """Compute the mean, 99th percentile, the means of hits and misses, and the throughput."""
     total, span = accesses(record), record.last_cycle - record.first_cycle
     own = SERVED_BY.index("private")
     hits, spent = int(record.served[:, own].sum()), record.latency_sums
@@ -27,7 +27,7 @@ def latency_measures(record: TranslationRecord) -> dict[str, float]:
 
 
 def latency_quantile(record: TranslationRecord, share: float) -> float:
-    """The smallest latency that is not exceeded by at least this share of the accesses, NaN of none."""
+    """Compute the smallest latency that is not exceeded by at least this share of the accesses, NaN of none."""
     upto = np.cumsum(record.latency_counts)
     if not len(upto):
         return math.nan
@@ -35,6 +35,6 @@ def latency_quantile(record: TranslationRecord, share: float) -> float:
 
 
 def latency_distribution(record: TranslationRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Latencies, increasing, and the share of the accesses that take at most as long: int64[k], float64[k]."""
+    """Return latencies, increasing, and the share of the accesses that take at most as long: int64[k], float64[k]."""
     upto = np.cumsum(record.latency_counts)
     return record.latency_cycles, upto / max(int(upto[-1]) if len(upto) else 1, 1)

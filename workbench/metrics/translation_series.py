@@ -8,12 +8,12 @@ from workbench.records.translation import OVER_TIME, TranslationRecord
 
 
 def counted_over_time(record: TranslationRecord, what: str) -> np.ndarray:
-    """One of `OVER_TIME` by window: int64[windows].
+    """Return one of `OVER_TIME` by window: int64[windows].
 
     Raises
     ------
     ValueError
         Nothing of that name is counted.
     """
-    found: np.ndarray = record.over_time[:, OVER_TIME.index(what)]
-    return found
+    result: np.ndarray = record.over_time[:, OVER_TIME.index(what)]
+    return result

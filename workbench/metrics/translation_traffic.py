@@ -7,7 +7,7 @@ from workbench.records.translation import MESSAGES, TranslationRecord, accesses
 
 
 def traffic_measures(record: TranslationRecord) -> dict[str, float]:
-    """Messages, remote look-ups, pushes, fills, and every kind of waiting."""
+    """Compute messages, remote look-ups, pushes, fills, and every kind of waiting."""
     return {**_network(record), **_pushes(record), **_waiting(record)}
 
 

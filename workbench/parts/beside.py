@@ -136,11 +136,11 @@ class _Import:
         whole = f"{self._origin.name}__{name}"
         if _top(whole) not in sys.modules:
             _loaded(_top(whole), path, self._origin)
-        found = importlib.import_module(whole)
+        module = importlib.import_module(whole)
         for wanted in names or ():
-            if hasattr(found, "__path__") and not hasattr(found, wanted) and _found(Path(found.__path__[0]), wanted):
+            if hasattr(module, "__path__") and not hasattr(module, wanted) and _found(Path(module.__path__[0]), wanted):
                 importlib.import_module(f"{whole}.{wanted}")
-        return found if names else sys.modules[_top(whole)]
+        return module if names else sys.modules[_top(whole)]
 
 
 class _Inside:

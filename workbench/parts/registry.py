@@ -190,15 +190,15 @@ def remove(kind: str, name: str) -> None:
 
 def is_built_in(part: Any) -> bool:
     """Return True if a part is one of this package: by what it says, or by the module that defines it."""
-    said = getattr(part, "built_in", None)
-    return said if isinstance(said, bool) else str(_place(part)[0]).startswith("workbench.")
+    message = getattr(part, "built_in", None)
+    return message if isinstance(message, bool) else str(_place(part)[0]).startswith("workbench.")
 
 
 def describe(part: Any) -> str:
     """Return what a part says of itself: its description, or the first sentence of its docstring."""
     for name in ("description", "says", "statement"):
-        if isinstance(said := getattr(part, name, None), str):
-            return said
+        if isinstance(message := getattr(part, name, None), str):
+            return message
     text = inspect.cleandoc(part.__doc__ or "") if part.__doc__ != type(part).__doc__ or isinstance(part, type) else ""
     return " ".join(text.split("\n\n")[0].split())
 

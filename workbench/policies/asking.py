@@ -44,7 +44,7 @@ class Asked(NamedTuple):
 
     @property
     def outcome(self) -> tuple[Any, ...]:
-        """The answer, and the bytes of every array that may be written."""
+        """Return the answer, and the bytes of every array that may be written."""
         return self.answer, *(getattr(self.after, name).tobytes() for name in written(self.see))
 
 
@@ -150,7 +150,7 @@ def copied(see: Any) -> Any:
 
 def digest(walked: Iterator[Asked]) -> str:
     """Return a digest of all outcomes: the same in every process, compiled or not."""
-    found = hashlib.blake2b(digest_size=8)
+    hashed = hashlib.blake2b(digest_size=8)
     for each in walked:
-        found.update(repr(each.outcome).encode())
-    return found.hexdigest()
+        hashed.update(repr(each.outcome).encode())
+    return hashed.hexdigest()

@@ -22,7 +22,7 @@ def load_all() -> None:
 
 
 def policy_rows(question: str | None = None) -> list[dict[str, Any]]:
-    """One mapping a policy: question, name, says, levers (name -> its declaration), references, built_in.
+    """Return one mapping a policy: question, name, says, levers (name -> its declaration), references, built_in.
 
     Raises
     ------
@@ -52,8 +52,8 @@ def question_row(question: str) -> dict[str, Any]:
     load_all()
     base = base_of(question)
     lines = sees(base.asks) if base.asks is not None else []
-    told = {name: sorted(fields_of(asks.see)) for name, asks in base.tells.items()}
-    return {"question": question, "base": base.__name__, "sees": lines, "tells": told}
+    settings = {name: sorted(fields_of(asks.see)) for name, asks in base.tells.items()}
+    return {"question": question, "base": base.__name__, "sees": lines, "tells": settings}
 
 
 def _row(question: str, policy: type[Policy]) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Contract(ValueContract):
         """Yield what is asked about: views whose `levers` and `memory` are None, each sent its answer."""
         raise NotImplementedError
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return what is wrong with an answer, as a sentence without the policy's name goes on; empty if nothing."""
         raise NotImplementedError
 
@@ -74,9 +74,9 @@ class Contract(ValueContract):
         return np.array(policy.parameters())
 
     def test_answers_are_allowed(self) -> None:
-        for asked in self.asked():
-            assert asked.answer != RAISED, f"{asked.policy.short()} {asked.problem}"
-            assert not (fault := self.judge(asked)), f"{asked.policy.short()} {fault}"
+        for requested in self.asked():
+            assert requested.answer != RAISED, f"{requested.policy.short()} {requested.problem}"
+            assert not (fault := self.judge(requested)), f"{requested.policy.short()} {fault}"
 
     def test_compiled_and_plain_answers_agree(self) -> None:
         for one, other in zip(self.asked(), self.asked(plain), strict=True):
@@ -87,13 +87,15 @@ class Contract(ValueContract):
 
     def test_leaves_its_inputs_alone(self) -> None:
         say = lru_cache(plain)
-        for asked in self.asked(plain):
-            again = copied(asked.see)
-            answer = say(asked.policy)(asked.name, again)
-            assert answer == asked.answer, f"answers differ on the same scene: {asked.see}"
+        for requested in self.asked(plain):
+            again = copied(requested.see)
+            answer = say(requested.policy)(requested.name, again)
+            assert answer == requested.answer, f"answers differ on the same scene: {requested.see}"
             for name, field in fields_of(type(again)).items():
-                before = getattr(asked.after if field.writable else asked.see, name)
-                assert np.array_equal(getattr(again, name), before), f"{name} is another afterwards, for {asked.see}"
+                before = getattr(requested.after if field.writable else requested.see, name)
+                assert np.array_equal(getattr(again, name), before), (
+                    f"{name} is another afterwards, for {requested.see}"
+                )
 
     def test_memory_belongs_to_the_run(self) -> None:
         for policy in self.speakers():
@@ -139,16 +141,16 @@ class Contract(ValueContract):
             if one.outcome != other.outcome:
                 raise PolicyError(_disagreement(one, other))
 
-    def _refuse(self, asked: Asked) -> None:
-        if fault := asked.problem or self.judge(asked):
-            raise PolicyError(f"{asked.policy.short()} {fault}.")
+    def _refuse(self, request: Asked) -> None:
+        if fault := request.problem or self.judge(request):
+            raise PolicyError(f"{request.policy.short()} {fault}.")
 
     def _of_question(self) -> Contract:
         """Return the contract as a fresh process can read it: the question's own class, with these settings."""
         named = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("workbench."))
-        found: Contract = named()
-        found.__dict__.update({name: getattr(self, name) for name in self.settings})
-        return found
+        contract: Contract = named()
+        contract.__dict__.update({name: getattr(self, name) for name in self.settings})
+        return contract
 
 
 Way = Callable[[Any], Say]
@@ -169,9 +171,9 @@ def contract_class(base: type[Policy]) -> type[ValueContract]:
 
 def contract_of(policy: Policy) -> Any:
     """Return the contract of a policy's question, to be held against this policy."""
-    found: Any = contract_class(base_of(policy.question))()
-    found.policy = policy
-    return found
+    contract: Any = contract_class(base_of(policy.question))()
+    contract.policy = policy
+    return contract
 
 
 def _contract_beside(module: str) -> type[ValueContract]:
@@ -182,8 +184,8 @@ def _contract_beside(module: str) -> type[ValueContract]:
     return next(cls for cls in vars(import_module(name)).values() if _is_contract(cls, name))
 
 
-def _is_contract(found: Any, module: str) -> bool:
-    return isinstance(found, type) and issubclass(found, ValueContract) and found.__module__ == module
+def _is_contract(result: Any, module: str) -> bool:
+    return isinstance(result, type) and issubclass(result, ValueContract) and result.__module__ == module
 
 
 def check(policy: Policy) -> None:

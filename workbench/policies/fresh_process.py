@@ -43,8 +43,8 @@ def in_a_fresh_interpreted_process(program: str, given: bytes) -> Told:
     nursery = _nursery(os.getcwd(), tuple(sys.path))
     pickle.dump((program, given), nursery.stdin)
     nursery.stdin.flush()
-    told: Told = pickle.load(nursery.stdout)
-    return told
+    reply: Told = pickle.load(nursery.stdout)
+    return reply
 
 
 class _Nursery(NamedTuple):
@@ -54,7 +54,7 @@ class _Nursery(NamedTuple):
 
 @cache
 def _nursery(folder: str, path: tuple[str, ...]) -> _Nursery:
-    """The process that forks, for one working folder and path of modules."""
+    """Return the process that forks, for one working folder and path of modules."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(path)}
     pipe = subprocess.PIPE
     process = subprocess.Popen([sys.executable, "-c", _SERVE], stdin=pipe, stdout=pipe, cwd=folder, env=environment)
@@ -82,7 +82,7 @@ def serve() -> None:
 
 
 def _forked(program: str, given: bytes) -> bytes:
-    """What a child answers."""
+    """Return what a child answers."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -91,9 +91,9 @@ def _forked(program: str, given: bytes) -> bytes:
         os._exit(0)
     os.close(writes)
     with open(reads, "rb") as answer:
-        told = answer.read()
+        reply = answer.read()
     os.waitpid(child, 0)
-    return told or pickle.dumps(Told("", "the process died."))
+    return reply or pickle.dumps(Told("", "the process died."))
 
 
 def _run(program: str, given: bytes) -> Told:

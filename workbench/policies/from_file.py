@@ -18,8 +18,8 @@ def policy_in_file(name: str, folder: Path, where: str) -> type[Policy]:
     InputError
         There is no such file or class, the file does not run, or the class is not a policy.
     """
-    found: type[Policy] = from_file(name, folder, where, _NOUN, _is_policy)
-    return found
+    policy: type[Policy] = from_file(name, folder, where, _NOUN, _is_policy)
+    return policy
 
 
 def policy_files(name: str, folder: Path, where: str) -> list[Path]:

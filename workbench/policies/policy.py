@@ -39,16 +39,16 @@ class Policy(Spec):
             _room(cls.question).joined(cls)
 
     def function(self) -> Callable[..., int]:
-        """The plain function that answers, which may depend on the levers."""
-        found = type(self).answer
-        if found is None:
+        """Return the plain function that answers, which may depend on the levers."""
+        result = type(self).answer
+        if result is None:
             raise PolicyError(f"{self.name} has no answer: define `def answer(...)` in its class.")
-        return found
+        return result
 
     def notice(self, name: str) -> Callable[..., Any] | None:
         """Return the plain function that is told of something, None where the policy need not be."""
-        found: Callable[..., Any] | None = getattr(type(self), name)
-        return found
+        result: Callable[..., Any] | None = getattr(type(self), name)
+        return result
 
     def speakers(self) -> Sequence[Policy]:
         """Return the policies whose functions answer for this one: itself, unless it is made of others."""
@@ -71,16 +71,16 @@ class Policy(Spec):
 
     def ready_notice(self, name: str, checked: bool = False) -> Any:
         """Return what is told of something as engines hold it; `NO_ANSWER` where nothing is."""
-        told = self.notice(name)
-        return NO_ANSWER if told is None else self.tells[name].ready(told, checked, self.lever_kinds())
+        reply = self.notice(name)
+        return NO_ANSWER if reply is None else self.tells[name].ready(reply, checked, self.lever_kinds())
 
     def tell(self, name: str, notice: Any) -> None:
         """Tell of something in plain Python, if the policy wants to know."""
-        if (told := self.notice(name)) is not None:
-            self.plain_answer(told, self.tells[name])(notice)
+        if (reply := self.notice(name)) is not None:
+            self.plain_answer(reply, self.tells[name])(notice)
 
     def parameters(self) -> np.ndarray:
-        """The levers as the answer sees them: float64[levers], in the order of declaration."""
+        """Return the levers as the answer sees them: float64[levers], in the order of declaration."""
         return np.array(self.numbers() or [0.0])
 
     def lever_kinds(self) -> tuple[tuple[str, str], ...]:
@@ -95,15 +95,16 @@ class Policy(Spec):
 
     @classmethod
     def read(cls, given: object, path: str = "", where: str = "") -> Self:
-        """The policy that a lever holds, written as in a sweep file: `best_fit` or `{nearest_boundary: {tie: low}}`."""
-        found = read_policy(cls.question, given, path, where)
-        if not isinstance(found, cls):
+        """Read the policy that a lever holds, written as in a sweep file: `best_fit` or `{nearest_boundary: {tie:
+        low}}`."""
+        policy = read_policy(cls.question, given, path, where)
+        if not isinstance(policy, cls):
             raise wrong_value(where, path or cls.question, f"must be {cls.name}", given)
-        return found
+        return policy
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema of the levers; of the base of a question, that of a policy's name with its levers."""
+        """Return the JSON schema of the levers; of the base of a question, that of a policy's name with its levers."""
         names = list(policies(cls.question))
         if cls.name in names:
             return super().schema()
@@ -118,17 +119,18 @@ def base_of(question: str) -> type[Policy]:
 
 
 def policies(question: str) -> Mapping[str, type[Policy]]:
-    """Every policy that answers a question, by name."""
+    """Return every policy that answers a question, by name."""
     return dict(sorted(_CATALOGUE.get(question, {}).items()))
 
 
 def questions() -> list[str]:
-    """Every question that has an answer."""
+    """Return every question that has an answer."""
     return sorted(question for question, room in _CATALOGUE.items() if room)
 
 
 def read_policy(question: str, given: object, path: str = "", where: str = "") -> Policy:
-    """The policy that a sweep file names: `best_fit`, `{nearest_boundary: {tie: low}}`, or a policy or class as it is.
+    """Read the policy that a sweep file names: `best_fit`, `{nearest_boundary: {tie: low}}`, or a policy or class as it
+    is.
 
     Raises
     ------
@@ -142,8 +144,8 @@ def read_policy(question: str, given: object, path: str = "", where: str = "") -
             question, read_spec(given, {}, f"{path}.{given.name}" if path else given.name, where), path, where
         )
     name, levers = _name_and_levers(question, given, path, where)
-    found = _room(question).find(name, at(where, path))
-    return read_spec(found, levers, f"{path}.{name}" if path else name, where)
+    policy = _room(question).find(name, at(where, path))
+    return read_spec(policy, levers, f"{path}.{name}" if path else name, where)
 
 
 def _of_question(question: str, given: Policy, path: str, where: str) -> Policy:

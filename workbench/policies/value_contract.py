@@ -43,7 +43,7 @@ class ValueContract:
 
 
 def wrong_values(declared: Lever) -> list[Any]:
-    """Values of the wrong type, outside of the range, or of no meaning."""
+    """Return the values of the wrong type, outside of the range, or of no meaning."""
     wrong: list[Any] = [None, {}, object()]
     wrong += [] if declared.kind in ("integers", "numbers", "specs") else [[]]
     if declared.kind in ("integer", "number"):
@@ -66,12 +66,12 @@ def wrong_values(declared: Lever) -> list[Any]:
 
 
 def told_by_a_fresh_interpreted_process(given: object, program: str) -> str:
-    """What a program prints that reads something pickled from its standard input, in plain Python."""
+    """Return what a program prints that reads something pickled from its standard input, in plain Python."""
     import cloudpickle
 
-    told = in_a_fresh_interpreted_process(program, cloudpickle.dumps(given))
-    assert not told.problem, told.problem
-    return told.said.strip()
+    reply = in_a_fresh_interpreted_process(program, cloudpickle.dumps(given))
+    assert not reply.problem, reply.problem
+    return reply.said.strip()
 
 
 def _refusal(policy: Policy, levers: dict[str, Any]) -> str:

@@ -23,6 +23,6 @@ def check_sum(name: str, scores: Sequence[Any], weights: Sequence[float], exampl
 
 
 def laid_flat(scores: Sequence[Any], weights: Sequence[float]) -> tuple[tuple[Any, float], ...]:
-    """The single scores with their weights; those of a sum within the sum are multiplied by its own weight."""
+    """Return the single scores with their weights; those of a sum within the sum are multiplied by its own weight."""
     weighted = zip(scores, weights, strict=True)
     return tuple((term, weight * inner) for score, weight in weighted for term, inner in score.terms())

@@ -23,7 +23,8 @@ __all__ = ["OutOfMemory", "PoolClient", "Refused", "Region", "ServiceSettings", 
 
 
 def __getattr__(name: str) -> Any:
-    """The settings, when they are asked for: they bring policies and their compiler, which no application needs."""
+    """Return the settings, when they are asked for: they bring policies and their compiler, which no application
+    needs."""
     if name == "ServiceSettings":
         from workbench.pool_service.settings import ServiceSettings
 

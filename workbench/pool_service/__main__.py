@@ -50,13 +50,13 @@ def _run(given: argparse.Namespace) -> int:
 
 def _said(given: argparse.Namespace) -> dict[str, Any]:
     try:
-        said = json.loads(given.settings)
+        settings = json.loads(given.settings)
     except ValueError as problem:
         raise InputError(f"--settings must be JSON ({problem}).") from None
-    if not isinstance(said, dict):
+    if not isinstance(settings, dict):
         raise InputError('--settings must be a JSON object, such as {"target": "most_free"}.')
     named = {"board": given.machine, "card_bytes": _arena_bytes(given.card_bytes)}
-    return {**said, **{key: value for key, value in named.items() if value is not None}}
+    return {**settings, **{key: value for key, value in named.items() if value is not None}}
 
 
 def _arena_bytes(text: str | None) -> int | None:
@@ -64,10 +64,10 @@ def _arena_bytes(text: str | None) -> int | None:
 
 
 def _clear(folder: str) -> int:
-    found = ServiceFolder(folder)
-    found.make()
-    held = found.lock()
-    found.clear()
+    service_folder = ServiceFolder(folder)
+    service_folder.make()
+    held = service_folder.lock()
+    service_folder.clear()
     os.close(held)
     return 0
 

@@ -27,7 +27,7 @@ _SHARED = "/dev/shm"
 
 
 def make_arena(name: str, size: int) -> SharedMemory:
-    """A new arena of so many addresses, readable by this user alone; no pages are behind them yet.
+    """Make a new arena of so many addresses, readable by this user alone; no pages are behind them yet.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def make_arena(name: str, size: int) -> SharedMemory:
 
 
 def attach_arena(name: str) -> SharedMemory | None:
-    """An arena that is there; None = there is none of this name.
+    """Attach an arena that is there; None = there is none of this name.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def attach_arena(name: str) -> SharedMemory | None:
 
 
 def memory_of(arena: SharedMemory) -> memoryview:
-    """The bytes of an arena."""
+    """Return the bytes of an arena."""
     assert arena.buf is not None
     return arena.buf
 
@@ -82,13 +82,13 @@ def discard_pages(arena: SharedMemory, start: int, size: int) -> None:
 
 
 def free_pages() -> int:
-    """Bytes that the system can put behind arenas."""
+    """Return the bytes that the system can put behind arenas."""
     room = os.statvfs(_SHARED)
     return room.f_bavail * room.f_frsize
 
 
 def unlink_arena(arena: SharedMemory) -> None:
-    """The arena's name is gone; its memory when the last process has let go of it."""
+    """Unlink the arena's name; its memory goes when the last process has let go of it."""
     with _tracker_hidden():
         arena.unlink()
 

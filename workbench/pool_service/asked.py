@@ -12,7 +12,7 @@ ANY = -_MOST
 
 
 def whole_number(what: str, value: int, least: int) -> int:
-    """A number as an application gives it, of any kind that is whole.
+    """Read a whole number as an application gives it, of any kind that is whole.
 
     Raises
     ------
@@ -23,11 +23,11 @@ def whole_number(what: str, value: int, least: int) -> int:
     1
     """
     try:
-        found = index(value)
+        number = index(value)
     except TypeError:
         raise InputError(f"{what} must be a whole number. Got {value!r}.") from None
-    if found < least:
-        raise InputError(f"{what} must be at least {least}. Got {found}.")
-    if found >= _MOST:
-        raise InputError(f"{what} must be below {_MOST}. Got {found}.")
-    return found
+    if number < least:
+        raise InputError(f"{what} must be at least {least}. Got {number}.")
+    if number >= _MOST:
+        raise InputError(f"{what} must be below {_MOST}. Got {number}.")
+    return number

@@ -68,7 +68,7 @@ class Channel:
         self._later.append(request)
 
     def ask(self, requests: Sequence[Request]) -> list[Reply]:
-        """The replies to some requests, asked again where the service was killed before it answered.
+        """Ask for the replies to some requests, again where the service was killed before it answered.
 
         Raises
         ------
@@ -131,9 +131,9 @@ class Channel:
             requests = [(protocol.ALLOC_AGAIN if it[0] == protocol.ALLOC else it[0], *it[1:]) for it in requests]
         self._send(requests)
         for wanted, *_ in requests:
-            found = self._receive()
-            gone = again and wanted == protocol.FREE and found[0] in _FREED_BEFORE
-            replies.append((protocol.FINE, *found[1:]) if gone else found)
+            reply = self._receive()
+            gone = again and wanted == protocol.FREE and reply[0] in _FREED_BEFORE
+            replies.append((protocol.FINE, *reply[1:]) if gone else reply)
 
     def _send(self, requests: Sequence[Request]) -> None:
         self._half_sent = True
@@ -142,9 +142,9 @@ class Channel:
         self._half_sent = False
 
     def _receive(self) -> Reply:
-        found = self._reply()
+        reply = self._reply()
         self._unread.popleft()
-        return found
+        return reply
 
     def _reply(self) -> Reply:
         while len(self._received) < REPLY.size:
@@ -152,9 +152,9 @@ class Channel:
             if not piece:
                 raise ConnectionResetError
             self._received += piece
-        found = REPLY.unpack_from(self._received)
+        reply = REPLY.unpack_from(self._received)
         self._received = self._received[REPLY.size :]
-        return found
+        return reply
 
     def _connect_again(self) -> None:
         """Come back to a service that was started again; one that is just ending may take a connection and drop it."""
@@ -171,7 +171,7 @@ class Channel:
                 time.sleep(_PAUSE_S)
 
     def _opened(self) -> socket.socket:
-        """A connection, waited for as long as patience lasts."""
+        """Open a connection, waited for as long as patience lasts."""
         until = time.monotonic() + self._patience_s
         self._received = b""
         self._unread.clear()
@@ -195,8 +195,8 @@ class Channel:
 
     def _check_peer(self, opened: socket.socket) -> None:
         """Refuse a service that another user runs."""
-        told = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-        if _CREDENTIALS.unpack(told)[1] != os.geteuid():
+        credentials = opened.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        if _CREDENTIALS.unpack(credentials)[1] != os.geteuid():
             opened.close()
             raise Refused(f"{self._folder.path}: the service belongs to another user.")
 
@@ -205,11 +205,11 @@ class Channel:
         try:
             with suppress(OSError):  # the connection is closed already; what was said before that can be read
                 self._socket.sendall(REQUEST.pack(protocol.HELLO, self._card, self._client, 0))
-            status, _, client, _ = found = self._reply()
+            status, _, client, _ = reply_status = self._reply()
         except OSError:
             raise _Dropped(f"{self._folder.path}: the service does not serve this user.") from None
         if status == protocol.BAD_REQUEST:
             raise Refused(f"{self._folder.path}: the service does not know this client any more; what it held is gone.")
         if status != protocol.FINE:
-            raise refusal(found, 0)
+            raise refusal(reply_status, 0)
         self._client = client

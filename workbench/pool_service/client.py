@@ -100,7 +100,7 @@ class PoolClient:
         self.close()
 
     def alloc(self, size: int, card: str = "") -> Region:
-        """A region of so many bytes: on the own card (or the one that is named) if it has room, else where the
+        """Allocate a region of so many bytes: on the own card (or the one that is named) if it has room, else where the
         service's policy puts it.
 
         Raises
@@ -115,7 +115,7 @@ class PoolClient:
         return self.alloc_many([size], card)[0]
 
     def alloc_many(self, sizes: Sequence[int], card: str = "") -> list[Region]:
-        """Several regions at once; where one is refused, those before it are given back.
+        """Allocate several regions at once; where one is refused, those before it are given back.
 
         The requests are sent together and served in their order.
         """
@@ -169,7 +169,7 @@ class PoolClient:
         self._channel.later((protocol.FREE, 0, name, 0))
 
     def open(self, region: int) -> Region:
-        """A region that another process holds, by its identifier; it stays until the last one lets go of it.
+        """Open a region that another process holds, by its identifier; it stays until the last one lets go of it.
 
         Raises
         ------
@@ -183,13 +183,13 @@ class PoolClient:
         return self._region(reply, reply[3])
 
     def pointer(self, region: Region) -> int:
-        """The address of a region's memory in this process; another process has another (spec 5, R9, R26)."""
+        """Return the address of a region's memory in this process; another process has another (spec 5, R9, R26)."""
         address = ctypes.addressof(ctypes.c_char.from_buffer(region.memory))
         self._pointers[address], self._addresses[region.id] = region.id, address
         return address
 
     def state(self, card: str) -> tuple[int, int]:
-        """Bytes of a card that are in use, and bytes that are cached."""
+        """Return the bytes of a card that are in use, and bytes that are cached."""
         (reply,) = self._channel.ask([(protocol.STATE, self._number_of(card), 0, 0)])
         return reply[2], reply[3]
 
@@ -201,10 +201,10 @@ class PoolClient:
         self._arenas.clear()
 
     def _greet(self, place: ServiceFolder, card: str) -> None:
-        said = place.description()
-        if said is None:
+        description = place.description()
+        if description is None:
             raise Refused(f"{place.path}: no service runs in this folder.")
-        self.cards, self._names = said.cards, said.arenas
+        self.cards, self._names = description.cards, description.arenas
         own = card or next((name for name in self.cards if name.startswith("gpu")), self.cards[0])
         if own not in self.cards:
             raise unknown_name(str(place.path), "card", own, self.cards)
@@ -234,7 +234,7 @@ class PoolClient:
         return Region(region, self.cards[card], view)
 
     def _named(self, region: Region | int) -> int:
-        """The identifier of what an application calls a region."""
+        """Return the identifier of what an application calls a region."""
         if isinstance(region, Region):
             return region.id
         number = whole_number("a region", region, ANY)
@@ -254,7 +254,7 @@ class PoolClient:
             self._views.pop(name, None)
 
     def _let_go_of(self, names: Iterable[int]) -> None:
-        """This client no longer holds these."""
+        """Let go of these, which this client no longer holds."""
         for name in names:
             self._held.discard(name)
             self._pointers.pop(self._addresses.pop(name, 0), None)

@@ -31,7 +31,7 @@ class Connection:
         self._unsent = b""
 
     def requests(self) -> list[tuple[int, int, int, int]]:
-        """What has arrived whole; that the client is gone shows in `ended`."""
+        """Return what has arrived whole; that the client is gone shows in `ended`."""
         try:
             piece = self.socket.recv(_AT_ONCE * REQUEST.size)
         except BlockingIOError:

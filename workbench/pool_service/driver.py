@@ -37,7 +37,7 @@ class Driver:
         self._slots, self._arena = Slots(size), arena
 
     def take(self, size: int) -> int:
-        """The start of a range of zeros that nobody else has.
+        """Take the start of a range of zeros that nobody else has.
 
         Raises
         ------
@@ -58,7 +58,7 @@ class Driver:
         self._slots.take_all(taken)
 
     def give_back(self, start: int, size: int) -> None:
-        """A range goes back; whoever gets it next finds zeros, as from a driver."""
+        """Give a range back; whoever gets it next finds zeros, as from a driver."""
         if self._arena is not None:
             if size >= PAGE:
                 discard_pages(self._arena, start, size)

@@ -53,16 +53,16 @@ class ServiceFolder:
         try:
             self._new = not self.path.exists()
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError as problem:
             raise InputError(f"{self.path}: is not to be had as a folder ({problem.strerror}).") from None
-        if not self._belongs(found) or stat.S_IMODE(found.st_mode) & 0o022:
+        if not self._belongs(status) or stat.S_IMODE(status.st_mode) & 0o022:
             raise InputError(f"{self.path}: must belong to you, and nobody else may write to it.")
         self._check_contents()
 
-    def _belongs(self, found: os.stat_result) -> bool:
-        """Whether a folder is this user's, and a link that leads to it is too."""
-        return found.st_uid == os.geteuid() == self.path.lstat().st_uid
+    def _belongs(self, status: os.stat_result) -> bool:
+        """Return whether a folder is this user's, and a link that leads to it is too."""
+        return status.st_uid == os.geteuid() == self.path.lstat().st_uid
 
     def _check_contents(self) -> None:
         """Refuse a folder that holds anything but what a service made there."""
@@ -88,7 +88,7 @@ class ServiceFolder:
                 raise InputError(f"{self.path}: belongs to another user.")
 
     def unmake(self) -> None:
-        """Nothing came of it: take away the folder that `make` made, with its lock; another's stays."""
+        """Take away the folder that `make` made, with its lock, where nothing came of it; another's stays."""
         if self._new:
             self.clear()
             self._lock.unlink(missing_ok=True)
@@ -120,20 +120,20 @@ class ServiceFolder:
         """Write down what there will be, with new names for the arenas."""
         token = secrets.token_hex(6)
         names = [f"pool_{token}_{number}" if size else "" for number, size in enumerate(sizes)]
-        said = Description(cards, sizes, names)
+        description = Description(cards, sizes, names)
         beside = self._description.with_suffix(".new")
         try:
-            beside.write_text(json.dumps(said._asdict()), encoding="utf-8")
+            beside.write_text(json.dumps(description._asdict()), encoding="utf-8")
             os.replace(beside, self._description)
         except OSError as problem:
             raise InputError(f"{self._description}: cannot be written ({problem.strerror}).") from None
-        return said
+        return description
 
     def description(self) -> Description | None:
-        """What the service of this folder wrote down; None = no service was started here, or it ended properly."""
+        """Read what the service of this folder wrote down; None = no service was started here, or it ended properly."""
         try:
-            said: dict[str, Any] = json.loads(self._description.read_text(encoding="utf-8"))
-            return Description(**said)
+            content: dict[str, Any] = json.loads(self._description.read_text(encoding="utf-8"))
+            return Description(**content)
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, OSError):
@@ -145,10 +145,10 @@ class ServiceFolder:
         Of a description that is damaged nothing can be learnt; then the arenas stay until the system starts anew.
         """
         try:
-            said = self.description()
+            description = self.description()
         except InputError:
-            said = None
-        for name in filter(None, said.arenas if said else []):
+            description = None
+        for name in filter(None, description.arenas if description else []):
             arena = attach_arena(name)
             if arena is not None:
                 unlink_arena(arena)

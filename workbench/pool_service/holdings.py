@@ -29,7 +29,7 @@ class Holdings:
 
     @property
     def clients(self) -> dict[int, ClientRecord]:
-        """The clients, by number."""
+        """Return the clients, by number."""
         return self._told.clients
 
     def over(self, ledger: Ledger) -> None:
@@ -44,7 +44,7 @@ class Holdings:
         self._granted = {client: {serial: at for at, serial in of.items() if serial} for client, of in self._of.items()}
 
     def enter(self, process: int, started: int, card: int) -> int:
-        """A new client; its number.
+        """Enter a new client; return its number.
 
         Raises
         ------
@@ -59,7 +59,7 @@ class Holdings:
         return number
 
     def alloc(self, client: int, card: int, size: int, serial: int) -> Grant:
-        """A new region for a client.
+        """Allocate a new region for a client.
 
         Raises
         ------
@@ -74,14 +74,14 @@ class Holdings:
         return grant
 
     def granted(self, client: int, serial: int) -> Grant | None:
-        """What a client had already got by a request of this serial when the service was killed."""
+        """Return what a client had already got by a request of this serial when the service was killed."""
         region = self._granted.get(client, {}).get(serial)
         if region is None or self._of[client].get(region) != serial:
             return None
         return Grant(region, self._told.regions[region], True)
 
     def open(self, client: int, region: int) -> int:
-        """A client holds a region of another's too; the bytes of its block.
+        """Let a client hold a region of another's too; return the bytes of its block.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class Holdings:
         return size
 
     def free(self, client: int, region: int) -> None:
-        """A client lets go of a region.
+        """Let a client let go of a region.
 
         Raises
         ------
@@ -115,7 +115,7 @@ class Holdings:
             self._ledger.give_back(region)
 
     def leave(self, client: int) -> bool:
-        """A client is gone: some of what it held comes back (spec 5, E18); True = that was all."""
+        """Take back some of what a client that is gone held (spec 5, E18); True = that was all."""
         held = self._of[client]
         for region in list(islice(held, AT_ONCE)):
             self.free(client, region)

@@ -51,7 +51,7 @@ class Journal:
         self._owed += -1 if lets_go(kind, four) else 1
 
     def has_room(self) -> bool:
-        """Whether a request that takes something may be served: for its records, and for those that undo it."""
+        """Return whether a request that takes something may be served: for its records, and for those that undo it."""
         needed = self._bytes + (len(self._pending) + self._owed + _A_REQUEST) * RECORD.size
         if needed <= self._reserved:
             return True
@@ -79,25 +79,25 @@ class Journal:
         self._pending.clear()
 
     def is_long(self) -> bool:
-        """Whether it is worth writing anew."""
+        """Return whether it is worth writing anew."""
         return self._bytes > _MOST_WASTE * max(self._owed * RECORD.size, _LEAST_BYTES)
 
     def is_wasteful(self) -> bool:
-        """Whether it would be much shorter if it were written anew."""
+        """Return whether it would be much shorter if it were written anew."""
         return self._bytes > 2 * self._owed * RECORD.size + _STEP
 
     def read(self) -> Told:
-        """What it tells, up to the first record that is not whole."""
+        """Read what it tells, up to the first record that is not whole."""
         text = os.pread(self._file, os.fstat(self._file).st_size, 0)
-        told = Told({}, {}, {}, {})
+        state = Told({}, {}, {}, {})
         try:
-            self._bytes = read(text, told)
+            self._bytes = read(text, state)
         except KeyError:
             raise InputError(f"{self._path}: contradicts itself; clear the folder with --clear.") from None
-        self._owed = len(told.segments) + len(told.clients) + sum(map(len, told.holders.values()))
-        return told
+        self._owed = len(state.segments) + len(state.clients) + sum(map(len, state.holders.values()))
+        return state
 
-    def rewrite(self, told: Told) -> bool:
+    def rewrite(self, state: Told) -> bool:
         """Begin anew with what is so now, what was noted included.
 
         Returns
@@ -108,7 +108,7 @@ class Journal:
         if time.monotonic() < self._not_before:
             return False
         self._give_up_surplus()
-        beside, text = self._path.with_name(f"{self._path.name}.new"), b"".join(records(told))
+        beside, text = self._path.with_name(f"{self._path.name}.new"), b"".join(records(state))
         file = _new_file(beside, text)
         if file is None:
             self._not_before = time.monotonic() + _PAUSE_S
@@ -130,7 +130,7 @@ class Journal:
 
 
 def _new_file(path: Path, text: bytes) -> int | None:
-    """A file with this text; None = there is no room for it."""
+    """Make a file with this text; None = there is no room for it."""
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     except OSError:
@@ -143,7 +143,7 @@ def _new_file(path: Path, text: bytes) -> int | None:
 
 
 def _written(file: int, text: bytes, at: int) -> int:
-    """How much of a text was written."""
+    """Return how much of a text was written."""
     done = 0
     try:
         while done < len(text):

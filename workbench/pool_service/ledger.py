@@ -88,24 +88,25 @@ class Ledger:
         Refusal
             No card has room (spec 5, R24), the system has no pages for the one that has, or a policy failed.
         """
-        found, status = None, OUT_OF_MEMORY
+        grant, status = None, OUT_OF_MEMORY
         try:
-            found = self._live.allocate(borrower, size)
+            grant = self._live.allocate(borrower, size)
         except PolicyError as problem:
             status = self._say(problem)
         if self._live.called():
-            self._follow(self._live.pool_of(size), found)
-        if found is None:
+            self._follow(self._live.pool_of(size), grant)
+        if grant is None:
             raise Refusal(status)
-        offset = self._offset[found.card, found.origin] + found.address - found.origin
-        region = region_id(found.card, offset)
-        self._row[region] = found.row
-        if self._zeroes and found.cached:
-            self._drivers[found.card].zero(offset, found.taken)
-        return Grant(region, found.taken, found.cached)
+        offset = self._offset[grant.card, grant.origin] + grant.address - grant.origin
+        region = region_id(grant.card, offset)
+        self._row[region] = grant.row
+        if self._zeroes and grant.cached:
+            self._drivers[grant.card].zero(offset, grant.taken)
+        return Grant(region, grant.taken, grant.cached)
 
     def give_back(self, region: int) -> None:
-        """A region in use is cached; what is beyond the idle limit goes back to the driver (spec 5, R28, R29)."""
+        """Move a region in use to the cache; what is beyond the idle limit goes back to the driver (spec 5, R28,
+        R29)."""
         try:
             self._live.free(self._row.pop(region))
         except PolicyError as problem:
@@ -114,7 +115,7 @@ class Ledger:
             self._follow(0, None)
 
     def state(self, card: int) -> tuple[int, int]:
-        """Bytes of a card that are in use, and bytes that are cached."""
+        """Return the bytes of a card that are in use, and bytes that are cached."""
         return self._live.in_use(card), self._live.cached(card)
 
     def restore(self, segments: Sequence[Segment], regions: dict[int, int]) -> None:
@@ -141,21 +142,21 @@ class Ledger:
         self._said = True
         return POLICY_FAILED
 
-    def _follow(self, pool: int, found: Granted | None) -> None:
+    def _follow(self, pool: int, grant: Granted | None) -> None:
         """Do in the arenas what the engine's driver did; undo the grant that finds no pages."""
         for card, address, size in self._live.calls():
             if size < 0:
                 offset = self._offset.pop((card, address))
                 self._drivers[card].give_back(offset, -size)
             else:
-                offset = self._pages(card, size, found)
+                offset = self._pages(card, size, grant)
                 self._offset[card, address] = offset
             self._noted(Segment(card, pool, offset, size))
 
-    def _pages(self, card: int, size: int, found: Granted | None) -> int:
+    def _pages(self, card: int, size: int, grant: Granted | None) -> int:
         try:
             return self._drivers[card].take(size)
         except Refusal:
-            assert found is not None
-            self._live.take_back(found.row)
+            assert grant is not None
+            self._live.take_back(grant.row)
             raise

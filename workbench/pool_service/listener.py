@@ -45,7 +45,7 @@ class Listener:
         self.socket.listen(128)
 
     def accept(self, served: int) -> Connection | None:
-        """The next client, when there are so many already; None = it may not be served, or it is gone."""
+        """Accept the next client, when there are so many already; None = it may not be served, or it is gone."""
         try:
             opened, _ = self.socket.accept()
         except OSError:

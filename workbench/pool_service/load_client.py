@@ -27,15 +27,15 @@ def serve(folder: str) -> None:
 
 def waits(client: PoolClient, held: deque[Region], sizes: list[int], gap_ns: int) -> list[int]:
     """Return how long each allocation waited for its reply, in ns; `gap_ns` passes before each is asked for."""
-    found = []
+    result = []
     for size in sizes:
         if gap_ns:
             time.sleep(gap_ns / 1e9)  # stands for the application's own work, during which it asks for nothing
         began = time.perf_counter_ns()
         held.append(client.alloc(size))
-        found.append(time.perf_counter_ns() - began)
+        result.append(time.perf_counter_ns() - began)
         client.free_later(held.popleft())
-    return found
+    return result
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ class Peer(NamedTuple):
 
 
 def peer_of(connection: socket.socket) -> Peer:
-    """Who opened the other end of a Unix socket.
+    """Return who opened the other end of a Unix socket.
 
     >>> one, other = socket.socketpair()
     >>> import os
@@ -27,21 +27,21 @@ def peer_of(connection: socket.socket) -> Peer:
     >>> one.close(), other.close()
     (None, None)
     """
-    said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    process, user, _ = _CREDENTIALS.unpack(said)
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    process, user, _ = _CREDENTIALS.unpack(credentials)
     return Peer(process, user)
 
 
 def started(process: int) -> int:
-    """When a process started, in clock ticks since boot; 0 = there is no such process, or it has ended.
+    """Return when a process started, in clock ticks since boot; 0 = there is no such process, or it has ended.
 
     >>> import os
     >>> started(os.getpid()) > 0, started(1 << 30)
     (True, 0)
     """
     try:
-        said = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return 0
-    state, *fields = said.rpartition(")")[2].split()
+    state, *fields = stat.rpartition(")")[2].split()
     return 0 if state in ("Z", "X") else int(fields[18])

@@ -39,7 +39,7 @@ class Refusal(Exception):
 
 
 def region_id(card: int, offset: int) -> int:
-    """The identifier of a region.
+    """Return the identifier of a region.
 
     >>> region_id(3, 4096), place_of(region_id(3, 4096))
     (844424930136064, (3, 4096))
@@ -48,5 +48,5 @@ def region_id(card: int, offset: int) -> int:
 
 
 def place_of(region: int) -> tuple[int, int]:
-    """The card and the offset of a region."""
+    """Return the card and the offset of a region."""
     return region >> _OFFSET_BITS, region & ((1 << _OFFSET_BITS) - 1)

@@ -39,11 +39,11 @@ class Told(NamedTuple):
 
 
 def packed(kind: int, one: int, two: int = 0, three: int = 0, four: int = 0) -> bytes:
-    """A record."""
+    """Pack a record."""
     return RECORD.pack(one, two, three, four, kind)
 
 
-def read(text: bytes, told: Told) -> int:
+def read(text: bytes, state: Told) -> int:
     """Take up the records of a text up to the first that is none; the bytes of those that were.
 
     Raises
@@ -59,52 +59,52 @@ def read(text: bytes, told: Told) -> int:
     for *numbers, kind in RECORD.iter_unpack(text[: len(text) - len(text) % RECORD.size]):
         if kind == NOTHING:
             break
-        _READERS[kind](told, *numbers)
+        _READERS[kind](state, *numbers)
         count += 1
     return count * RECORD.size
 
 
 def lets_go(kind: int, four: int) -> bool:
-    """Whether a record ends what another began."""
+    """Return whether a record ends what another began."""
     return kind in (GONE, DROP) or (kind == SEGMENT and four < 0)
 
 
-def records(told: Told) -> Iterator[bytes]:
-    """The fewest records that tell the same."""
-    for (card, offset), (pool, size) in told.segments.items():
+def records(state: Told) -> Iterator[bytes]:
+    """Yield the fewest records that tell the same."""
+    for (card, offset), (pool, size) in state.segments.items():
         yield packed(SEGMENT, card, pool, offset, size)
-    for record in told.clients.values():
+    for record in state.clients.values():
         yield packed(CLIENT, *record)
-    for region, holders in told.holders.items():
+    for region, holders in state.holders.items():
         for client, serial in holders.items():
-            yield packed(HOLD, client, region, told.regions[region], serial)
+            yield packed(HOLD, client, region, state.regions[region], serial)
 
 
-def _segment(told: Told, card: int, pool: int, offset: int, size: int) -> None:
+def _segment(state: Told, card: int, pool: int, offset: int, size: int) -> None:
     if size > 0:
-        told.segments[card, offset] = (pool, size)
+        state.segments[card, offset] = (pool, size)
     else:
-        del told.segments[card, offset]
+        del state.segments[card, offset]
 
 
-def _client(told: Told, *numbers: int) -> None:
-    told.clients[numbers[0]] = ClientRecord(*numbers)
+def _client(state: Told, *numbers: int) -> None:
+    state.clients[numbers[0]] = ClientRecord(*numbers)
 
 
-def _gone(told: Told, client: int, *_: int) -> None:
-    del told.clients[client]
+def _gone(state: Told, client: int, *_: int) -> None:
+    del state.clients[client]
 
 
-def _hold(told: Told, client: int, region: int, size: int, serial: int) -> None:
-    told.regions[region] = size
-    told.holders.setdefault(region, {})[client] = serial
+def _hold(state: Told, client: int, region: int, size: int, serial: int) -> None:
+    state.regions[region] = size
+    state.holders.setdefault(region, {})[client] = serial
 
 
-def _drop(told: Told, client: int, region: int, *_: int) -> None:
-    holders = told.holders[region]
+def _drop(state: Told, client: int, region: int, *_: int) -> None:
+    holders = state.holders[region]
     del holders[client]
     if not holders:
-        del told.holders[region], told.regions[region]
+        del state.holders[region], state.regions[region]
 
 
 _READERS: dict[int, Callable[..., None]] = {SEGMENT: _segment, CLIENT: _client, GONE: _gone, HOLD: _hold, DROP: _drop}

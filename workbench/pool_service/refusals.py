@@ -14,8 +14,8 @@ class OutOfMemory(Refused, MemoryError):
     """No card has room (spec 5, R24)."""
 
 
-def refusal(reply: protocol.Reply, asked: int) -> Refused:
-    """The exception for a reply to a request for so many bytes, or about that region.
+def refusal(reply: protocol.Reply, requested: int) -> Refused:
+    """Make the exception for a reply to a request for so many bytes, or about that region.
 
     >>> refusal((protocol.TOO_LARGE, 0, 1024, 0), 4096)
     Refused('4096 bytes are more than any card has. Nearest: 1024.')
@@ -23,7 +23,7 @@ def refusal(reply: protocol.Reply, asked: int) -> Refused:
     status, _, number, _ = reply
     sentence = _SENTENCES.get(status, "the service did not understand the request.")
     kind = OutOfMemory if status in (protocol.OUT_OF_MEMORY, protocol.NO_PAGES) else Refused
-    return kind(sentence.format(asked=asked, number=number))
+    return kind(sentence.format(asked=requested, number=number))
 
 
 _SENTENCES = {

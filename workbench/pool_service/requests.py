@@ -46,14 +46,14 @@ class Requests:
             return refusal.status, 0, refusal.number, 0
 
     def ended(self) -> list[int]:
-        """The absent clients whose processes are gone; they are absent no longer."""
+        """Return the absent clients whose processes are gone; they are absent no longer."""
         clients = self._holdings.clients
-        found = [it for it in sorted(self.absent) if not _still(clients[it].process, clients[it].started)]
-        self.absent.difference_update(found)
-        return found
+        gone = [it for it in sorted(self.absent) if not _still(clients[it].process, clients[it].started)]
+        self.absent.difference_update(gone)
+        return gone
 
     def _hello(self, connection: Connection, card: int, client: int, _: int) -> Reply:
-        """A new client, or one that comes back after the service was killed."""
+        """Answer a new client, or one that comes back after the service was killed."""
         if connection.client or card < 0:
             raise Refusal(BAD_REQUEST)
         if client == 0:
@@ -99,5 +99,5 @@ class Requests:
 
 
 def _still(process: int, begun: int) -> bool:
-    """Whether a process that began then is there still; one that this system cannot see is not."""
+    """Return whether a process that began then is there still; one that this system cannot see is not."""
     return bool(begun) and started(process) == begun

@@ -18,14 +18,14 @@ _PATIENCE_S = 30.0
 
 
 @contextmanager
-def running_service(folder: Path | str, said: Mapping[str, Any] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+def running_service(folder: Path | str, config: Mapping[str, Any] | None = None) -> Iterator[subprocess.Popen[bytes]]:
     """Start a service, wait until it serves, and stop it properly in the end.
 
     Parameters
     ----------
     folder : path
         The service's folder.
-    said : mapping, optional
+    config : mapping, optional
         What the service is started with, as `ServiceSettings` reads it.
 
     Raises
@@ -33,7 +33,7 @@ def running_service(folder: Path | str, said: Mapping[str, Any] | None = None) -
     WorkbenchError
         It does not start; the sentence is its own.
     """
-    process = start_service(folder, said)
+    process = start_service(folder, config)
     try:
         yield process
     finally:
@@ -42,9 +42,9 @@ def running_service(folder: Path | str, said: Mapping[str, Any] | None = None) -
             process.communicate(timeout=_PATIENCE_S)
 
 
-def start_service(folder: Path | str, said: Mapping[str, Any] | None = None) -> subprocess.Popen[bytes]:
-    """The same without an end: a process that serves already."""
-    words = [sys.executable, "-m", "workbench.pool_service", str(folder), "--settings", json.dumps(dict(said or {}))]
+def start_service(folder: Path | str, config: Mapping[str, Any] | None = None) -> subprocess.Popen[bytes]:
+    """Start the same without an end, in a process of its own that serves already."""
+    words = [sys.executable, "-m", "workbench.pool_service", str(folder), "--settings", json.dumps(dict(config or {}))]
     pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen(words, **pipes)
     assert process.stdout is not None

@@ -62,7 +62,7 @@ class Service:
             raise
 
     def _start(self, settings: ServiceSettings, owner: int) -> None:
-        """All that may be refused once the folder is taken."""
+        """Start all that may be refused once the folder is taken."""
         cards = settings.arenas().cards
         sizes = [card.free_bytes for card in cards]
         self._arenas = self._attached([card.id for card in cards], sizes)
@@ -108,7 +108,7 @@ class Service:
             signal.signal(number, self.stop)
 
     def _turn(self) -> None:
-        """Something of what has arrived from everyone, then the journal, then the replies."""
+        """Take something of what has arrived from everyone, then write the journal, then send the replies."""
         served = []
         for number, event in self._poll.poll(0 if self._leaving else _LOOK_AFTER_S):
             if number == self._listener.socket.fileno():
@@ -143,7 +143,7 @@ class Service:
             self._poll.modify(connection.socket, wanted)
 
     def _close(self, connection: Connection) -> None:
-        """A client is gone; what it held comes back."""
+        """Close the connection of a client that is gone; what it held comes back."""
         self._poll.unregister(connection.socket)
         del self._connections[connection.socket.fileno()]
         connection.socket.close()
@@ -151,14 +151,14 @@ class Service:
             self._leaving.append(connection.client)
 
     def _attached(self, cards: list[str], sizes: list[int]) -> list[SharedMemory | None]:
-        """The arenas: those that a killed service has left, or new ones."""
+        """Return the arenas: those that a killed service has left, or new ones."""
         left = self._folder.description()
         if left is not None:
-            found = [attach_arena(name) if name else None for name in left.arenas]
-            whole = all((arena is not None) == bool(name) for arena, name in zip(found, left.arenas, strict=True))
+            arenas = [attach_arena(name) if name else None for name in left.arenas]
+            whole = all((arena is not None) == bool(name) for arena, name in zip(arenas, left.arenas, strict=True))
             if whole and (left.cards, left.sizes) == (cards, sizes):
-                return found
-            for arena in filter(None, found):
+                return arenas
+            for arena in filter(None, arenas):
                 detach_arena(arena)
             if whole:
                 raise InputError(
@@ -177,7 +177,7 @@ class Service:
         self._holdings.close()
 
     def _clear(self) -> None:
-        """Nothing is left of this service."""
+        """Clear what is left of this service."""
         for arena in filter(None, self._arenas):
             unlink_arena(arena)
             detach_arena(arena)
@@ -185,11 +185,11 @@ class Service:
         os.close(self._held)
 
 
-def _made(said: Description) -> list[SharedMemory | None]:
-    if sum(said.sizes) > free_pages():
+def _made(description: Description) -> list[SharedMemory | None]:
+    if sum(description.sizes) > free_pages():
         raise InputError(
-            f"the arenas need {sum(said.sizes)} bytes of shared memory; {free_pages()} are free. "
+            f"the arenas need {sum(description.sizes)} bytes of shared memory; {free_pages()} are free. "
             "Take a smaller --card-bytes."
         )
-    sizes = [addresses_for(size) for size in said.sizes]
-    return [make_arena(name, size) if size else None for name, size in zip(said.arenas, sizes, strict=True)]
+    sizes = [addresses_for(size) for size in description.sizes]
+    return [make_arena(name, size) if size else None for name, size in zip(description.arenas, sizes, strict=True)]

@@ -62,13 +62,13 @@ class ServiceSettings(Spec):
             raise InputError(f"{self.name}: a card of {largest} bytes is larger than an arena can be. Use card_bytes.")
 
     def setup(self) -> Setup:
-        """What the engine `pool` runs by."""
+        """Return what the engine `pool` runs by."""
         policies = {slot: getattr(self, slot) for slot in ("cache", "cache_fit", "target", "idle_release")}
         policies |= {"driver": ByteCounter(), "residency": Stay()}
         return Setup("pool", self.arenas(), None, policies, PoolOptions.read({}))
 
     def arenas(self) -> Board:
-        """The board with cards as large as the arenas are."""
+        """Return the board with cards as large as the arenas are."""
         if not self.card_bytes:
             return self.board
         small = (card.but(memory_bytes=self.card_bytes, used_bytes=0) for card in self.board.cards if card.memory_bytes)

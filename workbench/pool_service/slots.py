@@ -12,7 +12,7 @@ PAGE = mmap.PAGESIZE
 
 
 def addresses_for(size: int) -> int:
-    """The addresses of the arena of a card of so many bytes.
+    """Return the addresses of the arena of a card of so many bytes.
 
     A slot of the class 2^k serves more than 2^(k-1) bytes, so fewer than `size` / 2^(k-1) are in use: at most twice the
     card's bytes a class.
@@ -24,12 +24,12 @@ def addresses_for(size: int) -> int:
 
 
 def _area(size: int) -> int:
-    """Addresses of each class: whole pages, so that a slot of at least a page begins with one."""
+    """Return the addresses of each class: whole pages, so that a slot of at least a page begins with one."""
     return 2 * max(1 << _class_of(size), PAGE)
 
 
 def _class_of(size: int) -> int:
-    """The exponent of the least power of two that holds a size."""
+    """Return the exponent of the least power of two that holds a size."""
     return (size - 1).bit_length()
 
 
@@ -51,7 +51,7 @@ class Slots:
         """Of each class, the first place that never was."""
 
     def take(self, size: int) -> int:
-        """The start of a slot that now belongs to the caller."""
+        """Take the start of a slot that now belongs to the caller."""
         kind = _class_of(size)
         if self._free[kind]:
             place = self._free[kind].pop()
@@ -61,7 +61,7 @@ class Slots:
         return kind * self._area + (place << kind)
 
     def give_back(self, start: int, size: int) -> None:
-        """A slot is free again."""
+        """Free a slot again."""
         kind = _class_of(size)
         self._free[kind].append((start - kind * self._area) >> kind)
 

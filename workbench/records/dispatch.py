@@ -14,10 +14,10 @@ class PowerModel(Protocol):
     """Whether there is a power to speak of."""
 
     def energies_pj(self) -> np.ndarray:
-        """The energy of one instruction of each class: float64[6], picojoules."""
+        """Return the energy of one instruction of each class: float64[6], picojoules."""
 
     def idle(self) -> float:
-        """Watts of a module that does nothing, which it draws at work too."""
+        """Return the watts of a module that does nothing, which it draws at work too."""
 
 
 class HeatModel(Protocol):
@@ -27,13 +27,13 @@ class HeatModel(Protocol):
     """Whether there is heat to speak of."""
 
     def cycles(self) -> int:
-        """The length of a step in cycles; during a step the power counts as constant."""
+        """Return the length of a step in cycles; during a step the power counts as constant."""
 
     def ambient(self) -> float:
-        """The temperature of the ambient, degrees Celsius."""
+        """Return the temperature of the ambient, degrees Celsius."""
 
     def matrices(self, modules: int, clock_mhz: float) -> tuple[np.ndarray, np.ndarray]:
-        """What one step does: `heat = keeps @ heat + gains @ power`, both float64[modules, modules]."""
+        """Return what one step does: `heat = keeps @ heat + gains @ power`, both float64[modules, modules]."""
 
 
 class DispatchRecord(NamedTuple):

@@ -16,7 +16,7 @@ COLUMNS = ("cycle", "serial", "kind", "group", "channel", "priority", "module", 
 
 
 def events(record: DispatchRecord) -> dict[str, np.ndarray]:
-    """Every event in its total order (cycle, rank, serial), as columns.
+    """Return every event in its total order (cycle, rank, serial), as columns.
 
     Within a cycle comes first what is given back, in the order of the dispatches; then each dispatch with what it
     takes, resource by resource; then the round that failed; then the groups that are split because of it.
@@ -33,41 +33,42 @@ def events(record: DispatchRecord) -> dict[str, np.ndarray]:
     joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     rank = _RANK[joined["kind"]]
     place = np.lexsort((joined["kind"], joined["order"], rank, joined["cycle"]))
-    found = {name: column[place] for name, column in joined.items()}
-    found["serial"] = np.arange(len(place))
-    found["kind"] = np.array(KINDS)[found["kind"]]
-    found["resource"] = np.array([*record.resources, ""])[found["resource"]]
-    return {name: found[name] for name in COLUMNS}
+    result = {name: column[place] for name, column in joined.items()}
+    result["serial"] = np.arange(len(place))
+    result["kind"] = np.array(KINDS)[result["kind"]]
+    result["resource"] = np.array([*record.resources, ""])[result["resource"]]
+    return {name: result[name] for name in COLUMNS}
 
 
 def _part(
-    kind: int, cycle: np.ndarray, order: np.ndarray, resource: object = -1, **said: object
+    kind: int, cycle: np.ndarray, order: np.ndarray, resource: object = -1, **message: object
 ) -> dict[str, np.ndarray]:
-    """Events of one kind; `order` is the dispatch that they belong to, or their place among those of their kind."""
+    """Return the events of one kind; `order` is the dispatch that they belong to, or their place among those of their
+    kind."""
     columns = {
         "kind": kind,
         "cycle": cycle,
         "order": order,
         "resource": resource,
         **dict.fromkeys(_NUMBERS, -1),
-        **said,
+        **message,
     }
     return {name: np.broadcast_to(np.asarray(value, np.int64), cycle.shape) for name, value in columns.items()}
 
 
 def _dispatches(record: DispatchRecord) -> dict[str, np.ndarray]:
     group = record.group
-    said = {"channel": record.channel[group], "priority": record.level, "module": record.module}
-    return _part(_DISPATCH, record.cycle, np.arange(len(group)), group=group, **said)
+    columns = {"channel": record.channel[group], "priority": record.level, "module": record.module}
+    return _part(_DISPATCH, record.cycle, np.arange(len(group)), group=group, **columns)
 
 
 def _takes(record: DispatchRecord) -> list[dict[str, np.ndarray]]:
-    """What is taken, and the same given back."""
+    """Return what is taken, and the same given back."""
     order, unit, resource, start, amount = record.takes.T
     group, begin = record.group[order], record.cycle[order]
-    said = {"group": group, "module": record.module[order], "unit": unit, "start": start, "amount": amount}
+    columns = {"group": group, "module": record.module[order], "unit": unit, "start": start, "amount": amount}
     given = begin + record.duration[group]
-    return [_part(kind, at, order, resource, **said) for kind, at in ((_TAKE, begin), (_GIVE, given))]
+    return [_part(kind, at, order, resource, **columns) for kind, at in ((_TAKE, begin), (_GIVE, given))]
 
 
 def _failures(record: DispatchRecord) -> dict[str, np.ndarray]:

@@ -93,21 +93,21 @@ class MallocRecord(NamedTuple):
 
 
 def address(record: MallocRecord) -> np.ndarray:
-    """Where each row's piece begins: int64[rows], -1 where it got none."""
+    """Return where each row's piece begins: int64[rows], -1 where it got none."""
     block, got = record.block, record.block >= 0
-    found = np.full(len(block), -1, np.int64)
+    result = np.full(len(block), -1, np.int64)
     mine = block[got]
     inside = record.header_bytes + record.offset[got] - record.origin[mine]
-    found[got] = record.base_address + record.base[mine] * record.granule_bytes + inside
-    return found
+    result[got] = record.base_address + record.base[mine] * record.granule_bytes + inside
+    return result
 
 
 def given_up(record: MallocRecord) -> np.ndarray:
-    """When each row's piece is given up: int64[rows], -1 for never or where it got none.
+    """Return when each row's piece is given up: int64[rows], -1 for never or where it got none.
 
     A piece cannot be given up before its thread has it.
     """
     gives = (record.block >= 0) & (record.free_at >= 0)
-    found = np.full(len(gives), NEVER, np.int64)
-    found[gives] = np.maximum(record.free_at[gives], record.ready[record.request[gives]])
-    return found
+    result = np.full(len(gives), NEVER, np.int64)
+    result[gives] = np.maximum(record.free_at[gives], record.ready[record.request[gives]])
+    return result

@@ -13,7 +13,7 @@ _RELEASE, _ACQUIRE, _REFUSE, _GRANT = range(4)
 
 
 def events(record: MallocRecord) -> dict[str, np.ndarray]:
-    """Every event in its total order (cycle, rank, serial), as columns.
+    """Return every event in its total order (cycle, rank, serial), as columns.
 
     Within a cycle releases come first, then the starts of critical sections, then what the heap refused, then what it
     granted; with several arenas all starts of a cycle precede all its refusals, and these all its grants. `acquire`

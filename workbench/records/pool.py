@@ -115,21 +115,21 @@ class FilledRecord(PoolRecord):
     @classmethod
     def of(cls, record: PoolRecord, filled: np.ndarray) -> FilledRecord:
         """Return the record with how full the regions were."""
-        found = cls(*record)
-        found.filled = filled
-        return found
+        result = cls(*record)
+        result.filled = filled
+        return result
 
 
 def granted(record: PoolRecord) -> np.ndarray:
-    """bool[requests], which allocations were granted."""
+    """Return which allocations were granted: bool[requests]."""
     return record.outcome <= STITCHED
 
 
 def was_asked(record: PoolRecord) -> np.ndarray:
-    """bool[requests], which requests were asked at all; the others stand at the end."""
+    """Return which requests were asked at all, bool[requests]; the others stand at the end."""
     return record.outcome != NEVER_ASKED
 
 
 def borrowed(record: PoolRecord) -> np.ndarray:
-    """bool[requests], which allocations were granted on another card than the application's own."""
+    """Return which allocations were granted on another card than the application's own: bool[requests]."""
     return granted(record) & (record.card != record.borrower)

@@ -27,7 +27,7 @@ _RELEASE, _MOVE, _RETURN, _GRANT, _REFUSE, _MISUSE = range(6)
 
 
 def events(record: PoolRecord) -> dict[str, np.ndarray]:
-    """Every event in its total order (request, rank, serial), as columns.
+    """Return every event in its total order (request, rank, serial), as columns.
 
     Of one request the release comes first, then the moves that it causes, what goes back to the driver, and the grant
     or the refusal. `cycle` is the nanosecond at which the request was served; `bytes` are those of the region, of a
@@ -63,13 +63,14 @@ def events(record: PoolRecord) -> dict[str, np.ndarray]:
 
 
 def _requests(record: PoolRecord) -> tuple[np.ndarray, ...]:
-    """The columns row, kind, whose row tells of the application, card, identifier, bytes and card that is left."""
+    """Return the columns row, kind, whose row tells of the application, card, identifier, bytes and card that is
+    left."""
     alloc, done = record.action == 0, granted(record)
     kind = np.where(alloc, np.where(done, _GRANT, _REFUSE), np.where(record.outcome == RELEASED, _RELEASE, _MISUSE))
     size = np.where(done | (record.outcome == RELEASED), record.taken, record.asked)
     rows = np.flatnonzero(was_asked(record))
-    shown = (column[rows] for column in (record.card, record.identifier, size))
-    return rows, kind[rows], rows, *shown, np.full(rows.size, -1)
+    columns = (column[rows] for column in (record.card, record.identifier, size))
+    return rows, kind[rows], rows, *columns, np.full(rows.size, -1)
 
 
 def _moves(record: PoolRecord) -> tuple[np.ndarray, ...]:

@@ -43,7 +43,8 @@ class Stays(NamedTuple):
 
 
 def stays_of(record: PoolRecord, which: np.ndarray | None = None) -> Stays:
-    """Every stay of the regions whose allocations are marked, bool[requests]; of all that were granted if None."""
+    """Return every stay of the regions whose allocations are marked, bool[requests]; of all that were granted if
+    None."""
     rows, moves = np.flatnonzero(granted(record) if which is None else which), record.moves
     moves = moves if which is None else moves[which[moves[:, REGION]]]
     region = np.r_[rows, moves[:, REGION]]
@@ -67,20 +68,22 @@ def stays_of(record: PoolRecord, which: np.ndarray | None = None) -> Stays:
 
 
 def ever_away(record: PoolRecord) -> np.ndarray:
-    """bool[requests], the allocations of regions that lie on another card than the application's own at some time."""
-    found = borrowed(record)
-    found[record.moves[:, REGION]] = True
-    return found
+    """Return the allocations of regions that lie on another card than the application's own at some time:
+    bool[requests]."""
+    away = borrowed(record)
+    away[record.moves[:, REGION]] = True
+    return away
 
 
 def remote(record: PoolRecord, stays: Stays) -> np.ndarray:
-    """bool[stays], which are on another card than the application's own."""
+    """Return which stays are on another card than the application's own: bool[stays]."""
     apart: np.ndarray = stays.card != record.borrower[stays.region]
     return apart
 
 
 def freed_at(record: PoolRecord) -> np.ndarray:
-    """int64[requests], the request that freed each allocation, refused ones too; as many as there are where none did.
+    """Return the request that freed each allocation, int64[requests], refused ones too; as many as there are where none
+    did.
 
     For a request that is no allocation it means nothing.
     """

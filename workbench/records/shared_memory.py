@@ -47,5 +47,5 @@ class SharedMemoryRecord(NamedTuple):
 
 
 def drain_cycle(record: SharedMemoryRecord) -> int:
-    """The cycle at which the queue is empty and everything is released."""
+    """Return the cycle at which the queue is empty and everything is released."""
     return int(record.release.max(initial=0))

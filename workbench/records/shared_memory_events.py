@@ -11,7 +11,7 @@ _GRANT, _RELEASE, _REFUSE, _MOVE = range(4)
 
 
 def events(record: SharedMemoryRecord) -> dict[str, np.ndarray]:
-    """Every event in its total order (cycle, rank, serial), as columns.
+    """Return every event in its total order (cycle, rank, serial), as columns.
 
     Within a cycle releases come first (last when grants go first), then moves and grants in the order of the grants,
     then the refusal of the head. `start` is the first segment; of a refusal it is -1, and `length` is what was asked.
@@ -65,7 +65,7 @@ def _moves(record: SharedMemoryRecord) -> _Part:
 
 
 def last_base(record: SharedMemoryRecord) -> np.ndarray:
-    """Where each workgroup's range lay when it was released: its base, or where compaction last moved it."""
+    """Return where each workgroup's range lay when it was released: its base, or where compaction last moved it."""
     base = record.base.astype(np.int64)
     base[record.moves[:, 1]] = record.moves[:, 3]
     return base

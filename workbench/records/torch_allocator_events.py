@@ -11,7 +11,7 @@ _GOT, _GAVE, _GRANT, _REFUSE, _RELEASE = range(5)
 
 
 def events(record: AllocatorRecord) -> dict[str, np.ndarray]:
-    """Every event in its total order (card, request, rank), as columns.
+    """Return every event in its total order (card, request, rank), as columns.
 
     Of one request the driver's calls come first, then what became of it.
 

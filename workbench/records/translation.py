@@ -110,7 +110,7 @@ class TranslationRecord(NamedTuple):
 
 
 def accesses(record: TranslationRecord) -> int:
-    """How many accesses there were.
+    """Return how many accesses there were.
 
     Each is served exactly once.
     """
@@ -118,5 +118,5 @@ def accesses(record: TranslationRecord) -> int:
 
 
 def affinity(record: TranslationRecord) -> np.ndarray:
-    """The mean number of pages that two cores hold at the same time: float64[cores, cores], for a dispatcher."""
+    """Return the mean number of pages that two cores hold at the same time: float64[cores, cores], for a dispatcher."""
     return np.asarray(record.pairs / max(record.samples, 1))

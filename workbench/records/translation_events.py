@@ -13,7 +13,7 @@ COLUMNS = 7
 
 
 def events(record: TranslationRecord) -> dict[str, np.ndarray]:
-    """Every event by its cycle, as columns; at equal cycles in the order in which they became known.
+    """Return every event by its cycle, as columns; at equal cycles in the order in which they became known.
 
     The cycle of an access is the one from which its latency counts: at which it could first have been issued. An entry
     comes and goes at the cycle at which it does so: a fill stands at the answer's, not at the miss's.

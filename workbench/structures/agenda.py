@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import apart, kernel, left
+from workbench.compiled import kernel, left, noinline
 from workbench.structures.wheel import NEVER, TURN, WORDS, first_busy
 
 EVENT = 10
@@ -87,7 +87,7 @@ def give_place(agenda: Agenda, place: int) -> None:
     agenda.counters[USED] -= 1
 
 
-@apart
+@noinline
 def enter(agenda: Agenda, place: int, now: int) -> None:
     """Enter an event whose fields are written, at the present cycle, which no pending event precedes."""
     counters, cycle = agenda.counters, agenda.events[place * EVENT + CYCLE]
@@ -133,7 +133,7 @@ def _move_to(agenda: Agenda, now: int) -> None:
         _put_in_wheel(agenda, _take_later(agenda), cycle)
 
 
-@apart
+@noinline
 def _move_back(agenda: Agenda, now: int) -> None:
     """Let what is due a turn or more after a cycle before the present one leave the wheel.
 
@@ -196,7 +196,7 @@ def _swap(heap, one: int, other: int) -> None:  # type: ignore[no-untyped-def]
         heap[3 * one + k], heap[3 * other + k] = heap[3 * other + k], heap[3 * one + k]
 
 
-@apart
+@noinline
 def _put_later(agenda: Agenda, place: int, cycle: int) -> None:
     heap, counters = agenda.heap, agenda.counters
     at = counters[LATER]
@@ -208,7 +208,7 @@ def _put_later(agenda: Agenda, place: int, cycle: int) -> None:
         at = (at - 1) // 2
 
 
-@apart
+@noinline
 def _take_later(agenda: Agenda) -> int:
     heap, counters = agenda.heap, agenda.counters
     place = heap[2]

@@ -19,19 +19,19 @@ _ALIGNED = tuple(np.uint64(sum(1 << k for k in range(0, WORD, 1 << order))) for 
 
 @kernel
 def order_of(length: int) -> int:
-    """The order of the smallest block that holds a length."""
+    """Return the order of the smallest block that holds a length."""
     return WORD - leading_zeros(np.uint64(length - 1))
 
 
 @kernel
 def _pairs(blocks: np.uint64, order: int) -> np.uint64:
-    """Of the free blocks of an order in a word, those that are the lower of two buddies that are both free."""
+    """Return, of the free blocks of an order in a word, those that are the lower of two buddies that are both free."""
     return blocks & right(blocks, 1 << order) & _ALIGNED[order + 1]
 
 
 @kernel
 def _alone(bits: np.uint64, order: int) -> np.uint64:
-    """The free blocks of an order below a word's whose buddy is not free."""
+    """Return the free blocks of an order below a word's whose buddy is not free."""
     blocks = bits
     for smaller in range(order):
         blocks = _pairs(blocks, smaller)
@@ -56,7 +56,7 @@ def _lowest_alone(free: np.ndarray, order: int) -> int:
 
 @kernel
 def smallest_block(free: np.ndarray, order: int) -> int:
-    """The first segment of the lowest of the smallest free blocks of at least an order, or -1."""
+    """Return the first segment of the lowest of the smallest free blocks of at least an order, or -1."""
     while 1 << order <= free.size * WORD:
         start = _lowest_alone(free, order)
         if start != NOWHERE:

@@ -18,7 +18,7 @@ FIRST_WORD: Any = np.int64(0)
 
 @kernel
 def has_core(words: np.ndarray, row: int, core: int) -> bool:
-    """Whether a core is in the set."""
+    """Return whether a core is in the set."""
     return (right(words[row + (core >> 6)], core & 63) & np.uint64(1)) != NO_BITS
 
 
@@ -36,7 +36,7 @@ def drop_core(words: np.ndarray, row: int, core: int) -> None:
 
 @kernel
 def count_cores(words: np.ndarray, row: int, length: int) -> int:
-    """How many cores are in the set."""
+    """Return how many cores are in the set."""
     total = ones(words[row])
     for word in range(row + 1, row + length):
         total += ones(words[word])
@@ -53,7 +53,7 @@ def copy_cores(to: np.ndarray, at: int, words: np.ndarray, row: int, length: int
 
 @kernel
 def next_core(words: np.ndarray, row: int, length: int, least: int) -> int:
-    """The lowest core of the set that is not below `least`, or -1."""
+    """Return the lowest core of the set that is not below `least`, or -1."""
     word = least >> 6
     if word >= length:
         return NOBODY

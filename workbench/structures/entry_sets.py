@@ -35,7 +35,7 @@ class EntrySets(NamedTuple):
 
 @allocating
 def new_entry_sets(ways: np.ndarray, owner: np.ndarray) -> EntrySets:
-    """Empty sets of so many entries each, which lie one behind the other: int64[sets] ways and owners."""
+    """Make empty sets of so many entries each, which lie one behind the other: int64[sets] ways and owners."""
     entries, sets = np.full(int(ways.sum()) * ROW, NONE), np.full(ways.size * ROW, NONE)
     first = 0
     for at in range(ways.size):
@@ -52,7 +52,8 @@ def new_entry_sets(ways: np.ndarray, owner: np.ndarray) -> EntrySets:
 
 @kernel
 def set_of(key: int, sets: int) -> int:
-    """Which of so many sets a key belongs to: the remainder, without a division where the sets are a power of two.
+    """Return which of so many sets a key belongs to: the remainder, without a division where the sets are a power of
+    two.
 
     >>> set_of(13, 1), set_of(13, 4), set_of(13, 6)
     (0, 1, 1)

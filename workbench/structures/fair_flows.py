@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import kernel, lend, routine
+from workbench.compiled import by_reference, kernel, routine
 
 WAITING = -1.0
 
@@ -64,7 +64,7 @@ class Moving(NamedTuple):
 
 
 def finishing_times(flows: Flows) -> np.ndarray:
-    """When each flow is done: float64[flows].
+    """Return when each flow is done: float64[flows].
 
     >>> one_link = (np.array([10.0]), np.array([0, 1]), np.array([0]))
     >>> finishing_times(Flows(np.array([0.0, 5.0]), np.array([100.0, 25.0]), np.array([0, 0]), *one_link))
@@ -90,7 +90,7 @@ def finishing_times(flows: Flows) -> np.ndarray:
 
 @routine
 def _run(flows: Flows, moving: Moving) -> None:
-    asked, state = lend(flows), lend(moving)
+    reference, state = by_reference(flows), by_reference(moving)
     now, coming, busy = 0.0, 0, 0
     while coming < flows.start.size or busy > 0:
         due, first = math.inf, -1
@@ -109,9 +109,9 @@ def _run(flows: Flows, moving: Moving) -> None:
             _end(state, first, now)
         else:
             while coming < flows.start.size and flows.start[coming] == begins:
-                _begin(asked, state, coming)
+                _begin(reference, state, coming)
                 coming += 1
-        busy = _find_rates(asked, state)
+        busy = _find_rates(reference, state)
 
 
 @kernel
@@ -188,7 +188,7 @@ def _find_rates(flows: Flows, moving: Moving) -> int:
 
 @kernel
 def _fair_share(moving: Moving) -> float:
-    """The least that a resource has for each flow whose rate is not known yet."""
+    """Return the least that a resource has for each flow whose rate is not known yet."""
     fair = math.inf
     for k in range(moving.left.size):
         if moving.wanting[k] > 0:
@@ -198,7 +198,7 @@ def _fair_share(moving: Moving) -> float:
 
 @kernel
 def _meets_full(flows: Any, moving: Moving, path: int, fair: float) -> bool:
-    """Whether a resource of the path has no more than the fair share for each."""
+    """Return whether a resource of the path has no more than the fair share for each."""
     for k in range(flows.first[path], flows.first[path + 1]):
         it = flows.resource[k]
         if max(moving.left[it], 0.0) / moving.wanting[it] <= fair:

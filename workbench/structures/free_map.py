@@ -17,7 +17,7 @@ NOWHERE = -1
 
 @allocating
 def all_free(segments: int) -> np.ndarray:
-    """A free map of so many free segments: uint64[ceil(segments / 64)]."""
+    """Return a free map of so many free segments: uint64[ceil(segments / 64)]."""
     words = np.full((segments + WORD - 1) // WORD, ALL_BITS)
     if segments % WORD:
         words[-1] = right(ALL_BITS, WORD - segments % WORD)
@@ -64,7 +64,7 @@ def mark_free(free: np.ndarray, start: int, length: int) -> None:
 
 @kernel
 def is_free(free: np.ndarray, start: int, length: int) -> bool:
-    """Are all of the segments [start, start + length) in the memory, and free?"""
+    """Return whether all of the segments [start, start + length) are in the memory, and free."""
     last = start + length - 1
     word, end = start >> 6, last >> 6
     if word < 0 or end >= free.size:
@@ -79,7 +79,7 @@ def is_free(free: np.ndarray, start: int, length: int) -> bool:
 
 @kernel
 def next_free(free: np.ndarray, at: int) -> int:
-    """The lowest free segment that is not below `at`, or 64 times the number of words."""
+    """Return the lowest free segment that is not below `at`, or 64 times the number of words."""
     word = at >> 6
     if word >= free.size:
         return free.size * WORD
@@ -94,7 +94,7 @@ def next_free(free: np.ndarray, at: int) -> int:
 
 @kernel
 def next_taken(free: np.ndarray, at: int) -> int:
-    """The lowest taken segment that is not below `at`; the first position beyond the memory counts as taken."""
+    """Return the lowest taken segment that is not below `at`; the first position beyond the memory counts as taken."""
     word = at >> 6
     if word >= free.size:
         return free.size * WORD
@@ -109,7 +109,7 @@ def next_taken(free: np.ndarray, at: int) -> int:
 
 @kernel
 def count_free(free: np.ndarray) -> int:
-    """How many segments are free."""
+    """Count the segments that are free."""
     total = 0
     for word in range(free.size):
         total += ones(free[word])
@@ -118,7 +118,7 @@ def count_free(free: np.ndarray) -> int:
 
 @kernel
 def longest_run(free: np.ndarray) -> int:
-    """The length of the longest run of free segments."""
+    """Return the length of the longest run of free segments."""
     longest, start = 0, next_free(free, 0)
     while start < free.size * WORD:
         end = next_taken(free, start)
@@ -129,7 +129,7 @@ def longest_run(free: np.ndarray) -> int:
 
 @kernel
 def count_runs(free: np.ndarray) -> int:
-    """How many maximal runs of free segments there are."""
+    """Count the maximal runs of free segments."""
     runs, before = 0, NO_BITS
     for word in range(free.size):
         runs += ones(free[word] & ~(left(free[word], 1) | before))
@@ -138,12 +138,12 @@ def count_runs(free: np.ndarray) -> int:
 
 
 def packed(bits: np.ndarray) -> np.ndarray:
-    """A boolean array, segment 0 first, as words."""
+    """Return a boolean array, segment 0 first, as words."""
     padded = np.zeros(-(-len(bits) // WORD) * WORD, np.uint8)
     padded[: len(bits)] = bits
     return np.packbits(padded, bitorder="little").view("<u8").astype(np.uint64)
 
 
 def unpacked(words: np.ndarray, segments: int) -> np.ndarray:
-    """Words as a boolean array, segment 0 first."""
+    """Return words as a boolean array, segment 0 first."""
     return np.unpackbits(words.astype("<u8").view(np.uint8), count=segments, bitorder="little").astype(bool)

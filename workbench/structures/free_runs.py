@@ -11,7 +11,7 @@ from workbench.structures.windows import NOWHERE, first_start
 
 @kernel
 def run_start(free: np.ndarray, at: int) -> int:
-    """The lowest segment of the free run that holds `at`."""
+    """Return the lowest segment of the free run that holds `at`."""
     word = at >> 6
     bits = ~free[word] & right(ALL_BITS, 63 - (at & 63))
     while bits == NO_BITS:
@@ -24,7 +24,8 @@ def run_start(free: np.ndarray, at: int) -> int:
 
 @kernel
 def smallest_run(free: np.ndarray, length: int, latest: bool) -> int:
-    """The first segment of the smallest run of at least `length`, or -1; of equal ones the lowest, or the latest."""
+    """Return the first segment of the smallest run of at least `length`, or -1; of equal ones the lowest, or the
+    latest."""
     best, best_size = NOWHERE, free.size * WORD + 1
     start = first_start(free, length, 0)
     while start != NOWHERE:
@@ -39,7 +40,7 @@ def smallest_run(free: np.ndarray, length: int, latest: bool) -> int:
 
 @kernel
 def largest_run(free: np.ndarray, length: int, latest: bool) -> int:
-    """The first segment of the largest run, or -1 when it is shorter than `length`; of equal ones as above."""
+    """Return the first segment of the largest run, or -1 when it is shorter than `length`; of equal ones as above."""
     best, best_size = NOWHERE, length - 1
     start = first_start(free, length, 0)
     while start != NOWHERE:

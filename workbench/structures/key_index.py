@@ -30,7 +30,7 @@ class KeyIndex(NamedTuple):
 
 @allocating
 def new_key_index(most: np.ndarray) -> KeyIndex:
-    """Empty tables for so many keys each: int64[tables]."""
+    """Make empty tables for so many keys each: int64[tables]."""
     first, mask = np.zeros(most.size, np.int64), np.zeros(most.size, np.int64)
     total = 0
     for table in range(most.size):
@@ -44,13 +44,13 @@ def new_key_index(most: np.ndarray) -> KeyIndex:
 
 @kernel
 def home(key: int, mask: int) -> int:
-    """Where a key lies if nothing is in its way: its bits folded, so that neighbours stay neighbours."""
+    """Return where a key lies if nothing is in its way: its bits folded, so that neighbours stay neighbours."""
     return (key ^ (key >> 9) ^ (key >> 20) ^ (key >> 33)) & mask
 
 
 @kernel
 def look_up(index: KeyIndex, table: int, key: int) -> int:
-    """The value of a key, or -1."""
+    """Return the value of a key, or -1."""
     first, mask = index.first[table], index.mask[table]
     place = home(key, mask)
     while index.keys[first + place] != key:

@@ -33,14 +33,14 @@ class PageNumbers(NamedTuple):
 
 @allocating
 def new_page_numbers(room: int) -> PageNumbers:
-    """A numbering without a page, with room for so many."""
+    """Make a numbering without a page, with room for so many."""
     near = np.full(NEAR, np.int32(ABSENT))
     places = np.full(64, ABSENT)
     return PageNumbers(near, places, places.astype(np.int32), np.zeros(room, np.int64), np.zeros(2, np.int64))
 
 
 def with_room(table: PageNumbers, more: int) -> PageNumbers:
-    """The same numbering with room for so many pages more, at least twice as large where it must grow."""
+    """Return the same numbering with room for so many pages more, at least twice as large where it must grow."""
     count, far = table.given.tolist()
     if count + more > table.pages.size:
         table = table._replace(pages=_longer(table.pages, count + more))
@@ -60,7 +60,7 @@ def _longer(pages: np.ndarray, least: int) -> np.ndarray:
 
 @kernel
 def number_pages(table: PageNumbers, pages: np.ndarray, numbers: np.ndarray) -> None:
-    """The number of each page of a block, new ones in the order of the block; there must be room."""
+    """Number the pages of a block, new ones in the order of the block; there must be room."""
     for row in range(pages.size):
         numbers[row] = number_of(table, pages[row])
 

@@ -37,9 +37,9 @@ def look(content: np.ndarray) -> tuple[int, int]:
     True
     """
     rooms = (np.zeros(content.size + 2, np.int16), np.zeros(content.size + 2, np.int16))
-    marks, found = np.zeros(content.size + 2, np.int64), np.zeros(2, np.int64)
-    walk(content, rooms[0], rooms[1], marks, found)
-    return int(found[0]), int(found[1])
+    marks, counts = np.zeros(content.size + 2, np.int64), np.zeros(2, np.int64)
+    walk(content, rooms[0], rooms[1], marks, counts)
+    return int(counts[0]), int(counts[1])
 
 
 @kernel
@@ -96,11 +96,11 @@ def walk(content: np.ndarray, stack: np.ndarray, memo: np.ndarray, marks: np.nda
         if code == 0x2E or asks_by_name(code):  # STOP
             found[0] = SOUND
             return
-        plain, told = fixed_length(code), length_bytes(code)
-        if plain >= 0 or told > 0:
-            if told > 0:
-                plain = number_at(content, at, told)
-                at += told
+        plain, length_size = fixed_length(code), length_bytes(code)
+        if plain >= 0 or length_size > 0:
+            if length_size > 0:
+                plain = number_at(content, at, length_size)
+                at += length_size
             if plain < 0 or at + plain > content.size:
                 found[0] = CUT_OFF
                 return

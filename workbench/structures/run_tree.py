@@ -19,7 +19,7 @@ LOW, HIGH, LONGEST, FIELDS = 0, 1, 2, 3
 
 @allocating
 def new_run_tree(free: np.ndarray) -> np.ndarray:
-    """The tree over a free map: int32[2 leaves x 3]; node 1 is the root, leaf k is word k."""
+    """Make the tree over a free map: int32[2 leaves x 3]; node 1 is the root, leaf k is word k."""
     leaves = 1
     while leaves < free.size:
         leaves *= 2
@@ -36,7 +36,7 @@ def new_run_tree(free: np.ndarray) -> np.ndarray:
 
 @kernel
 def longest_in(bits: np.uint64) -> int:
-    """The length of the longest run of ones in a word."""
+    """Return the length of the longest run of ones in a word."""
     longest = 0
     while bits != NO_BITS:
         bits = right(bits, trailing_zeros(bits))
@@ -118,7 +118,7 @@ def _climb(tree: np.ndarray, node: int, size: int) -> None:
 
 @routine
 def lowest_start(tree: np.ndarray, free: np.ndarray, length: int) -> int:
-    """The lowest feasible start, or -1."""
+    """Return the lowest feasible start, or -1."""
     leaves = tree.size // (2 * FIELDS)
     if tree[FIELDS + LONGEST] < length:
         return NOWHERE
@@ -127,7 +127,7 @@ def lowest_start(tree: np.ndarray, free: np.ndarray, length: int) -> int:
 
 @kernel
 def _lowest_below(tree: np.ndarray, free: np.ndarray, leaves: int, node: int, at: int, size: int, length: int) -> int:
-    """The lowest start below a node that begins at a segment and is known to hold a run that is long enough."""
+    """Return the lowest start below a node that begins at a segment and is known to hold a run that is long enough."""
     while node < leaves:
         size //= 2
         lower, upper = 2 * node * FIELDS, (2 * node + 1) * FIELDS
@@ -142,7 +142,7 @@ def _lowest_below(tree: np.ndarray, free: np.ndarray, leaves: int, node: int, at
 
 @routine
 def lowest_start_from(tree: np.ndarray, free: np.ndarray, length: int, at: int) -> int:
-    """The lowest feasible start that is not below `at`, or -1."""
+    """Return the lowest feasible start that is not below `at`, or -1."""
     leaves = tree.size // (2 * FIELDS)
     word = at >> 6
     if word >= free.size:
@@ -167,7 +167,7 @@ def lowest_start_from(tree: np.ndarray, free: np.ndarray, length: int, at: int) 
 
 @routine
 def highest_start(tree: np.ndarray, free: np.ndarray, length: int) -> int:
-    """The highest feasible start, or -1."""
+    """Return the highest feasible start, or -1."""
     leaves = tree.size // (2 * FIELDS)
     if tree[FIELDS + LONGEST] < length:
         return NOWHERE

@@ -15,7 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import ALL_BITS, NO_BITS, ONE_BIT, apart, kernel, leading_zeros, left, routine, trailing_zeros
+from workbench.compiled import (
+    ALL_BITS,
+    NO_BITS,
+    ONE_BIT,
+    kernel,
+    leading_zeros,
+    left,
+    noinline,
+    routine,
+    trailing_zeros,
+)
 from workbench.structures.wide_trees import (
     HEAD,
     empty,
@@ -54,14 +64,14 @@ class SizeIndex(NamedTuple):
 
 
 def new_size_index(pools: int, capacity: int) -> SizeIndex:
-    """Empty pools for so many blocks."""
+    """Make empty pools for so many blocks."""
     trees = pools * CLASSES
     roots = empty(_zeros(words_needed(trees, capacity)), trees)
     return SizeIndex(roots, np.zeros(pools * WORDS, np.uint64), _zeros(capacity * FIELDS))
 
 
 def with_room(index: SizeIndex, pools: int, capacity: int) -> SizeIndex:
-    """The same pools in new arrays, for so many blocks."""
+    """Return the same pools in new arrays, for so many blocks."""
     larger = new_size_index(pools, capacity)
     for old, new in zip(index, larger, strict=True):
         new[: old.size] = old
@@ -69,7 +79,7 @@ def with_room(index: SizeIndex, pools: int, capacity: int) -> SizeIndex:
 
 
 def _zeros(count: int) -> np.ndarray:
-    """So many zeros from the beginning of a cache line on: a block or a node's column never lies in two.
+    """Return so many zeros from the beginning of a cache line on: a block or a node's column never lies in two.
 
     NumPy asks for huge pages where it may, and memory that is never used costs nothing.
     """
@@ -81,7 +91,7 @@ def _zeros(count: int) -> np.ndarray:
 
 @kernel
 def class_of(size: int) -> int:
-    """The class of a size of at least 1: 32 to each doubling, from 32 on; below that each size is one."""
+    """Return the class of a size of at least 1: 32 to each doubling, from 32 on; below that each size is one."""
     exponent = 63 - leading_zeros(np.uint64(size))
     if exponent < STEPS:
         return int(size)
@@ -90,7 +100,7 @@ def class_of(size: int) -> int:
 
 @kernel
 def _root_of(pool: int, kind: int) -> int:
-    """Where the root of a class of a pool is."""
+    """Return where the root of a class of a pool is."""
     return HEAD + pool * CLASSES + kind
 
 
@@ -112,7 +122,7 @@ def insert(index: SizeIndex, pool: int, block: int) -> None:
     _put(index, place, block)
 
 
-@apart
+@noinline
 def _put(index: SizeIndex, place: int, block: int) -> None:
     """Enter a block into the tree whose root is there."""
     put(index.roots, place, index.nodes[block * FIELDS + SIZE], index.nodes[block * FIELDS + ADDRESS], block)
@@ -132,7 +142,7 @@ def remove(index: SizeIndex, pool: int, block: int) -> None:
     index.filled[pool * WORDS + (kind >> 6)] &= ~left(ONE_BIT, kind & 63)
 
 
-@apart
+@noinline
 def _take_out(index: SizeIndex, place: int, block: int) -> bool:
     """Take a block out of the tree whose root is there; whether it was the last."""
     return take_out(index.roots, place, index.nodes[block * FIELDS + SIZE], index.nodes[block * FIELDS + ADDRESS])
@@ -140,29 +150,29 @@ def _take_out(index: SizeIndex, place: int, block: int) -> bool:
 
 @routine
 def smallest_at_least(roots: Any, filled: Any, nodes: Any, pool: int, size: int) -> int:
-    """The smallest block of a pool of at least a size, the lowest address of those; -1 = there is none."""
+    """Return the smallest block of a pool of at least a size, the lowest address of those; -1 = there is none."""
     kind = class_of(size)
-    found = _first_of_class(roots, nodes, _root_of(pool, kind), size)
-    if found != NONE:
-        return int(found)
+    entry = _first_of_class(roots, nodes, _root_of(pool, kind), size)
+    if entry != NONE:
+        return int(entry)
     following = _next_class(filled, pool, kind + 1)
     return NONE if following == NONE else _first_of_class(roots, nodes, _root_of(pool, following), size)
 
 
 @routine
 def smallest_from(roots: Any, filled: Any, nodes: Any, pool: int, size: int, address: int) -> int:
-    """The first block of a pool from a size and address on, in the order of both; -1 = there is none."""
+    """Return the first block of a pool from a size and address on, in the order of both; -1 = there is none."""
     kind = class_of(size)
-    found = _first_of_class_from(roots, nodes, _root_of(pool, kind), size, address)
-    if found != NONE:
-        return int(found)
+    entry = _first_of_class_from(roots, nodes, _root_of(pool, kind), size, address)
+    if entry != NONE:
+        return int(entry)
     following = _next_class(filled, pool, kind + 1)
     return NONE if following == NONE else _first_of_class(roots, nodes, _root_of(pool, following), size)
 
 
 @kernel
 def _first_of_class_from(roots: Any, nodes: Any, place: int, size: int, address: int) -> int:
-    """The first block from a size and address on of the class whose root is there, -1 = there is none."""
+    """Return the first block from a size and address on of the class whose root is there, -1 = there is none."""
     root = roots[place]
     if root < NONE:
         at = (LONE - root) * FIELDS
@@ -173,7 +183,7 @@ def _first_of_class_from(roots: Any, nodes: Any, place: int, size: int, address:
 
 @kernel
 def _first_of_class(roots: Any, nodes: Any, place: int, size: int) -> int:
-    """The first block of at least a size of the class whose root is there, -1 = there is none."""
+    """Return the first block of at least a size of the class whose root is there, -1 = there is none."""
     root = roots[place]
     if root < NONE:
         return int(LONE - root) if nodes[(LONE - root) * FIELDS + SIZE] >= size else NONE
@@ -182,7 +192,7 @@ def _first_of_class(roots: Any, nodes: Any, place: int, size: int) -> int:
 
 @kernel
 def _next_class(filled: Any, pool: int, kind: int) -> int:
-    """The first class that holds a block, from this one on; -1 = there is none."""
+    """Return the first class that holds a block, from this one on; -1 = there is none."""
     for word in range(kind >> 6, WORDS):
         bits = filled[pool * WORDS + word]
         if word == kind >> 6:
@@ -194,7 +204,7 @@ def _next_class(filled: Any, pool: int, kind: int) -> int:
 
 @routine
 def largest(roots: Any, filled: Any, nodes: Any, pool: int) -> int:
-    """The largest block of a pool, the lowest address of those; -1 = the pool is empty."""
+    """Return the largest block of a pool, the lowest address of those; -1 = the pool is empty."""
     for word in range(WORDS - 1, -1, -1):
         bits = filled[pool * WORDS + word]
         if bits != NO_BITS:

@@ -40,7 +40,7 @@ class Timetable(NamedTuple):
 
 @allocating
 def new_timetable(capacity: int) -> Timetable:
-    """An empty timetable at cycle 0 for at most `capacity` entries at a time."""
+    """Make an empty timetable at cycle 0 for at most `capacity` entries at a time."""
     counters = np.zeros(5, np.int64)
     counters[SOONEST] = NEVER
     link = np.arange(1, capacity + 1).astype(np.int32)
@@ -80,7 +80,7 @@ def put(table: Timetable, cycle: int, load: int) -> None:
 
 @kernel
 def next_due(table: Timetable) -> int:
-    """The cycle of the earliest entry, or NEVER."""
+    """Return the cycle of the earliest entry, or NEVER."""
     return table.counters[SOONEST]
 
 

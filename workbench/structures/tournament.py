@@ -15,7 +15,7 @@ NEVER = 1 << 62
 
 @allocating
 def new_tournament(places: int) -> np.ndarray:
-    """A tournament in which nothing is due: int64[2 leaves], leaf k at leaves + k, the earliest time at 1."""
+    """Make a tournament in which nothing is due: int64[2 leaves], leaf k at leaves + k, the earliest time at 1."""
     leaves = 1
     while leaves < places:
         leaves *= 2
@@ -34,7 +34,7 @@ def set_time(tournament: np.ndarray, place: int, time: int) -> None:
 
 @kernel
 def first_place(tournament: np.ndarray) -> int:
-    """The place that is due first."""
+    """Return the place that is due first."""
     node, leaves = 1, tournament.size // 2
     while node < leaves:
         node *= 2

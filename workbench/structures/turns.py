@@ -24,7 +24,7 @@ class Turns(NamedTuple):
 
 
 def new_turns(parties: int) -> Turns:
-    """Nobody is due."""
+    """Make turns in which nobody is due."""
     leaves = 1 << max(parties - 1, 0).bit_length()
     return Turns(np.full(2 * leaves, NEVER), np.zeros(2 * leaves, np.int64))
 
@@ -44,6 +44,6 @@ def set_turn(turns: Turns, party: int, time: int, number: int) -> None:
 
 @kernel
 def _is_before(turns: Turns, one: int, other: int) -> bool:
-    """Whether a node is due before another."""
+    """Return whether a node is due before another."""
     sooner = turns.time[one] < turns.time[other]
     return bool(sooner or (turns.time[one] == turns.time[other] and turns.number[one] < turns.number[other]))

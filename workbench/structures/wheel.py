@@ -41,5 +41,5 @@ def first_busy(busy: np.ndarray, now: int, later: int) -> int:
             return later
         word = (word + 1) & (WORDS - 1)
         bits = busy[word]
-    found = word * 64 + trailing_zeros(bits)
-    return min(now + ((found - slot) & (TURN - 1)), later)
+    bucket = word * 64 + trailing_zeros(bits)
+    return min(now + ((bucket - slot) & (TURN - 1)), later)

@@ -33,7 +33,7 @@ SPARE, FRESH, HEAD = 0, 1, 8
 
 
 def words_needed(trees: int, entries: int) -> int:
-    """The length of the array for so many trees with so many entries in all.
+    """Return the length of the array for so many trees with so many entries in all.
 
     A tree of one leaf is one node. Of any other each node holds at least `LEAST` things, the root two: at most a third
     as many nodes as entries, and one.
@@ -42,7 +42,7 @@ def words_needed(trees: int, entries: int) -> int:
 
 
 def first_node(trees: int) -> int:
-    """Where the nodes begin, behind the roots, at the beginning of a cache line."""
+    """Return where the nodes begin, behind the roots, at the beginning of a cache line."""
     return HEAD + -(-trees // 8) * 8
 
 
@@ -55,7 +55,7 @@ def empty(array: np.ndarray, trees: int) -> np.ndarray:
 
 @kernel
 def _first_from(trees: np.ndarray, node: int, size: int, address: int) -> int:
-    """The place in a node of the first entry that a size and address do not follow, `count` = there is none."""
+    """Return the place in a node of the first entry that a size and address do not follow, `count` = there is none."""
     place = node
     while trees[place] < size or (trees[place] == size and trees[place + ADDRESSES] < address):
         place += 1
@@ -206,13 +206,13 @@ def take_out(trees: np.ndarray, root: int, size: int, address: int) -> bool:
 
 @kernel
 def first_at_least(trees: np.ndarray, root: int, size: int) -> int:
-    """The number of the first entry of at least a size, -1 = there is none."""
+    """Return the number of the first entry of at least a size, -1 = there is none."""
     return first_from(trees, root, size, NONE)
 
 
 @kernel
 def first_from(trees: np.ndarray, root: int, size: int, address: int) -> int:
-    """The number of the first entry from a size and address on, -1 = there is none."""
+    """Return the number of the first entry from a size and address on, -1 = there is none."""
     node = trees[root]
     if node == NONE:
         return NONE
@@ -226,7 +226,7 @@ def first_from(trees: np.ndarray, root: int, size: int, address: int) -> int:
 
 @kernel
 def largest_size(trees: np.ndarray, root: int) -> int:
-    """The size of the last entry of a tree that holds one."""
+    """Return the size of the last entry of a tree that holds one."""
     node = trees[root]
     while trees[node + BEHIND] == INNER:
         node = trees[node + NUMBERS + trees[node + COUNT] - 1]
@@ -235,7 +235,8 @@ def largest_size(trees: np.ndarray, root: int) -> int:
 
 @kernel
 def levels(trees: np.ndarray, root: int) -> int:
-    """How many nodes a search passes, 0 = there is no tree: one more for each fourfold of its entries at most."""
+    """Return how many nodes a search passes, 0 = there is no tree: one more for each fourfold of its entries at
+    most."""
     node, passed = trees[root], 0
     while node > NONE:
         passed += 1

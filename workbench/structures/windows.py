@@ -16,7 +16,7 @@ from workbench.structures.free_map import NOWHERE, WORD, mark_free, next_taken
 
 @kernel
 def starts_inside(bits: np.uint64, length: int) -> np.uint64:
-    """The starts of the windows that lie in one word."""
+    """Return the starts of the windows that lie in one word."""
     reach = 1
     while 2 * reach <= length and reach < WORD // 2:
         bits &= right(bits, reach)
@@ -26,7 +26,7 @@ def starts_inside(bits: np.uint64, length: int) -> np.uint64:
 
 @kernel
 def first_start(free: np.ndarray, length: int, at: int) -> int:
-    """The lowest feasible start that is not below `at`, or -1 (spec 1, R17)."""
+    """Return the lowest feasible start that is not below `at`, or -1 (spec 1, R17)."""
     carry, mask = 0, left(ALL_BITS, at & 63)
     for word in range(at >> 6, free.size):
         bits = free[word] & mask
@@ -41,7 +41,7 @@ def first_start(free: np.ndarray, length: int, at: int) -> int:
 
 @kernel
 def last_start(free: np.ndarray, length: int) -> int:
-    """The highest feasible start, or -1 (spec 1, R17)."""
+    """Return the highest feasible start, or -1 (spec 1, R17)."""
     carry = 0
     for word in range(free.size - 1, -1, -1):
         bits = free[word]
@@ -55,7 +55,7 @@ def last_start(free: np.ndarray, length: int) -> int:
 
 @kernel
 def count_starts(free: np.ndarray, length: int) -> int:
-    """How many feasible starts there are."""
+    """Count the feasible starts."""
     total = 0
     start = first_start(free, length, 0)
     while start != NOWHERE:
@@ -67,7 +67,7 @@ def count_starts(free: np.ndarray, length: int) -> int:
 
 @kernel
 def nth_start(free: np.ndarray, length: int, n: int) -> int:
-    """The n-th feasible start, counted from 0 at the lowest; `n` is below `count_starts`."""
+    """Return the n-th feasible start, counted from 0 at the lowest; `n` is below `count_starts`."""
     start = first_start(free, length, 0)
     while True:
         end = next_taken(free, start)
@@ -80,7 +80,7 @@ def nth_start(free: np.ndarray, length: int, n: int) -> int:
 
 @allocating
 def start_map(free: np.ndarray, length: int) -> np.ndarray:
-    """Every feasible start as a bit (spec 1, R13-R16): a map of the same shape as the free map."""
+    """Return every feasible start as a bit (spec 1, R13-R16): a map of the same shape as the free map."""
     starts = np.zeros(free.size, np.uint64)
     start = first_start(free, length, 0)
     while start != NOWHERE:

@@ -27,7 +27,7 @@ def next_word(memory: np.ndarray, slot: int) -> np.uint64:
 
 @kernel
 def below(memory: np.ndarray, slot: int, count: int) -> int:
-    """A whole number from 0 to count - 1, each as likely as another: too large ones are drawn again."""
+    """Draw a whole number from 0 to count - 1, each as likely as another: too large ones are drawn again."""
     if count == 1:
         return 0
     spare = leading_zeros(np.uint64(count - 1))

@@ -59,7 +59,7 @@ class LockFit(NamedTuple):
     """The root mean square of the relative differences."""
 
     def microseconds(self, contenders: np.ndarray) -> np.ndarray:
-        """What the model says: launch + c hold + c (c - 1) / 2 times what a waiter adds.
+        """Compute what the model says: launch + c hold + c (c - 1) / 2 times what a waiter adds.
 
         >>> LockFit(5.0, 2.0, 0.5, 0.0).microseconds(np.array([1, 3]))
         array([ 7. , 12.5])
@@ -68,7 +68,8 @@ class LockFit(NamedTuple):
         return self.launch_us + contenders * self.hold_us + waits * self.us_a_waiter
 
     def levers(self, clock_mhz: float) -> FittedLevers:
-        """What has these figures in the engine `malloc`, in whole cycles of a clock; a launch has no lever there.
+        """Return what has these figures in the engine `malloc`, in whole cycles of a clock; a launch has no lever
+        there.
 
         With c contenders at once the sections then take c hold + c (c - 1) / 2 times what a waiter adds.
 
@@ -107,9 +108,9 @@ def measured(way: str, threads: Sequence[int], repeats: int = 15, size: int = 16
     from workbench.compiled.cuda.malloc_kernels import WARP, milliseconds
 
     counts = np.array(sorted(threads))
-    found = [np.median(milliseconds(way, np.full(n, size), repeats)) * MILLISECOND for n in counts]
+    microseconds = [np.median(milliseconds(way, np.full(n, size), repeats)) * MILLISECOND for n in counts]
     contenders = -(-counts // WARP) if way.startswith("warp") else counts
-    return Curve(card_name(), way, counts, contenders, np.array(found))
+    return Curve(card_name(), way, counts, contenders, np.array(microseconds))
 
 
 def fitted(curve: Curve) -> LockFit:
@@ -132,11 +133,11 @@ def fitted(curve: Curve) -> LockFit:
 
 
 def beside_model(curves: Sequence[Curve]) -> pd.DataFrame:
-    """Every measured point beside what its fitted model says: card, way, threads, measured_us, modelled_us."""
+    """Return every measured point beside what its fitted model says: card, way, threads, measured_us, modelled_us."""
     import pandas as pd
 
     parts = []
     for curve in curves:
-        shown = {"card": curve.card, "way": curve.way, "threads": curve.threads, "measured_us": curve.microseconds}
-        parts.append(pd.DataFrame({**shown, "modelled_us": fitted(curve).microseconds(curve.contenders)}))
+        columns = {"card": curve.card, "way": curve.way, "threads": curve.threads, "measured_us": curve.microseconds}
+        parts.append(pd.DataFrame({**columns, "modelled_us": fitted(curve).microseconds(curve.contenders)}))
     return pd.concat(parts, ignore_index=True)

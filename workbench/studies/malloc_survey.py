@@ -36,7 +36,7 @@ PUBLISHED_MS = {
 
 
 def survey_table(seeds: int = 3) -> pd.DataFrame:
-    """Each design's time over CUDA's, published and modelled, and whether the two lie on the same side of 1.
+    """Return each design's time over CUDA's, published and modelled, and whether the two lie on the same side of 1.
 
     Columns: largest_bytes, design, published_ms, published_ratio, modelled_cycles, modelled_ratio, same_direction.
     """
@@ -62,7 +62,7 @@ def survey_table(seeds: int = 3) -> pd.DataFrame:
 
 
 def _cycles(label: str, largest: int, seeds: int) -> float:
-    """The mean makespan of a design over some seeds."""
+    """Compute the mean makespan of a design over some seeds."""
     workload = RandomMallocs.read({"threads": THREADS, "size": {"uniform": [4, largest]}})
     options = MallocOptions.read({"heap_bytes": HEAP_BYTES})
     setup = Setup("malloc", read_machine("h100"), workload, AS_FOUND[label], options)

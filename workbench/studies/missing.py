@@ -49,7 +49,7 @@ def _without_pairs(
 
 
 def _done(runs: RunSet) -> dict[str, set[int]]:
-    """The seeds that each point finished."""
+    """Return the seeds that each point finished."""
     seeds: dict[str, set[int]] = {point.id: set() for point in runs.points}
     for row in runs.rows.values():
         if row.status == "done":

@@ -31,7 +31,7 @@ class OfflineOptimum(NamedTuple):
 def offline_optimum(
     queue: Workgroups, segments: int, horizon: int, *, order: Order = "fifo", allocs_per_cycle: int = 1
 ) -> OfflineOptimum:
-    """The least drain time of a queue, with a schedule that reaches it.
+    """Find the least drain time of a queue, with a schedule that reaches it.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ def offline_optimum(
     cost[-1] = 1
     whole = np.ones(len(cost), np.int64)
     constraints = [LinearConstraint(matrix, low, high) for matrix, low, high in rows if matrix.shape[0]]
-    found = milp(cost, constraints=constraints, integrality=whole, bounds=_bounds(len(starts), horizon))
-    if found.x is None:
+    solution = milp(cost, constraints=constraints, integrality=whole, bounds=_bounds(len(starts), horizon))
+    if solution.x is None:
         raise InputError(f"no schedule drains this queue within {horizon} cycles; give the drain time of any policy.")
-    return _schedule(queue, starts, found.x)
+    return _schedule(queue, starts, solution.x)
 
 
 def _starts(queue: Workgroups, segments: int, horizon: int) -> np.ndarray:
-    """int64[variables, 3]: workgroup, cycle and first segment of every possible grant."""
+    """Return the workgroup, cycle and first segment of every possible grant: int64[variables, 3]."""
     count = len(queue.length) * horizon * segments
     if count > MOST_VARIABLES:
         raise InputError(f"an exact optimum takes at most {MOST_VARIABLES:,} possible grants. Got {count:,}.")
@@ -122,7 +122,7 @@ def _quota(starts: np.ndarray, horizon: int, allocs_per_cycle: int) -> _Rows:
 
 
 def _last_release(queue: Workgroups, starts: np.ndarray) -> _Rows:
-    """The drain time is at least every workgroup's release."""
+    """Require that the drain time is at least every workgroup's release."""
     j, t, _ = starts.T
     release = np.where(j == np.arange(len(queue.length))[:, None], t + queue.duration[j], 0).astype(float)
     return np.hstack([-release, np.ones((len(release), 1))]), 0, np.inf

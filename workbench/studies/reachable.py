@@ -23,17 +23,17 @@ class Family(NamedTuple):
 
     @property
     def least_p(self) -> float:
-        """The smallest adjusted p-value that there can be, at most 1."""
+        """Return the smallest adjusted p-value that there can be, at most 1."""
         return min(1.0, self.comparisons * 2.0 ** (1 - self.seeds))
 
     @property
     def reaches(self) -> bool:
-        """Whether any comparison can be below alpha; true where nothing is compared."""
+        """Return whether any comparison can be below alpha; true where nothing is compared."""
         return not self.comparisons or self.least_p < self.alpha
 
     @property
     def seeds_needed(self) -> int:
-        """The fewest seeds with which a comparison can be below alpha.
+        """Return the fewest seeds with which a comparison can be below alpha.
 
         >>> Family(40, 10).seeds_needed, Family(1, 3).seeds_needed, Family(0, 1).seeds_needed
         (11, 6, 1)

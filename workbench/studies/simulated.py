@@ -9,12 +9,12 @@ from workbench.experiments.plan import make_plan
 from workbench.experiments.sweep import read_sweep
 
 
-def simulated(said: Mapping[str, Any], seed: int = 0) -> Any:
-    """The record of the first point of a sweep that varies nothing; it is kept nowhere.
+def simulated(config: Mapping[str, Any], seed: int = 0) -> Any:
+    """Return the record of the first point of a sweep that varies nothing; it is kept nowhere.
 
     Parameters
     ----------
-    said : mapping
+    config : mapping
         Engine, machine, workload, policies and options, as a sweep says them.
     seed : int
         Names the random streams of the run.
@@ -34,5 +34,5 @@ def simulated(said: Mapping[str, Any], seed: int = 0) -> Any:
     >>> len(record.cards), int(record.asked.max()) <= int(record.capacity.max())
     (3, True)
     """
-    plan = make_plan(read_sweep({**said, "seeds": 1}))
+    plan = make_plan(read_sweep({**config, "seeds": 1}))
     return plan.sweep.mechanism.engine.simulate(plan.points[0].setup, seed)

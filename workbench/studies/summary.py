@@ -21,7 +21,7 @@ LEVEL = 0.95
 
 
 def summary(runs: RunSet) -> pd.DataFrame:
-    """One row a point and measure.
+    """Return one row a point and measure.
 
     Columns: one a varied lever; measure; n; `infinite` (how many of them are); mean, low, high (95 %); `note` (n too
     small for the skewness seen, an infinite mean); and, against the baseline at the same seeds, `difference` with
@@ -58,10 +58,10 @@ def _row(runs: RunSet, point: PlannedPoint, name: str, values: list[float], span
         else _skew_note(interval, values)
     )
     named = {path: point.coordinates.get(path) for path in runs.varied}
-    shown = {**named, "measure": name, "n": len(values), "infinite": infinite}
+    row = {**named, "measure": name, "n": len(values), "infinite": infinite}
     ends = {"mean": interval.mean, "low": interval.low, "high": interval.high}
     against = _against(runs, point, name)
-    return {**shown, **ends, **against, "note": note or against.get("note", "")}
+    return {**row, **ends, **against, "note": note or against.get("note", "")}
 
 
 def _skew_note(interval: Interval, values: list[float]) -> str:
@@ -69,28 +69,28 @@ def _skew_note(interval: Interval, values: list[float]) -> str:
 
 
 def _against(runs: RunSet, point: PlannedPoint, name: str) -> dict[str, Any]:
-    found = comparison(runs, point, name)
-    if found is None:
+    paired = comparison(runs, point, name)
+    if paired is None:
         return {}
-    counts = {"pairs": found.n, "missing": len(found.missing)}
-    if not found.n:
+    counts = {"pairs": paired.n, "missing": len(paired.missing)}
+    if not paired.n:
         return counts
     return {
-        "estimand": found.estimand,
-        "difference": found.interval.mean,
-        "difference_low": found.interval.low,
-        "difference_high": found.interval.high,
-        "saving": found.saving.mean,
-        "better": found.wins,
-        "worse": found.losses,
+        "estimand": paired.estimand,
+        "difference": paired.interval.mean,
+        "difference_low": paired.interval.low,
+        "difference_high": paired.interval.high,
+        "saving": paired.saving.mean,
+        "better": paired.wins,
+        "worse": paired.losses,
         **counts,
-        "p": found.p_value,
-        "note": found.skew_note,
+        "p": paired.p_value,
+        "note": paired.skew_note,
     }
 
 
 def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison | None:
-    """A point compared with its baseline on one measure, None where it has no baseline or no direction is better."""
+    """Compare a point with its baseline on one measure, None where it has no baseline or no direction is better."""
     baseline = runs.baseline_of(point)
     better = runs.plan.sweep.mechanism.measures[name].better
     if baseline is None or better == "neither":
@@ -102,7 +102,7 @@ def comparison(runs: RunSet, point: PlannedPoint, name: str) -> PairedComparison
     return _repeated(compare(*sides, names=names, better=better, level=looks.level(LEVEL), method=method), looks)
 
 
-def _repeated(found: PairedComparison, looks: Looks) -> PairedComparison:
-    """The comparison with p-values that answer for every look."""
-    tests = {name: getattr(found, name) for name in ("primary", "wilcoxon", "sign", "permutation")}
-    return found._replace(**{n: test._replace(p_value=looks.p_value(test.p_value)) for n, test in tests.items()})
+def _repeated(result: PairedComparison, looks: Looks) -> PairedComparison:
+    """Return the comparison with p-values that answer for every look."""
+    tests = {name: getattr(result, name) for name in ("primary", "wilcoxon", "sign", "permutation")}
+    return result._replace(**{n: test._replace(p_value=looks.p_value(test.p_value)) for n, test in tests.items()})

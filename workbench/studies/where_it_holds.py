@@ -37,21 +37,21 @@ class Place(NamedTuple):
 
 
 def numbers(runs: RunSet) -> list[str]:
-    """The dotted paths of the varied numbers of a sweep, in its order: those with two values at least."""
-    found: dict[str, set[float]] = {}
+    """Return the dotted paths of the varied numbers of a sweep, in its order: those with two values at least."""
+    values_by_path: dict[str, set[float]] = {}
     for path in runs.varied:
         values = [point.coordinates.get(path) for point in runs.points]
         if all(
             isinstance(value, (int, float)) and not isinstance(value, bool) for value in values if value is not None
         ):
-            found[path] = {value for value in values if isinstance(value, (int, float))}
-    return [path for path, values in found.items() if len(values) > 1]
+            values_by_path[path] = {value for value in values if isinstance(value, (int, float))}
+    return [path for path, values in values_by_path.items() if len(values) > 1]
 
 
 def where_it_holds(
     runs: RunSet, measure: Measure, x: str, y: str, correction: str = "false_discovery", alpha: float = ALPHA
 ) -> list[Place]:
-    """Every point that has both coordinates and a baseline, in the order of the sweep.
+    """Return every point that has both coordinates and a baseline, in the order of the sweep.
 
     A place is `better` (`worse`) where the 95 % interval of the mean paired difference lies above (below) zero, and the
     p-value, adjusted over all places, is below alpha. Where there is no pair at all, it is undecided.
@@ -71,8 +71,8 @@ def where_it_holds(
     """
     if correction not in CORRECTIONS:
         raise unknown_name("", "correction", correction, CORRECTIONS)
-    found = [(point, comparison(runs, point, measure.name)) for point in runs.points if _has(point, x, y)]
-    compared = [(point, one) for point, one in found if one is not None]
+    rows = [(point, comparison(runs, point, measure.name)) for point in runs.points if _has(point, x, y)]
+    compared = [(point, one) for point, one in rows if one is not None]
     if not compared:
         raise InputError(
             f"where_it_holds compares points with a baseline by what is better, and there is none for {measure.name}."
@@ -86,8 +86,8 @@ def _has(point: PlannedPoint, x: str, y: str) -> bool:
     return all(point.coordinates.get(path) is not None for path in (x, y))
 
 
-def _place(point: PlannedPoint, found: PairedComparison, p_adjusted: float, x: str, y: str, alpha: float) -> Place:
-    clear: Verdict = "better" if found.interval.above(0) else "worse" if found.interval.below(0) else "undecided"
+def _place(point: PlannedPoint, result: PairedComparison, p_adjusted: float, x: str, y: str, alpha: float) -> Place:
+    clear: Verdict = "better" if result.interval.above(0) else "worse" if result.interval.below(0) else "undecided"
     verdict: Verdict = clear if p_adjusted < alpha else "undecided"
     at = float(point.coordinates[x]), float(point.coordinates[y])
-    return Place(point, *at, verdict, found.interval, found.saving.mean, found.p_value, p_adjusted)
+    return Place(point, *at, verdict, result.interval, result.saving.mean, result.p_value, p_adjusted)

@@ -50,11 +50,11 @@ class AccessFile(CsvFile):
             ("page", content.page, machine.pages),
         ):
             if most >= there:
-                said = f"{what} must be below {there}, all that the machine has. Got {most}. Nearest: {there - 1}."
-                raise InputError(at(where, f"{self.file}: {row_place(row)}: {said}"))
+                problem = f"{what} must be below {there}, all that the machine has. Got {most}. Nearest: {there - 1}."
+                raise InputError(at(where, f"{self.file}: {row_place(row)}: {problem}"))
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
-        """The accesses, in blocks; the file is read as they are asked for."""
+        """Return the accesses, in blocks; the file is read as they are asked for."""
         self.check_machine(machine)
         return cut(_rows(self.file, self.content().sha256))
 
@@ -79,7 +79,7 @@ def _digest(file: str) -> str:
 
 
 def _checked(file: str) -> Content:
-    """The content of a file, every row checked."""
+    """Yield the content of a file, every row checked."""
     digest, rows = hashlib.sha256(), 0
     highest = {"core": (0, -1), "page": (0, -1)}
 
@@ -110,7 +110,7 @@ def _check_order(cycle: np.ndarray, last: int, above: int, where: str) -> None:
 
 
 def _rows(file: str, sha256: str) -> Iterator[Accesses]:
-    """The rows of a file; refused at its end where it is not the one of the digest any more."""
+    """Yield the rows of a file; refused at its end where it is not the one of the digest any more."""
     digest = hashlib.sha256()
 
     def read() -> Iterator[bytes]:

@@ -63,7 +63,7 @@ class AllocationTable(NamedTuple):
     """The requests that failed; None = the format does not tell them."""
 
     def of_device(self, device: int) -> AllocationTable:
-        """The rows of one card, and what is told of it beside them."""
+        """Return the rows of one card, and what is told of it beside them."""
         calls, refusals = self.calls, self.refusals
         return _rows_of(self, self.device == device)._replace(
             before=None if self.before is None else _rows_of(self.before, self.before.device == device),
@@ -72,7 +72,7 @@ class AllocationTable(NamedTuple):
         )
 
     def cached_before(self, device: int) -> int:
-        """Bytes that a card's allocator held cached when the trace began; 0 where the trace does not tell.
+        """Return the bytes that a card's allocator held cached when the trace began; 0 where the trace does not tell.
 
         A format without the calls of the driver tells it after the card's first row at the earliest.
         """
@@ -87,19 +87,19 @@ class AllocationTable(NamedTuple):
         return max(reserved - live, 0)
 
     def without_empty(self) -> AllocationTable:
-        """The rows that move a byte: profilers record allocations of nothing, which no service is asked for."""
+        """Return the rows that move a byte: profilers record allocations of nothing, which no service is asked for."""
         moving = self.bytes != 0
         return self if moving.all() else _rows_of(self, moving)
 
     def facts(self) -> dict[str, int]:
-        """Counts and sums; the peak of live bytes only where the trace holds it.
+        """Return counts and sums; the peak of live bytes only where the trace holds it.
 
         Without it the trace does not tell what was live before it began; `peak_window_bytes` is the peak of what was
         allocated within it, all cards together.
         """
         grown = self.bytes[self.bytes > 0]
         live = np.cumsum(self.bytes)
-        found = {
+        result = {
             "allocations": len(grown),
             "frees": int(np.count_nonzero(self.bytes < 0)),
             "allocated_bytes": int(grown.sum()),
@@ -108,14 +108,14 @@ class AllocationTable(NamedTuple):
             "peak_window_bytes": int(live.max(initial=0)),
         }
         if self.allocated_after is not None:
-            found["peak_live_bytes"] = int(self.allocated_after.max(initial=0))
+            result["peak_live_bytes"] = int(self.allocated_after.max(initial=0))
         if self.reserved_after is not None:
-            found["peak_reserved_bytes"] = int(self.reserved_after.max(initial=0))
+            result["peak_reserved_bytes"] = int(self.reserved_after.max(initial=0))
         if self.before is not None:
-            found["live_before_bytes"] = int(self.before.bytes.sum())
+            result["live_before_bytes"] = int(self.before.bytes.sum())
         if self.address is not None:
-            found["addresses"] = len(np.unique(self.address))
-        return found
+            result["addresses"] = len(np.unique(self.address))
+        return result
 
 
 Rows = TypeVar("Rows", bound=Any)
@@ -123,6 +123,6 @@ Rows = TypeVar("Rows", bound=Any)
 
 
 def _rows_of(table: Rows, kept: np.ndarray) -> Rows:
-    """The same table with the rows that are kept: bool[rows]."""
+    """Return the same table with the rows that are kept: bool[rows]."""
     columns = {name: value[kept] for name, value in table._asdict().items() if isinstance(value, np.ndarray)}
     return table._replace(**columns)

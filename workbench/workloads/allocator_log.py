@@ -87,10 +87,10 @@ class AllocatorLog(NamedTuple):
 
     @property
     def allocations(self) -> int:
-        """How many allocations the history holds."""
+        """Return how many allocations the history holds."""
         return int(np.count_nonzero(self.events.action == ALLOC))
 
     @property
     def reserved_at_end(self) -> int:
-        """Bytes got from the driver after the last event."""
+        """Return the bytes got from the driver after the last event."""
         return int(self.segments.size.sum())

@@ -45,12 +45,12 @@ class Entry(NamedTuple):
 
     @property
     def url(self) -> str:
-        """Where the repository's file is."""
+        """Return where the repository's file is."""
         return f"{_RAW}/{self.repository}/{self.commit}/{self.path}"
 
     @property
     def fetched(self) -> tuple[str, str]:
-        """The path below the cache, and the digest, of the file as the repository has it."""
+        """Return the path below the cache, and the digest, of the file as the repository has it."""
         if self.change == "gzip":
             return self.file.removesuffix(".gz"), self.upstream_sha256
         return self.file, self.sha256
@@ -58,7 +58,7 @@ class Entry(NamedTuple):
 
 @cache
 def catalogue() -> dict[str, Entry]:
-    """Every public trace by name.
+    """Return every public trace by name.
 
     >>> entry = catalogue()["rocprofv3_mi355x_part1"]
     >>> entry.format, entry.change, entry.licence
@@ -68,7 +68,7 @@ def catalogue() -> dict[str, Entry]:
 
 
 def locate(name: str) -> Path:
-    """Where the file of a public trace lies on this machine.
+    """Return where the file of a public trace lies on this machine.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def locate(name: str) -> Path:
 
 
 def available(name: str) -> bool:
-    """Whether the file of a public trace is on this machine, unharmed."""
+    """Return whether the file of a public trace is on this machine, unharmed."""
     try:
         locate(name)
     except InputError:
@@ -97,7 +97,7 @@ def available(name: str) -> bool:
 
 
 def fetch(name: str) -> Path:
-    """Where the file of a public trace lies, got from its repository first if it is not on this machine.
+    """Fetch the file of a public trace from its repository first if it is not on this machine; return where it lies.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def fetch(name: str) -> Path:
 
 
 def trace_file(named: str) -> Path:
-    """The file of a trace that a user names: a public trace's name, or a path.
+    """Return the file of a trace that a user names: a public trace's name, or a path.
 
     Raises
     ------
@@ -135,7 +135,8 @@ def trace_file(named: str) -> Path:
 
 
 def digest(path: Path, anew: bool = False) -> str:
-    """The sha256 of a file's bytes, taken again whenever the file may have changed; `anew` as of `FileMemo.get`."""
+    """Return the sha256 of a file's bytes, taken again whenever the file may have changed; `anew` as of
+    `FileMemo.get`."""
     return _digests.get(path, path, lambda _: _digest(path), anew)
 
 
@@ -157,7 +158,7 @@ def _entry(name: str) -> Entry:
 
 
 def _places(entry: Entry) -> list[tuple[Path, str]]:
-    """Where the file may lie and which digest it must have there, the first choice first."""
+    """Return where the file may lie and which digest it must have there, the first choice first."""
     folders = filter(None, os.environ.get(FOLDER_VARIABLE, "").split(os.pathsep))
     own = [(Path(folder) / entry.file, entry.sha256) for folder in folders]
     file, sha256 = entry.fetched
@@ -200,6 +201,6 @@ def _download(entry: Entry) -> Path:
 
 
 def _file() -> Path:
-    """The catalogue: in a source checkout below `data/`, in an installed package beside this module."""
+    """Return the catalogue: in a source checkout below `data/`, in an installed package beside this module."""
     packaged = Path(__file__).with_name("catalogue.yaml")
     return packaged if packaged.exists() else Path(__file__).parents[2] / "data" / "catalogue.yaml"

@@ -22,7 +22,7 @@ _PIECE = 1 << 22
 
 
 def column_names(content: bytes) -> list[str]:
-    """The names in the header of a CSV text, in its order.
+    """Return the names in the header of a CSV text, in its order.
 
     >>> column_names(b'arrival, "length"\\n0,3\\n')
     ['arrival', 'length']
@@ -33,7 +33,7 @@ def column_names(content: bytes) -> list[str]:
 
 
 def read_columns(content: bytes, columns: Mapping[str, Lever], where: str, also: str = "") -> dict[str, np.ndarray]:
-    """The columns of a CSV text: a header with exactly their names in any order, then rows of whole numbers.
+    """Read the columns of a CSV text: a header with exactly their names in any order, then rows of whole numbers.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_columns(content: bytes, columns: Mapping[str, Lever], where: str, also:
 def stream_columns(
     texts: Iterable[bytes], columns: Mapping[str, Lever], optional: Mapping[str, Lever], where: str
 ) -> Iterator[dict[str, np.ndarray]]:
-    """The same from a text that comes in parts, some rows at a time; memory does not grow with the text.
+    """Yield the same from a text that comes in parts, some rows at a time; memory does not grow with the text.
 
     Parameters
     ----------
@@ -106,7 +106,8 @@ def stream_columns(
 
 
 def _whole_lines(texts: Iterable[bytes]) -> Iterator[bytes]:
-    """The first line, then whole lines together, without the line end after each part or blank lines at the end."""
+    """Yield the first line, then whole lines together, without the line end after each part or blank lines at the
+    end."""
     rest, header = b"", True
     for text in texts:
         rest += text
@@ -124,7 +125,7 @@ def _whole_lines(texts: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _tables(pieces: Iterable[bytes], levers: list[Lever], where: str) -> Iterator[np.ndarray]:
-    """int64[rows, columns] of each piece; the first field that is wrong is refused."""
+    """Yield int64[rows, columns] of each piece; the first field that is wrong is refused."""
     rows = 0
     for piece in pieces:
         table = _at_once(piece, len(levers))
@@ -135,12 +136,12 @@ def _tables(pieces: Iterable[bytes], levers: list[Lever], where: str) -> Iterato
 
 
 def row_place(row: int) -> str:
-    """How messages name a row (counted from 0): `row 1 (line 2)` is the first below the header."""
+    """Return how messages name a row (counted from 0): `row 1 (line 2)` is the first below the header."""
     return f"row {row + 1} (line {row + 2})"
 
 
 def _order(content: bytes, columns: Mapping[str, Lever], where: str, also: str) -> list[str]:
-    """The names as the header orders them."""
+    """Return the names as the header orders them."""
     names = column_names(content)
     if sorted(names) != sorted(columns):
         missing = [name for name in columns if name not in names]
@@ -156,7 +157,7 @@ def _order(content: bytes, columns: Mapping[str, Lever], where: str, also: str) 
 
 
 def _pieces(body: bytes) -> Iterator[bytes]:
-    """A text in pieces of whole lines, without the line end after each."""
+    """Yield a text in pieces of whole lines, without the line end after each."""
     start = 0
     while start < len(body):
         cut = body.find(b"\n", start + _PIECE)
@@ -166,7 +167,8 @@ def _pieces(body: bytes) -> Iterator[bytes]:
 
 
 def _at_once(body: bytes, width: int) -> np.ndarray | None:
-    """All rows as int64[rows, width] if every field is one to eighteen digits and every row complete, else None."""
+    """Return all rows as int64[rows, width] if every field is one to eighteen digits and every row complete, else
+    None."""
     characters = np.frombuffer(body + b"\n", np.uint8)
     ends = np.flatnonzero(characters < _ZERO)
     pattern = np.array([_COMMA] * (width - 1) + [_NEWLINE], np.uint8)
@@ -183,7 +185,7 @@ def _inside(lv: Lever, numbers: np.ndarray) -> bool:
 
 
 def _by_line(body: bytes, columns: list[Lever], where: str, above: int) -> np.ndarray:
-    """All rows of a piece with so many rows above it, read one by one: raises at the first that is wrong."""
+    """Return all rows of a piece with so many rows above it, read one by one: raises at the first that is wrong."""
     lines = body.split(b"\n")
     table = np.empty((len(lines), len(columns)), np.int64)
     for row, line in enumerate(lines):
@@ -199,7 +201,8 @@ def _by_line(body: bytes, columns: list[Lever], where: str, above: int) -> np.nd
 
 
 def _number(field: bytes, lv: Lever) -> int | str:
-    """A field of digits as the number that it is, signed where that may be; anything else as the text that it is."""
+    """Return a field of digits as the number that it is, signed where that may be; anything else as the text that it
+    is."""
     digits = field.removeprefix(b"-") if lv.least is not None and lv.least < 0 else field
     if digits.isdigit() and len(field) < _DIGITS_OF_PYTHON:
         return int(field)

@@ -35,7 +35,7 @@ class CsvFile(Workload):
 
     @classmethod
     def parsed(cls, text: bytes, sha256: str, where: str) -> Any:
-        """What a text holds, with the `sha256` that it is given.
+        """Parse what a text holds, with the `sha256` that it is given.
 
         Raises
         ------
@@ -45,7 +45,7 @@ class CsvFile(Workload):
         raise NotImplementedError
 
     def content(self) -> Any:
-        """What the file holds, read once a process.
+        """Return what the file holds, read once a process.
 
         Raises
         ------
@@ -70,18 +70,19 @@ class CsvFile(Workload):
         return before if before is not None and before.sha256 == sha256 else self.parsed(text, sha256, self.file)
 
     def pinned(self) -> Self:
-        """The same, with the digest of what the file holds now."""
+        """Return the same, with the digest of what the file holds now."""
         return self.but(sha256=self._content(anew=True).sha256)
 
     def identity(self) -> dict[str, Any]:
-        """The levers, with the content by its digest: where the file lies says nothing about what a run gives."""
+        """Return the levers, with the content by its digest: where the file lies says nothing about what a run
+        gives."""
         own = super().identity()
         del own[self.name]["file"]
         own[self.name]["sha256"] = self.content().sha256
         return own
 
     def short(self, always: Collection[str] = ()) -> str:
-        """The file's name, as figures and tables show it."""
+        """Return the file's name, as figures and tables show it."""
         return f"{self.name}({Path(self.file).name})"
 
 

@@ -23,7 +23,7 @@ FromTrace = TraceWorkgroups | TraceGroups | TraceAccesses | TracePool
 
 
 def describe(named: str) -> dict[str, Any]:
-    """The facts of a trace, in plain types: what `workbench import FILE --json` prints.
+    """Return the facts of a trace, in plain types: what `workbench import FILE --json` prints.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def describe(named: str) -> dict[str, Any]:
 
 
 def origin(path: Path) -> dict[str, str]:
-    """Which file it is: `file`, `sha256`, and `public_trace` where the catalogue lists it."""
+    """Return which file it is: `file`, `sha256`, and `public_trace` where the catalogue lists it."""
     known = [entry.name for entry in catalogue().values() if entry.sha256 == digest(path)]
     return {"file": str(path), "sha256": digest(path), **({"public_trace": known[0]} if known else {})}
 
@@ -74,7 +74,7 @@ def write_columns(workload: FromTrace, machine: Any, out: Path | str) -> dict[st
 
 
 def _columns(workload: FromTrace, machine: Any) -> Iterator[dict[str, np.ndarray]]:
-    """The columns, some rows at a time."""
+    """Yield the columns, some rows at a time."""
     if isinstance(workload, TraceAccesses):
         for block in workload.accesses(machine, Streams(0)):
             yield {"cycle": block.cycle, "core": block.core, "page": block.page}

@@ -12,7 +12,7 @@ class DispatchOrder(Family, noun="dispatch order", example="{blocked: 4}"):
     """The base of every dispatch order; a core that is named beyond the machine's is refused by `check_cores`."""
 
     def core(self, workgroup: np.ndarray, workgroups: int, cores: int) -> np.ndarray:
-        """The core of each workgroup.
+        """Return the core of each workgroup.
 
         Parameters
         ----------
@@ -30,7 +30,7 @@ class DispatchOrder(Family, noun="dispatch order", example="{blocked: 4}"):
         raise NotImplementedError
 
     def period(self, workgroups: int, cores: int) -> int:
-        """Workgroups in a row among which every core has its share."""
+        """Return the workgroups in a row among which every core has its share."""
         return cores
 
     def check_cores(self, cores: int, path: str) -> None:

@@ -37,9 +37,9 @@ class WorkgroupFile(CsvFile):
         content: Content = self.content()
         most, row = machine.segments, content.longest
         if content.workgroups.length[row] > most:
-            asked = f"length must be at most {most} segments, all that the machine has"
+            requirement = f"length must be at most {most} segments, all that the machine has"
             got = f"Got {content.workgroups.length[row]}."
-            raise InputError(at(where, f"{self.file}: {row_place(row)}: {asked}. {got}"))
+            raise InputError(at(where, f"{self.file}: {row_place(row)}: {requirement}. {got}"))
 
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
         self.check_machine(machine)

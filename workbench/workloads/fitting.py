@@ -21,7 +21,7 @@ ALWAYS_ONE = ("waves", "workgroups")
 
 
 def column_of(label: str) -> str:
-    """What workload files and levers call the demand of a resource.
+    """Return what workload files and levers call the demand of a resource.
 
     >>> column_of("shared"), column_of("barriers")
     ('shared_segments', 'barriers_blocks')
@@ -43,21 +43,22 @@ class Misfit(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """What must be, as messages say it: `must be at most 32 blocks a wave, as ...`."""
+        """Return what must be, as messages say it: `must be at most 32 blocks a wave, as ...`."""
         return f"must be at most {self.most}, {self.reason}"
 
 
 def machine_resources(machine: Any, where: str = "") -> tuple[Any, ...]:
-    """What a dispatcher reserves of a machine; a machine that cannot be cut into blocks is refused with its place."""
+    """Return what a dispatcher reserves of a machine; a machine that cannot be cut into blocks is refused with its
+    place."""
     try:
-        found: tuple[Any, ...] = machine.resources()
+        resources: tuple[Any, ...] = machine.resources()
     except InputError as wrong:
         raise InputError(at(where, str(wrong))) from None
-    return found
+    return resources
 
 
 def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarray]) -> Misfit | None:
-    """The first group that no empty module has room for, and the first resource; wave slots before all others.
+    """Return the first group that no empty module has room for, and the first resource; wave slots before all others.
 
     Parameters
     ----------
@@ -79,21 +80,22 @@ def first_misfit(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarra
     True
     """
     together = -(-waves // machine.simds_a_unit)
-    found: list[Misfit] = []
+    misfits: list[Misfit] = []
     for resource in machine_resources(machine):
         of_unit = resource.level == "unit"
-        asked = _asked(resource.label, demand)
-        if asked is None:
+        blocks = _asked(resource.label, demand)
+        if blocks is None:
             continue
-        taken = asked * together if of_unit else np.asarray(asked)
+        taken = blocks * together if of_unit else np.asarray(blocks)
         row = int(np.argmax(taken > resource.blocks))
         if taken.reshape(-1)[row] > resource.blocks:
-            found.append(_misfit(machine, resource, row, int(waves[row]), np.broadcast_to(asked, waves.shape)))
-    return min(found, key=lambda misfit: (misfit.row, misfit.label != "waves"), default=None)
+            misfits.append(_misfit(machine, resource, row, int(waves[row]), np.broadcast_to(blocks, waves.shape)))
+    return min(misfits, key=lambda misfit: (misfit.row, misfit.label != "waves"), default=None)
 
 
 def _asked(label: str, demand: Mapping[str, np.ndarray]) -> np.ndarray | int | None:
-    """Blocks a wave or a group: a wave takes one wave slot, a group one workgroup slot, whatever else it takes."""
+    """Return the blocks a wave or a group: a wave takes one wave slot, a group one workgroup slot, whatever else it
+    takes."""
     return 1 if label in ALWAYS_ONE else demand.get(label)
 
 

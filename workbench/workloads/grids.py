@@ -6,7 +6,7 @@ import numpy as np
 
 
 def share_of_unit(workgroups: np.ndarray, units: int, unit: int, restart: bool) -> np.ndarray:
-    """How many workgroups of each grid go to a unit when workgroup i goes to unit (first + i) mod units.
+    """Return how many workgroups of each grid go to a unit when workgroup i goes to unit (first + i) mod units.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def share_of_unit(workgroups: np.ndarray, units: int, unit: int, restart: bool) 
 
 
 def rounds(workgroups: np.ndarray, units: int, resident: np.ndarray) -> np.ndarray:
-    """How many rounds a machine needs for each grid when every unit holds so many of its workgroups at once.
+    """Return how many rounds a machine needs for each grid when every unit holds so many of its workgroups at once.
 
     A unit that holds none (the machine is too small for one workgroup) counts as holding one; at least one round.
 

@@ -72,8 +72,8 @@ class GroupFile(CsvFile):
         declared = [resource.label for resource in machine.more_resources]
         for label in groups.demand:
             if label not in (*_DEMANDS.values(), *declared):
-                said = f"{self.file}: column {column_of(label)}"
-                raise unknown_name(at(where, said), "further resource of the machine", label, declared)
+                message = f"{self.file}: column {column_of(label)}"
+                raise unknown_name(at(where, message), "further resource of the machine", label, declared)
         machine_resources(machine, where)
         misfit = first_misfit(machine, groups.waves, groups.demand)
         if misfit is not None:
@@ -88,7 +88,8 @@ class GroupFile(CsvFile):
 
 
 def group_columns(groups: Groups) -> dict[str, np.ndarray]:
-    """Groups as the columns of a group file, in its order; classes of which nothing is executed are left out."""
+    """Return the groups as the columns of a group file, in its order; classes of which nothing is executed are left
+    out."""
     nothing = np.zeros(len(groups.arrival), np.int64)
     usual = {name: groups.demand.get(_DEMANDS[name], nothing) for name in GroupRow.levers if name in _DEMANDS}
     own = {name: getattr(groups, name) for name in GroupRow.levers if name not in _DEMANDS}
@@ -108,25 +109,25 @@ class Content(NamedTuple):
 
 
 def _is_demand(name: str) -> bool:
-    """Whether a column is the demand of a resource: of a usual one, or of one that a machine may declare."""
+    """Return whether a column is the demand of a resource: of a usual one, or of one that a machine may declare."""
     label = name.removesuffix(_FURTHER)
     return name in _DEMANDS or (label != name and label.isascii() and label.isidentifier())
 
 
 def _optional(header: list[str]) -> dict[str, Lever]:
-    """The columns of a header that a file may have beside those of every row."""
+    """Return the columns of a header that a file may have beside those of every row."""
     counts = [f"instr_{which}" for which in INSTRUCTION_CLASSES]
-    found = {name: Lever(name, "integer", least=0, most=MOST_OF_A_GROUP) for name in header if name in counts}
+    levers = {name: Lever(name, "integer", least=0, most=MOST_OF_A_GROUP) for name in header if name in counts}
     further = [name for name in header if _is_demand(name) and name not in GroupRow.levers]
-    return found | {name: Lever(name, "integer", least=0, most=MOST_BLOCKS) for name in further}
+    return levers | {name: Lever(name, "integer", least=0, most=MOST_BLOCKS) for name in further}
 
 
 def _instructions(columns: dict[str, np.ndarray]) -> np.ndarray:
-    found = np.zeros((len(columns["arrival"]), len(INSTRUCTION_CLASSES)), np.int64)
+    counts = np.zeros((len(columns["arrival"]), len(INSTRUCTION_CLASSES)), np.int64)
     for place, which in enumerate(INSTRUCTION_CLASSES):
         if f"instr_{which}" in columns:
-            found[:, place] = columns[f"instr_{which}"]
-    return found
+            counts[:, place] = columns[f"instr_{which}"]
+    return counts
 
 
 def _check_counts(groups: Groups, where: str) -> None:

@@ -13,7 +13,7 @@ MOST_A_CYCLE = 1 << 20
 
 
 def first_excess(instructions: np.ndarray, duration: np.ndarray) -> tuple[int, str, int] | None:
-    """The first count that is too large: its row, its class and the most that there may be; None where none is.
+    """Return the first count that is too large: its row, its class and the most that there may be; None where none is.
 
     Parameters
     ----------
@@ -25,11 +25,11 @@ def first_excess(instructions: np.ndarray, duration: np.ndarray) -> tuple[int, s
     >>> first_excess(np.array([[5, 0, 0, 0, 0, 0], [0, 0, 0, 1 << 21, 0, 0]]), np.array([1, 1]))
     (1, 'matrix', 1048576)
     """
-    found: list[tuple[int, str, int]] = []
+    excesses: list[tuple[int, str, int]] = []
     most = np.minimum(np.minimum(duration, MOST_OF_A_GROUP) * MOST_A_CYCLE, MOST_OF_A_GROUP)
     for which, counts in zip(INSTRUCTION_CLASSES, instructions.T, strict=True):
         beyond = counts > most
         if beyond.any():
             row = int(np.argmax(beyond))
-            found.append((row, which, int(most[row])))
-    return min(found, key=lambda excess: excess[0], default=None)
+            excesses.append((row, which, int(most[row])))
+    return min(excesses, key=lambda excess: excess[0], default=None)

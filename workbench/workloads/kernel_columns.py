@@ -51,7 +51,7 @@ class KernelColumns:
 
     @property
     def numbers(self) -> set[int]:
-        """The numbers of names that were added."""
+        """Return the numbers of names that were added."""
         return {key for key in self._places if isinstance(key, int)}
 
     def _place(self, name: str | int) -> int:

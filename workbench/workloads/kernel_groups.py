@@ -40,7 +40,7 @@ class KernelGroups(NamedTuple):
 
 @lru_cache(maxsize=8)
 def kernel_groups(spec: TraceGroups, machine: Any, file: TraceFile, code: tuple[str, ...]) -> KernelGroups:
-    """The kernels of a trace on a machine, as the levers of a workload say; kept for the next run of the same.
+    """Return the kernels of a trace on a machine, as the levers of a workload say; kept for the next run of the same.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def _groups(spec: TraceGroups, machine: Any, kernels: Launches, line: np.ndarray
 
 
 def _demand(machine: Any, kernels: Launches) -> dict[str, np.ndarray]:
-    """Blocks a wave, segments a group; what was not recorded asks for none."""
+    """Return the blocks a wave, segments a group; what was not recorded asks for none."""
     count = len(kernels.names)
     found = {
         "vgpr": _granules(kernels.registers, machine.vgpr_granule, count),
@@ -117,7 +117,7 @@ def _granules(registers: np.ndarray | None, granule: int, count: int) -> np.ndar
 
 
 def _lines(spec: TraceGroups, kernels: Launches, where: Path | str) -> np.ndarray:
-    """int64[launches], the number of each launch's stream or queue in the order of their first launches."""
+    """Return the number of each launch's stream or queue in the order of their first launches: int64[launches]."""
     recorded = kernels.queue if spec.channel_of == "queue" else kernels.stream
     if recorded is None and spec.channel_of == "queue":
         raise InputError(f"{where}: no hardware queues were recorded; take `channel_of: stream`.")
@@ -128,7 +128,7 @@ def _lines(spec: TraceGroups, kernels: Launches, where: Path | str) -> np.ndarra
 
 
 def _ranks(waves: np.ndarray) -> np.ndarray:
-    """float64[launches] in (0, 1), rising with the waves; launches of as many waves keep their order."""
+    """Rank launches in (0, 1), rising with the waves, float64[launches]; launches of as many waves keep their order."""
     order = np.argsort(waves, kind="stable")
     ranks = np.empty(len(waves))
     ranks[order] = (np.arange(len(waves)) + 0.5) / len(waves)
@@ -136,7 +136,7 @@ def _ranks(waves: np.ndarray) -> np.ndarray:
 
 
 def _refuse_misfit(trace: Trace, kernels: Launches, machine: Any, groups: Groups, rows: np.ndarray) -> None:
-    """A group that no empty module has room for would wait for ever."""
+    """Refuse a group that no empty module has room for: it would wait for ever."""
     chosen = groups.take(rows)
     misfit = first_misfit(machine, chosen.waves, chosen.demand)
     if misfit is None:

@@ -54,20 +54,21 @@ class KernelTable(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many launches there are."""
+        """Return how many launches there are."""
         return len(self.name)
 
     def lacking(self, field: str) -> int:
-        """In how many rows a column's value is missing: all of them where the trace has no such column."""
+        """Return in how many rows a column's value is missing: all of them where the trace has no such column."""
         column = getattr(self, field)
         return self.rows if column is None else int(np.count_nonzero(column.reshape(self.rows, -1)[:, 0] == MISSING))
 
     def name_of(self, row: int) -> str:
-        """The name of one launch."""
+        """Return the name of one launch."""
         return self.unique_names[self.name[row]]
 
     def registers(self) -> np.ndarray | None:
-        """int64[rows], vector and accumulation registers of a thread together, MISSING where they are not known."""
+        """Return vector and accumulation registers of a thread together, int64[rows], MISSING where they are not
+        known."""
         if self.vgprs is None or self.accum_vgprs is None:
             return self.vgprs
         known = (self.vgprs != MISSING) & (self.accum_vgprs != MISSING)
@@ -99,7 +100,7 @@ class KernelRows:
         self._block = array("q")
 
     def add(self, name: str, block: tuple[int, int, int] | None = None, **values: int | None) -> None:
-        """One launch; a value that is left out or None is missing in its row."""
+        """Add one launch; a value that is left out or None is missing in its row."""
         values["name"] = self._places.setdefault(name, len(self._places))
         for field, column in self._columns.items():
             value = values.get(field)
@@ -107,7 +108,7 @@ class KernelRows:
         self._block.extend(block or (MISSING, MISSING, MISSING))
 
     def table(self) -> KernelTable:
-        """The launches so far; a column without one value is None, but for those that every launch must have."""
+        """Return the launches so far; a column without one value is None, but for those that every launch must have."""
         made = {field: _column(column) for field, column in self._columns.items()}
         block = np.array(self._block, np.int64).reshape(-1, 3)
         made["block"] = block if (block != MISSING).any() else None

@@ -49,7 +49,7 @@ def launches_of(
     become: str = "workgroups",
     cures: Mapping[str, str] = {},
 ) -> tuple[Launches, int]:
-    """The launches of a card, and how many were left out because something that is needed was not recorded.
+    """Return the launches of a card, and how many were left out because something that is needed was not recorded.
 
     Launches that start together keep the order of the file.
 
@@ -81,8 +81,8 @@ def launches_of(
     if not known.any() or not lasting or not (skip or known.all()):
         help_with = {cures.get(field, "") for field in needed if table.lacking(field)}
         skip_them = ["`incomplete: skip` leaves those out"] if known.any() and lasting else []
-        said = [*trace.missing(needed), *skip_them, *(help_with if lasting and "" not in help_with else [])]
-        raise InputError(f"{trace.path}: cannot become {become}: {'; '.join(said)}.")
+        clauses = [*trace.missing(needed), *skip_them, *(help_with if lasting and "" not in help_with else [])]
+        raise InputError(f"{trace.path}: cannot become {become}: {'; '.join(clauses)}.")
     kept = table.take(rows[known])
     assert kept.workgroups is not None
     shared = np.zeros(kept.rows, np.int64) if kept.shared_bytes is None else np.maximum(kept.shared_bytes, 0)
@@ -103,7 +103,7 @@ def launches_of(
 
 
 def _rows_of(trace: Trace, device: int, become: str) -> np.ndarray:
-    """The rows of a card, by start."""
+    """Return the rows of a card, by start."""
     numbers = np.unique(trace.kernels.device)
     if not len(numbers):
         raise InputError(f"{trace.path}: cannot become {become}: {'; '.join(trace.missing())}.")

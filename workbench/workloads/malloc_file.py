@@ -64,10 +64,10 @@ def _check_order(calls: Mallocs, where: str) -> None:
         row = int(np.argmax(wrong)) + 1
         late = arrival[row] < arrival[row - 1]
         column, value, before = ("arrival", arrival, "at least") if late else ("thread", thread, "above")
-        told = f"{column} must be {before} {value[row - 1]}, that of the row before"
-        raise InputError(f"{where}: {row_place(row)}: {told}. Got {value[row]}.")
+        problem = f"{column} must be {before} {value[row - 1]}, that of the row before"
+        raise InputError(f"{where}: {row_place(row)}: {problem}. Got {value[row]}.")
     early = (calls.free_at >= 0) & (calls.free_at < arrival)
     if early.any():
         row = int(np.argmax(early))
-        told = f"free_at must be -1 (never) or at least the arrival ({arrival[row]})"
-        raise InputError(f"{where}: {row_place(row)}: {told}. Got {calls.free_at[row]}.")
+        problem = f"free_at must be -1 (never) or at least the arrival ({arrival[row]})"
+        raise InputError(f"{where}: {row_place(row)}: {problem}. Got {calls.free_at[row]}.")

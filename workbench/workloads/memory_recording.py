@@ -30,7 +30,7 @@ class Recording(NamedTuple):
 
 
 def recording_of(rows: AllocationTable) -> Recording:
-    """What memory events say; its time begins with the first of them."""
+    """Return what memory events say; its time begins with the first of them."""
     start = rows.time_ns[0] if len(rows.time_ns) else 0
     return Recording(
         time_ns=rows.time_ns - start,
@@ -44,7 +44,7 @@ def recording_of(rows: AllocationTable) -> Recording:
 
 
 def _together(of_card: np.ndarray | None, device: np.ndarray) -> np.ndarray | None:
-    """What all cards hold after each event, from what the event's card holds then: int64[rows].
+    """Return what all cards hold after each event, from what the event's card holds then: int64[rows].
 
     A card holds before its first event what it holds after it.
     """

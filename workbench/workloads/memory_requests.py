@@ -14,7 +14,7 @@ from workbench.workloads.regions import matched_by_size
 
 
 def memory_events(file: TraceFile, device: int) -> AllocationTable:
-    """The memory events of one card, or of all."""
+    """Return the memory events of one card, or of all."""
     path, rows = file.path, trace_in(file).allocations
     if rows is None:
         raise InputError(f"{path}: holds no memory events (record with profile_memory, or take a memory snapshot).")
@@ -29,7 +29,7 @@ def memory_events(file: TraceFile, device: int) -> AllocationTable:
 
 @lru_cache(maxsize=8)
 def requests_of_rank(file: TraceFile, device: int, ask_before: bool, count: int) -> PoolRequests:
-    """The requests of one rank, its cards counted from 0."""
+    """Return the requests of one rank, its cards counted from 0."""
     rows = memory_events(file, device)
     before = live_before(rows)
     block = _blocks(rows, before)
@@ -51,7 +51,8 @@ def requests_of_rank(file: TraceFile, device: int, ask_before: bool, count: int)
 
 
 def with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
-    """The requests with those for what the recorded allocator held cached before the first event, card by card."""
+    """Return the requests with those for what the recorded allocator held cached before the first event, card by
+    card."""
     if rows.reserved_after is None or rows.allocated_after is None:
         raise InputError("before: with_cache needs a trace that tells what its allocator had got from the driver.")
     cached = np.array([rows.cached_before(card) for card in cards_of(rows).tolist()], np.int64)
@@ -72,7 +73,8 @@ def with_cache(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
 
 
 def with_refused(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
-    """The requests with those that failed, each given back at once; after what the trace tells of the same time."""
+    """Return the requests with those that failed, each given back at once; after what the trace tells of the same
+    time."""
     failed = rows.refusals
     if failed is None or not len(failed.bytes):
         return asked
@@ -92,13 +94,14 @@ def with_refused(asked: PoolRequests, rows: AllocationTable) -> PoolRequests:
 
 
 def cards_of(rows: AllocationTable) -> np.ndarray:
-    """The numbers of the cards that a trace tells of, the lowest first: int64[cards]."""
+    """Return the numbers of the cards that a trace tells of, the lowest first: int64[cards]."""
     refused = [] if rows.refusals is None else [rows.refusals.device]
     return np.unique(np.concatenate([rows.device, live_before(rows).device, *refused]))
 
 
 def live_before(rows: AllocationTable) -> LiveBefore:
-    """What was live before: the blocks that the trace tells of, else one a card with all that it says was live."""
+    """Return what was live before: the blocks that the trace tells of, else one a card with all that it says was
+    live."""
     if rows.before is not None:
         return rows.before
     cards = np.unique(rows.device)
@@ -110,33 +113,33 @@ def live_before(rows: AllocationTable) -> LiveBefore:
 
 
 def _blocks(rows: AllocationTable, before: LiveBefore) -> np.ndarray:
-    """The number of each row's block, those from before being the first: int64[rows]."""
+    """Return the number of each row's block, those from before being the first: int64[rows]."""
     if rows.address is None:
         return _by_size(rows, before)
     live: dict[tuple[int, int], int] = {}
     if before.address is not None:
         places = zip(before.device.tolist(), before.address.tolist(), strict=True)
         live = {place: number for number, place in enumerate(places)}
-    found, number = [], len(before.bytes)
+    blocks, number = [], len(before.bytes)
     for size, card, address in zip(rows.bytes.tolist(), rows.device.tolist(), rows.address.tolist(), strict=True):
         known = live.pop((card, address), None) if size < 0 else None
         if known is None:
             known, number = number, number + 1
             if size > 0:
                 live[card, address] = known
-        found.append(known)
-    return np.array(found, np.int64)
+        blocks.append(known)
+    return np.array(blocks, np.int64)
 
 
 def _by_size(rows: AllocationTable, before: LiveBefore) -> np.ndarray:
-    """The same where there are no addresses, card by card."""
-    found = np.empty(len(rows.bytes), np.int64)
+    """Return the same where there are no addresses, card by card."""
+    blocks = np.empty(len(rows.bytes), np.int64)
     number = len(before.bytes)
     for card in np.unique(rows.device).tolist():
         own, held = rows.device == card, np.flatnonzero(before.device == card)
         known = before.bytes[held].tolist() if rows.before is not None else []
         local = np.array(matched_by_size(rows.bytes[own].tolist(), known), np.int64)
         fresh = local >= len(known)
-        found[own] = np.where(fresh, number + local - len(known), np.append(held, 0)[np.where(fresh, -1, local)])
+        blocks[own] = np.where(fresh, number + local - len(known), np.append(held, 0)[np.where(fresh, -1, local)])
         number += int(local.max(initial=-1)) + 1
-    return found
+    return blocks

@@ -25,12 +25,12 @@ class Ordinals:
         self._before = np.zeros(groups, np.int64)
 
     def of(self, group: np.ndarray) -> np.ndarray:
-        """Rows of the same group before each row: int64[rows]."""
+        """Return the rows of the same group before each row: int64[rows]."""
         order = np.argsort(group.astype(self._kind), kind="stable")
         in_block = np.bincount(group, minlength=len(self._before))
         place = np.arange(len(group)) - np.repeat(np.cumsum(in_block) - in_block, in_block)
-        found = np.empty(len(group), np.int64)
-        found[order] = place
-        found += self._before[group]
+        ordinals = np.empty(len(group), np.int64)
+        ordinals[order] = place
+        ordinals += self._before[group]
         self._before += in_block
-        return found
+        return ordinals

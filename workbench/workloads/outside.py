@@ -34,7 +34,7 @@ _BY_HEADER: Mapping[str, tuple[str, str]] = {"pool_requests": ("workbench.worklo
 
 
 def outside(key: str, wants: str) -> type[Workload] | None:
-    """The workload of a `file` or a `trace` for what an engine wants; None where there is none.
+    """Return the workload of a `file` or a `trace` for what an engine wants; None where there is none.
 
     >>> outside("file", "groups").name
     'group_file'
@@ -45,8 +45,8 @@ def outside(key: str, wants: str) -> type[Workload] | None:
 
 
 def _imported(module: str, name: str) -> type[Workload]:
-    found: type[Workload] = getattr(importlib.import_module(module), name)
-    return found
+    result: type[Workload] = getattr(importlib.import_module(module), name)
+    return result
 
 
 def of_file(name: object, wants: str) -> type[Workload] | None:
@@ -58,8 +58,8 @@ def of_file(name: object, wants: str) -> type[Workload] | None:
     if wants in _BY_HEADER and isinstance(name, str) and os.path.isfile(name):
         other: Any = _imported(*_BY_HEADER[wants])
         if other.reads(column_names(_first_line(name))):
-            found: type[Workload] = other
-            return found
+            result: type[Workload] = other
+            return result
     return outside("file", wants)
 
 
@@ -71,22 +71,22 @@ def _first_line(name: str) -> bytes:
 
 
 def needed(key: str, wants: str, place: str) -> type[Workload]:
-    """The same, where there must be one.
+    """Return the same, where there must be one.
 
     Raises
     ------
     InputError
         There is none.
     """
-    found = outside(key, wants)
-    if found is None:
+    workload = outside(key, wants)
+    if workload is None:
         others = ", ".join(_READ_BY[key])
         raise InputError(f"{place}: a {key} gives {others}; this engine serves {wants}. Take a synthetic workload.")
-    return found
+    return workload
 
 
 def all_outside(wants: str) -> dict[str, type[Workload]]:
-    """Every workload from outside for what an engine wants, by name.
+    """Return every workload from outside for what an engine wants, by name.
 
     >>> list(all_outside("groups"))
     ['group_file', 'trace_groups']
@@ -99,15 +99,16 @@ def all_outside(wants: str) -> dict[str, type[Workload]]:
 
 
 def written_as(name: str) -> tuple[str, type[Workload]] | None:
-    """The key under which a workload from outside is written, and its class, by its name; None = nothing is so named.
+    """Return the key under which a workload from outside is written, and its class, by its name; None = nothing is so
+    named.
 
     >>> written_as("trace_groups")[0]
     'trace'
     """
     for key in _READ_BY:
         for kind in KINDS:
-            found = outside(key, kind)
-            if found is not None and found.name == name:
-                return key, found
+            workload = outside(key, kind)
+            if workload is not None and workload.name == name:
+                return key, workload
     by_header = (_imported(*place) for place in _BY_HEADER.values())
     return next((("file", cls) for cls in by_header if cls.name == name), None)

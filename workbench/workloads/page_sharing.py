@@ -27,7 +27,7 @@ class PageSharing(NamedTuple):
 
     @property
     def mean_degree(self) -> float:
-        """Cores that touch a page, on average over pages."""
+        """Return the cores that touch a page, on average over pages."""
         return float((np.arange(len(self.pages_by_degree)) * self.pages_by_degree).sum() / max(self.pages, 1))
 
 
@@ -67,7 +67,7 @@ def page_sharing(accesses: Iterable[Accesses], cores: int) -> PageSharing:
 
 
 def pages_of_warps(touched: Iterable[WarpPages]) -> np.ndarray:
-    """Distinct pages of each warp that touches any: int64[warps], in parts as they come.
+    """Return the distinct pages of each warp that touches any: int64[warps], in parts as they come.
 
     References
     ----------
@@ -79,14 +79,14 @@ def pages_of_warps(touched: Iterable[WarpPages]) -> np.ndarray:
     >>> pages_of_warps([WarpPages(zero, np.arange(3), zero, np.array([0, 0, 1]), np.array([5, 5, 6]), zero)]).tolist()
     [1, 1]
     """
-    found = [np.empty(0, np.int64)]
+    parts = [np.empty(0, np.int64)]
     for rows in touched:
         order = np.lexsort((rows.page, rows.warp, rows.workgroup))
         workgroup, warp, page = rows.workgroup[order], rows.warp[order], rows.page[order]
         new_warp = changes(workgroup) | changes(warp)
         new_page = new_warp | changes(page)
-        found.append(np.add.reduceat(new_page, np.flatnonzero(new_warp), dtype=np.int64))
-    return np.concatenate(found)
+        parts.append(np.add.reduceat(new_page, np.flatnonzero(new_warp), dtype=np.int64))
+    return np.concatenate(parts)
 
 
 def _keys(block: Accesses, cores: int) -> np.ndarray:
@@ -95,7 +95,7 @@ def _keys(block: Accesses, cores: int) -> np.ndarray:
 
 
 def _merged(keys: np.ndarray, counts: np.ndarray, more: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct keys with how often each came, so many further ones counted."""
+    """Return the distinct keys with how often each came, so many further ones counted."""
     own, often = np.unique(more, return_counts=True)
     every, place = np.unique(np.concatenate([keys, own]), return_inverse=True)
     return every, np.bincount(place, np.concatenate([counts, often]), len(every)).astype(np.int64)

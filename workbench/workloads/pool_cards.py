@@ -10,19 +10,20 @@ from workbench.errors import InputError, at
 
 
 def gpus_of(machine: Any) -> np.ndarray:
-    """The places of the GPUs among a board's cards, in their order: int64[gpus]; those of all cards where none is one.
+    """Return the places of the GPUs among a board's cards, in their order: int64[gpus]; those of all cards where none
+    is one.
 
     >>> from workbench.machine import Board
     >>> gpus_of(Board())
     array([1, 2])
     """
     kinds = [card.kind for card in machine.cards]
-    found = [place for place, kind in enumerate(kinds) if kind == "gpu"]
-    return np.array(found or [place for place, kind in enumerate(kinds) if kind != "switch"], np.int64)
+    places = [place for place, kind in enumerate(kinds) if kind == "gpu"]
+    return np.array(places or [place for place, kind in enumerate(kinds) if kind != "switch"], np.int64)
 
 
 def largest_memory(machine: Any) -> int:
-    """Bytes of the card that has the most memory."""
+    """Return the bytes of the card that has the most memory."""
     return max(int(card.memory_bytes) for card in machine.cards)
 
 

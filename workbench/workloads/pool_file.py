@@ -70,24 +70,24 @@ class PoolFile(CsvFile):
         return copies._replace(card=self._cards(machine))
 
     def _cards(self, machine: Any, where: str = "") -> np.ndarray:
-        """The place of each request's card among those of a machine."""
+        """Return the place of each request's card among those of a machine."""
         content: Content = self.content()
-        ids, gpus, said = [card.id for card in machine.cards], gpus_of(machine), content.requests.card
+        ids, gpus, message = [card.id for card in machine.cards], gpus_of(machine), content.requests.card
         for name in content.cards:
             if name not in ids:
                 raise unknown_name(at(where, self.file), "card", name, ids)
-        numbers = said[said < _NAMED]
+        numbers = message[message < _NAMED]
         if len(numbers) and numbers.max() >= len(gpus):
-            row = int(np.argmax((said < _NAMED) & (said >= len(gpus))))
+            row = int(np.argmax((message < _NAMED) & (message >= len(gpus))))
             expected = f"card must be below {len(gpus)}, the number of GPUs, or a card's id"
-            raise InputError(at(where, f"{self.file}: {row_place(row)}: {expected}. Got {said[row]}."))
+            raise InputError(at(where, f"{self.file}: {row_place(row)}: {expected}. Got {message[row]}."))
         named = np.array([0, *(ids.index(name) for name in content.cards)], np.int64)
-        places = gpus[np.where(said < _NAMED, said, 0)]
-        return np.where(said < _NAMED, places, named[np.maximum(said - _NAMED + 1, 0)])
+        places = gpus[np.where(message < _NAMED, message, 0)]
+        return np.where(message < _NAMED, places, named[np.maximum(message - _NAMED + 1, 0)])
 
 
 def pool_columns(requests: PoolRequests, ids: Sequence[str]) -> dict[str, np.ndarray]:
-    """The columns of a pool file that gives these requests: actions in words, cards by their ids."""
+    """Return the columns of a pool file that gives these requests: actions in words, cards by their ids."""
     columns = requests._asdict()
     return {**columns, "card": np.array(ids)[requests.card], "action": np.array(ACTIONS)[requests.action]}
 
@@ -106,7 +106,8 @@ class Content(NamedTuple):
 
 
 def _numbered(text: bytes, where: str) -> tuple[bytes, list[str]]:
-    """The text with numbers in the place of actions and cards' ids, and these ids; a header that is wrong stays."""
+    """Return the text with numbers in the place of actions and cards' ids, and these ids; a header that is wrong
+    stays."""
     header, newline, body = text.partition(b"\n")
     columns = column_names(text)
     if "action" not in columns or "card" not in columns:
@@ -125,12 +126,12 @@ def _numbered(text: bytes, where: str) -> tuple[bytes, list[str]]:
 
 
 def _action(field: bytes, place: str) -> bytes:
-    said = field.strip().decode(errors="replace")
-    if said not in ACTIONS:
-        near = nearest_name(said, ACTIONS)
+    word = field.strip().decode(errors="replace")
+    if word not in ACTIONS:
+        near = nearest_name(word, ACTIONS)
         cure = f" Did you mean {near}?" if near else ""
-        raise InputError(f"{place}: action must be alloc or free. Got {shown(said)}.{cure}")
-    return b"%d" % ACTIONS.index(said)
+        raise InputError(f"{place}: action must be alloc or free. Got {shown(word)}.{cure}")
+    return b"%d" % ACTIONS.index(word)
 
 
 def _check(columns: dict[str, np.ndarray], where: str) -> None:

@@ -40,9 +40,9 @@ class FilledRequests(PoolRequests):
     @classmethod
     def of(cls, requests: PoolRequests, filled: np.ndarray) -> FilledRequests:
         """Return the requests with how full their regions are."""
-        found = cls(*requests)
-        found.filled = filled
-        return found
+        result = cls(*requests)
+        result.filled = filled
+        return result
 
 
 def filled_of(requests: PoolRequests) -> np.ndarray | None:

@@ -20,7 +20,7 @@ from workbench.workloads.workload import Workload
 def read_workload(
     given: object, path: str = "workload", where: str = "", folder: Path | None = None, wants: str = "workgroups"
 ) -> Workload:
-    """The workload that a sweep file describes.
+    """Read the workload that a sweep file describes.
 
     Parameters
     ----------
@@ -52,18 +52,18 @@ def read_workload(
     Traceback (most recent call last):
     workbench.errors.InputError: drain.yaml: workload: unknown key 'sise'; there are ... Did you mean size?
     """
-    asked = _Asked(path, where, folder, wants)
+    request = _Asked(path, where, folder, wants)
     if isinstance(given, Workload) or (isinstance(given, type) and issubclass(given, Generator)):
-        check_kind(given if isinstance(given, type) else type(given), wants, given.name, _fitting(wants), asked.place)
+        check_kind(given if isinstance(given, type) else type(given), wants, given.name, _fitting(wants), request.place)
         return given if isinstance(given, Workload) else read_generator(given.name, {}, path, where, wants)
     if isinstance(given, str):
-        return _named(given, asked)
+        return _named(given, request)
     if not isinstance(given, Mapping):
         raise wrong_value(where, path, f"must be the name of a regime or have one of the keys {_KEYS}", given)
     key, levers = _key_and_levers(given, path, where)
     if key in _READERS:
-        return _READERS[key](given[key], levers, asked)
-    return _written(given, asked)
+        return _READERS[key](given[key], levers, request)
+    return _written(given, request)
 
 
 class _Asked(NamedTuple):
@@ -95,7 +95,7 @@ def _named(given: str, asked: _Asked) -> Workload:
 
 
 def _key_and_levers(given: Mapping[Any, Any], path: str, where: str) -> tuple[str, dict[Any, Any]]:
-    """The one key that says what kind of workload it is, and all others."""
+    """Return the one key that says what kind of workload it is, and all others."""
     said = [key for key in _READERS if key in given]
     if len(said) > 1:
         raise InputError(at(where, f"{path} must have one of the keys {_KEYS}. Got {' and '.join(said)}."))
@@ -124,19 +124,19 @@ def _file(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
     needed("file", asked.wants, asked.place)
     place = _from_folder(name, asked.folder)
     cls: Any = of_file(place, asked.wants)
-    found = cls.read({"file": place, **levers}, asked.path, asked.where)
+    workload = cls.read({"file": place, **levers}, asked.path, asked.where)
     try:
-        pinned: Workload = found.pinned()
+        pinned: Workload = workload.pinned()
         return pinned
     except InputError as wrong:
         raise InputError(at(asked.where, f"{asked.path}.file: {wrong}")) from None
 
 
 def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
-    found = _from_folder(name, asked.folder)
-    here = isinstance(found, str) and os.path.isfile(found)  # which, unlike Path's, says no to an impossible name
+    trace = _from_folder(name, asked.folder)
+    here = isinstance(trace, str) and os.path.isfile(trace)  # which, unlike Path's, says no to an impossible name
     read = needed("trace", asked.wants, asked.place).read
-    workload: Any = read({"trace": found if here else name, **levers}, asked.path, asked.where)
+    workload: Any = read({"trace": trace if here else name, **levers}, asked.path, asked.where)
     try:
         pinned: Workload = workload.pinned()
         return pinned
@@ -145,19 +145,19 @@ def _trace(name: object, levers: Mapping[str, Any], asked: _Asked) -> Workload:
 
 
 def _written(given: Mapping[str, Any], asked: _Asked) -> Workload:
-    """`{random_workgroups: {count: 10}}`, `{workgroup_file: {file: ...}}`: a workload as it writes itself."""
+    """Read a workload as it writes itself: `{random_workgroups: {count: 10}}`, `{workgroup_file: {file: ...}}`."""
     ((name, levers),) = given.items()
     outside = written_as(name)
     if outside is not None:
-        key, found = outside
-        check_kind(found, asked.wants, name, _fitting(asked.wants), asked.place)
+        key, workload = outside
+        check_kind(workload, asked.wants, name, _fitting(asked.wants), asked.place)
         if isinstance(levers, Mapping) and key in levers:
             return read_workload(levers, *asked)
     return read_generator(name, levers or {}, asked.path, asked.where, asked.wants)
 
 
 def _from_folder(name: object, folder: Path | None) -> object:
-    """A relative path as seen from a folder; what is no path as it is, for the lever to refuse."""
+    """Return a relative path as seen from a folder; what is no path as it is, for the lever to refuse."""
     return str(Path(folder, name)) if folder is not None and isinstance(name, str) and name else name
 
 

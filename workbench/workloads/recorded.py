@@ -41,11 +41,11 @@ class OfTrace(Workload):
     sha256: str = lever("", description="digest that the file must have; empty: any")
 
     def digests(self, path: Path, anew: bool = False) -> tuple[str, ...]:
-        """The digests of the files that it is read from, that of the trace itself first."""
+        """Return the digests of the files that it is read from, that of the trace itself first."""
         return (digest(path, anew),)
 
     def located(self) -> tuple[Path, tuple[str, ...]]:
-        """Where the trace lies, and the digests of its files.
+        """Return where the trace lies, and the digests of its files.
 
         Raises
         ------
@@ -56,35 +56,38 @@ class OfTrace(Workload):
 
     def _located(self, anew: bool = False) -> tuple[Path, tuple[str, ...]]:
         path = trace_file(self.trace)
-        found = self.digests(path, anew)
-        if self.sha256 and _pin(found) != self.sha256:
-            raise InputError(f"{self.trace}: its content has changed: the digest is {_pin(found)}, not {self.sha256}.")
-        return path, found
+        digests = self.digests(path, anew)
+        if self.sha256 and _pin(digests) != self.sha256:
+            raise InputError(
+                f"{self.trace}: its content has changed: the digest is {_pin(digests)}, not {self.sha256}."
+            )
+        return path, digests
 
     def pinned(self) -> Self:
-        """The same, with the digest of what the trace holds now; another content is refused from then on."""
+        """Return the same, with the digest of what the trace holds now; another content is refused from then on."""
         return self.but(sha256=_pin(self._located(anew=True)[1]))
 
     def identity(self) -> dict[str, Any]:
-        """The levers, with the trace named by its contents (a file that is moved gives the same runs) and reader."""
+        """Return the levers, with the trace named by its contents (a file that is moved gives the same runs) and
+        reader."""
         own, (path, digests) = super().identity(), self.located()
         del own[self.name]["sha256"]
         own[self.name]["trace"] = {"sha256": digests[0], "importer": current(reader_of(path, digests[0])).digest}
         return own
 
     def found(self) -> TraceFile:
-        """The trace and what reads it now; errors as of `located`."""
+        """Return the trace and what reads it now; errors as of `located`."""
         path, digests = self.located()
         return TraceFile(path, digests[0], current(reader_of(path, digests[0])).digest)
 
     def further_code(self) -> tuple[type, ...]:
-        """The importer that reads the trace, where it is not part of this package."""
+        """Return the importer that reads the trace, where it is not part of this package."""
         path, digests = self.located()
         reader = reader_of(path, digests[0])
         return () if reader.built_in else (reader,)
 
     def short(self, always: Collection[str] = ()) -> str:
-        """The levers that differ from their defaults; a file by its name alone."""
+        """Return the levers that differ from their defaults; a file by its name alone."""
         return Workload.short(self.but(trace=Path(self.trace).name, sha256=""), always)
 
 
@@ -132,16 +135,16 @@ class RecordedKernels(Recorded):
 
     def told_facts(self, trace: Trace) -> dict[str, int]:
         """Return how many kernels took what a lever told: their dynamic shared memory alone, a grid's unit."""
-        table, found = trace.kernels, {}
+        table, result = trace.kernels, {}
         if self.shared_bytes == "launch_argument" and table.launch_shared_bytes is not None:
             recorded = table.shared_bytes if table.shared_bytes is not None else MISSING
             taken = (recorded == MISSING) & (table.launch_shared_bytes != MISSING)
-            found["kernels_with_dynamic_shared_memory_alone"] = int(np.count_nonzero(taken))
+            result["kernels_with_dynamic_shared_memory_alone"] = int(np.count_nonzero(taken))
         if self.grids != "recorded" and table.either_workgroups is not None:
-            found[f"kernels_with_grids_of_{self.grids}"] = int(
+            result[f"kernels_with_grids_of_{self.grids}"] = int(
                 np.count_nonzero(table.either_workgroups[:, 0] != MISSING)
             )
-        return found
+        return result
 
 
 def _first_known(column: np.ndarray | None, otherwise: np.ndarray) -> np.ndarray:
@@ -162,7 +165,8 @@ def _reader(path: Path, sha256: str, known: tuple[tuple[type[Importer], str], ..
 
 @lru_cache(maxsize=4)
 def trace_in(file: TraceFile) -> Trace:
-    """The trace, read once for all runs of a sweep; a file that changes has another digest, as has its importer."""
+    """Return the trace, read once for all runs of a sweep; a file that changes has another digest, as has its
+    importer."""
     trace = read_trace(file.path)
     check_unchanged(file.path, file.sha256)
     return trace
@@ -175,12 +179,13 @@ def check_unchanged(path: Path, sha256: str) -> None:
 
 
 def _pin(digests: tuple[str, ...]) -> str:
-    """One digest for all files of a trace: its own where it is one file, else that of the digests, a line each."""
+    """Return one digest for all files of a trace: its own where it is one file, else that of the digests, a line
+    each."""
     return digests[0] if len(digests) == 1 else hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
 
 def start_cycles(kernels: Launches, machine: Any, rows: np.ndarray, arrival: str) -> np.ndarray:
-    """Cycles since the kernel of the first row started, or 0 where `arrival` is `all_at_once`: int64[rows].
+    """Return the cycles since the kernel of the first row started, or 0 where `arrival` is `all_at_once`: int64[rows].
 
     Parameters
     ----------
@@ -193,7 +198,7 @@ def start_cycles(kernels: Launches, machine: Any, rows: np.ndarray, arrival: str
 
 
 def lasting_cycles(kernels: Launches, machine: Any, rule: str) -> np.ndarray:
-    """Cycles that a workgroup of each kernel lasts, at least 1: int64[kernels].
+    """Return the cycles that a workgroup of each kernel lasts, at least 1: int64[kernels].
 
     With the rule `waves` it is the kernel's duration over the rounds that the machine needs for its grid.
     """
@@ -205,20 +210,20 @@ def lasting_cycles(kernels: Launches, machine: Any, rule: str) -> np.ndarray:
 
 
 def short_enough(kernels: Launches, longest_us: float) -> np.ndarray:
-    """bool[kernels], whether each lasts at most so many microseconds; 0 = all do."""
+    """Return whether each kernel lasts at most so many microseconds, bool[kernels]; 0 = all do."""
     if longest_us == 0:
         return np.ones(len(kernels.names), bool)
     return kernels.duration_ns <= longest_us * 1000
 
 
 def preset_for(trace: Trace, kernels: Launches, row: int, machine: Any) -> str:
-    """The cure for a kernel that the machine has no room for: a preset that has, its own card's if that does."""
+    """Return the cure for a kernel that the machine has no room for: a preset that has, its own card's if that does."""
     card = next((card.name for card in trace.cards if card.number == kernels.device), "")
-    asked = [-1 if column is None else int(column[row]) for column in (kernels.threads, kernels.registers)]
-    preset = machine.preset_holding(int(kernels.shared_bytes[row]), card, *asked)
+    needs = [-1 if column is None else int(column[row]) for column in (kernels.threads, kernels.registers)]
+    preset = machine.preset_holding(int(kernels.shared_bytes[row]), card, *needs)
     return f"Nearest: machine: {preset}." if preset else "No preset holds as much."
 
 
 def kernel_named(kernels: Launches, row: int) -> str:
-    """How messages name a kernel."""
+    """Return how messages name a kernel."""
     return f"kernel {shown(kernels.names[row])}"

@@ -10,7 +10,7 @@ from workbench.workloads.pool_requests import ALLOC
 
 
 def one_handle_each(app: np.ndarray, action: np.ndarray, handle: np.ndarray) -> np.ndarray:
-    """Handles of which no two allocations have the same: int64[requests].
+    """Return handles of which no two allocations have the same: int64[requests].
 
     A release names the latest allocation of its application and handle, whether that is still live or not. Where no two
     allocations share a handle, all stay as they are; else allocations are numbered in their order, and a release that
@@ -30,7 +30,7 @@ def one_handle_each(app: np.ndarray, action: np.ndarray, handle: np.ndarray) -> 
     if len(np.unique(made)) == len(made):
         return handle.astype(np.int64)
     latest: dict[tuple[int, int], int] = {}
-    found, number, unknown = np.empty(len(handle), np.int64), 0, len(handle)
+    handles, number, unknown = np.empty(len(handle), np.int64), 0, len(handle)
     for row, (who, what, name) in enumerate(zip(app.tolist(), action.tolist(), handle.tolist(), strict=True)):
         if what == ALLOC:
             latest[who, name] = number
@@ -38,12 +38,12 @@ def one_handle_each(app: np.ndarray, action: np.ndarray, handle: np.ndarray) -> 
         elif (who, name) not in latest:
             latest[who, name] = unknown
             unknown += 1
-        found[row] = latest[who, name]
-    return found
+        handles[row] = latest[who, name]
+    return handles
 
 
 def sizes_of_releases(action: np.ndarray, handle: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """The bytes of each request, a release having those of its allocation: int64[requests].
+    """Return the bytes of each request, a release having those of its allocation: int64[requests].
 
     A release that names nothing keeps what it says.
 
@@ -61,7 +61,7 @@ def sizes_of_releases(action: np.ndarray, handle: np.ndarray, size: np.ndarray) 
 
 
 def matched_by_size(changes: Iterable[int], before: Iterable[int]) -> list[int]:
-    """Where a trace holds no addresses: the block of each row, the latest live one of the size that is released.
+    """Return the block of each row where a trace holds no addresses: the latest live one of the size that is released.
 
     Blocks from before the trace have the first numbers, in their order; a release that no live block has the size of
     gets a number of its own, as a block from before the trace that was not known of.
@@ -74,13 +74,13 @@ def matched_by_size(changes: Iterable[int], before: Iterable[int]) -> list[int]:
     for size in before:
         live.setdefault(size, []).append(number)
         number += 1
-    found = []
+    blocks = []
     for change in changes:
         if change < 0 and live.get(-change):
-            found.append(live[-change].pop())
+            blocks.append(live[-change].pop())
             continue
         if change > 0:
             live.setdefault(change, []).append(number)
-        found.append(number)
+        blocks.append(number)
         number += 1
-    return found
+    return blocks

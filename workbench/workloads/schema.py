@@ -11,7 +11,7 @@ from workbench.workloads.synthetic.regimes import regimes
 
 
 def workload_schema(wants: str = "workgroups") -> dict[str, Any]:
-    """What `read_workload` takes for an engine: a name alone, or one of the four keys with its levers."""
+    """Return what `read_workload` takes for an engine: a name alone, or one of the four keys with its levers."""
     fitting = generators(wants)
     alone = {"enum": [*regimes(wants), *sorted(cls.name for cls in BUILT_IN if cls.name in fitting)]}
     synthetic = [_keyed("synthetic", {"const": name}, cls) for name, cls in fitting.items()]
@@ -25,7 +25,7 @@ _IN_FILES = (_IN_FILE, {"type": "object", "properties": {"synthetic": _IN_FILE},
 
 
 def _regimes(wants: str) -> list[dict[str, Any]]:
-    """A regime with any of its generator's levers; the regimes of a generator together."""
+    """Return a regime with any of its generator's levers; the regimes of a generator together."""
     kinds: dict[type[Spec], list[str]] = {}
     for regime in regimes(wants).values():
         kinds.setdefault(type(regime.workload), []).append(regime.name)

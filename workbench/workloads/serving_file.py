@@ -113,7 +113,7 @@ class Content(NamedTuple):
 
 
 def _rows(text: bytes, header: list[str], names: _Columns, where: str) -> Iterator[tuple[int, int, int]]:
-    """Arrival, prompt and answer of each row that has an answer; the first row that is wrong is refused."""
+    """Yield arrival, prompt and answer of each row that has an answer; the first row that is wrong is refused."""
     last = None
     lines = csv.reader(io.StringIO(text.decode("utf-8-sig", errors="replace")))
     next(lines)
@@ -135,12 +135,12 @@ def _rows(text: bytes, header: list[str], names: _Columns, where: str) -> Iterat
 
 def _time(row: Mapping[str, str], names: _Columns, place: str) -> int:
     try:
-        found = names.time(row[names.arrival].strip())
+        result = names.time(row[names.arrival].strip())
     except (ValueError, OverflowError):
-        found = -1
-    if not 0 <= found < 1 << 62:
+        result = -1
+    if not 0 <= result < 1 << 62:
         raise InputError(f"{place}: {names.arrival} must be a time. Got {shown(row[names.arrival])}.")
-    return found
+    return result
 
 
 def _tokens(row: Mapping[str, str], name: str, place: str) -> int:

@@ -98,7 +98,7 @@ class TraceWorkgroups(RecordedKernels):
             raise InputError(at(where, str(wrong))) from None
 
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
-        """The requests, in the order of their kernels' starts.
+        """Return the requests, in the order of their kernels' starts.
 
         Raises
         ------
@@ -114,7 +114,7 @@ class TraceWorkgroups(RecordedKernels):
         return int(machine.compute_units) if self.unit < 0 else 1
 
     def facts(self, machine: Any) -> dict[str, int]:
-        """How many kernels and workgroups became requests on a machine, and how many did not, and why."""
+        """Return how many kernels and workgroups became requests on a machine, and how many did not, and why."""
         return dict(self._of_unit(max(self.unit, 0))._share(machine).facts)
 
     def _of_unit(self, unit: int) -> TraceWorkgroups:
@@ -165,7 +165,7 @@ def _share(spec: TraceWorkgroups, machine: Any, file: TraceFile, code: tuple[str
 
 
 def _refuse_too_big(trace: Trace, kernels: Launches, machine: Any, length: np.ndarray) -> None:
-    """A workgroup that the shared memory can never hold would block the queue for ever (spec 1, E1)."""
+    """Refuse a workgroup that the shared memory can never hold: it would block the queue for ever (spec 1, E1)."""
     row = int(np.argmax(length))
     if length[row] <= machine.segments:
         return

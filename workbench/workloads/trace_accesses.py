@@ -70,14 +70,14 @@ class TraceAccesses(OfTrace):
     count: int = lever(0, least=0, most=10**12, unit="accesses", description="the first so many accesses; 0 = all")
 
     def identity(self) -> dict[str, Any]:
-        """The levers, with the trace and those that a list names by their contents."""
+        """Return the levers, with the trace and those that a list names by their contents."""
         own = super().identity()
         _, digests = self.located()
         own[self.name]["trace"]["kernels"] = list(digests[1:] or digests)
         return own
 
     def digests(self, path: Path, anew: bool = False) -> tuple[str, ...]:
-        """The digest of the trace; of a list its own, then those of the traces that it names."""
+        """Return the digest of the trace; of a list its own, then those of the traces that it names."""
         files = _files(path)
         return tuple(digest(file, anew) for file in (path, *(file for file in files if file != path)))
 
@@ -94,14 +94,14 @@ class TraceAccesses(OfTrace):
             )
 
     def _said(self, path: str) -> str:
-        """What must change so that all pages are within reach."""
+        """Return what must change so that all pages are within reach."""
         for lever_name in ("footprint", "copies"):
             if getattr(self, lever_name) > 1:
                 return f"{path or self.name}.{lever_name} must keep pages below"
         return f"{self.trace}: its pages must be below"
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
-        """The accesses, in blocks; the trace is read as they are asked for.
+        """Return the accesses, in blocks; the trace is read as they are asked for.
 
         Raises
         ------
@@ -119,9 +119,9 @@ class TraceAccesses(OfTrace):
         return _unchanged(blocks, files, digests[1:] or digests)
 
     def facts(self, machine: Any) -> dict[str, Any]:
-        """What the trace holds, and by how much it was made larger."""
-        found = read_trace(trace_file(self.trace)).facts()
-        return {**found, "footprint": self.footprint, "copies": self.copies}
+        """Return what the trace holds, and by how much it was made larger."""
+        result = read_trace(trace_file(self.trace)).facts()
+        return {**result, "footprint": self.footprint, "copies": self.copies}
 
     def _span(self) -> Span:
         return _span(self.found(), self.located()[1])
@@ -148,7 +148,7 @@ class Span(NamedTuple):
     highest: int
 
     def reach(self, footprint: int, page_bytes: int) -> int:
-        """Bytes from one copy to the next, in whole pages."""
+        """Return the bytes from one copy to the next, in whole pages."""
         return -(-((self.highest - self.lowest) * footprint + page_bytes) // page_bytes) * page_bytes
 
 
@@ -164,14 +164,14 @@ def _span(file: TraceFile, sha256: tuple[str, ...]) -> Span:
 
 
 def _unchanged(blocks: Iterator[Accesses], files: list[Path], digests: tuple[str, ...]) -> Iterator[Accesses]:
-    """The blocks, and at their end a refusal where a file is not the one that was to be read."""
+    """Yield the blocks, and refuse at their end a file that is not the one that was to be read."""
     yield from blocks
     for file, sha256 in zip(files, digests):
         check_unchanged(file, sha256)
 
 
 def _files(path: Path) -> list[Path]:
-    """The traces of kernels: the file itself, or those that a kernelslist names and that lie beside it."""
+    """Return the traces of kernels: the file itself, or those that a kernelslist names and that lie beside it."""
     source = Source(path)
     if not KernelsList().recognises(source.head):
         return [path]

@@ -111,7 +111,7 @@ class TraceGroups(RecordedKernels):
             raise wrong_value(where, f"{path or self.name}.windows", expected, self.windows, kernels)
 
     def groups(self, machine: Any, streams: Streams) -> Groups:
-        """The groups, in the order of their kernels' starts.
+        """Return the groups, in the order of their kernels' starts.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class TraceGroups(RecordedKernels):
         return None if self.instructions.varies else self.windows
 
     def facts(self, machine: Any) -> dict[str, int]:
-        """How many kernels and workgroups became groups on a machine, and how many did not, and why."""
+        """Return how many kernels and workgroups became groups on a machine, and how many did not, and why."""
         return dict(self._kernels(machine).facts)
 
     def _kernels(self, machine: Any) -> KernelGroups:
@@ -147,7 +147,7 @@ class TraceGroups(RecordedKernels):
 
 
 def _window(kernels: int, windows: int, seed: int) -> slice:
-    """The part of the kernels that a seed takes.
+    """Return the part of the kernels that a seed takes.
 
     >>> [_window(10, 4, seed) for seed in (0, 1, 3)]
     [slice(0, 2, None), slice(2, 5, None), slice(7, 10, None)]
@@ -157,7 +157,7 @@ def _window(kernels: int, windows: int, seed: int) -> slice:
 
 
 def _first(taken: np.ndarray, count: int) -> np.ndarray:
-    """How many groups of each kernel, if only so many are taken in all: only kernels of which some are.
+    """Return how many groups of each kernel, if only so many are taken in all: only kernels of which some are.
 
     >>> _first(np.array([3, 4, 5]), 5), _first(np.array([3, 4]), 0), _first(np.array([3, 4]), 3)
     (array([3, 2]), array([3, 4]), array([3]))
@@ -165,8 +165,8 @@ def _first(taken: np.ndarray, count: int) -> np.ndarray:
     if not count:
         return taken
     before = np.cumsum(taken) - taken
-    found: np.ndarray = np.minimum(taken, count - before)[before < count]
-    return found
+    counts: np.ndarray = np.minimum(taken, count - before)[before < count]
+    return counts
 
 
 def _refuse_too_many(spec: TraceGroups, taken: np.ndarray) -> None:

@@ -58,16 +58,16 @@ class TracePool(Recorded):
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         place = path or self.name
-        asked, gpus = self._requests(where), len(gpus_of(machine))
-        cards = int(asked.card.max(initial=0)) + 1
+        requests, gpus = self._requests(where), len(gpus_of(machine))
+        cards = int(requests.card.max(initial=0)) + 1
         if cards * self.ranks > gpus:
             what = f"{cards} cards" if cards > 1 else "1 card"
             expected = f"{place}.ranks times the cards of the trace must be at most the GPUs of the board ({gpus})"
             raise InputError(at(where, f"{expected}. Got {self.ranks} x {what}."))
-        check_size(int(asked.bytes.max(initial=0)), machine, f"{place}: the largest block of the trace", where)
+        check_size(int(requests.bytes.max(initial=0)), machine, f"{place}: the largest block of the trace", where)
 
     def pool_requests(self, machine: Any, streams: Streams) -> PoolRequests:
-        """The requests, in the order of time.
+        """Return the requests, in the order of time.
 
         Raises
         ------
@@ -78,7 +78,7 @@ class TracePool(Recorded):
         return _on_ranks(self._requests(), self.ranks, round(self.rank_shift_us * 1000), gpus_of(machine))
 
     def asks(self) -> bool:
-        """Whether there is an allocation among the requests.
+        """Return whether there is an allocation among the requests.
 
         Raises
         ------
@@ -88,7 +88,7 @@ class TracePool(Recorded):
         return bool((self._requests().action == ALLOC).any())
 
     def recorded(self) -> Recording:
-        """What the trace says of the memory that its own allocator held, to compare a policy with.
+        """Return what the trace says of the memory that its own allocator held, to compare a policy with.
 
         Raises
         ------
@@ -98,25 +98,25 @@ class TracePool(Recorded):
         return recording_of(self._rows())
 
     def facts(self, machine: Any) -> dict[str, int]:
-        """How many requests a trace gives on a board, and how many of them are for what was live before it."""
-        asked = self.pool_requests(machine, Streams(0))
-        allocations = int(np.count_nonzero(asked.action == ALLOC))
+        """Return how many requests a trace gives on a board, and how many of them are for what was live before it."""
+        requests = self.pool_requests(machine, Streams(0))
+        allocations = int(np.count_nonzero(requests.action == ALLOC))
         rows = self._rows()
         refused = 0 if self.refused == "leave_out" or rows.refusals is None else len(rows.refusals.bytes)
         recorded = (int(np.count_nonzero(rows.bytes > 0)) + refused) * self.ranks
         return {
-            "requests": len(asked.time),
+            "requests": len(requests.time),
             "allocations": allocations,
-            "frees": len(asked.time) - allocations,
+            "frees": len(requests.time) - allocations,
             "allocations_from_before": max(allocations - recorded, 0),
         }
 
     def _requests(self, where: str = "") -> PoolRequests:
         try:
-            found = requests_of_rank(self.found(), self.device, self.before != "leave_out", self.count)
+            requests = requests_of_rank(self.found(), self.device, self.before != "leave_out", self.count)
             if self.before == "with_cache":
-                found = with_cache(found, self._rows())
-            return with_refused(found, self._rows()) if self.refused == "ask" else found
+                requests = with_cache(requests, self._rows())
+            return with_refused(requests, self._rows()) if self.refused == "ask" else requests
         except InputError as wrong:
             raise InputError(at(where, str(wrong))) from None
 
@@ -125,7 +125,7 @@ class TracePool(Recorded):
 
 
 def _on_ranks(asked: PoolRequests, ranks: int, shift_ns: int, gpus: np.ndarray) -> PoolRequests:
-    """The same requests on several GPUs, merged by time; at one time the lower rank comes first."""
+    """Return the same requests on several GPUs, merged by time; at one time the lower rank comes first."""
     cards, regions = int(asked.card.max(initial=0)) + 1, int(asked.handle.max(initial=0)) + 1
     rank = np.repeat(np.arange(ranks), len(asked.time))
     columns = PoolRequests(*(np.tile(column, ranks) for column in asked))

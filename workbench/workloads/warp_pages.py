@@ -34,7 +34,7 @@ class WarpPages(NamedTuple):
     """int32[rows], which core runs the workgroup."""
 
     def coalesced(self) -> WarpPages:
-        """Every page of an instruction once, lowest first, in the order of execution.
+        """Return every page of an instruction once, lowest first, in the order of execution.
 
         >>> one = np.zeros(3, np.int64)
         >>> WarpPages(one, one, one, one, np.array([5, 4, 5]), one).coalesced().page.tolist()
@@ -49,7 +49,7 @@ class WarpPages(NamedTuple):
 
 
 def changes(column: np.ndarray) -> np.ndarray:
-    """Whether a row differs from the one above it; the first does: bool[rows].
+    """Return whether a row differs from the one above it; the first does: bool[rows].
 
     >>> changes(np.array([3, 3, 5])).tolist()
     [True, False, True]
@@ -71,19 +71,19 @@ class CoreClock:
         self._ordinals, self._gap, self._last = Ordinals(cores), gap, 0
 
     def cycles(self, core: np.ndarray) -> np.ndarray:
-        """The cycles of the next accesses: int64[count]."""
+        """Return the cycles of the next accesses: int64[count]."""
         cycle = np.maximum.accumulate((self._ordinals.of(core) * self._gap).astype(np.int64))
         np.maximum(cycle, self._last, out=cycle)
         self._last = int(cycle[-1]) if len(cycle) else self._last
         return cycle
 
     def accesses(self, core: np.ndarray, page: np.ndarray) -> Accesses:
-        """The next accesses, of these cores to these pages."""
+        """Return the next accesses, of these cores to these pages."""
         return Accesses(self.cycles(core), core.astype(np.int32), page)
 
 
 def cut(given: Iterator[Accesses], count: int = 0) -> Iterator[Accesses]:
-    """The first so many accesses (0 = all) in blocks that are not too large, and none that is empty."""
+    """Yield the first so many accesses (0 = all) in blocks that are not too large, and none that is empty."""
     left = count or np.iinfo(np.int64).max
     for block in given:
         for first in range(0, min(len(block.core), left), blocks.ROWS):
@@ -95,7 +95,7 @@ def cut(given: Iterator[Accesses], count: int = 0) -> Iterator[Accesses]:
 
 
 def merged(given: list[Iterator[Accesses]]) -> Iterator[Accesses]:
-    """Several traces at the same time: by cycle, of equal cycles the earlier trace first.
+    """Yield several traces at the same time: by cycle, of equal cycles the earlier trace first.
 
     >>> def trace(*cycles): yield Accesses(np.array(cycles), np.zeros(len(cycles), np.int32), np.array(cycles) + 10)
     >>> [block.cycle.tolist() for block in merged([trace(1, 5), trace(2, 3, 5)])]

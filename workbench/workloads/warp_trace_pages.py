@@ -37,19 +37,19 @@ class Placing(NamedTuple):
     """Bytes from the addresses of one copy to those of the next."""
 
     def last_page(self, span: Span) -> int:
-        """The last page that a trace touches."""
+        """Return the last page that a trace touches."""
         scaled = span.lowest + (span.highest - span.lowest) * self.footprint
         return (scaled + (self.copies - 1) * self.apart) // self.page_bytes
 
     def pages(self, address: np.ndarray, copy: np.ndarray) -> np.ndarray:
-        """The page of each address of a copy: int64[count]."""
+        """Return the page of each address of a copy: int64[count]."""
         scaled = self.lowest + (address - self.lowest) * self.footprint + copy * self.apart
-        found: np.ndarray = scaled // self.page_bytes
-        return found
+        result: np.ndarray = scaled // self.page_bytes
+        return result
 
 
 def kernel_accesses(files: list[Path], placing: Placing) -> Iterator[Accesses]:
-    """The accesses of some kernels, one after the other."""
+    """Yield the accesses of some kernels, one after the other."""
     clock = CoreClock(placing.cores, placing.gap)
     for file in files:
         for kernel in _kernels(Source(file)):
@@ -76,7 +76,7 @@ def _rows(reader: WarpReader | Part, placing: Placing) -> Iterator[WarpPages]:
 
 
 def _windows(batches: Iterator[Touches], together: int) -> Iterator[Touches]:
-    """A grouped trace in parts of whole windows: so many thread blocks, or a multiple of that."""
+    """Yield a grouped trace in parts of whole windows: so many thread blocks, or a multiple of that."""
     held: list[Touches] = []
     blocks = 0
     for batch in batches:
@@ -104,7 +104,7 @@ def _part(touches: Touches, rows: slice) -> Touches:
 
 
 def _drained(touches: Touches, blocks: int, placing: Placing) -> WarpPages:
-    """A batch of a raw trace: instructions keep the order of the file."""
+    """Return a batch of a raw trace: instructions keep the order of the file."""
     instruction, copy, page = _lanes(touches, placing)
     core = placing.order.core(touches.block[instruction] * placing.copies + copy, blocks, placing.cores)
     none = np.zeros(len(page), np.int64)
@@ -112,7 +112,7 @@ def _drained(touches: Touches, blocks: int, placing: Placing) -> WarpPages:
 
 
 def _in_step(touches: Touches, blocks: int, together: int, placing: Placing) -> WarpPages:
-    """Windows of a grouped trace: within a wave all warps go on together."""
+    """Return the windows of a grouped trace: within a wave all warps go on together."""
     instruction, copy, page = _lanes(touches, placing)
     new_block = changes(touches.block)
     new_warp = np.flatnonzero(new_block | changes(touches.warp))
@@ -128,7 +128,7 @@ def _in_step(touches: Touches, blocks: int, together: int, placing: Placing) -> 
 
 
 def _lanes(touches: Touches, placing: Placing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of every active lane of every copy: int64[lanes] instruction, copy and page."""
+    """Return instruction, copy and page of every active lane of every copy: int64[lanes]."""
     lane = np.repeat(np.arange(len(touches.lanes)), touches.lanes)
     copy = np.repeat(np.arange(placing.copies), len(lane))
     page = placing.pages(np.tile(touches.address, placing.copies), copy)

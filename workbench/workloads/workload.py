@@ -64,11 +64,11 @@ class Groups(NamedTuple):
     """How many static priorities there are; 0 = as many as come."""
 
     def take(self, rows: np.ndarray) -> Groups:
-        """Some rows only, in this order."""
+        """Return some rows only, in this order."""
         return self._each(lambda column: column[rows])
 
     def repeated(self, times: np.ndarray) -> Groups:
-        """Every row as often as told, one after the other: int64[rows] times.
+        """Return every row as often as told, one after the other: int64[rows] times.
 
         Columns that need not grow are handed on as they are.
         """
@@ -77,11 +77,11 @@ class Groups(NamedTuple):
         return self._each(lambda column: np.repeat(column, times, axis=0))
 
     def copied(self) -> Groups:
-        """The same in arrays of their own."""
+        """Return the same in arrays of their own."""
         return self._each(np.copy)
 
     def _each(self, change: Callable[[np.ndarray], np.ndarray]) -> Groups:
-        """The same groups with every column changed; how many channels and priorities there are stays."""
+        """Return the same groups with every column changed; how many channels and priorities there are stays."""
         columns: dict[str, Any] = {name: change(c) for name, c in self._asdict().items() if isinstance(c, np.ndarray)}
         return self._replace(demand={label: change(blocks) for label, blocks in self.demand.items()}, **columns)
 
@@ -96,40 +96,41 @@ class Workload(Spec):
 
     @classmethod
     def gives(cls, wanted: str) -> bool:
-        """Whether it can serve an engine that wants one of `KINDS`: whether it answers that method."""
+        """Return whether it can serve an engine that wants one of `KINDS`: whether it answers that method."""
         return getattr(cls, wanted) is not getattr(Workload, wanted)
 
     def workgroups(self, machine: Any, streams: Streams) -> Workgroups:
-        """The requests for a machine (`machine.segments`, `machine.granule_bytes`, ...), drawn from named streams."""
+        """Return the requests for a machine (`machine.segments`, `machine.granule_bytes`, ...), drawn from named
+        streams."""
         raise NotImplementedError
 
     def groups(self, machine: Any, streams: Streams) -> Groups:
-        """The workgroups that are dispatched over all modules of a machine, drawn from named streams."""
+        """Return the workgroups that are dispatched over all modules of a machine, drawn from named streams."""
         raise NotImplementedError
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
-        """The accesses to pages by the cores of a machine, block by block, drawn from named streams."""
+        """Return the accesses to pages by the cores of a machine, block by block, drawn from named streams."""
         raise NotImplementedError
 
     def mallocs(self, machine: Any, streams: Streams) -> Mallocs:
-        """The allocations by threads, drawn from named streams."""
+        """Return the allocations by threads, drawn from named streams."""
         raise NotImplementedError
 
     def pool_requests(self, machine: Any, streams: Streams) -> PoolRequests:
-        """The requests of applications to the cards of a machine, drawn from named streams."""
+        """Return the requests of applications to the cards of a machine, drawn from named streams."""
         raise NotImplementedError
 
     def tensor_requests(self, machine: Any, streams: Streams) -> TensorRequests:
-        """The requests of programs to PyTorch's allocator, drawn from named streams."""
+        """Return the requests of programs to PyTorch's allocator, drawn from named streams."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
         """Refuse, before anything is drawn, a machine that can never serve what is asked of it."""
 
     def further_code(self) -> tuple[type, ...]:
-        """Classes of the user's, beside its own, whose code decides what comes."""
+        """Return the classes of the user's, beside its own, whose code decides what comes."""
         return ()
 
     def different_seeds(self, machine: Any) -> int | None:
-        """How many seeds give different requests on a machine; None = all of them do."""
+        """Return how many seeds give different requests on a machine; None = all of them do."""
         return None if self.random else 1

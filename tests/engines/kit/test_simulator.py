@@ -85,9 +85,9 @@ def test_admission_reads_and_refuses_the_same():
 def test_slots_are_declared_once_with_type_default_and_question():
     assert TillEngine.slots == defaults_of(Slots) == {"till": "first_come"}
     assert TillEngine().asks("till") == question_of(Slots, "till") == "till"
-    found = given(Slots, setup(LeastPatient()), 3)
-    assert isinstance(found, Given)
-    assert found.slots == Slots(LeastPatient())
+    result = given(Slots, setup(LeastPatient()), 3)
+    assert isinstance(result, Given)
+    assert result.slots == Slots(LeastPatient())
 
 
 def test_a_users_policy_is_watched_until_a_run_of_it_ends_well():

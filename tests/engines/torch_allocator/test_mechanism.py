@@ -29,9 +29,9 @@ FIVE = {
 
 
 def runs(workload, **options):
-    found = wb.run({"engine": "torch_allocator", "workload": workload, "options": options, "seeds": 1}, workers=1)
-    assert not found.failures, found.failures[0].error
-    return found.table
+    results = wb.run({"engine": "torch_allocator", "workload": workload, "options": options, "seeds": 1}, workers=1)
+    assert not results.failures, results.failures[0].error
+    return results.table
 
 
 def snapshot(folder, seed=3, rules=None):
@@ -154,8 +154,8 @@ def test_public_snapshots_come_out_exactly(name, monkeypatch):
 
 def test_event_logs_tell_every_grant_and_every_call_of_the_driver():
     plan = make_plan(read_sweep({"engine": "torch_allocator", "workload": {"synthetic": "awaited_block"}, "seeds": 1}))
-    found = plan.sweep.mechanism
-    log = found.events(found.engine.simulate(plan.points[0].setup, 0))
+    result = plan.sweep.mechanism
+    log = result.events(result.engine.simulate(plan.points[0].setup, 0))
     assert log["kind"].tolist() == [
         *("driver_alloc", "grant", "release", "grant", "grant", "release"),
         *("driver_alloc", "grant", "release", "release", "release"),

@@ -34,11 +34,11 @@ PATHS = [
 
 def sweep(**changed: Any) -> dict[str, Any]:
     """The sweep with some keys changed; a key that is None is left out."""
-    said = {**copy.deepcopy(SWEEP), **changed}
-    return {key: value for key, value in said.items() if value is not None}
+    config = {**copy.deepcopy(SWEEP), **changed}
+    return {key: value for key, value in config.items() if value is not None}
 
 
 def one_range(vary: Any, **changed: Any) -> dict[str, Any]:
     """A sweep whose machine alone has a range."""
-    said = {"engine": "shared_memory", "workload": {"regime": "small_uniform", "count": 20}, "design": {"sobol": 4}}
-    return {**said, "machine": {"segments": {"vary": vary}}, **changed}
+    config = {"engine": "shared_memory", "workload": {"regime": "small_uniform", "count": 20}, "design": {"sobol": 4}}
+    return {**config, "machine": {"segments": {"vary": vary}}, **changed}

@@ -41,16 +41,16 @@ EVENLY = [(k + 0.5) / 840 for k in range(840)]
     ],
 )
 def test_every_value_of_a_range_comes_equally_often_and_nothing_else_does(lever, wish, values):
-    found = Counter(read_range(lever, wish, "p").at_rank(rank) for rank in EVENLY)
-    assert found == {value: 840 // len(values) for value in values}
-    assert {type(value) for value in found} == {type(value) for value in values}
+    counter = Counter(read_range(lever, wish, "p").at_rank(rank) for rank in EVENLY)
+    assert counter == {value: 840 // len(values) for value in values}
+    assert {type(value) for value in counter} == {type(value) for value in values}
 
 
 def test_whole_numbers_on_a_log_scale_come_as_often_as_their_share_of_it():
     axis = read_range(DELAY, {"to": 9}, "p")
-    found = Counter(axis.at_rank((k + 0.5) / 100_000) for k in range(100_000))
-    assert sorted(found) == list(range(1, 10))
-    for value, times in found.items():
+    counter = Counter(axis.at_rank((k + 0.5) / 100_000) for k in range(100_000))
+    assert sorted(counter) == list(range(1, 10))
+    for value, times in counter.items():
         assert times / 100_000 == pytest.approx(math.log10((value + 1) / value), abs=2e-5)
 
 

@@ -32,11 +32,11 @@ def test_the_same_design_draws_the_same_whenever_it_is_asked_and_another_seed_dr
 
 @given(points=st.integers(1, 60), seed=st.integers(0, 9), within=st.sampled_from(["random", "centre"]))
 def test_a_latin_hypercube_has_one_point_in_each_part_of_each_range(points, seed, within):
-    found = LatinHypercube(points=points, seed=seed, within=within).ranks(axes(3))
-    parts = np.sort(np.floor(found * points), axis=0)
+    result = LatinHypercube(points=points, seed=seed, within=within).ranks(axes(3))
+    parts = np.sort(np.floor(result * points), axis=0)
     assert (parts == np.arange(points)[:, None]).all()
     if within == "centre":
-        assert found * points % 1 == pytest.approx(0.5, abs=1e-6)
+        assert result * points % 1 == pytest.approx(0.5, abs=1e-6)
 
 
 def test_exchanges_spread_a_latin_hypercube_better():
@@ -49,15 +49,15 @@ def test_exchanges_spread_a_latin_hypercube_better():
 @given(power=st.integers(0, 7), seed=st.integers(0, 9), scrambling=st.sampled_from(["matrix_and_shift", "none"]))
 def test_every_power_of_two_of_sobol_points_is_even_over_each_range(power, seed, scrambling):
     points = 1 << power
-    found = Sobol(points=points, seed=seed, scrambling=scrambling).ranks(axes(4))
-    assert (np.sort(np.floor(found * points), axis=0) == np.arange(points)[:, None]).all()
+    result = Sobol(points=points, seed=seed, scrambling=scrambling).ranks(axes(4))
+    assert (np.sort(np.floor(result * points), axis=0) == np.arange(points)[:, None]).all()
 
 
 @pytest.mark.parametrize("scrambling", ["matrix_and_shift", "none"])
 def test_the_first_two_ranges_of_sobol_points_are_even_in_every_elementary_box(scrambling):
-    found = Sobol(points=64, seed=5, scrambling=scrambling).ranks(axes(2))
+    result = Sobol(points=64, seed=5, scrambling=scrambling).ranks(axes(2))
     for across in range(7):
-        boxes = np.floor(found * [1 << across, 1 << (6 - across)])
+        boxes = np.floor(result * [1 << across, 1 << (6 - across)])
         assert len(np.unique(boxes, axis=0)) == 64
 
 
@@ -100,17 +100,17 @@ def test_saltelli_has_the_rows_of_salib_in_its_order(second_order):
 
 
 def test_a_walk_of_morris_moves_every_lever_once_by_the_same_share():
-    found = Morris(trajectories=12, levels=6).ranks(axes(4)).reshape(12, 5, 4)
-    moves = np.diff(found, axis=1)
+    result = Morris(trajectories=12, levels=6).ranks(axes(4)).reshape(12, 5, 4)
+    moves = np.diff(result, axis=1)
     assert ((np.abs(moves) > 1e-9).sum(axis=1) == 1).all()
     assert ((np.abs(moves) > 1e-9).sum(axis=2) == 1).all()
     assert np.abs(moves).sum(axis=1) == pytest.approx(6 / (2 * 5))
-    assert found * 5 == pytest.approx(np.rint(found * 5), abs=1e-9)
+    assert result * 5 == pytest.approx(np.rint(result * 5), abs=1e-9)
 
 
 def test_the_ends_of_a_range_are_levels_of_morris():
-    found = Morris(trajectories=40).rows([Axis("k", "integer", 1, 64)])
-    assert {value for (value,) in found} == {1, 22, 43, 64}
+    result = Morris(trajectories=40).rows([Axis("k", "integer", 1, 64)])
+    assert {value for (value,) in result} == {1, 22, 43, 64}
 
 
 @pytest.mark.parametrize(

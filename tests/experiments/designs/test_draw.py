@@ -19,8 +19,8 @@ from workbench.levers import lever
 from workbench.policies.placement import Placement
 
 
-def planned(said):
-    return make_plan(read_sweep(said))
+def planned(message):
+    return make_plan(read_sweep(message))
 
 
 def test_every_range_is_drawn_with_the_lever_that_stands_there():
@@ -52,18 +52,18 @@ def test_lists_that_are_not_ranges_multiply_with_the_design():
 
 
 def test_equal_rows_are_one_point():
-    found = draw(read_sweep(one_range({"from": 64, "to": 65}, design={"random": 50})))
-    assert (len(found.rows), len(found.different)) == (50, 2)
-    assert "50 points, 2 of them different, over" in found.says()
+    result = draw(read_sweep(one_range({"from": 64, "to": 65}, design={"random": 50})))
+    assert (len(result.rows), len(result.different)) == (50, 2)
+    assert "50 points, 2 of them different, over" in result.says()
     assert len(planned(one_range({"from": 64, "to": 65}, design={"random": 50})).points) == 2
 
 
 def test_a_range_with_a_count_needs_no_design_and_multiplies():
-    said = one_range({"from": 64, "to": 128, "count": 3}, design=None)
-    del said["design"]
-    said["policy"] = {"queue": {"fifo_lookahead": {"k": {"vary": {"from": 1, "to": 9, "count": 2}}}}}
-    found = [tuple(point.coordinates.values()) for point in planned(said).points]
-    assert found == [(64, 1), (64, 9), (96, 1), (96, 9), (128, 1), (128, 9)]
+    config = one_range({"from": 64, "to": 128, "count": 3}, design=None)
+    del config["design"]
+    config["policy"] = {"queue": {"fifo_lookahead": {"k": {"vary": {"from": 1, "to": 9, "count": 2}}}}}
+    results = [tuple(point.coordinates.values()) for point in planned(config).points]
+    assert results == [(64, 1), (64, 9), (96, 1), (96, 9), (128, 1), (128, 9)]
 
 
 @pytest.mark.parametrize(
@@ -87,26 +87,26 @@ def test_a_range_with_a_count_needs_no_design_and_multiplies():
     ],
 )
 def test_a_range_may_stand_at_any_lever(keys, path):
-    said = one_range(True, design={"random": 6}, **keys)
-    said["machine"] = {"segments": 128}
-    plan = planned(said)
+    config = one_range(True, design={"random": 6}, **keys)
+    config["machine"] = {"segments": 128}
+    plan = planned(config)
     assert [axis.path for axis in draw(plan.sweep).axes] == [path]
     assert 1 < len(plan.points) <= 6
 
 
 def test_a_range_of_a_dispatcher_and_of_a_list_of_numbers():
-    said = {
+    config = {
         "engine": "dispatch",
         "workload": {"synthetic": "random_groups", "count": 20, "independent": {"vary": True}},
         "policy": {"choice": {"most_residual": {"weights": [{"vary": {"from": 0, "to": 4}}, 1, 1, 1, 1]}}},
         "design": {"sobol": {"points": 4, "seed": 2}},
     }
-    found = draw(read_sweep(said))
-    assert [axis.says() for axis in found.axes] == [
+    result = draw(read_sweep(config))
+    assert [axis.says() for axis in result.axes] == [
         "workload.independent 0 to 1 (step 0.05)",
         "policy.choice.most_residual.weights[0] 0 to 4",
     ]
-    assert all(isinstance(row[1], float) for row in found.rows)
+    assert all(isinstance(row[1], float) for row in result.rows)
 
 
 class Leaning(Placement):
@@ -117,14 +117,14 @@ class Leaning(Placement):
 
 
 def test_a_policy_of_ones_own_has_ranges_too():
-    said = one_range({"any_of": [64]}, policy={"placement": {"leaning": {"lean": {"vary": True}}}})
-    assert [axis.says() for axis in draw(read_sweep(said)).axes][1] == "policy.placement.leaning.lean -8 to 8"
+    config = one_range({"any_of": [64]}, policy={"placement": {"leaning": {"lean": {"vary": True}}}})
+    assert [axis.says() for axis in draw(read_sweep(config)).axes][1] == "policy.placement.leaning.lean -8 to 8"
 
 
 def test_what_has_no_range_is_left_as_it_is():
-    said = read_sweep({"engine": "shared_memory", "workload": {"vary": ["bimodal", {"file": "x.csv"}]}})
-    assert with_choices(said)["workload"] == {"vary": ["bimodal", {"file": "x.csv"}]}
-    assert draw(said) is None
+    message = read_sweep({"engine": "shared_memory", "workload": {"vary": ["bimodal", {"file": "x.csv"}]}})
+    assert with_choices(message)["workload"] == {"vary": ["bimodal", {"file": "x.csv"}]}
+    assert draw(message) is None
 
 
 @pytest.mark.parametrize(
@@ -192,6 +192,6 @@ def test_plan_says_what_is_drawn(tmp_path, monkeypatch, capsys):
         "4 points x 3 seeds = 12 runs, 0 of them kept",
     ]
     assert main(["plan", "s.yaml", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["design"]
-    assert found["ranges"] == [{"path": "machine.segments", "says": "machine.segments 64 to 128"}]
-    assert (found["points"], found["different"]) == (4, 4)
+    output = json.loads(capsys.readouterr().out)["design"]
+    assert output["ranges"] == [{"path": "machine.segments", "says": "machine.segments 64 to 128"}]
+    assert (output["points"], output["different"]) == (4, 4)

@@ -74,9 +74,9 @@ def test_a_mapping_of_its_own_parameters_can_vary_too(tmp_path):
 
 def test_overrides_of_the_sweep_go_to_the_sweep(tmp_path):
     path = written(tmp_path, parameters="segments = 8\nplacement = ''\nshow = False")
-    found = planned(path, SWEEP, **{"machine.segments": {"vary": [16]}, "show": True})
-    assert found[0] == {"segments": 16, "placement": "first_fit", "show": True}
-    assert len(found) == 2
+    result = planned(path, SWEEP, **{"machine.segments": {"vary": [16]}, "show": True})
+    assert result[0] == {"segments": 16, "placement": "first_fit", "show": True}
+    assert len(result) == 2
 
 
 def test_a_choice_within_a_choice_travels_in_the_outer_one(tmp_path):
@@ -199,8 +199,8 @@ def test_a_kernel_that_dies_costs_one_notebook(tmp_path):
 def test_a_kernel_that_does_not_start_is_a_failure_too(tmp_path, monkeypatch):
     kernel = tmp_path / "share" / "kernels" / "stillborn"
     kernel.mkdir(parents=True)
-    said = {"argv": ["false", "{connection_file}"], "display_name": "stillborn", "language": "python"}
-    (kernel / "kernel.json").write_text(json.dumps(said))
+    config = {"argv": ["false", "{connection_file}"], "display_name": "stillborn", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(config))
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
     run = run_notebook(written(tmp_path, kernel="stillborn"), out=tmp_path / "out").runs[0]
     assert (run.status, run.cell) == ("failed", 0)

@@ -30,11 +30,11 @@ def picks(label: str) -> list[int | None]:
     """Kernels in channels 0, 1 and 2, launched in the order 1, 2, 0; that of channel 1 stops fitting for two rounds."""
     selection = AS_FOUND[label]["selection"]
     assert isinstance(selection, Selection)
-    rounds, found = selection.rounds(channels=3), []
+    rounds, result = selection.rounds(channels=3), []
     for fits in (True, True, False, False, True, True):
         heads = (Head(0, rank=0, waited=5), Head(1, rank=0, waited=9, fits=fits), Head(2, rank=0, waited=7))
-        found.append(rounds.pick(*(heads if found else heads[1:])))
-    return found
+        result.append(rounds.pick(*(heads if result else heads[1:])))
+    return result
 
 
 def test_they_differ():

@@ -24,9 +24,9 @@ def marked(rounds: Rounds, priority: int = 1) -> set[int]:
 def test_v25_marks_round_by_round():
     rounds = ServedMarks(pick="lowest").rounds(channels=3, levels=1)
     candidates = [{0, 1, 2}] * 4 + [{0, 1}, {1, 2}, {0, 2}]
-    found = [(rounds.pick(*sorted(these)), marked(rounds)) for these in candidates]
-    assert [pick for pick, _ in found] == [0, 1, 2, 0, 1, 2, 0]
-    assert [marks for _, marks in found] == [{0}, {0, 1}, {0, 1, 2}, {0}, {0, 1}, {0, 1, 2}, {0, 1}]
+    rows = [(rounds.pick(*sorted(these)), marked(rounds)) for these in candidates]
+    assert [pick for pick, _ in rows] == [0, 1, 2, 0, 1, 2, 0]
+    assert [marks for _, marks in rows] == [{0}, {0, 1}, {0, 1, 2}, {0}, {0, 1}, {0, 1, 2}, {0, 1}]
 
 
 @pytest.mark.parametrize(("scope", "marks"), [("candidates", {0, 2}), ("all_channels", {0})])
@@ -91,5 +91,5 @@ def test_the_windows_drive_the_selection():
     rounds, heads = ServedMarks().rounds(channels=2), ((0, 1), (1, 2))
     for cycle, expected in ((7, 0), (8, 1), (11, 1), (12, 0)):
         ranks = WINDOWS.ranks([priority for _, priority in heads], levels=4, cycle=cycle)
-        asked = [Head(channel, priority, rank=rank) for (channel, priority), rank in zip(heads, ranks, strict=True)]
-        assert rounds.pick(*asked) == expected
+        requests = [Head(channel, priority, rank=rank) for (channel, priority), rank in zip(heads, ranks, strict=True)]
+        assert rounds.pick(*requests) == expected

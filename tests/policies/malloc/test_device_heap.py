@@ -22,11 +22,11 @@ def heap(serve=None, heap_bytes=64, **more):
 def test_free_policies(frees, left):
     """Spec 2, E3."""
     one = heap(WarpAggregated(warp_size=4, free_policy=frees))
-    found = []
+    results = []
     for address in one.malloc([4] * 4):
         one.free(address)
-        found.append(one.taken_bytes)
-    assert found == left
+        results.append(one.taken_bytes)
+    assert results == left
 
 
 def test_an_arena_goes_back_with_the_last_piece_of_its_warp():
@@ -105,8 +105,10 @@ def test_every_placement_has_all_pieces_back_or_is_refused(name, frees):
 
 def test_policies_that_do_not_go_together_are_one_sentence():
     buddy = Placement.read("buddy")
-    said = refusal(heap, WarpAggregated(free_policy="piecewise"), placement=buddy)
-    assert said.startswith("warp_aggregated.free_policy piecewise needs a heap that takes exactly the granules of a")
-    assert said.endswith("Got bitmap_arena(placement=buddy). Nearest: bitmap_arena with first_fit.")
-    said = refusal(heap, placement=Placement.read("paged_memory"))
-    assert said.startswith("bitmap_arena.placement must give each request one range with an address. Got paged_memory.")
+    message = refusal(heap, WarpAggregated(free_policy="piecewise"), placement=buddy)
+    assert message.startswith("warp_aggregated.free_policy piecewise needs a heap that takes exactly the granules of a")
+    assert message.endswith("Got bitmap_arena(placement=buddy). Nearest: bitmap_arena with first_fit.")
+    message = refusal(heap, placement=Placement.read("paged_memory"))
+    assert message.startswith(
+        "bitmap_arena.placement must give each request one range with an address. Got paged_memory."
+    )

@@ -8,8 +8,10 @@ from workbench.policies.policy import policies
 
 
 def test_what_does_not_go_together_is_one_sentence():
-    said = refusal(BitmapArena, placement="byte_counter")
-    assert said.startswith("bitmap_arena.placement must give each request one range with an address. Got byte_counter.")
+    message = refusal(BitmapArena, placement="byte_counter")
+    assert message.startswith(
+        "bitmap_arena.placement must give each request one range with an address. Got byte_counter."
+    )
     assert "at least first_cycles (64). Got 8. Nearest: 64." in refusal(TrylockBackoff, most_cycles=8)
 
 

@@ -42,8 +42,8 @@ def test_the_written_rule_is_safe_where_sizes_are_equal_and_nowhere_else():
 
 
 def test_what_the_written_rule_does_to_the_table():
-    found = measure(simulate(batch([5, 8, 9, 2]), as_written(min_alloc=1)))
-    assert (found["overlap_bytes"], found["out_of_bounds_bytes"]) == (2, 2)
+    measures = measure(simulate(batch([5, 8, 9, 2]), as_written(min_alloc=1)))
+    assert (measures["overlap_bytes"], measures["out_of_bounds_bytes"]) == (2, 2)
 
 
 @pytest.mark.parametrize("policy", [exclusive(), as_written()])
@@ -53,10 +53,10 @@ def test_v1_v2_figure_5(policy):
 
 @pytest.mark.parametrize(("base", "last"), [(0x7BABCD0000, 0x7BABCD007C), (0x7BBCDE0000, 0x7BBCDE007C)])
 def test_v3_v4_addresses(base, last):
-    found = address(simulate(batch([2] * 32), exclusive(), base_address=base, granule_bytes=4))
-    assert found[:4].tolist() == [base, base + 4, base + 8, base + 12]
-    assert found[31] == last
-    assert found[31] + 3 == base + 0x7F
+    result = address(simulate(batch([2] * 32), exclusive(), base_address=base, granule_bytes=4))
+    assert result[:4].tolist() == [base, base + 4, base + 8, base + 12]
+    assert result[31] == last
+    assert result[31] + 3 == base + 0x7F
 
 
 def test_v5_v6_sixty_threads():
@@ -69,8 +69,8 @@ def test_v5_v6_sixty_threads():
 def test_v7_figure_3():
     assert exclusive().offsets([M, 2 * M, M]) == [(4 * M, [0, M, 3 * M])]
     assert as_written().offsets([M, 2 * M, M]) == [(4 * M, [0, 2 * M, 3 * M])]
-    found = measure(simulate(batch([M, 2 * M, M]), as_written()))
-    assert found["overlap_bytes"] == M
+    measures = measure(simulate(batch([M, 2 * M, M]), as_written()))
+    assert measures["overlap_bytes"] == M
 
 
 def test_v8_two_warps_two_calls():
@@ -89,7 +89,7 @@ def test_v9_v10_the_code_example():
     by_warp = [
         measure(simulate([(0, t, t + 1, -1) for t in threads], as_written())) for threads in (range(32), range(32, 64))
     ]
-    assert [found["out_of_bounds_bytes"] for found in by_warp] == [28, 31]
+    assert [result["out_of_bounds_bytes"] for result in by_warp] == [28, 31]
     starts, sizes = bad[1][1], list(range(33, 65))
     covered = set().union(*(range(start, start + size) for start, size in zip(starts, sizes, strict=True)))
     assert len(set(range(1552)) - covered) == 31
@@ -98,8 +98,8 @@ def test_v9_v10_the_code_example():
 def test_v11_ten_threads():
     assert exclusive(min_alloc=1).offsets(range(1, 11)) == [(55, [0, 1, 3, 6, 10, 15, 21, 28, 36, 45])]
     assert as_written(min_alloc=1).offsets(range(1, 11))[0][1][9] == 54
-    found = measure(simulate(batch(list(range(1, 11))), as_written(min_alloc=1)))
-    assert found["out_of_bounds_bytes"] == 9
+    measures = measure(simulate(batch(list(range(1, 11))), as_written(min_alloc=1)))
+    assert measures["out_of_bounds_bytes"] == 9
 
 
 def test_v12_figure_1():
@@ -117,8 +117,8 @@ def test_v13_atomics(threads, warp, atomics):
 
 
 def test_v14_internal_fragmentation():
-    found = measure(simulate(batch([2] * 64), exclusive(), granule_bytes=4))
-    assert (found["internal_fragmentation"], found["peak_heap_bytes"]) == (0.5, 256)
+    measures = measure(simulate(batch([2] * 64), exclusive(), granule_bytes=4))
+    assert (measures["internal_fragmentation"], measures["peak_heap_bytes"]) == (0.5, 256)
 
 
 @pytest.mark.parametrize(("threads", "alone", "together"), [(10, 45, 0), (64, 2016, 1), (1024, 523_776, 496)])

@@ -61,15 +61,15 @@ def test_padding_lanes_are_listed_where_that_is_asked_for():
     ],
 )
 def test_wrong_levers_are_one_sentence(levers, sentence):
-    said = refusal(WarpAggregated, **levers)
-    assert sentence in said
-    assert "\n" not in said
+    message = refusal(WarpAggregated, **levers)
+    assert sentence in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize("wrong", [-1, 2**40 + 1, 1.5, "8", None, True])
 def test_absurd_byte_counts_are_one_sentence(wrong):
-    said = refusal(WarpAggregated().offsets, [4, wrong])
-    assert said.startswith("requests[1] must be a whole number of bytes from 0 to 2^40. Got")
+    message = refusal(WarpAggregated().offsets, [4, wrong])
+    assert message.startswith("requests[1] must be a whole number of bytes from 0 to 2^40. Got")
 
 
 def test_a_first_lane_that_asks_for_nothing_does_not_lead():

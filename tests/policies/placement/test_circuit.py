@@ -56,10 +56,10 @@ def test_r13_to_r15_every_test_agrees(free, data):
     starts, rows = feasible(free, m), range(len(free) - m + 1)
     masks = window_masks(len(free), m)
     for taken_is_one in (False, True):
-        shown = ~bits if taken_is_one else bits
-        assert [i for i in rows if mask_test(shown, masks[i], taken_is_one)] == starts
-        assert [i for i in rows if window_test(shown, i, m, taken_is_one)] == starts
-        assert np.flatnonzero(shift_test(shown, m, taken_is_one)).tolist() == starts
+        displayed = ~bits if taken_is_one else bits
+        assert [i for i in rows if mask_test(displayed, masks[i], taken_is_one)] == starts
+        assert [i for i in rows if window_test(displayed, i, m, taken_is_one)] == starts
+        assert np.flatnonzero(shift_test(displayed, m, taken_is_one)).tolist() == starts
 
 
 @given(states.filter(any), st.sampled_from([1, 2, 4, 8, 16, 64]))

@@ -42,9 +42,9 @@ def far_walk(segments: int, seed: int, steps: int = 3000) -> list[tuple[int, str
     """A long walk at high occupancy, mostly of short requests: where lists grow long and rings wrap."""
     draw = np.random.default_rng(seed)
     most = draw.choice([max(segments // 12, 1), max(segments // 5, 1), max(segments // 2, 1)], steps)
-    asked = draw.integers(1, most + 1)
+    requested = draw.integers(1, most + 1)
     kinds = draw.choice(["take", "try", "give back"], steps, p=[0.57, 0.03, 0.4])
-    return list(zip(asked.tolist(), kinds.tolist(), draw.integers(0, 1000, steps).tolist(), strict=True))
+    return list(zip(requested.tolist(), kinds.tolist(), draw.integers(0, 1000, steps).tolist(), strict=True))
 
 
 def walk_far(policy: Placement, twin: Callable[[int], Twin]) -> None:

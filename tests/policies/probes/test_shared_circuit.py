@@ -94,10 +94,10 @@ def test_v23_one_resource_uses_both_halves(direction, encoding):
 
 
 def test_v24_padding():
-    found = np.array([True, True, True, False])
-    assert scanned(found) == looked_up(padded(found, 8, False)) == 3
-    assert padded(found, 8, True).tolist() == [True, True, True, False, True, True, True, True]
-    assert looked_up(padded(found, 8, True)) == 8
+    result = np.array([True, True, True, False])
+    assert scanned(result) == looked_up(padded(result, 8, False)) == 3
+    assert padded(result, 8, True).tolist() == [True, True, True, False, True, True, True, True]
+    assert looked_up(padded(result, 8, True)) == 8
     for encoding, run in (("free1", 3), ("free0", 8)):  # "occupied" is 0 in free1, which is the right padding
         wires = trace(["1110", "0000"], 8, encoding=encoding, padding="occupied")
         assert (wires.scanned[0], wires.looked_up[0]) == (3, run)
@@ -175,11 +175,11 @@ def test_the_counted_gates_do_what_they_should(period, masks):
 
 
 def test_h3_12_gates_saved():
-    found = shared_cost([0, 1, 1], TYPES, 128)
-    assert (found.chain_gates, found.separate_chain_gates) == (8_128, 8_128 + 2_016 + 1_128)
-    assert round(100 * found.saved, 1) == 27.9
-    assert found.periods == 2
-    assert (found.reduction_gates, found.separate_reduction_gates) == (8_128, 11_272)
+    cost = shared_cost([0, 1, 1], TYPES, 128)
+    assert (cost.chain_gates, cost.separate_chain_gates) == (8_128, 8_128 + 2_016 + 1_128)
+    assert round(100 * cost.saved, 1) == 27.9
+    assert cost.periods == 2
+    assert (cost.reduction_gates, cost.separate_reduction_gates) == (8_128, 11_272)
 
 
 def test_the_masks_of_every_shift_cost_more_than_sharing_saves():
@@ -190,6 +190,6 @@ def test_the_masks_of_every_shift_cost_more_than_sharing_saves():
 
 
 def test_nothing_is_saved_where_all_are_side_by_side():
-    found = shared_cost([0, 0], [64, 48], 112)
-    assert (found.chain_gates, found.mask_gates, found.load_gates) == (2_016 + 1_128, 0, 0)
-    assert found.saved == found.saved_in_all == 0
+    cost = shared_cost([0, 0], [64, 48], 112)
+    assert (cost.chain_gates, cost.mask_gates, cost.load_gates) == (2_016 + 1_128, 0, 0)
+    assert cost.saved == cost.saved_in_all == 0

@@ -44,14 +44,14 @@ def opposite(text: str) -> str:
 
 
 def test_v17_the_documents_periods():
-    found = SharedRun(width=128).schedule(TYPES)
-    assert found.period.tolist() == [0, 1, 1]
-    assert (found.periods, found.cycles_a_period, found.forget) == (2, 1, False)
+    result = SharedRun(width=128).schedule(TYPES)
+    assert result.period.tolist() == [0, 1, 1]
+    assert (result.periods, result.cycles_a_period, result.forget) == (2, 1, False)
 
 
 def test_periods_last_and_reports_are_forgotten_as_asked():
-    found = SharedRun(cycles_a_period=3, stale="forget", width=240).schedule(TYPES)
-    assert (found.period.tolist(), found.periods, found.cycles_a_period, found.forget) == ([0, 0, 0], 1, 3, True)
+    result = SharedRun(cycles_a_period=3, stale="forget", width=240).schedule(TYPES)
+    assert (result.period.tolist(), result.periods, result.cycles_a_period, result.forget) == ([0, 0, 0], 1, 3, True)
 
 
 def test_periods_can_be_given():
@@ -138,11 +138,11 @@ def test_v21_in_every_form(form):
     st.lists(st.text("01", min_size=2, max_size=12), min_size=2, max_size=4), st.integers(0, 9), st.sampled_from(FORMS)
 )
 def test_r53_each_as_if_alone(states, spare, form):
-    shown = [opposite(one) if form["encoding"] == "free0" else one for one in states]
+    displayed = [opposite(one) if form["encoding"] == "free0" else one for one in states]
     expected = [twin.sequence(bits(one)).count("1") for one in states]
     probe = SharedRun(width=sum(map(len, states)) + spare, **form)
-    assert probe.longest_each(shown) == expected
-    assert [probe.longest(one) for one in shown] == expected
+    assert probe.longest_each(displayed) == expected
+    assert [probe.longest(one) for one in displayed] == expected
 
 
 def test_the_form_decides_what_runs():
@@ -175,7 +175,7 @@ def test_what_does_not_fit_side_by_side_is_refused():
 
 
 def test_h3_12_gates_by_the_schedule():
-    found = SharedRun(masks="first_crossing").sharing_cost(TYPES)
-    assert (found.chain_gates, found.separate_chain_gates, found.mask_gates) == (8_128, 11_272, 64)
-    assert (found.periods, round(100 * found.saved, 1), round(100 * found.saved_with_masks, 1)) == (2, 27.9, 27.3)
+    cost = SharedRun(masks="first_crossing").sharing_cost(TYPES)
+    assert (cost.chain_gates, cost.separate_chain_gates, cost.mask_gates) == (8_128, 11_272, 64)
+    assert (cost.periods, round(100 * cost.saved, 1), round(100 * cost.saved_with_masks, 1)) == (2, 27.9, 27.3)
     assert SharedRun(periods=(0, 1, 2)).sharing_cost(TYPES).mask_gates == 0  # nothing side by side

@@ -26,8 +26,8 @@ def plain(*texts: str) -> tuple[str, ...]:
 def every_form(state: str):
     """The exact probe in all its forms, each with the state in its encoding."""
     for direction, encoding, decode in FORMS:
-        shown = state if encoding == "free1" else state.translate(str.maketrans("01", "10"))
-        yield ExactRun(direction=direction, encoding=encoding, decode=decode), shown
+        displayed = state if encoding == "free1" else state.translate(str.maketrans("01", "10"))
+        yield ExactRun(direction=direction, encoding=encoding, decode=decode), displayed
 
 
 def test_v1_and_of_two_sequences():

@@ -82,5 +82,5 @@ def test_misses_are_those_of_libcachesim(policy, ways):
 @needs("libcachesim")
 @pytest.mark.parametrize(("policy", "ways"), MISSES)
 def test_libcachesim_counts_them_again(policy, ways, tmp_path):
-    found = [misses_of_libcachesim(policy, ways, pages, tmp_path) for pages in TRACES.values()]
-    assert found == MISSES[policy, ways]
+    results = [misses_of_libcachesim(policy, ways, pages, tmp_path) for pages in TRACES.values()]
+    assert results == MISSES[policy, ways]

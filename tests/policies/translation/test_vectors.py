@@ -116,9 +116,9 @@ def test_v12_the_literal_loop_is_stopped_by_name():
     assert compiled_victim(literal, (2, 2, 3, 4)) == ENDLESS
     assert literal.victim(degrees=(2, 2, 1, 4)) == compiled_victim(literal, (2, 2, 1, 4)) == 2
     everybody = [(100 * t, core, page) for t, (page, core) in enumerate((p, c) for p in range(5) for c in range(2))]
-    said = {"sharing_aware_eviction": {"fallback": "loop"}}
+    config = {"sharing_aware_eviction": {"fallback": "loop"}}
     with pytest.raises(PolicyError, match=r"fallback=loop\) \(eviction\) never ends.*core 0"):
-        simulate(everybody, {"cores": 2, "private_entries": 4, "shared_entries": 16}, {**ALL, "eviction": said})
+        simulate(everybody, {"cores": 2, "private_entries": 4, "shared_entries": 16}, {**ALL, "eviction": config})
 
 
 def test_v13_four_bitmaps_threshold_3():

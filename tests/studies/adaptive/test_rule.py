@@ -28,8 +28,8 @@ def read(until, **changed):
 
 
 def test_the_seeds_of_a_sweep_are_all_that_there_may_be():
-    found = read_sweep({**SWEEP, "seeds": {"first": 7, "until": {**UNTIL, "at_most": 50}}})
-    assert (found.seeds, found.until.looks) == (list(range(7, 57)), (20, 40, 50))
+    sweep = read_sweep({**SWEEP, "seeds": {"first": 7, "until": {**UNTIL, "at_most": 50}}})
+    assert (sweep.seeds, sweep.until.looks) == (list(range(7, 57)), (20, 40, 50))
     assert read_sweep({**SWEEP, "seeds": {"until": UNTIL}}, {"seeds": 3}).until is None
 
 
@@ -44,9 +44,9 @@ def test_the_seeds_of_a_sweep_are_all_that_there_may_be():
     ],
 )
 def test_a_bound_in_per_cent_or_in_the_unit(said, bound):
-    found = bound_of(Until(measure="d", half_width=said), Measure("d", "cycles", "lower", ""))
-    assert found == pytest.approx(bound)
-    assert found.limit(-200.0) == pytest.approx(200 * bound.amount if bound.of_baseline else bound.amount)
+    result = bound_of(Until(measure="d", half_width=said), Measure("d", "cycles", "lower", ""))
+    assert result == pytest.approx(bound)
+    assert result.limit(-200.0) == pytest.approx(200 * bound.amount if bound.of_baseline else bound.amount)
 
 
 def test_a_bound_may_be_a_number():

@@ -159,8 +159,8 @@ def test_the_cap_ends_it_and_says_what_is_still_wide():
 
 def test_a_point_that_fails_is_never_narrow_and_fails_once_a_seed():
     watch = Watching()
-    said = {**sweep(at_most=20), "policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
-    broken = {**said, "workload": {"regime": "large_uniform", "count": 30}, "options": {}}
+    config = {**sweep(at_most=20), "policy": {"placement": {"vary": ["first_fit", "best_fit"]}}}
+    broken = {**config, "workload": {"regime": "large_uniform", "count": 30}, "options": {}}
     from workbench.policies.placement import Placement
 
     class AlwaysWrong(Placement):
@@ -190,10 +190,10 @@ def test_the_command_says_where_it_stopped(tmp_path, monkeypatch, capsys):
     assert main(["plan", "s.yaml"]) == 0
     assert capsys.readouterr().out == "3 points x at most 60 seeds = at most 180 runs, 0 of them kept\n"
     assert main(["run", "s.yaml", "--out", "r", "--workers", "1"]) == 0
-    told = "20 seeds after 2 of 6 looks: every point is known as well as was asked (drain_cycles to 50 %)"
-    assert told in capsys.readouterr().out
+    message = "20 seeds after 2 of 6 looks: every point is known as well as was asked (drain_cycles to 50 %)"
+    assert message in capsys.readouterr().out
     assert main(["run", "s.yaml", "--out", "r", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["stopped"] == told
+    assert json.loads(capsys.readouterr().out)["stopped"] == message
 
 
 def test_the_schema_takes_it():
@@ -204,10 +204,10 @@ def test_the_schema_takes_it():
 
 
 def test_a_study_has_no_such_seeds():
-    said = {key: value for key, value in sweep().items() if key != "measures"}
-    said["policy"] = {"placement": {"tune": ["first_fit", "best_fit"]}}
+    config = {key: value for key, value in sweep().items() if key != "measures"}
+    config["policy"] = {"placement": {"tune": ["first_fit", "best_fit"]}}
     with pytest.raises(InputError, match=r"study: seeds\.until has no place in a study"):
-        read_study({**said, "objectives": ["drain_cycles"], "sampler": {"random": {"seed": 1}}})
+        read_study({**config, "objectives": ["drain_cycles"], "sampler": {"random": {"seed": 1}}})
 
 
 def test_what_a_fixed_sweep_says_is_as_before():

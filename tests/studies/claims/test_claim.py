@@ -124,8 +124,8 @@ def test_what_is_true_by_construction_or_counted_is_said_to_be_so():
 
 def test_margins_are_registered_and_do_not_change():
     """Another margin is another claim: it gets a name of its own, and this digest is renewed with it."""
-    told = "".join(f"{name}={one.value!r}@{one.since};" for name, one in MARGINS.items())
-    assert hashlib.sha256(told.encode()).hexdigest()[:16] == "486caea030c0f3a8"
+    message = "".join(f"{name}={one.value!r}@{one.since};" for name, one in MARGINS.items())
+    assert hashlib.sha256(message.encode()).hexdigest()[:16] == "486caea030c0f3a8"
     assert all(re.fullmatch(r"20\d\d-\d\d-\d\d", one.since) for one in MARGINS.values())
 
 

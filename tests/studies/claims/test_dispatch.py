@@ -33,8 +33,8 @@ def short(evidence):
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     claim = BY_ID[id]
     whole, cases = claim.found(short)
-    said = [case.id for case in [*cases, *claim.costs(short)]]
-    assert len(set(said)) == len(said)
+    messages = [case.id for case in [*cases, *claim.costs(short)]]
+    assert len(set(messages)) == len(messages)
     assert (whole.id, whole.statement) == (id, claim.statement)
     assert all(case.n in (1, SEEDS) or case.p_value is None for case in cases)
     assert all(case.measure for case in cases)
@@ -47,11 +47,11 @@ def cases(id, evidence):
 
 def test_grouping_at_the_demands_of_the_document(evidence):
     """Spec 3, section 4: at half occupancy 8.9e-7 at demand 4, 0.998 at 5; at 60 % occupancy 0.182 at demand 4."""
-    found = cases("H3.10", evidence)
-    assert found["50 % occupied, demands 1 to 4"].estimate == pytest.approx(8.887e-7, rel=1e-3)
-    assert found["50 % occupied, demands 5 to 8"].estimate == pytest.approx(0.998, abs=5e-4)
-    assert found["60 % occupied, demands 1 to 4"].estimate == pytest.approx(0.182, abs=5e-4)
-    assert [case.side for case in found.values()].count("against") >= 3
+    result = cases("H3.10", evidence)
+    assert result["50 % occupied, demands 1 to 4"].estimate == pytest.approx(8.887e-7, rel=1e-3)
+    assert result["50 % occupied, demands 5 to 8"].estimate == pytest.approx(0.998, abs=5e-4)
+    assert result["60 % occupied, demands 1 to 4"].estimate == pytest.approx(0.182, abs=5e-4)
+    assert [case.side for case in result.values()].count("against") >= 3
 
 
 def test_sampled_probes_are_chosen_by_their_gates_alone():
@@ -71,8 +71,8 @@ def test_resources_are_weighed_by_what_their_blocks_hold():
 
 def test_a_shared_probe_saves_what_the_document_counts(evidence):
     """Spec 3, section 4: 27.9 % of the chain's gates, at two periods a round."""
-    found = cases("H3.12", evidence)
-    with_masks = found["the document's 128, 64 and 48 blocks, masks of every shift"]
+    case = cases("H3.12", evidence)
+    with_masks = case["the document's 128, 64 and 48 blocks, masks of every shift"]
     assert with_masks.note.startswith("27.9% of the chain's gates saved, -8.4% with the masks")
     assert with_masks.note.endswith("2 periods a round")
 
@@ -93,9 +93,9 @@ def test_a_claim_that_is_wrong_fails(monkeypatch):
     """Plain random in the place of the marks: it serves less evenly, and waits longer than 2c - 1 services."""
     monkeypatch.setattr(matching, "FAIR", {"vary": ["served_marks", "plain_random"]})
     monkeypatch.setattr(matching, "CHANNELS", [4])
-    whole, found = BY_ID["H3.3"].found(Evidence(8, None, 1, None))
-    assert BY_ID["H3.3"].judged(found, 1).word in ("fails_where", "contradicted")
-    assert whole.side == "against" and found[1].side == "against" and found[0].estimate < 0
+    whole, result = BY_ID["H3.3"].found(Evidence(8, None, 1, None))
+    assert BY_ID["H3.3"].judged(result, 1).word in ("fails_where", "contradicted")
+    assert whole.side == "against" and result[1].side == "against" and result[0].estimate < 0
 
 
 def test_calibrated_weights_have_the_ratios_of_the_power_model():

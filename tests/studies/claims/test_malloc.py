@@ -29,8 +29,8 @@ def test_all_eleven_are_there():
 def test_every_claim_has_cases_that_are_told_apart(id, evidence):
     claim = BY_ID[id]
     whole, cases = claim.found(evidence)
-    said = [case.id for case in [*cases, *claim.costs(evidence)]]
-    assert len(set(said)) == len(said)
+    messages = [case.id for case in [*cases, *claim.costs(evidence)]]
+    assert len(set(messages)) == len(messages)
     assert (whole.id, whole.statement) == (id, claim.statement)
     assert all(case.n in (1, SEEDS) or case.p_value is None for case in cases)
     assert all(case.measure and case.results for case in cases)

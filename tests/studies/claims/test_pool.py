@@ -39,43 +39,43 @@ REAL = [pytest.param(id, marks=pytest.mark.long) if claim.on_real_service else i
 @pytest.mark.parametrize("id", REAL)
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     claim = BY_ID[id]
-    whole, found = claim.found(short)
-    said = [case.id for case in [*found, *claim.costs(short)]]
-    assert len(set(said)) == len(said)
+    whole, result = claim.found(short)
+    messages = [case.id for case in [*result, *claim.costs(short)]]
+    assert len(set(messages)) == len(messages)
     assert (whole.id, whole.statement) == (id, claim.statement)
-    assert all(case.n in (1, SEEDS) or case.p_value is None for case in found)
-    assert all(case.statement and case.note for case in found)
+    assert all(case.n in (1, SEEDS) or case.p_value is None for case in result)
+    assert all(case.statement and case.note for case in result)
 
 
 def test_a_full_card_borrows_all_that_it_lacks(short):
     """Spec 5, H5.1: completion is 1 with borrowing, and less without wherever GPU 0 asks for more than it has."""
     assert [case.side for case in cases("H5.1", short).values()] == ["for"] * 3
-    found = cases("H5.1b", short)
-    assert found["footprint 3, completed_rate"].estimate > found["footprint 2, completed_rate"].estimate > 0
+    result = cases("H5.1b", short)
+    assert result["footprint 3, completed_rate"].estimate > result["footprint 2, completed_rate"].estimate > 0
 
 
 def test_without_a_cache_every_request_is_a_driver_call(short):
-    found = cases("H5.3", short)
+    result = cases("H5.3", short)
     for workload in (experiment.BUSY, experiment.FITS):
         regime = workload["regime"]
         caches = {"vary": ["no_cache", "split_and_coalesce"]}
         runs = short.runs(f"pool_cache_{regime}", experiment.experiment(workload, cache=caches))
         assert set(runs.values(point(runs, cache="no_cache"), "driver_calls_per_request").values()) == {1}
-        case = found[f"{regime}, driver_calls_per_request"]
+        case = result[f"{regime}, driver_calls_per_request"]
         assert 0 < case.estimate < 1
 
 
 def test_whole_blocks_keep_the_limit_to_the_byte(short):
     """Spec 5, R29, E5, E7: what is never split goes back whole, so that no card keeps more than the limit."""
-    found = cases("H5.8", short)
+    result = cases("H5.8", short)
     for limit in caching.LIMITS:
-        case = found[f"whole blocks, {limit >> 20} MiB"]
+        case = result[f"whole blocks, {limit >> 20} MiB"]
         assert case.side == "for" and case.estimate <= limit
 
 
 def test_eight_clients_wait_longer_than_one(short):
-    found = [*cases("H5.11", short).values()]
-    assert found[0].estimate > found[1].estimate > 1
+    results = [*cases("H5.11", short).values()]
+    assert results[0].estimate > results[1].estimate > 1
 
 
 def test_a_claim_that_is_wrong_fails(monkeypatch):

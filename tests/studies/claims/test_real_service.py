@@ -14,7 +14,7 @@ GOOD = {"ended": True, "regions": 9, "intact": 9, "borrowed": 3}
 
 
 def outcome(claim, monkeypatch, name, measured):
-    monkeypatch.setattr(Evidence, "measured", lambda self, asked, make: {name: measured}[asked])
+    monkeypatch.setattr(Evidence, "measured", lambda self, requested, make: {name: measured}[requested])
     return room._outcome(claim, Evidence(2, None, 1, None), room.family_sizes(room.known_claims()))
 
 

@@ -40,8 +40,8 @@ def test_the_claims_are_those_of_the_specification():
 def test_every_claim_has_cases_that_are_told_apart(id, short):
     claim = BY_ID[id]
     whole, cases = claim.found(short)
-    said = [case.id for case in [*cases, *claim.costs(short)]]
-    assert len(set(said)) == len(said)
+    messages = [case.id for case in [*cases, *claim.costs(short)]]
+    assert len(set(messages)) == len(messages)
     assert (whole.id, whole.statement) == (id, claim.statement)
     assert all(case.n == SEEDS for case in cases)
     assert all(case.statement and case.note for case in cases)
@@ -75,8 +75,8 @@ def test_a_loop_of_all_cores_that_lag_behind_is_served_by_no_peer(monkeypatch):
 
 def test_where_nothing_is_shared_a_miss_takes_the_look_up_longer(monkeypatch):
     monkeypatch.setattr(objections, "BASES", ("lru",))
-    found = {case.id: case for case in BY_ID["H4.7"].parts(Short(60, 2400))}
-    case = found["pilot_cyclic_private, lru, miss_latency_mean_cycles"]
+    result = {case.id: case for case in BY_ID["H4.7"].parts(Short(60, 2400))}
+    case = result["pilot_cyclic_private, lru, miss_latency_mean_cycles"]
     assert (case.side, case.estimate) == ("neither", pytest.approx(1.0167, abs=1e-4)), "the margin is one cycle"
 
 
@@ -109,13 +109,13 @@ def test_a_claim_that_is_wrong_fails(monkeypatch):
 
     monkeypatch.setattr(benefit, "factorial", exchanged)
     for id, parts in (("H4.1", 2), ("H4.3", 4)):
-        whole, found = BY_ID[id].found(Short(14, 2400))
-        assert (whole.side, len(found)) == ("against", parts)
+        whole, result = BY_ID[id].found(Short(14, 2400))
+        assert (whole.side, len(result)) == ("against", parts)
 
 
 def test_without_slow_links_no_load_takes_the_gain_away(longer, monkeypatch):
     monkeypatch.setattr(objections, "SLOW_LINKS", experiment.MACHINE)
     monkeypatch.setattr(objections, "BUSY", "pilot_cyclic_shared")
     monkeypatch.setattr(objections, "GAPS", (512, 1024))
-    whole, found = BY_ID["H4.8"].found(longer)
-    assert [whole.side, *(case.side for case in found)] == ["against"] * 3
+    whole, result = BY_ID["H4.8"].found(longer)
+    assert [whole.side, *(case.side for case in result)] == ["against"] * 3

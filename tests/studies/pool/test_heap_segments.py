@@ -26,9 +26,9 @@ BATCHES = {
 
 
 def heap(serve, seed=0):
-    said = {"engine": "malloc", "machine": "h100", "workload": BATCHES, "policy": {"serve": serve}, "seeds": 1}
+    config = {"engine": "malloc", "machine": "h100", "workload": BATCHES, "policy": {"serve": serve}, "seeds": 1}
     options = {"heap_bytes": 1 << 16, "base_address": 4096}
-    return Malloc().simulate(make_plan(read_sweep({**said, "options": options})).points[0].setup, seed)
+    return Malloc().simulate(make_plan(read_sweep({**config, "options": options})).points[0].setup, seed)
 
 
 def on_pool(heaps, target, *left):
@@ -39,13 +39,13 @@ def on_pool(heaps, target, *left):
 
 def slow_growth(heaps):
     """(ns, card, segment) as blocks first touch segments, byte by byte."""
-    found = {}
+    result = {}
     for card, record in heaps.items():
         for base, granules, cycle in zip(record.base, record.granules, record.granted, strict=True):
             for granule in range(int(base), int(base + granules)):
                 segment = granule * record.granule_bytes // 1024
-                found[card, segment] = min(found.get((card, segment), math.inf), int(cycle) // 2)
-    return sorted((time, card, segment) for (card, segment), time in found.items())
+                result[card, segment] = min(result.get((card, segment), math.inf), int(cycle) // 2)
+    return sorted((time, card, segment) for (card, segment), time in result.items())
 
 
 def slow_pieces(card, record, lies):
@@ -69,26 +69,26 @@ def slow_pieces(card, record, lies):
 def test_segments_and_pieces_are_what_is_counted_byte_by_byte(serve, target):
     heaps = {0: heap(serve), 2: heap(serve, seed=1)}
     requests, record = on_pool(heaps, target, 3000, 20_000, 8000, 20_000)
-    asked = zip(requests.time.tolist(), requests.card.tolist(), requests.handle.tolist(), strict=True)
-    assert list(asked) == slow_growth(heaps)
+    requested = zip(requests.time.tolist(), requests.card.tolist(), requests.handle.tolist(), strict=True)
+    assert list(requested) == slow_growth(heaps)
     lies = dict(zip(zip(requests.card.tolist(), requests.handle.tolist()), record.card.tolist(), strict=True))
-    for found in pieces_on_cards(heaps, record, GROWTH):
-        calls, straddling, away, refused, all_bytes = slow_pieces(found.card, heaps[found.card], lies)
-        assert found.calls == calls and found.straddling_percent == pytest.approx(100 * straddling / calls)
-        assert found.remote_percent == pytest.approx(100 * away / all_bytes)
-        assert found.refused_percent == pytest.approx(100 * refused / all_bytes)
-        mine = [place for (card, _), place in lies.items() if card == found.card]
-        assert found.segments == len(mine) > 3
-        assert found.remote_segments == sum(place not in (-1, found.card) for place in mine)
+    for result in pieces_on_cards(heaps, record, GROWTH):
+        calls, straddling, away, refused, all_bytes = slow_pieces(result.card, heaps[result.card], lies)
+        assert result.calls == calls and result.straddling_percent == pytest.approx(100 * straddling / calls)
+        assert result.remote_percent == pytest.approx(100 * away / all_bytes)
+        assert result.refused_percent == pytest.approx(100 * refused / all_bytes)
+        mine = [place for (card, _), place in lies.items() if card == result.card]
+        assert result.segments == len(mine) > 3
+        assert result.remote_segments == sum(place not in (-1, result.card) for place in mine)
         assert (away > 0, refused > 0) == ((True, False) if target.name == "round_robin" else (False, True))
 
 
 def test_a_warp_that_is_served_as_one_straddles_less_and_large_segments_help():
     mixed = {"synthetic": "random_mallocs", "threads": 512}
     few = {"workload": mixed, "machine": "table_300", "left_bytes": 1 << 14}
-    found = heaps_on_pool(targets=["round_robin"], segments=[1 << 11, 1 << 14], **few)
-    small, large, small_apart, large_apart = (one.heap for one in found)
-    assert [one.serve for one in found] == ["warp_aggregated"] * 2 + ["per_thread"] * 2
+    cards = heaps_on_pool(targets=["round_robin"], segments=[1 << 11, 1 << 14], **few)
+    small, large, small_apart, large_apart = (one.heap for one in cards)
+    assert [one.serve for one in cards] == ["warp_aggregated"] * 2 + ["per_thread"] * 2
     assert 0 < large.straddling_percent < small.straddling_percent
     assert small.straddling_percent <= small_apart.straddling_percent
     assert large_apart.remote_percent > 50 and large.refused_percent == 0

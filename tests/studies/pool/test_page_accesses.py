@@ -36,11 +36,13 @@ def run(idle, first=400 * KIB, count=90, **policies):
 
 def test_what_a_region_leaves_when_it_moves_is_shot_down():
     record = run(NEVER, first=140 * KIB, count=250, residency=MigrateBack())
-    found = pool_accesses(record, FEW)
+    accesses = pool_accesses(record, FEW)
     expected = slow.rows(record, 4 * KIB, 500.0, 4, 500.0, sorted(set(record.borrower.tolist())))
-    rows = zip(found.cycle.tolist(), found.unmap.tolist(), found.core.tolist(), found.page.tolist(), strict=True)
+    rows = zip(
+        accesses.cycle.tolist(), accesses.unmap.tolist(), accesses.core.tolist(), accesses.page.tolist(), strict=True
+    )
     assert sorted(rows) == sorted(expected)
-    assert len(record.moves) > 3 and found.unmap.sum() >= len(record.moves)
+    assert len(record.moves) > 3 and accesses.unmap.sum() >= len(record.moves)
 
 
 def test_an_access_at_the_moment_of_a_move_goes_to_the_new_place():
@@ -48,8 +50,8 @@ def test_an_access_at_the_moment_of_a_move_goes_to_the_new_place():
     rows = [(0, 0, 0, 0, 1, size), (0, 0, 0, 0, 2, size), (10, 0, 0, 1, 1, 0), (20, 0, 0, 1, 2, 0)]
     record = Case(rows, line(100 * KIB, 100 * KIB), {"residency": MigrateBack()}).simulate()
     twice = Touches(page_bytes=64 * KIB, accesses_per_mib=34.0, cores_per_card=1)
-    found = pool_accesses(record, twice)
-    rows = zip(found.cycle.tolist(), found.page.tolist(), found.unmap.tolist(), strict=True)
+    accesses = pool_accesses(record, twice)
+    rows = zip(accesses.cycle.tolist(), accesses.page.tolist(), accesses.unmap.tolist(), strict=True)
     assert list(rows) == [(0, 0, False), (0, 1, False), (5, 0, False), (10, 0, False), (10, 1, True)]
 
 
@@ -57,24 +59,26 @@ def test_an_access_at_the_moment_of_a_move_goes_to_the_new_place():
 @pytest.mark.parametrize("card", [None, "c0"])
 def test_pages_are_those_of_a_plain_replay(idle, card):
     record = run(idle)
-    found = pool_accesses(record, FEW, card)
+    accesses = pool_accesses(record, FEW, card)
     cards = sorted(set(record.borrower.tolist())) if card is None else [0]
     expected = slow.rows(record, 4 * KIB, 500.0, 4, 500.0, cards)
-    rows = zip(found.cycle.tolist(), found.unmap.tolist(), found.core.tolist(), found.page.tolist(), strict=True)
+    rows = zip(
+        accesses.cycle.tolist(), accesses.unmap.tolist(), accesses.core.tolist(), accesses.page.tolist(), strict=True
+    )
     assert sorted(rows) == sorted(expected) and len(expected) > 300
-    assert (np.diff(found.cycle) >= 0).all()
+    assert (np.diff(accesses.cycle) >= 0).all()
 
 
 def test_a_logical_release_shoots_nothing_down_and_a_physical_one_each_of_its_pages_once():
     assert not pool_accesses(run(NEVER), FEW).unmap.any()
     record = run(AT_ONCE)
-    found, gone = pool_accesses(record, FEW), -record.calls[record.calls[:, 3] < 0, 3]
-    assert gone.size > 30 and found.unmap.sum() == sum(-(-int(size) // (4 * KIB)) for size in gone)
-    assert np.unique(found.page[found.unmap]).size == found.unmap.sum()
-    for page in found.page[found.unmap][:50]:
+    accesses, gone = pool_accesses(record, FEW), -record.calls[record.calls[:, 3] < 0, 3]
+    assert gone.size > 30 and accesses.unmap.sum() == sum(-(-int(size) // (4 * KIB)) for size in gone)
+    assert np.unique(accesses.page[accesses.unmap]).size == accesses.unmap.sum()
+    for page in accesses.page[accesses.unmap][:50]:
         assert (
-            found.cycle[(found.page == page) & ~found.unmap].max(initial=0)
-            <= found.cycle[(found.page == page) & found.unmap]
+            accesses.cycle[(accesses.page == page) & ~accesses.unmap].max(initial=0)
+            <= accesses.cycle[(accesses.page == page) & accesses.unmap]
         )
 
 
@@ -88,37 +92,39 @@ def test_pieces_of_a_segment_share_its_pages():
 def test_regions_that_join_what_several_calls_mapped():
     """Pages of 8 MiB, seen as pages of 4. In MiB: 0 to 5, on another card 0 to 5, then 5 to 15, 15 to 20, 0 to 8."""
     mib = 1 << 20
-    said = [(0, 1, 5), (1, 1, 5), (0, 2, 10), (0, 3, 5), (0, 2, 0), (0, 1, 0), (0, 4, 8), (0, 4, 0)]
-    asked = [(at, app, app, int(size == 0), handle, size * mib) for at, (app, handle, size) in enumerate(said)]
+    messages = [(0, 1, 5), (1, 1, 5), (0, 2, 10), (0, 3, 5), (0, 2, 0), (0, 1, 0), (0, 4, 8), (0, 4, 0)]
+    requests = [(at, app, app, int(size == 0), handle, size * mib) for at, (app, handle, size) in enumerate(messages)]
     policies = {"cache": ExpandableSegments(large_page=8 * mib), "idle_release": AT_ONCE}
-    record = Case(asked, line(30 * mib, 30 * mib), policies).simulate()
+    record = Case(requests, line(30 * mib, 30 * mib), policies).simulate()
     mapped = [[0, 0, 8], [1, 0, 8], [0, 8, 8], [0, 16, 8], [0, 0, -8], [0, 0, 8], [0, 0, -8]]
     assert (record.calls[:, 1:] // [1, mib, mib]).tolist() == mapped
-    found = pool_accesses(record, Touches(page_bytes=4 * mib, accesses_per_mib=1.0, cores_per_card=1))
-    first, other = found.page[(found.core == 0) & ~found.unmap], found.page[found.core == 1]
+    accesses = pool_accesses(record, Touches(page_bytes=4 * mib, accesses_per_mib=1.0, cores_per_card=1))
+    first, other = accesses.page[(accesses.core == 0) & ~accesses.unmap], accesses.page[accesses.core == 1]
     assert (set(first.tolist()), set(other.tolist())) == ({0, 1, 2, 3, 4}, {6, 7})
-    assert found.page[found.unmap].tolist() == [0, 1, 0, 1]
+    assert accesses.page[accesses.unmap].tolist() == [0, 1, 0, 1]
     expected = slow.rows(record, 4 * mib, 1.0, 1, 1000.0, [0, 1])
-    rows = zip(found.cycle.tolist(), found.unmap.tolist(), found.core.tolist(), found.page.tolist(), strict=True)
+    rows = zip(
+        accesses.cycle.tolist(), accesses.unmap.tolist(), accesses.core.tolist(), accesses.page.tolist(), strict=True
+    )
     assert sorted(rows) == sorted(expected)
 
 
 def test_the_engine_reads_the_file_and_counts_the_shoot_downs(tmp_path):
     for idle in (NEVER, AT_ONCE):
-        found = pool_accesses(run(idle), FEW, "c0")
-        write_pool_accesses(found, tmp_path / f"{idle.name}.csv")
+        accesses = pool_accesses(run(idle), FEW, "c0")
+        write_pool_accesses(accesses, tmp_path / f"{idle.name}.csv")
         workload = {"file": str(tmp_path / f"{idle.name}.csv")}
         for level_cycles, arrives in ((0, True), (300, False)):  # before what it asked for is unmapped again
             machine = {"cores": 4, "page_bytes": 4 * KIB, "level_cycles": level_cycles}
-            said = {"engine": "translation", "machine": machine, "workload": workload, "seeds": 1}
-            record = Translation().simulate(make_plan(read_sweep(said)).points[0].setup, 0)
-            assert record.shootdowns == found.unmap.sum()
+            config = {"engine": "translation", "machine": machine, "workload": workload, "seeds": 1}
+            record = Translation().simulate(make_plan(read_sweep(config)).points[0].setup, 0)
+            assert record.shootdowns == accesses.unmap.sum()
             assert (measure(record)["shot_down"] > 0) == (idle is AT_ONCE and arrives)
 
 
 def test_the_less_a_card_may_keep_the_more_is_walked():
-    found = idle_limit_and_translation([0, None], {**CHURN, "footprint": 0.005, "renewed": 100})
-    nothing, everything = found
+    pages = idle_limit_and_translation([0, None], {**CHURN, "footprint": 0.005, "renewed": 100})
+    nothing, everything = pages
     assert nothing.cached_peak_bytes == 0 < everything.cached_peak_bytes
     assert nothing.shot_down_pages > 0 == everything.shot_down_pages
     assert nothing.walks_per_kilo > 3 * everything.walks_per_kilo and nothing.accesses == everything.accesses

@@ -44,29 +44,29 @@ def test_the_replay_reserves_what_was_recorded_within_the_stated_tolerance(name)
 @needs_public_traces
 def test_numbers_are_those_of_the_trace_and_of_a_replay_of_the_record():
     trace = file("tracelens_h100_bert_small")
-    (found,) = replayed_memory(trace, ["pytorch_caching"], before="ask")
-    told = TracePool(trace=trace).recorded().reserved.tolist()
-    assert found.recorded_peak_bytes == max(told)
+    (result,) = replayed_memory(trace, ["pytorch_caching"], before="ask")
+    reply = TracePool(trace=trace).recorded().reserved.tolist()
+    assert result.recorded_peak_bytes == max(reply)
     workload = {"trace_pool": {"trace": trace}}
     policy = {"cache": "pytorch_caching"}
-    said = {"engine": "pool", "machine": "dgx_h100", "workload": workload, "policy": policy, "seeds": 1}
-    record = Pool().simulate(make_plan(read_sweep(said)).points[0].setup, 0)
+    config = {"engine": "pool", "machine": "dgx_h100", "workload": workload, "policy": policy, "seeds": 1}
+    record = Pool().simulate(make_plan(read_sweep(config)).points[0].setup, 0)
     got = [sum(row) for row in slow.got(record)]
-    assert found.reserved_peak_bytes == max(got)
-    apart = [abs(ours - theirs) for ours, theirs in zip(got[-len(told) :], told, strict=True)]
-    assert found.mean_apart == pytest.approx(sum(apart) / len(apart) / max(told))
-    assert found.driver_calls == len(record.calls)
+    assert result.reserved_peak_bytes == max(got)
+    apart = [abs(ours - theirs) for ours, theirs in zip(got[-len(reply) :], reply, strict=True)]
+    assert result.mean_apart == pytest.approx(sum(apart) / len(apart) / max(reply))
+    assert result.driver_calls == len(record.calls)
 
 
 @needs_public_traces
 def test_other_caches_beside_it_and_traces_that_tell_nothing():
     timeline = str(path("alloc/hta_memory_timeline.raw.json.gz"))
-    found = {one.cache: one for one in replayed_memory(timeline)}
-    assert {one.recorded_peak_bytes for one in found.values()} == {None}
-    assert all(math.isnan(one.over_recorded) and math.isnan(one.mean_apart) for one in found.values())
-    assert found["no_cache"].reserved_peak_bytes == found["no_cache"].active_peak_bytes
-    assert found["stitching"].reserved_peak_bytes < found["pytorch_caching"].reserved_peak_bytes
-    assert found["rmm_pool"].driver_calls < found["pytorch_caching"].driver_calls < found["no_cache"].driver_calls
+    result = {one.cache: one for one in replayed_memory(timeline)}
+    assert {one.recorded_peak_bytes for one in result.values()} == {None}
+    assert all(math.isnan(one.over_recorded) and math.isnan(one.mean_apart) for one in result.values())
+    assert result["no_cache"].reserved_peak_bytes == result["no_cache"].active_peak_bytes
+    assert result["stitching"].reserved_peak_bytes < result["pytorch_caching"].reserved_peak_bytes
+    assert result["rmm_pool"].driver_calls < result["pytorch_caching"].driver_calls < result["no_cache"].driver_calls
 
 
 def test_no_cache_at_all_is_refused():

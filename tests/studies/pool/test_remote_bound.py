@@ -61,18 +61,18 @@ def demand(times, regions, sizes, gbps, lends):
 @settings(max_examples=60, deadline=None)
 @given(said=demands())
 def test_the_moving_bound_is_what_laying_byte_after_byte_takes(said):
-    found, moments = demand(*said), loads(demand(*said))
-    assert moving_bound(found) == pytest.approx(slow.moving(*said), rel=1e-9)
-    if is_nested(found.gbps):
-        flows = [by_flow(found, load) for load in moments]
-        assert least_reading(found, moments) == pytest.approx(np.array(flows), rel=1e-6, abs=1e-9)
+    result, moments = demand(*said), loads(demand(*said))
+    assert moving_bound(result) == pytest.approx(slow.moving(*said), rel=1e-9)
+    if is_nested(result.gbps):
+        flows = [by_flow(result, load) for load in moments]
+        assert least_reading(result, moments) == pytest.approx(np.array(flows), rel=1e-6, abs=1e-9)
 
 
 @settings(max_examples=40, deadline=None)
 @given(said=demands(most_regions=4))
 def test_whole_regions_are_the_best_of_all_ways_to_lay_them_and_the_bounds_are_in_order(said):
-    found = demand(*said)
-    moving, shares, whole = moving_bound(found), fixed_bound(found), fixed_bound(found, whole=True)
+    result = demand(*said)
+    moving, shares, whole = moving_bound(result), fixed_bound(result), fixed_bound(result, whole=True)
     assert whole == pytest.approx(slow.whole(*said), rel=1e-6, abs=1e-9)
     assert moving <= shares * (1 + 1e-6) + 1e-9
     assert shares <= whole * (1 + 1e-6) + 1e-9
@@ -81,11 +81,11 @@ def test_whole_regions_are_the_best_of_all_ways_to_lay_them_and_the_bounds_are_i
 @settings(max_examples=40, deadline=None)
 @given(said=demands())
 def test_what_could_be_granted_is_what_laying_byte_after_byte_leaves_room_for(said):
-    found = demand(*said)
-    assert granted_in_order(found).tolist() == slow.in_order(*said)
-    everything = math.isfinite(moving_bound(found))
+    result = demand(*said)
+    assert granted_in_order(result).tolist() == slow.in_order(*said)
+    everything = math.isfinite(moving_bound(result))
     for of, worth in (("regions", lambda it: 1), ("bytes", lambda it: it[2])):
-        bound = most_granted(found, of)
+        bound = most_granted(result, of)
         assert bound >= slow.most(*said, worth) - 1e-7
         assert (bound > 1 - 1e-9) == everything
 
@@ -94,13 +94,13 @@ def test_what_could_be_granted_is_what_laying_byte_after_byte_leaves_room_for(sa
 def test_no_policy_is_nearer_than_the_bounds_of_what_it_granted(policy):
     board = line(90, 60, 120, 200, gbps=(12.0, 48.0, 24.0))
     record = Case(crowd(4, 4, 80, 90), board, {"target": policy}).simulate()
-    asked, had = demand_of(record), demand_of(record, granted_only=True)
+    requested, had = demand_of(record), demand_of(record, granted_only=True)
     value = measure(record)["borrowed_reading_mean_ns"]
     assert moving_bound(had) <= fixed_bound(had) * (1 + 1e-9) <= value * (1 + 1e-6)
     assert value == 0 if policy.name == "local_only" else value > 0, "the case tests nothing"
-    assert had.size.sum() == asked.size[granted(record)[asked.begin]].sum()
-    assert had.size.sum() <= most_granted(asked, "bytes") * asked.size.sum() * (1 + 1e-9)
-    assert had.size.size <= most_granted(asked) * asked.size.size * (1 + 1e-9)
+    assert had.size.sum() == requested.size[granted(record)[requested.begin]].sum()
+    assert had.size.sum() <= most_granted(requested, "bytes") * requested.size.sum() * (1 + 1e-9)
+    assert had.size.size <= most_granted(requested) * requested.size.size * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("residency", [MigrateBack(), ManagedMemory(back=True)], ids=lambda it: it.name)
@@ -118,9 +118,9 @@ def test_who_moves_regions_reaches_the_moving_bound_which_those_that_stay_cannot
 def test_a_policy_that_foresees_reaches_the_bound_of_whole_regions():
     """Two regions, one near place: the optimum gives it to the larger one, which comes later."""
     gbps = best_paths(np.array([[0, 16, 4], [16, 0, 0], [4, 0, 0]], float)).bottleneck_gbps
-    asked = demand([0, 0, 10], [(0, 3, 2, 0), (1, 3, 8, 0)], [0, 8, 8], gbps, [True] * 3)
-    assert fixed_bound(asked, whole=True) == 2 / 4 + 8 / 16
-    assert moving_bound(asked) == fixed_bound(asked) == 2 / 4 + 8 / 16
+    requested = demand([0, 0, 10], [(0, 3, 2, 0), (1, 3, 8, 0)], [0, 8, 8], gbps, [True] * 3)
+    assert fixed_bound(requested, whole=True) == 2 / 4 + 8 / 16
+    assert moving_bound(requested) == fixed_bound(requested) == 2 / 4 + 8 / 16
 
 
 def test_what_is_too_large_or_unknown_is_said():
@@ -134,19 +134,19 @@ def test_what_is_too_large_or_unknown_is_said():
 
 def test_a_sweep_beside_its_bounds():
     full = {"synthetic": "full_card", "footprint": 2.0, "size": {"log_uniform": [1 << 28, 1 << 31]}}
-    said = {"engine": "pool", "machine": "dgx_1v", "workload": full, "seeds": 2, "measures": ["completed_rate"]}
+    config = {"engine": "pool", "machine": "dgx_1v", "workload": full, "seeds": 2, "measures": ["completed_rate"]}
     chosen = {"policy": {"target": {"vary": ["max_bandwidth", "most_free", "local_only"]}}}
-    found = over_bound(wb.run({**said, **chosen}, workers=0))
-    near, far, refuses = found[0], found[2], found[4]
+    bounds = over_bound(wb.run({**config, **chosen}, workers=0))
+    near, far, refuses = bounds[0], bounds[2], bounds[4]
     assert 1 <= near.over < far.over and near.bound_ns == far.bound_ns == near.bound_of_all_ns
     assert near.bound_ns <= near.fixed_bound_ns <= near.value_ns
     assert refuses.bound_ns == refuses.value_ns == 0 and math.isnan(refuses.over)
     assert refuses.granted_percent < 100 == refuses.grantable_percent == near.granted_percent
-    assert math.isnan(over_bound(wb.run({**said, "seeds": 1}, workers=0), fixed_entries=0)[0].fixed_bound_ns)
+    assert math.isnan(over_bound(wb.run({**config, "seeds": 1}, workers=0), fixed_entries=0)[0].fixed_bound_ns)
 
 
 def test_cards_that_differ_in_whom_they_may_ask_have_their_own_cuts():
     gbps = best_paths(np.array([[0, 16, 0], [16, 0, 16], [0, 16, 0]], float), "direct_only").bottleneck_gbps
-    found = cuts_of(demand([0, 1], [(0, 2, 1, 0)], [1, 2, 4], gbps, [True] * 3))
-    said = {tuple(m): int(r) for m, r in zip(found.members.tolist(), found.room.tolist(), strict=True)}
-    assert said[1, 0, 0] == 3 and said[0, 0, 1] == 6 and said[1, 1, 1] == 7
+    cuts = cuts_of(demand([0, 1], [(0, 2, 1, 0)], [1, 2, 4], gbps, [True] * 3))
+    config = {tuple(m): int(r) for m, r in zip(cuts.members.tolist(), cuts.room.tolist(), strict=True)}
+    assert config[1, 0, 0] == 3 and config[0, 0, 1] == 6 and config[1, 1, 1] == 7

@@ -49,22 +49,22 @@ MACHINES = 20 if INTERPRETED else 200
 @pytest.mark.parametrize("probe", KNOWN, ids=lambda probe: probe.short())
 def test_equals_all_states(probe):
     weight = [Fraction(1, 3) ** int(k) * Fraction(2, 3) ** (BLOCKS - int(k)) for k in STATES.sum(axis=1)]
-    told = [KNOWN[probe](tuple(state)) for state in STATES.tolist()]
+    messages = [KNOWN[probe](tuple(state)) for state in STATES.tolist()]
     for demand in range(1, BLOCKS + 1):
-        unit = sum((w for w, report in zip(weight, told) if report < demand), Fraction(0))
-        found = failure(probe, demand, Setting(blocks=BLOCKS, free=1 / 3, units=2, modules=3))
+        unit = sum((w for w, report in zip(weight, messages) if report < demand), Fraction(0))
+        result = failure(probe, demand, Setting(blocks=BLOCKS, free=1 / 3, units=2, modules=3))
         expected = (unit, *twin.chain(unit, 2, 3))
-        assert [level.failure for level in found] == pytest.approx([float(one) for one in expected], rel=1e-12)
-        assert [level.success for level in found] == pytest.approx([float(1 - one) for one in expected], rel=1e-11)
+        assert [level.failure for level in result] == pytest.approx([float(one) for one in expected], rel=1e-12)
+        assert [level.success for level in result] == pytest.approx([float(1 - one) for one in expected], rel=1e-11)
 
 
 @pytest.mark.parametrize("probe", KNOWN, ids=lambda probe: probe.short())
 def test_equals_what_the_compiled_answer_says_of_all_states(probe):
-    found = reports(probe, packed_rows(STATES), BLOCKS)
-    assert found.tolist() == [KNOWN[probe](tuple(state)) for state in STATES.tolist()]
+    result = reports(probe, packed_rows(STATES), BLOCKS)
+    assert result.tolist() == [KNOWN[probe](tuple(state)) for state in STATES.tolist()]
     for demand in (1, 3, 4, 5, 8):
         exact = failure(probe, demand, Setting(blocks=BLOCKS)).unit.failure
-        assert (found < demand).mean() == pytest.approx(exact, rel=1e-12)
+        assert (result < demand).mean() == pytest.approx(exact, rel=1e-12)
 
 
 @pytest.mark.parametrize("free", [0.5, 0.4])
@@ -85,15 +85,15 @@ def test_drawing_notices_another_chance():
 
 def test_drawing_counts_by_hand():
     setting, probe = Setting(blocks=8, free=0.7, units=2, modules=3), ExactRun()
-    found = simulated(probe, [3], setting, machines=40, seed=5)[0]
+    result = simulated(probe, [3], setting, machines=40, seed=5)[0]
     from workbench.streams import Streams
 
     bits = Streams(5)["free_blocks"].random((240, 8)) < 0.7
     refused = np.array([twin.longest(tuple(state)) < 3 for state in bits.tolist()]).reshape(40, 3, 2)
     modules = [[any(units) for units in machine] for machine in refused.tolist()]
-    assert found.unit.mean == refused.mean()
-    assert found.module.mean == np.mean(modules)
-    assert found.machine.mean == np.mean([all(machine) for machine in modules])
+    assert result.unit.mean == refused.mean()
+    assert result.module.mean == np.mean(modules)
+    assert result.machine.mean == np.mean([all(machine) for machine in modules])
 
 
 def test_the_same_states_in_batches_of_any_size(monkeypatch):

@@ -20,9 +20,9 @@ def log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-def same(found: Chance, failure: Fraction) -> None:
-    assert found.log_failure == (pytest.approx(log(failure), rel=1e-11, abs=1e-11) if failure else -math.inf)
-    assert found.log_success == (pytest.approx(log(1 - failure), rel=1e-11, abs=1e-11) if failure < 1 else -math.inf)
+def same(chance: Chance, failure: Fraction) -> None:
+    assert chance.log_failure == (pytest.approx(log(failure), rel=1e-11, abs=1e-11) if failure else -math.inf)
+    assert chance.log_success == (pytest.approx(log(1 - failure), rel=1e-11, abs=1e-11) if failure < 1 else -math.inf)
 
 
 @pytest.mark.parametrize("free", [Fraction(1, 2), Fraction(1, 10)])
@@ -49,10 +49,10 @@ def test_a_long_row_keeps_its_digits():
 @given(st.fractions(0, 1, max_denominator=10**6), st.integers(1, 8), st.integers(1, 20))
 def test_chain_equals_whole_numbers(unit, units, modules):
     module, machine = twin.chain(unit, units, modules)
-    found = Chance.of(float(unit)).every(units)
-    assert found.failure == pytest.approx(float(module), rel=1e-9)
-    assert found.success == pytest.approx(float(1 - module), rel=1e-9, abs=1e-300)
-    assert found.any(modules).failure == pytest.approx(float(machine), rel=1e-9, abs=1e-300)
+    result = Chance.of(float(unit)).every(units)
+    assert result.failure == pytest.approx(float(module), rel=1e-9)
+    assert result.success == pytest.approx(float(1 - module), rel=1e-9, abs=1e-300)
+    assert result.any(modules).failure == pytest.approx(float(machine), rel=1e-9, abs=1e-300)
 
 
 def test_what_no_float_holds():

@@ -27,11 +27,11 @@ def _digits(text: str) -> int:
 
 def test_the_documents_chain():
     assert no_run(1, 1, 4 * math.log(0.5)).failure == pytest.approx(15 / 16, rel=1e-15)
-    found = failure(GROUPED, 4)
-    assert found.unit.failure == pytest.approx((15 / 16) ** 32, rel=1e-13)
-    assert printed(found.unit.failure, "0.126789")
-    assert printed(found.module.failure, "0.418597")
-    assert printed(found.machine.failure, "8.887e-7")
+    result = failure(GROUPED, 4)
+    assert result.unit.failure == pytest.approx((15 / 16) ** 32, rel=1e-13)
+    assert printed(result.unit.failure, "0.126789")
+    assert printed(result.module.failure, "0.418597")
+    assert printed(result.machine.failure, "8.887e-7")
     assert printed(1 - (1 - 0.127) ** 4, "0.4192")  # what rounding first would give
 
 
@@ -43,10 +43,10 @@ def test_the_documents_chain():
     ],
 )
 def test_grouped(demand, unit, module, machine):
-    found = failure(GROUPED, demand)
-    assert printed(found.unit.failure, unit)
-    assert printed(found.module.failure, module)
-    assert printed(found.machine.failure, machine)
+    result = failure(GROUPED, demand)
+    assert printed(result.unit.failure, unit)
+    assert printed(result.module.failure, module)
+    assert printed(result.machine.failure, machine)
 
 
 @pytest.mark.parametrize(
@@ -59,18 +59,18 @@ def test_grouped(demand, unit, module, machine):
     ],
 )
 def test_exact(demand, unit, module, machine):
-    found = failure(EXACT, demand)
-    assert printed(found.unit.failure, unit)
-    assert printed(found.module.failure, module)
-    assert printed(found.machine.failure, machine)
+    result = failure(EXACT, demand)
+    assert printed(result.unit.failure, unit)
+    assert printed(result.module.failure, module)
+    assert printed(result.machine.failure, machine)
 
 
 def test_exact_below_four():
     for demand in (1, 2, 3):
-        found = failure(EXACT, demand)
-        assert found.unit.failure < 2.6e-5
-        assert found.module.failure < 1.1e-4
-        assert found.machine.log10_failure < -63
+        result = failure(EXACT, demand)
+        assert result.unit.failure < 2.6e-5
+        assert result.module.failure < 1.1e-4
+        assert result.machine.log10_failure < -63
     assert failure(EXACT, 3).machine.failure == pytest.approx(
         1.04774e-64, rel=1e-5
     )  # right to the digit, not just tiny
@@ -107,13 +107,13 @@ def test_all_of_it_in_whole_numbers(demand):
 
 
 def test_the_table_holds_the_same():
-    found = table([GROUPED, EXACT], [4, 5])
-    assert found.probe.tolist() == ["grouped_run"] * 2 + ["exact_run"] * 2
-    assert found.demand.tolist() == [4, 5, 4, 5]
-    assert found.machine_failure.tolist() == [failure(p, d).machine.failure for p in (GROUPED, EXACT) for d in (4, 5)]
-    assert found.log10_machine_failure[2] == failure(EXACT, 4).machine.log10_failure
+    result = table([GROUPED, EXACT], [4, 5])
+    assert result.probe.tolist() == ["grouped_run"] * 2 + ["exact_run"] * 2
+    assert result.demand.tolist() == [4, 5, 4, 5]
+    assert result.machine_failure.tolist() == [failure(p, d).machine.failure for p in (GROUPED, EXACT) for d in (4, 5)]
+    assert result.log10_machine_failure[2] == failure(EXACT, 4).machine.log10_failure
     drawn = table([GROUPED], [4, 5], machines=5, seed=3)
-    assert set(found.columns) < set(drawn.columns)
+    assert set(result.columns) < set(drawn.columns)
     assert ((drawn.unit_low < drawn.unit_drawn) & (drawn.unit_drawn < drawn.unit_high)).all()
 
 

@@ -96,7 +96,7 @@ def known_engine() -> Iterator[None]:
 def study(**changed: Any) -> dict[str, Any]:
     """A study of three ranges; a key that is None is left out."""
     ends = {"from": -math.pi, "to": math.pi}
-    said = {
+    config = {
         "question": "What does it depend on?",
         "engine": "known",
         "workload": "small_uniform",
@@ -106,4 +106,4 @@ def study(**changed: Any) -> dict[str, Any]:
         "seeds": 1,
         "measures": ["y"],
     }
-    return {key: value for key, value in {**said, **changed}.items() if value is not None}
+    return {key: value for key, value in {**config, **changed}.items() if value is not None}

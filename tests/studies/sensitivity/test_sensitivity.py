@@ -62,24 +62,24 @@ def known(request):
 
 
 def test_the_indices_of_known_functions(known):
-    found, truth = known
-    assert found.first.value == pytest.approx(np.array(truth["first"]), abs=0.03)
-    assert found.total.value == pytest.approx(np.array(truth["total"]), abs=0.03)
+    result, truth = known
+    assert result.first.value == pytest.approx(np.array(truth["first"]), abs=0.03)
+    assert result.total.value == pytest.approx(np.array(truth["total"]), abs=0.03)
     above = np.triu_indices(3, 1)
-    assert found.second.value[above] == pytest.approx(truth["second"][above], abs=0.06)
-    assert (found.second.value == found.second.value.T)[above].all()
+    assert result.second.value[above] == pytest.approx(truth["second"][above], abs=0.06)
+    assert (result.second.value == result.second.value.T)[above].all()
 
 
 def test_the_intervals_hold_the_known_indices_and_are_not_wide(known):
-    found, truth = known
+    result, truth = known
     for order in ("first", "total"):
-        estimates = getattr(found, order)
+        estimates = getattr(result, order)
         assert (estimates.low - 0.01 <= truth[order]).all()
         assert (truth[order] <= estimates.high + 0.01).all()
         assert (estimates.high - estimates.low < 0.3).all()
     truth_of_pairs, above = truth["second"], np.triu_indices(3, 1)
-    assert (found.second.low[above] - 0.01 <= truth_of_pairs[above]).all()
-    assert (truth_of_pairs[above] <= found.second.high[above] + 0.01).all()
+    assert (result.second.low[above] - 0.01 <= truth_of_pairs[above]).all()
+    assert (truth_of_pairs[above] <= result.second.high[above] + 0.01).all()
 
 
 def test_a_study_finds_the_indices_of_its_own_outputs_row_by_row(both):
@@ -127,35 +127,35 @@ def test_the_intervals_of_the_indices_hold_the_truth_about_as_often_as_they_say(
 
 
 def test_the_effects_of_a_line_are_its_slopes_times_the_ranges():
-    found = wb.sensitivity(study(design={"morris": {"trajectories": 6}}), measure="line", workers=1).found[0].found
-    assert found.mean == pytest.approx([3 * 2 * math.pi, -5 * 2 * math.pi, 0], rel=1e-5)
-    assert found.mean_size.value == pytest.approx(np.abs(found.mean))
-    assert found.spread == pytest.approx(0, abs=1e-4)
-    assert found.mean_size.high == pytest.approx(found.mean_size.low, abs=1e-4)
+    result = wb.sensitivity(study(design={"morris": {"trajectories": 6}}), measure="line", workers=1).found[0].found
+    assert result.mean == pytest.approx([3 * 2 * math.pi, -5 * 2 * math.pi, 0], rel=1e-5)
+    assert result.mean_size.value == pytest.approx(np.abs(result.mean))
+    assert result.spread == pytest.approx(0, abs=1e-4)
+    assert result.mean_size.high == pytest.approx(result.mean_size.low, abs=1e-4)
 
 
 def test_effects_against_those_read_by_hand():
     axes = [Axis(f"x{k}", "number", 0, 1) for k in range(3)]
     ranks = Morris(trajectories=7, levels=6, seed=2).ranks(axes)
     outputs = np.array([g_function(row) for row in ranks])
-    found = elementary_effects(outputs, ranks, 6)
+    effects = elementary_effects(outputs, ranks, 6)
     by_hand: list[list[float]] = [[], [], []]
     for walk in range(7):
         for step in range(3):
             here, there = 4 * walk + step, 4 * walk + step + 1
             (moved,) = np.flatnonzero(np.abs(ranks[there] - ranks[here]) > 1e-9)
             by_hand[moved].append((outputs[there] - outputs[here]) / (ranks[there, moved] - ranks[here, moved]))
-    assert found.mean == pytest.approx(np.mean(by_hand, axis=1))
-    assert found.mean_size.value == pytest.approx(np.mean(np.abs(by_hand), axis=1))
-    assert found.spread == pytest.approx(np.std(by_hand, axis=1, ddof=1))
+    assert effects.mean == pytest.approx(np.mean(by_hand, axis=1))
+    assert effects.mean_size.value == pytest.approx(np.mean(np.abs(by_hand), axis=1))
+    assert effects.spread == pytest.approx(np.std(by_hand, axis=1, ddof=1))
     half = 1.96 * np.std(np.abs(by_hand), axis=1) / math.sqrt(7)
-    assert found.mean_size.high - found.mean_size.value == pytest.approx(half, rel=0.1)
+    assert effects.mean_size.high - effects.mean_size.value == pytest.approx(half, rel=0.1)
 
 
 def test_a_lever_that_changes_nothing_has_no_share_and_no_interval():
     ranks = Saltelli(base=64).ranks([Axis("a", "number", 0, 1), Axis("b", "number", 0, 1)])
-    found = sobol_indices(ranks[:, 0], 2)
-    assert (found.first.value[1], found.first.low[1], found.total.value[1], found.total.high[1]) == (0, 0, 0, 0)
+    indices = sobol_indices(ranks[:, 0], 2)
+    assert (indices.first.value[1], indices.first.low[1], indices.total.value[1], indices.total.high[1]) == (0, 0, 0, 0)
 
 
 def test_seeds_shift_all_outputs_alike_and_change_no_index(both):
@@ -167,11 +167,11 @@ def test_seeds_shift_all_outputs_alike_and_change_no_index(both):
 def test_a_gain_is_analysed_as_it_is_compared():
     policy, baseline = {"placement": {"vary": ["first_fit", "best_fit"]}}, {"placement": "first_fit"}
     design = {"saltelli": {"base": BASE, "seed": 1}}
-    said = study(policy=policy, baseline=baseline, seeds=2, design=design)
-    found = wb.sensitivity(said, of="gain", workers=1)
-    assert [one.way for one in found.found] == ["best_fit"]
+    config = study(policy=policy, baseline=baseline, seeds=2, design=design)
+    sensitivity = wb.sensitivity(config, of="gain", workers=1)
+    assert [one.way for one in sensitivity.found] == ["best_fit"]
     gains = [value_at("first_fit", row) - value_at("best_fit", row) for row in rows_of(BASE)]
-    assert found.found[0].found.first.value == pytest.approx(sobol_indices(gains, 3).first.value, abs=1e-9)
+    assert sensitivity.found[0].found.first.value == pytest.approx(sobol_indices(gains, 3).first.value, abs=1e-9)
 
 
 def test_a_gain_is_positive_where_the_policy_is_better():
@@ -186,14 +186,14 @@ def test_a_gain_is_positive_where_the_policy_is_better():
 
 
 def test_a_range_that_one_way_alone_has_is_a_lever_of_that_way_alone():
-    said = study(
+    config = study(
         policy={"placement": {"vary": ["first_fit", {"nearest_boundary": {"tie": {"vary": True}}}]}},
         design={"saltelli": {"base": 16, "second_order": False}},
     )
-    found = wb.sensitivity(said, measure="line", workers=1).found
-    assert [(one.way, len(one.paths)) for one in found] == [("first_fit", 3), ("nearest_boundary", 4)]
-    assert found[1].paths[0] == "policy.placement.nearest_boundary.tie"
-    assert found[1].found.total.value[0] == 0
+    result = wb.sensitivity(config, measure="line", workers=1).found
+    assert [(one.way, len(one.paths)) for one in result] == [("first_fit", 3), ("nearest_boundary", 4)]
+    assert result[1].paths[0] == "policy.placement.nearest_boundary.tie"
+    assert result[1].found.total.value[0] == 0
 
 
 def test_the_evaluations_are_ordinary_runs_and_a_killed_study_goes_on(tmp_path):
@@ -206,13 +206,13 @@ def test_the_evaluations_are_ordinary_runs_and_a_killed_study_goes_on(tmp_path):
             if len(self.ids) >= self.most:
                 raise KeyboardInterrupt
 
-    said = study(design={"saltelli": {"base": 16}})
+    config = study(design={"saltelli": {"base": 16}})
     first, again, more = Watching(50), Watching(), Watching()
     with pytest.raises(KeyboardInterrupt):
-        wb.sensitivity(said, tmp_path / "r", workers=1, progress=first)
-    resumed = wb.sensitivity(said, tmp_path / "r", workers=1, progress=again)
+        wb.sensitivity(config, tmp_path / "r", workers=1, progress=first)
+    resumed = wb.sensitivity(config, tmp_path / "r", workers=1, progress=again)
     assert len(first.ids) + len(again.ids) == 16 * 8
-    assert resumed.table.equals(wb.sensitivity(said, workers=1).table)
+    assert resumed.table.equals(wb.sensitivity(config, workers=1).table)
     assert wb.open_results(tmp_path / "r").sensitivity().table.equals(resumed.table)
     larger = study(design={"saltelli": {"base": 32}})
     wb.sensitivity(larger, tmp_path / "r", workers=1, progress=more)
@@ -301,15 +301,15 @@ def test_the_command_prints_tables_and_draws(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(design={"saltelli": {"base": 32}})))
     assert main(["sensitivity", "s.yaml", "--out", "r", "--workers", "1"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("256 points x 1 seeds = 256 runs")
-    assert "options.x3" in told
+    printed = capsys.readouterr().out
+    assert printed.startswith("256 points x 1 seeds = 256 runs")
+    assert "options.x3" in printed
     assert {path.name for path in (tmp_path / "r" / "figures").iterdir()} == {
         f"{name}.{kind}" for name in ("sensitivities", "interactions") for kind in ("pdf", "png", "csv")
     }
     assert main(["sensitivity", "s.yaml", "--out", "r", "--json", "--measure", "line"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert [row["lever"] for row in found["table"]] == ["options.x1", "options.x2", "options.x3"]
+    output = json.loads(capsys.readouterr().out)
+    assert [row["lever"] for row in output["table"]] == ["options.x1", "options.x2", "options.x3"]
 
 
 @pytest.mark.parametrize(
@@ -333,8 +333,8 @@ def test_the_command_refuses_in_one_sentence_and_leaves_nothing(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study(**changed)))
     assert main(["sensitivity", "s.yaml", *words]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("workbench: s.yaml: ")
-    assert sentence in told.err and told.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.startswith("workbench: s.yaml: ")
+    assert sentence in output.err and output.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["s.yaml"]

@@ -21,10 +21,10 @@ P_VALUES = st.lists(st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.01, 0.05,
 @given(P_VALUES)
 def test_it_is_scipys_in_the_order_given_and_never_stricter_than_holm(p_values):
     named = {f"t{k}": p for k, p in enumerate(p_values)}
-    found = false_discovery(named)
-    assert list(found) == list(named)
-    assert list(found.values()) == pytest.approx(stats.false_discovery_control(p_values), rel=1e-12, abs=1e-300)
-    assert all(named[name] * (1 - 1e-12) <= found[name] <= strict + 1e-12 for name, strict in holm(named).items())
+    result = false_discovery(named)
+    assert list(result) == list(named)
+    assert list(result.values()) == pytest.approx(stats.false_discovery_control(p_values), rel=1e-12, abs=1e-300)
+    assert all(named[name] * (1 - 1e-12) <= result[name] <= strict + 1e-12 for name, strict in holm(named).items())
 
 
 def test_of_the_discoveries_no_more_are_false_than_it_promises_and_of_uncorrected_ones_many_are():
@@ -34,8 +34,8 @@ def test_of_the_discoveries_no_more_are_false_than_it_promises_and_of_uncorrecte
         z = draws.standard_normal(20) + np.repeat([0, 3.5], [15, 5])
         plain = dict(enumerate(2 * stats.norm.sf(np.abs(z))))
         for name, p_values in (("corrected", false_discovery(plain)), ("plain", plain)):
-            found = [k for k, p in p_values.items() if p < 0.05]
-            shares[name].append(sum(k < 15 for k in found) / max(len(found), 1))
+            results = [k for k, p in p_values.items() if p < 0.05]
+            shares[name].append(sum(k < 15 for k in results) / max(len(results), 1))
     assert np.mean(shares["corrected"]) == pytest.approx(0.05 * 15 / 20, abs=0.01)
     assert np.mean(shares["plain"]) > 0.1
 

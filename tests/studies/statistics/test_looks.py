@@ -58,9 +58,9 @@ def test_p_values_and_levels_say_the_same(p, steps):
 
 def test_very_small_p_values_keep_their_order():
     looks = Looks(tuple(range(20, 401, 20)))
-    found = [looks.p_value(10.0**-power) for power in range(1, 40)]
-    assert found == sorted(found, reverse=True)
-    assert found[-1] == pytest.approx(20 * 10.0**-39)
+    results = [looks.p_value(10.0**-power) for power in range(1, 40)]
+    assert results == sorted(results, reverse=True)
+    assert results[-1] == pytest.approx(20 * 10.0**-39)
 
 
 def test_one_look_changes_nothing():

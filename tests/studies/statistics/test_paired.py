@@ -179,10 +179,10 @@ def test_scipy_is_loaded_only_when_needed():
 
 def test_the_mean_difference_is_permuted_once(monkeypatch):
     """The test of the estimand and the permutation test that is shown are one: both draw 9,999 patterns."""
-    asked = []
+    requests = []
 
     def counted(*given, **more):
-        asked.append(given)
+        requests.append(given)
         return permutation_test(*given, **more)
 
     for room in (estimand, paired):
@@ -190,6 +190,6 @@ def test_the_mean_difference_is_permuted_once(monkeypatch):
     before = np.random.default_rng(1).normal(100, 3, 40)
     after = before - np.random.default_rng(2).normal(0.5, 1, 40)
     result = compare(before, after)
-    assert result.permutation == permutation_test(result.differences) and len(asked) == 1
+    assert result.permutation == permutation_test(result.differences) and len(requests) == 1
     by_ranks = compare(before, after, method="ranks")
-    assert by_ranks.permutation == result.permutation and len(asked) == 2
+    assert by_ranks.permutation == result.permutation and len(requests) == 2

@@ -16,17 +16,17 @@ EXPECTED = {"reversed": "contradicted", "effect in half the space": "holds_where
 @pytest.mark.parametrize("law", ["normal", "whole numbers"])
 @pytest.mark.parametrize("world", planted.WORLDS)
 def test_error_rates_of_verdicts_in_planted_worlds(world, law, studies):
-    found = planted.studies(world, 10, 30, studies, law=law)
-    assert not found.false_yes.above(0.05), found.false_yes
-    assert not found.false_no.above(0.05), found.false_no
-    assert found.words.most_common(1)[0][0] == EXPECTED.get(world, "undecided")
+    result = planted.studies(world, 10, 30, studies, law=law)
+    assert not result.false_yes.above(0.05), result.false_yes
+    assert not result.false_no.above(0.05), result.false_no
+    assert result.words.most_common(1)[0][0] == EXPECTED.get(world, "undecided")
 
 
 @long
 def test_a_small_level_holds_for_skewed_differences():
     """Judged in a family of eight, so that errors controlled over the family are 0.05 / 8 of one claim."""
-    found = planted.studies("no effect", 10, 200, 1000, family=8, law="skewed")
-    assert not found.false_yes.above(0.05 / 8) and not found.false_no.above(0.05 / 8), found
+    world = planted.studies("no effect", 10, 200, 1000, family=8, law="skewed")
+    assert not world.false_yes.above(0.05 / 8) and not world.false_no.above(0.05 / 8), world
 
 
 def test_small_levels_of_skewed_values_are_what_they_say_without_the_skewness():
@@ -54,16 +54,16 @@ def test_many_small_losses_beside_few_large_gains_are_no_verdict():
 @pytest.mark.parametrize(("cases", "studies"), [(30, 30), pytest.param(30, 1000, marks=long)])
 def test_many_cases_make_no_verdict_surer(cases, studies):
     """0.4: with all true effects 0 the verdict "no" came in 31 of 60 studies with 30 cases."""
-    found = planted.studies("no effect", cases, 30, studies)
-    assert not found.false_no.above(0.05) and not found.false_yes.above(0.05)
-    assert found.words["undecided"] >= 0.85 * studies
+    world = planted.studies("no effect", cases, 30, studies)
+    assert not world.false_no.above(0.05) and not world.false_yes.above(0.05)
+    assert world.words["undecided"] >= 0.85 * studies
 
 
 @pytest.mark.parametrize("world", ["effect in half the space", "one case reversed"])
 def test_a_family_costs_power_and_no_errors(world):
-    found = planted.studies(world, 10, 60, 40, family=18)
-    assert found.false_yes.happened + found.false_no.happened <= 4
-    assert found.words[EXPECTED[world]] == 40
+    result = planted.studies(world, 10, 60, 40, family=18)
+    assert result.false_yes.happened + result.false_no.happened <= 4
+    assert result.words[EXPECTED[world]] == 40
 
 
 @pytest.mark.parametrize(("seeds", "studies"), [(5, 200), (20, 200), (200, 200)])
@@ -87,8 +87,8 @@ def test_interval_sign_p_and_verdict_agree(seeds):
 def test_forty_wins_and_160_losses_are_no_yes():
     """A mean that a few large wins carry: ranks and mean say different things, and the verdict is about the mean."""
     gains = np.concatenate([np.linspace(20, 40, 40), np.linspace(-6, -4, 160)])
-    found = superior("H", "", compare(1000 + gains, np.full(200, 1000.0)))
-    assert (found.estimate > 0) == (found.both_p[0] < found.both_p[1])
+    finding = superior("H", "", compare(1000 + gains, np.full(200, 1000.0)))
+    assert (finding.estimate > 0) == (finding.both_p[0] < finding.both_p[1])
     worse = superior("H", "", compare(1000 + np.where(gains > 0, gains / 4, gains), np.full(200, 1000.0)))
     assert worse.estimate < 0 and over_cases([worse]).word == "contradicted"
 
@@ -132,10 +132,10 @@ def test_log_ratio_is_of_geometric_means_and_mirrors():
     draws = np.random.default_rng(1)
     baseline = draws.lognormal(3, 1, 40)
     other = baseline * 0.8 * draws.lognormal(0, 0.05, 40)
-    found = compare(baseline, other, method="log_ratio")
+    result = compare(baseline, other, method="log_ratio")
     ratio = np.exp(np.mean(np.log(other / baseline)))
-    assert found.interval.mean == pytest.approx(1 - ratio) and found.interval.method == "log_ratio"
-    assert found.interval.low < 0.2 < found.interval.high and found.p_value < 1e-6
+    assert result.interval.mean == pytest.approx(1 - ratio) and result.interval.method == "log_ratio"
+    assert result.interval.low < 0.2 < result.interval.high and result.p_value < 1e-6
     higher = compare(other, baseline, method="log_ratio", better="higher").interval
     assert higher.mean == pytest.approx(1 / ratio - 1)
     assert compare(baseline - baseline[0], other, method="log_ratio").estimand == "mean difference"  # no log of 0

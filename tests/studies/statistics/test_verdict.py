@@ -202,11 +202,11 @@ def test_some_of_several_things_is_told_from_luck_by_their_number():
         finding("for", 0.01, "c"),
         finding("neither", 0.9, "d", AROUND),
     ]
-    found = some("H", "one of four", parts)
-    assert found[:3] == ("H", "one of four", "for")
-    assert (found.p_value, found.interval) == (pytest.approx(4 * 0.01), ABOVE)
-    assert found.note == "; ".join(f"{part.id} drains faster: {part.side}" for part in parts)
-    assert judge([found])[0].holds == "yes"
+    result = some("H", "one of four", parts)
+    assert result[:3] == ("H", "one of four", "for")
+    assert (result.p_value, result.interval) == (pytest.approx(4 * 0.01), ABOVE)
+    assert result.note == "; ".join(f"{part.id} drains faster: {part.side}" for part in parts)
+    assert judge([result])[0].holds == "yes"
     assert judge([some("H", "", [*parts, *parts])])[0].holds == "undecided"
 
 

@@ -55,13 +55,13 @@ def test_the_recorded_settings_come_out_as_recorded(advice):
 
 
 def test_each_setting_is_what_the_allocator_of_lists_does(advice):
-    asked = asking_of(advice.replay.replays[0].recording)
+    replay = asking_of(advice.replay.replays[0].recording)
     for trial in advice.trials[::9]:
-        twin = by_twin(asked, trial.settings)
+        twin = by_twin(replay, trial.settings)
         assert (trial.reserved_peak_bytes, trial.driver_calls) == twin, trial.conf
 
 
-def by_twin(asked, settings):
+def by_twin(requested, settings):
     """The peak of reserved bytes and the number of driver calls of the allocator of lists."""
     rules = Rules(
         max_split=settings.max_split_size_mb * MIB or UNLIMITED,
@@ -69,8 +69,8 @@ def by_twin(asked, settings):
         divisions=settings.roundup_power2_divisions,
         expandable=settings.expandable_segments,
     )
-    twin, where, peak = Allocator(rules, tuple(asked.private.tolist())), {}, 0
-    for kind, handle, size, owner in zip(*(c.tolist() for c in asked.requests[:4]), strict=True):
+    twin, where, peak = Allocator(rules, tuple(requested.private.tolist())), {}, 0
+    for kind, handle, size, owner in zip(*(c.tolist() for c in requested.requests[:4]), strict=True):
         if kind == 0:
             where[handle] = twin.malloc(owner, size)
         elif kind == 4:
@@ -87,13 +87,13 @@ def by_twin(asked, settings):
 def test_the_smallest_card_serves_all_and_one_that_is_a_step_smaller_does_not(seed, conf):
     made = exercised(Recorder(Rules(), STREAMS, seed), 60, seed)
     recording = replay_of_made(made).recording
-    asked, settings = asking_of(recording), AllocatorSettings.parse(conf)
-    found = with_smallest_card(tried([asked], settings), [asked])
-    assert not played_on(asked, settings, found.smallest_card_bytes).refused
-    below = played_on(asked, settings, found.smallest_card_bytes - (2 << 20))
-    assert below.refused or found.smallest_card_bytes <= asked.live.max() + (2 << 20)
-    if found.runs_out:
-        assert asked.requests.size[below.first_refused] == found.runs_out.asked_bytes
+    replay, settings = asking_of(recording), AllocatorSettings.parse(conf)
+    trial = with_smallest_card(tried([replay], settings), [replay])
+    assert not played_on(replay, settings, trial.smallest_card_bytes).refused
+    below = played_on(replay, settings, trial.smallest_card_bytes - (2 << 20))
+    assert below.refused or trial.smallest_card_bytes <= replay.live.max() + (2 << 20)
+    if trial.runs_out:
+        assert replay.requests.size[below.first_refused] == trial.runs_out.asked_bytes
 
 
 def replay_of_made(made):
@@ -125,11 +125,11 @@ def test_what_ran_out_of_memory_is_asked_for_and_who_carries_it_is_said(tmp_path
     kept = made.malloc(0, 5 * MIB)
     assert made.malloc(0, 60 * MIB) is None
     made.free(kept)
-    found = wb.advise(written(tmp_path, made))
-    (failure,) = found.failures
+    result = wb.advise(written(tmp_path, made))
+    (failure,) = result.failures
     assert failure.asked_bytes == 60 * MIB and failure.driver_free_bytes >= 0
-    assert found.active_peak_bytes >= 60 * MIB + 2 * 30 * MIB
-    assert any("ran out of memory at event" in said for said in found.sentences())
+    assert result.active_peak_bytes >= 60 * MIB + 2 * 30 * MIB
+    assert any("ran out of memory at event" in message for message in result.sentences())
 
 
 def test_a_card_is_named_and_where_it_runs_out_is_told(tmp_path):
@@ -147,18 +147,18 @@ def test_a_card_is_named_and_where_it_runs_out_is_told(tmp_path):
 
 def test_a_history_that_begins_late_says_what_it_does_not_know(tmp_path):
     made = exercised(Recorder(Rules(), STREAMS, 2), 400, 2)
-    found = wb.advise(written(tmp_path, made, kept=200))
-    assert not found.is_whole and found.exactness.is_exact
-    assert "knows nothing of what came and went before" in found.sentences()[-1]
+    result = wb.advise(written(tmp_path, made, kept=200))
+    assert not result.is_whole and result.exactness.is_exact
+    assert "knows nothing of what came and went before" in result.sentences()[-1]
 
 
 def test_the_segments_at_the_end_are_those_of_the_snapshot(tmp_path):
     made = exercised(Recorder(Rules(), STREAMS, 6), 300, 6)
     (log,) = read_trace(written(tmp_path, made, kept=150)).logs
     replayed = segments_at(replay_of(log).recording, len(log.events.action) - 1)
-    shown = segments_at_end(log)
-    assert [(it.address, it.size) for it in replayed] == [(it.address, it.size) for it in shown]
-    assert [[b.address for b in it.blocks] for it in replayed] == [[b.address for b in it.blocks] for it in shown]
+    displayed = segments_at_end(log)
+    assert [(it.address, it.size) for it in replayed] == [(it.address, it.size) for it in displayed]
+    assert [[b.address for b in it.blocks] for it in replayed] == [[b.address for b in it.blocks] for it in displayed]
 
 
 def test_free_bytes_beside_live_blocks_are_pinned_by_them(tmp_path):
@@ -235,7 +235,7 @@ def test_what_is_to_be_pasted_has_no_stop_behind_it(advice):
 
 def test_driver_calls_cost_what_is_said_of_a_call(advice, tmp_path):
     made = exercised(Recorder(Rules(), STREAMS, 1), 60, 1)
-    found = wb.advise(written(tmp_path, made), costs=CallCosts(alloc_ns=1000, free_ns=1000, page_ns=0, ns_per_mib=0))
-    assert found.own_trial.driver_ns == 1000 * found.own_trial.driver_calls
-    assert found.plain()["own"]["driver_ns"] == found.own_trial.driver_ns
-    assert f"({found.own_trial.driver_ns / 1e6:,.1f} ms)" in " ".join(found.sentences()).replace("about ", "")
+    result = wb.advise(written(tmp_path, made), costs=CallCosts(alloc_ns=1000, free_ns=1000, page_ns=0, ns_per_mib=0))
+    assert result.own_trial.driver_ns == 1000 * result.own_trial.driver_calls
+    assert result.plain()["own"]["driver_ns"] == result.own_trial.driver_ns
+    assert f"({result.own_trial.driver_ns / 1e6:,.1f} ms)" in " ".join(result.sentences()).replace("about ", "")

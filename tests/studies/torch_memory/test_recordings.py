@@ -43,11 +43,11 @@ def test_a_made_up_recording_is_replayed_exactly(tmp_path, way, owners, seed):
     made = exercised(Recorder(WAYS[way], OWNERS[owners], seed), 400, seed)
     for kept in (1 << 30, 300, 40):
         (log,) = logs_of(tmp_path, made.snapshot(kept))
-        recording, played, found = replay_of(log)
-        assert found.is_exact, (kept, str(found))
-        assert found.allocs == sum(event["action"] == "alloc" for event in made.events[-kept:])
+        recording, played, result = replay_of(log)
+        assert result.is_exact, (kept, str(result))
+        assert result.allocs == sum(event["action"] == "alloc" for event in made.events[-kept:])
         grown = [event for event in made.events[-kept:] if event["action"] == "segment_alloc"]
-        assert found.segment_allocs == len(grown)
+        assert result.segment_allocs == len(grown)
         assert played.reserved[-1] == made.reserved()
         assert recording.is_whole == (kept > 400 * 4)
 
@@ -64,15 +64,15 @@ def test_what_was_searched_before_a_flush_is_not_searched_again(tmp_path):
     last = [event["action"] for event in made.events[-4:]]
     assert last == ["free_completed", "segment_free", "segment_alloc", "alloc"]
     (log,) = logs_of(tmp_path, made.snapshot())
-    found = replay_of(log).exactness
-    assert found.is_exact, str(found)
+    result = replay_of(log).exactness
+    assert result.is_exact, str(result)
 
 
 def test_expandable_segments_are_replayed_from_their_own_beginning(tmp_path):
     made = exercised(Recorder(Rules(expandable=True), STREAMS[:3], 5), 400, 5)
     (log,) = logs_of(tmp_path, made.snapshot())
-    found = replay_of(log).exactness
-    assert found.is_exact, str(found)
+    result = replay_of(log).exactness
+    assert result.is_exact, str(result)
 
 
 def test_a_replay_under_other_rules_is_not_exact_and_says_so(tmp_path):
@@ -80,8 +80,8 @@ def test_a_replay_under_other_rules_is_not_exact_and_says_so(tmp_path):
     made["allocator_settings"]["roundup_power2_divisions"] = {}
     (log,) = logs_of(tmp_path, made)
     recording = recording_of(log)
-    found = exactness_of(recording, replay_as_recorded(recording))
-    assert not found.is_exact and found.addresses_reproduced < found.allocs
+    exactness = exactness_of(recording, replay_as_recorded(recording))
+    assert not exactness.is_exact and exactness.addresses_reproduced < exactness.allocs
 
 
 def test_what_went_back_segment_by_segment_is_one_request_for_other_settings(tmp_path):
@@ -111,11 +111,11 @@ def test_a_ring_that_begins_behind_the_segment_of_its_first_allocation(tmp_path)
 
 def public(format_name):
     """Snapshots of the folders of public traces, whether the catalogue lists them or not."""
-    found = {}
+    result = {}
     for folder in public_traces.FOLDERS:
         facts = json.loads((folder / "facts.json").read_text())
-        found |= {file: (folder / file, told) for file, told in facts.items() if told["format"] == format_name}
-    return found
+        result |= {file: (folder / file, reply) for file, reply in facts.items() if reply["format"] == format_name}
+    return result
 
 
 PUBLIC = public("torch_snapshot")
@@ -124,16 +124,16 @@ PUBLIC = public("torch_snapshot")
 @pytest.mark.needs("public traces")
 @pytest.mark.parametrize("file", sorted(PUBLIC))
 def test_public_snapshots_come_out_to_the_byte(file):
-    place, told = PUBLIC[file]
+    place, reply = PUBLIC[file]
     (log,) = read_trace(place).logs
     recording = recording_of(log)
     played = replay_as_recorded(recording)
-    found = exactness_of(recording, played)
-    assert found.segment_allocs_reproduced == told["segment_allocs_reproducible"] == found.segment_allocs
-    assert found.addresses_reproduced == told["alloc_addresses_reproducible"] == found.allocs
-    assert recording.reserved_at_start == told["reserved_at_start"]
-    assert played.reserved_peak == told["reserved_peak_in_window"]
-    assert played.reserved[-1] == told["reserved_at_end"]
+    exactness = exactness_of(recording, played)
+    assert exactness.segment_allocs_reproduced == reply["segment_allocs_reproducible"] == exactness.segment_allocs
+    assert exactness.addresses_reproduced == reply["alloc_addresses_reproducible"] == exactness.allocs
+    assert recording.reserved_at_start == reply["reserved_at_start"]
+    assert played.reserved_peak == reply["reserved_peak_in_window"]
+    assert played.reserved[-1] == reply["reserved_at_end"]
 
 
 def test_unlimited_is_what_both_sides_call_it():

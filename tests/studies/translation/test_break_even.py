@@ -21,10 +21,10 @@ TABLE = {
 
 
 def test_every_row_of_the_table():
-    found: dict[tuple[float, ...], list[float | None]] = {}
+    result: dict[tuple[float, ...], list[float | None]] = {}
     for row in break_even_table():
-        found.setdefault(row[:3], []).append(None if row.remote_share is None else round(row.remote_share, 3))
-    assert {case: tuple(shares) for case, shares in found.items()} == TABLE
+        result.setdefault(row[:3], []).append(None if row.remote_share is None else round(row.remote_share, 3))
+    assert {case: tuple(shares) for case, shares in result.items()} == TABLE
 
 
 costs = st.integers(0, 40)

@@ -11,17 +11,17 @@ from workbench.studies.translation.eviction_bound import EVICTIONS
 
 
 def test_a_loop_larger_than_the_tlb_is_kept_best_by_mru_and_not_at_all_by_lru():
-    found = {row.eviction: row for row in eviction_misses({"regime": "pilot_cyclic_private", "count": 8000})}
-    least = found["belady"].misses
-    assert found["mru"].misses == least < found["drrip"].misses < found["lru"].misses == 8000
-    assert all(row.over_bound == row.misses / least - 1 >= 0 for row in found.values())
+    result = {row.eviction: row for row in eviction_misses({"regime": "pilot_cyclic_private", "count": 8000})}
+    least = result["belady"].misses
+    assert result["mru"].misses == least < result["drrip"].misses < result["lru"].misses == 8000
+    assert all(row.over_bound == row.misses / least - 1 >= 0 for row in result.values())
 
 
 def test_every_core_counts_and_a_named_eviction_may_have_levers():
-    asked = [{"srrip": {"bits": 3}}, "random"]
-    found = eviction_misses({"regime": "pilot_zipf", "count": 4000}, asked, machine="patent_translation", seed=2)
-    assert [row.eviction for row in found] == ["belady", "srrip(bits=3)", "random"]
-    assert found[0].misses < found[1].misses < found[2].misses < 4000
+    requests = [{"srrip": {"bits": 3}}, "random"]
+    misses = eviction_misses({"regime": "pilot_zipf", "count": 4000}, requests, machine="patent_translation", seed=2)
+    assert [row.eviction for row in misses] == ["belady", "srrip(bits=3)", "random"]
+    assert misses[0].misses < misses[1].misses < misses[2].misses < 4000
 
 
 def test_every_eviction_of_the_workbench_that_needs_no_directory_is_asked_for():

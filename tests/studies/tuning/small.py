@@ -34,8 +34,8 @@ SMALL: dict[str, Any] = {
 
 def small(**changed: Any) -> dict[str, Any]:
     """The small study with some keys changed; a key that is None is left out."""
-    said = {**copy.deepcopy(SMALL), **changed}
-    return {key: value for key, value in said.items() if value is not None}
+    config = {**copy.deepcopy(SMALL), **changed}
+    return {key: value for key, value in config.items() if value is not None}
 
 
 class Counts(Silent):

@@ -36,8 +36,8 @@ def test_a_cloud_in_the_journal_is_read_with_care(tmp_path):
     tune(NUMBERS, tmp_path / "out")
     journal = tmp_path / "out" / JOURNAL
     bad = pickle.dumps(Command(f"touch {tmp_path / 'done'}")).hex()
-    text, found = re.subn(r'("cma:optimizer:0": ?")[0-9a-f]+', rf"\g<1>{bad}", journal.read_text())
-    assert found
+    text, result = re.subn(r'("cma:optimizer:0": ?")[0-9a-f]+', rf"\g<1>{bad}", journal.read_text())
+    assert result
     journal.write_text(text)
     with pytest.raises(StoreError, match="holds no sampler that can go on"):
         tune(NUMBERS, tmp_path / "out", 30)

@@ -21,28 +21,28 @@ def constrained(bounds, **changed):
 
 @pytest.fixture(scope="module")
 def middle():
-    found = tune(small(objectives=["mean_queue"], sampler={"random": {"seed": 5}}, trials=30))
-    return bound(found.trials)
+    results = tune(small(objectives=["mean_queue"], sampler={"random": {"seed": 5}}, trials=30))
+    return bound(results.trials)
 
 
 @pytest.mark.parametrize("sampler", [{"nsga2": {"population": 6, "seed": 3}}, {"tpe": {"startup": 5}}, "nsga3"])
 def test_only_feasible_trials_are_on_the_front(middle, sampler):
-    found = tune(constrained({"mean_queue": {"most": middle}}, trials=30, sampler=sampler))
-    table = found.trials
+    results = tune(constrained({"mean_queue": {"most": middle}}, trials=30, sampler=sampler))
+    table = results.trials
     assert (table.feasible == (table.mean_queue <= middle)).all()
     assert 0 < table.feasible.sum() < len(table)
     assert table.feasible[table.front].all()
-    assert found.history.volumes[~table.feasible.cumsum().astype(bool)].sum() == 0
-    pareto = found.pareto
+    assert results.history.volumes[~table.feasible.cumsum().astype(bool)].sum() == 0
+    pareto = results.pareto
     assert (pareto.feasible == (pareto.mean_queue <= middle)).all()
     assert pareto.feasible[pareto.best].all()
 
 
 def test_bounds_that_nothing_keeps_leave_no_front(middle):
-    found = tune(constrained({"mean_queue": {"most": middle / 1000}}))
-    assert found.holdout is None and not found.any_failed
+    results = tune(constrained({"mean_queue": {"most": middle / 1000}}))
+    assert results.holdout is None and not results.any_failed
     with pytest.raises(WorkbenchError, match="none of the 20 trials keeps the constraints, so there is no front"):
-        _ = found.pareto
+        _ = results.pareto
 
 
 def test_the_journal_has_the_bounds_so_that_a_study_goes_on(tmp_path, middle):

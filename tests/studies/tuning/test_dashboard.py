@@ -23,31 +23,31 @@ from workbench.studies.tuning.dashboard import dashboard_command
 
 
 def free_port():
-    with socket.socket() as asked:
-        asked.bind(("127.0.0.1", 0))
-        return asked.getsockname()[1]
+    with socket.socket() as requested:
+        requested.bind(("127.0.0.1", 0))
+        return requested.getsockname()[1]
 
 
 def answer(port, path):
     """What the dashboard says, as soon as it says anything."""
 
-    def said():
+    def message():
         with (
             contextlib.suppress(OSError),
-            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as said,
+            urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=60) as message,
         ):
-            return said.read()
+            return message.read()
 
-    return wait_until(said, what=f"an answer to {path}")
+    return wait_until(message, what=f"an answer to {path}")
 
 
-def interrupted(shown):
+def interrupted(displayed):
     """What it has said when it ends at the first Ctrl-C."""
-    shown.send_signal(signal.SIGINT)
+    displayed.send_signal(signal.SIGINT)
     try:
-        return shown.communicate(timeout=120)[0]
+        return displayed.communicate(timeout=120)[0]
     finally:
-        shown.kill()
+        displayed.kill()
 
 
 @pytest.mark.parametrize("kind", ["journal", "sqlite"])
@@ -58,20 +58,20 @@ def test_it_answers_on_its_port_until_it_is_interrupted(tmp_path, kind):
     port = free_port()
     words = ["tune", "mine.yaml", "--out", "out", "--dashboard", "--port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    shown = subprocess.Popen(
+    displayed = subprocess.Popen(
         [sys.executable, "-m", "workbench.cli", *words],
         cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        (found,) = json.loads(answer(port, "/api/studies"))["study_summaries"]
-        trials = json.loads(answer(port, f"/api/studies/{found['study_id']}"))["trials"]
+        (result,) = json.loads(answer(port, "/api/studies"))["study_summaries"]
+        trials = json.loads(answer(port, f"/api/studies/{result['study_id']}"))["trials"]
         assert b"<html" in answer(port, "/dashboard")
     finally:
-        said = interrupted(shown)
-    assert (found["study_name"], found["directions"]) == ("mine", ["minimize", "minimize"])
+        message = interrupted(displayed)
+    assert (result["study_name"], result["directions"]) == ("mine", ["minimize", "minimize"])
     assert [trial["state"] for trial in trials] == ["Complete"] * 3
-    assert shown.returncode == 0
-    assert said == f"http://127.0.0.1:{port} (Ctrl-C ends it)\n"
+    assert displayed.returncode == 0
+    assert message == f"http://127.0.0.1:{port} (Ctrl-C ends it)\n"
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", port), 1)
 

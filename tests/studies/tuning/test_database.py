@@ -118,10 +118,10 @@ def test_more_trials_later_are_the_trials_of_one_long_study(storage, sampler):
 def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     sampler = {"tpe": {"startup": 4}}
     watch = GoesAway(away, at=(3, 14))
-    found = tune(small(sampler=sampler, storage=storage), tmp_path / "out", progress=watch)
+    results = tune(small(sampler=sampler, storage=storage), tmp_path / "out", progress=watch)
     peaceful, every = undisturbed(sampler)
     assert len(watch.back) == 2
-    assert found.trials.equals(peaceful.trials)
+    assert results.trials.equals(peaceful.trials)
     assert watch.runs == every
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
@@ -144,11 +144,11 @@ def test_a_connection_that_breaks_while_a_trial_is_committed(storage, monkeypatc
         return real(self, trial)
 
     monkeypatch.setattr(optuna.Study, "add_trial", breaking)
-    found = tune(small(storage=storage))
+    results = tune(small(storage=storage))
     monkeypatch.undo()
     assert calls[5] == (2 if lost == "before" else 1)
     assert [trial.number for trial in kept(storage)] == list(range(20))
-    assert found.trials.equals(undisturbed()[0].trials)
+    assert results.trials.equals(undisturbed()[0].trials)
 
 
 def test_one_driver_at_a_time(storage, monkeypatch):

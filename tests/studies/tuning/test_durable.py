@@ -26,9 +26,9 @@ def test_nothing_is_run_before_all_that_was_told_is_on_the_disk(tmp_path, monkey
         real_sync(self)
         on_disk.append(size)
 
-    def judge(self, asked, front):
+    def judge(self, requested, front):
         seen.append((journal.stat().st_size, on_disk[-1]))
-        return real_judge(self, asked, front)
+        return real_judge(self, requested, front)
 
     monkeypatch.setattr(JournalFile, "sync", sync)
     monkeypatch.setattr(Evaluator, "judge", judge)

@@ -36,11 +36,11 @@ def test_the_front_is_what_no_other_beats(rows):
 @given(st.lists(st.one_of(st.none(), st.tuples(*[st.integers(0, 5)] * 3)), min_size=1, max_size=10))
 def test_the_history_is_that_of_every_prefix(rows):
     reference = np.array([6.0, 6.0, 6.0])
-    found = history(rows, reference).volumes
+    result = history(rows, reference).volumes
     if not any(row is not None for row in rows):
-        assert not found.any()
+        assert not result.any()
         return
-    for k, volume in enumerate(found):
+    for k, volume in enumerate(result):
         before = [row for row in rows[: k + 1] if row is not None]
         assert volume == (cells.hypervolume(before, [6, 6, 6]) if before else 0)
 
@@ -58,7 +58,7 @@ def test_a_front_without_extent_is_measured_by_all_trials():
 
 
 def test_how_many_trials_were_enough():
-    found = history([(4.0,), (2.0,), None, (1.0,)], np.array([5.0]))
-    assert found.volumes.tolist() == [1.0, 3.0, 3.0, 4.0]
-    assert (found.trials_to(0.75), found.trials_to(0.76), found.trials_to(1, final=5.0)) == (2, 4, None)
+    result = history([(4.0,), (2.0,), None, (1.0,)], np.array([5.0]))
+    assert result.volumes.tolist() == [1.0, 3.0, 3.0, 4.0]
+    assert (result.trials_to(0.75), result.trials_to(0.76), result.trials_to(1, final=5.0)) == (2, 4, None)
     assert history([None, None]).trials_to(0.95) is None

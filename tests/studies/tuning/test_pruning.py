@@ -28,12 +28,12 @@ def rows(folder):
 
 
 def test_who_is_given_up_is_beaten_on_every_first_seed_by_a_trial_of_the_front_before_it(tmp_path):
-    found = tune(study(), tmp_path / "out")
+    results = tune(study(), tmp_path / "out")
     kept, names = rows(tmp_path / "out"), ("drain_cycles", "wear_cv")
-    assert found.pruned and not found.failures
-    for trial in found.found:
+    assert results.pruned and not results.failures
+    for trial in results.found:
         beaten = []
-        for other in found.found[: trial.number // 6 * 6]:
+        for other in results.found[: trial.number // 6 * 6]:
             if other.values is None:
                 continue
             pairs = [(kept[other.point, seed][n], kept[trial.point, seed][n]) for seed in (0, 1) for n in names]
@@ -42,18 +42,18 @@ def test_who_is_given_up_is_beaten_on_every_first_seed_by_a_trial_of_the_front_b
 
 
 def test_those_that_are_not_given_up_rest_on_all_seeds_and_those_that_are_on_few(tmp_path):
-    found = tune(study(sampler={"random": {"together": 5, "seed": 2}}), tmp_path / "out")
+    results = tune(study(sampler={"random": {"together": 5, "seed": 2}}), tmp_path / "out")
     without = tune(study(sampler={"random": {"together": 5, "seed": 2}}, pruning=False))
-    done = found.trials.status == "done"
-    assert (found.trials.point_id == without.trials.point_id).all()
-    assert found.trials[done].drain_cycles.equals(without.trials[done].drain_cycles)
+    done = results.trials.status == "done"
+    assert (results.trials.point_id == without.trials.point_id).all()
+    assert results.trials[done].drain_cycles.equals(without.trials[done].drain_cycles)
     kept = rows(tmp_path / "out")
-    finished = {trial.point for trial in found.found if trial.values is not None}
-    given_up = {trial.point for trial in found.pruned} - finished
+    finished = {trial.point for trial in results.found if trial.values is not None}
+    given_up = {trial.point for trial in results.pruned} - finished
     assert given_up
     assert all({seed for point, seed in kept if point == lost and seed < 100} == {0, 1} for lost in given_up)
-    assert found.trials.error[~done].str.fullmatch(r"given up: trial \d+ beats it in every objective\.").all()
-    assert not found.any_failed
+    assert results.trials.error[~done].str.fullmatch(r"given up: trial \d+ beats it in every objective\.").all()
+    assert not results.any_failed
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)

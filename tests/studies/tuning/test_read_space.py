@@ -31,9 +31,9 @@ def test_a_policy_with_a_mapping_has_those_tuned_that_it_says():
 
 
 def test_tune_true_at_a_question_is_every_policy_of_it():
-    found = axes(queue={"tune": True})
-    assert found[0] == "policy.queue"
-    assert "policy.queue.fifo_lookahead.k" in found
+    axis = axes(queue={"tune": True})
+    assert axis[0] == "policy.queue"
+    assert "policy.queue.fifo_lookahead.k" in axis
 
 
 def test_a_policy_within_a_policy_is_a_choice_too():
@@ -78,9 +78,9 @@ def test_policies_in_a_list_are_choices_with_their_levers():
         f"{stem}.choices[1].least_recent_energy.nx",
         f"{stem}.weights[1]",
     ]
-    said = draw(read_study(study).space, lambda axis: axis.start)["policy"]["choice"]["weighted_choice"]
-    assert said["weights"] == [1, 0.5]
-    assert said["choices"][1] == {"least_recent_energy": {"nx": 64}}
+    message = draw(read_study(study).space, lambda axis: axis.start)["policy"]["choice"]["weighted_choice"]
+    assert message["weights"] == [1, 0.5]
+    assert message["choices"][1] == {"least_recent_energy": {"nx": 64}}
 
 
 def test_a_slot_may_follow_another():
@@ -101,15 +101,15 @@ def test_machine_and_options_have_axes_too():
     study = small(machine={"preset": "mi355x", "segments": {"tune": [64, 128]}}, options={"allocs_per_cycle": 2})
     assert drawn(study, segments=64)["machine"] == {"preset": "mi355x", "segments": 64}
     study = small(options={"same_cycle_order": {"tune": True}, "latency_cycles": {"tune": {"most": 8}}})
-    said = drawn(study, same_cycle_order="allocate_first")
-    assert said["options"] == {"same_cycle_order": "allocate_first", "latency_cycles": 0}
+    message = drawn(study, same_cycle_order="allocate_first")
+    assert message["options"] == {"same_cycle_order": "allocate_first", "latency_cycles": 0}
     assert {d.path for d in dimensions(read_study(small(options={"tune": True})).space)} >= {"options.allocs_per_cycle"}
 
 
 def test_a_draw_asks_only_for_what_matters():
-    asked = []
-    draw(read_study(small()).space, lambda d: asked.append(d.path) or d.start)
-    assert asked == ["policy.placement", "policy.queue"]
+    requests = []
+    draw(read_study(small()).space, lambda d: requests.append(d.path) or d.start)
+    assert requests == ["policy.placement", "policy.queue"]
 
 
 def test_policies_of_a_notebook_are_candidates_like_any_other():

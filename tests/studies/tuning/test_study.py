@@ -8,7 +8,7 @@ from workbench.studies.tuning import read_study, tune
 
 
 def test_the_shipped_study_is_valid_and_runs(tmp_path):
-    found = tune(
+    results = tune(
         "sweeps/tune/placement.yaml",
         tmp_path / "out",
         4,
@@ -19,9 +19,9 @@ def test_the_shipped_study_is_valid_and_runs(tmp_path):
             "holdout_seeds": 2,
         },
     )
-    assert len(found.trials) == 4
-    assert found.pareto.best.any()
-    assert not found.any_failed
+    assert len(results.trials) == 4
+    assert results.pareto.best.any()
+    assert not results.any_failed
 
 
 def test_the_direction_comes_from_the_measure_unless_the_study_says_it():

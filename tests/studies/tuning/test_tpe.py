@@ -30,9 +30,9 @@ STUDY = small(
 
 
 def test_the_levers_of_a_policy_are_one_group():
-    found = [[axis.path for axis in group] for group in groups(read_study(STUDY).space)]
+    results = [[axis.path for axis in group] for group in groups(read_study(STUDY).space)]
     nearest = "policy.placement.nearest_boundary"
-    assert [group for group in found if group] == [
+    assert [group for group in results if group] == [
         ["policy.placement", "policy.queue"],
         [f"{nearest}.distance", f"{nearest}.tie"],
         ["policy.placement.size_segregated_ends.threshold"],
@@ -41,11 +41,11 @@ def test_the_levers_of_a_policy_are_one_group():
 
 
 def test_a_trial_costs_a_model_for_each_policy_that_has_levers(monkeypatch):
-    study, asked = read_study(STUDY), []
+    study, requests = read_study(STUDY), []
     real = TpeByPolicy.sample_relative
 
     def counting(self, asker, trial, space):
-        asked.append((trial.number, tuple(space)))
+        requests.append((trial.number, tuple(space)))
         return real(self, asker, trial, space)
 
     monkeypatch.setattr(TpeByPolicy, "sample_relative", counting)
@@ -57,7 +57,7 @@ def test_a_trial_costs_a_model_for_each_policy_that_has_levers(monkeypatch):
             asker.tell(trial, float(k * 7 % 13))
     nearest = 0
     for trial in asker.trials[10:]:
-        models = [names for number, names in asked if number == trial.number]
+        models = [names for number, names in requests if number == trial.number]
         assert models[0] == ("policy.placement", "policy.queue")
         drawn = [name for names in models for name in names]
         assert sorted(drawn) == sorted(trial.params)

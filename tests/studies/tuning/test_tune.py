@@ -47,8 +47,8 @@ def test_evaluations_are_the_runs_that_a_sweep_would_do(tmp_path):
 
 
 def test_an_objective_is_the_mean_over_the_seeds():
-    found = tune(small(trials=6))
-    for trial in found.found:
+    results = tune(small(trials=6))
+    for trial in results.found:
         point = trial.proposal.said
         runs = wb.run({**{k: small()[k] for k in ("engine", "workload", "seeds")}, **point})
         assert trial.values == (runs.table.drain_cycles.mean(), runs.table.mean_external_fragmentation.mean())
@@ -60,36 +60,36 @@ def beaten(row, rows):
 
 
 def test_the_front_of_a_study_and_its_fresh_seeds():
-    found = tune(small(trials=40))
-    rows = [trial.values for trial in found.found]
-    assert set(found.trials.point_id[found.trials.front]) == {
-        trial.point for trial in found.found if not beaten(trial.values, rows)
+    results = tune(small(trials=40))
+    rows = [trial.values for trial in results.found]
+    assert set(results.trials.point_id[results.trials.front]) == {
+        trial.point for trial in results.found if not beaten(trial.values, rows)
     }
-    assert found.holdout.seeds == [100, 101, 102]
-    assert set(found.holdout.table.seed) == {100, 101, 102}
-    means = found.pareto[["drain_cycles", "mean_external_fragmentation"]].to_numpy().tolist()
-    assert found.pareto.best.tolist() == [not beaten(row, means) for row in means]
+    assert results.holdout.seeds == [100, 101, 102]
+    assert set(results.holdout.table.seed) == {100, 101, 102}
+    means = results.pareto[["drain_cycles", "mean_external_fragmentation"]].to_numpy().tolist()
+    assert results.pareto.best.tolist() == [not beaten(row, means) for row in means]
     for name in ("drain_cycles", "mean_external_fragmentation"):
-        assert (found.pareto[f"{name}_low"] <= found.pareto[name]).all()
-        assert (found.pareto[name] <= found.pareto[f"{name}_high"]).all()
+        assert (results.pareto[f"{name}_low"] <= results.pareto[name]).all()
+        assert (results.pareto[name] <= results.pareto[f"{name}_high"]).all()
 
 
 def test_the_front_is_drawn_like_any_other_runs():
     from workbench.figures import figure
 
-    found = tune(small(trials=40))
-    drawn = figure("pareto").data(found.holdout, "drain_cycles", "mean_external_fragmentation")
+    results = tune(small(trials=40))
+    drawn = figure("pareto").data(results.holdout, "drain_cycles", "mean_external_fragmentation")
     assert "first_fit, fifo_head_only" in drawn.panels[0].names
-    assert len(drawn.panels[0].names) == len({point.id for point in found.holdout.points})
+    assert len(drawn.panels[0].names) == len({point.id for point in results.holdout.points})
 
 
 def test_the_front_is_compared_with_the_baseline_seed_by_seed():
-    found = tune(small(trials=30))
-    table = found.holdout.table
+    results = tune(small(trials=30))
+    table = results.holdout.table
     baseline = table[(table["policy.placement"] == "first_fit") & (table["policy.queue"] == "fifo_head_only")]
-    row = found.pareto.iloc[0]
-    point = found.front.points[0]
-    own = table[table.run_id.isin({r.id for r in found.holdout.plan.runs() if r.point.id == point.id})]
+    row = results.pareto.iloc[0]
+    point = results.front.points[0]
+    own = table[table.run_id.isin({r.id for r in results.holdout.plan.runs() if r.point.id == point.id})]
     expected = baseline.drain_cycles.to_numpy() - own.drain_cycles.to_numpy()
     assert row.drain_cycles_difference == pytest.approx(expected.mean())
     assert row.n == 3
@@ -100,23 +100,23 @@ def test_a_failed_run_is_a_failed_trial_with_its_reason():
     study = small(
         policy={"placement": {"tune": [FailsWhenWide]}}, baseline=None, trials=12, objectives=["drain_cycles"]
     )
-    found = tune(study)
-    wide = found.trials["policy.placement.fails_when_wide.shift"] > 1
+    results = tune(study)
+    wide = results.trials["policy.placement.fails_when_wide.shift"] > 1
     assert 0 < wide.sum() < 12
-    assert (found.trials.status == np.where(wide, "failed", "done")).all()
-    assert all("seed 0: fails_when_wide" in error for error in found.trials.error[wide])
-    assert found.trials.drain_cycles[wide].isna().all()
-    assert found.any_failed
-    assert found.pareto.best.all()
-    assert set(found.pareto.policy) <= {"fails_when_wide", "fails_when_wide(shift=1)"}
+    assert (results.trials.status == np.where(wide, "failed", "done")).all()
+    assert all("seed 0: fails_when_wide" in error for error in results.trials.error[wide])
+    assert results.trials.drain_cycles[wide].isna().all()
+    assert results.any_failed
+    assert results.pareto.best.all()
+    assert set(results.pareto.policy) <= {"fails_when_wide", "fails_when_wide(shift=1)"}
 
 
 def test_a_study_whose_trials_all_fail_says_so():
     study = small(policy={"placement": {"fails_when_wide": {"shift": {"tune": [2, 3]}}}}, trials=4)
-    found = tune(study)
-    assert found.holdout is None
+    results = tune(study)
+    assert results.holdout is None
     with pytest.raises(WorkbenchError, match="all 4 trials failed; the first: seed 0: fails_when_wide"):
-        _ = found.pareto
+        _ = results.pareto
 
 
 def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
@@ -124,13 +124,13 @@ def test_an_objective_that_is_no_number_fails_the_trial(monkeypatch):
 
     real = work._row
 
-    def poisoned(found, setup, task, *more):
-        row = real(found, setup, task, *more)
+    def poisoned(results, setup, task, *more):
+        row = real(results, setup, task, *more)
         return row._replace(measures={**row.measures, "drain_cycles": math.nan}) if task[2] == 1 else row
 
     monkeypatch.setattr(work, "_row", poisoned)
-    found = tune(small(trials=3))
-    assert set(found.trials.error) == {"seed 1: drain_cycles is not a finite number."}
+    results = tune(small(trials=3))
+    assert set(results.trials.error) == {"seed 1: drain_cycles is not a finite number."}
 
 
 @pytest.mark.parametrize("sampler", ["nsga2", "tpe", {"tpe": {"grouped": True, "together": 4}}, "random", "qmc"])
@@ -148,11 +148,11 @@ def test_workers_do_not_change_what_is_proposed():
 
 
 def test_the_folder_opens_as_the_sweep_over_its_front(tmp_path):
-    found = tune(small(), tmp_path / "out")
+    study_results = tune(small(), tmp_path / "out")
     results = wb.open_results(tmp_path / "out")
-    assert set(results.table.run_id) == set(found.holdout.table.run_id)
+    assert set(results.table.run_id) == set(study_results.holdout.table.run_id)
     assert len(results.rows) == len(results.plan)
     assert (tmp_path / "out" / "trials.csv").read_text().count("\n") == 21
     assert (tmp_path / "out" / "front.csv").is_file()
     again = tune(tmp_path / "out" / "study.yaml")
-    assert again.trials.equals(found.trials)
+    assert again.trials.equals(study_results.trials)

@@ -56,7 +56,7 @@ def nsys(path: Path, kernels: Sequence[Sequence[Any]] = NSYS_KERNELS, columns: s
         "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": [(9100, 9900, 1)],
         "CUPTI_ACTIVITY_KIND_KERNEL": kernels,
     }
-    return database(path, (f"CREATE TABLE {name} {told}" for name, told in tables.items()), rows)
+    return database(path, (f"CREATE TABLE {name} {reply}" for name, reply in tables.items()), rows)
 
 
 UUID = "_0000a1b2_c3d4_7e5f_8a9b_0123456789ab"
@@ -98,7 +98,7 @@ def rocpd(
     """A database of rocprofv3 of one of the schemas, of one or more recordings."""
     for ending in endings:
         tables, contents = _rocpd(schema, rows)
-        statements = [f'CREATE TABLE "{name}{ending}" {told}' for name, told in tables.items()]
+        statements = [f'CREATE TABLE "{name}{ending}" {reply}' for name, reply in tables.items()]
         database(path, statements, {f"{name}{ending}": lines for name, lines in contents.items()})
     database(path, [f'CREATE VIEW rocpd_kernel_dispatch AS SELECT * FROM "rocpd_kernel_dispatch{endings[0]}"'], {})
     return path
@@ -318,9 +318,9 @@ ROCPROFV3_ANNOTATIONS: dict[str, int | str] = {
 }
 
 
-def dispatch(told: Mapping[str, int | str], name: str = "gemm(float*)", category: str = "kernel_dispatch") -> bytes:
+def dispatch(settings: Mapping[str, int | str], name: str = "gemm(float*)", category: str = "kernel_dispatch") -> bytes:
     """A packet that begins a slice, with nothing interned."""
-    annotations = [(4, annotation(key, value)) for key, value in told.items()]
+    annotations = [(4, annotation(key, value)) for key, value in settings.items()]
     return packet((8, 1000), (11, message((9, 1), (11, 55), (22, category), (23, name), *annotations)))
 
 
@@ -331,8 +331,8 @@ def perfetto() -> bytes:
         (2, message((1, 4), (2, "gemm(float*)"))),
         *((3, message((1, k), (2, name))) for k, name in enumerate(ROCPROFV3_ANNOTATIONS, 1)),
     )
-    told = [(4, annotation(k, value)) for k, value in enumerate(ROCPROFV3_ANNOTATIONS.values(), 1)]
-    begin = message((9, 1), (11, 55), (3, 1), (10, 4), *told)
+    messages = [(4, annotation(k, value)) for k, value in enumerate(ROCPROFV3_ANNOTATIONS.values(), 1)]
+    begin = message((9, 1), (11, 55), (3, 1), (10, 4), *messages)
     axes = {"begin_ns": 6000, "end_ns": 6500, "workgroup_size": "(64,4,1)", "grid_size": "(1000,8,1)", "VGPR_Count": 88}
     return b"".join(
         [

@@ -40,10 +40,10 @@ def with_event(name=b"f", occupancy=b"1"):
     ],
 )
 def test_what_nothing_reads_is_mended_and_counted(tmp_path, contents, repaired):
-    found, whole = read(tmp_path, contents), read(tmp_path, NVIDIA)
-    assert [column.tolist() for column in found.kernels[1:10]] == [column.tolist() for column in whole.kernels[1:10]]
-    assert found.cards == whole.cards
-    assert found.facts()["repaired"] == repaired
+    result, whole = read(tmp_path, contents), read(tmp_path, NVIDIA)
+    assert [column.tolist() for column in result.kernels[1:10]] == [column.tolist() for column in whole.kernels[1:10]]
+    assert result.cards == whole.cards
+    assert result.facts()["repaired"] == repaired
     assert "repaired" not in whole.facts()
 
 

@@ -55,9 +55,9 @@ def test_generated_columns_are_not_computed(tmp_path):
 def test_virtual_tables_are_left_alone(tmp_path):
     path = profiles.nsys(tmp_path / "t")
     profiles.database(path, ["CREATE VIRTUAL TABLE found USING fts5(text)"], {})
-    with opened(path) as found:
-        assert "found" not in found.tables
-        assert "StringIds" in found.tables
+    with opened(path) as result:
+        assert "found" not in result.tables
+        assert "StringIds" in result.tables
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_virtual_tables_are_left_alone(tmp_path):
     [ENDLESS, "SELECT load_extension('x')", "ATTACH 'other.db' AS other", "PRAGMA journal_mode = wal", "SELECT hex(1)"],
 )
 def test_only_reading_is_allowed(tmp_path, sql):
-    with opened(profiles.nsys(tmp_path / "t")) as found, pytest.raises(InputError, match="is no sound SQLite file"):
-        list(found._query(sql))
+    with opened(profiles.nsys(tmp_path / "t")) as result, pytest.raises(InputError, match="is no sound SQLite file"):
+        list(result._query(sql))
 
 
 def test_a_query_that_goes_on_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_STEPS_AT_LEAST", 1_000_000)
     with (
-        opened(profiles.nsys(tmp_path / "t")) as found,
+        opened(profiles.nsys(tmp_path / "t")) as result,
         pytest.raises(InputError, match="takes more steps to read than"),
     ):
-        list(found._query("SELECT 1 FROM " + ", ".join(f"sqlite_master t{k}" for k in range(12))))
+        list(result._query("SELECT 1 FROM " + ", ".join(f"sqlite_master t{k}" for k in range(12))))
 
 
 def test_a_value_that_is_too_long_is_refused(tmp_path):
@@ -86,8 +86,8 @@ def test_a_value_that_is_too_long_is_refused(tmp_path):
 
 def test_a_table_of_too_many_rows_is_refused_where_few_are_expected(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_SMALL_ROWS", 2)
-    with opened(profiles.nsys(tmp_path / "t")) as found, pytest.raises(InputError, match="has more than 2 rows"):
-        found.rows("StringIds", ("id",))
+    with opened(profiles.nsys(tmp_path / "t")) as result, pytest.raises(InputError, match="has more than 2 rows"):
+        result.rows("StringIds", ("id",))
 
 
 def test_a_file_of_too_many_tables_is_refused(tmp_path, monkeypatch):
@@ -138,8 +138,8 @@ def test_a_database_of_something_else_is_no_trace(tmp_path):
 def test_names_with_quotes_and_blanks_are_names(tmp_path):
     statements = ['CREATE TABLE "a""b c" ("x"" y" INTEGER)']
     path = profiles.database(tmp_path / "t%20?mode=rw#.db", statements, {'a""b c': [(7,)]})
-    with opened(path) as found:
-        assert (found.tables, found.rows('a"b c', ('x" y',))) == (['a"b c'], [(7,)])
+    with opened(path) as result:
+        assert (result.tables, result.rows('a"b c', ('x" y',))) == (['a"b c'], [(7,)])
 
 
 @pytest.mark.parametrize("name", [b"\n\x1b", b"\xff\xfe"])

@@ -13,20 +13,20 @@ from workbench.workloads.importers.source import most_bytes
 
 
 def refused(place):
-    with pytest.raises(InputError) as said:
+    with pytest.raises(InputError) as message:
         read_trace(place)
-    assert str(said.value).startswith(str(place)) and "\n" not in str(said.value)
-    return str(said.value)
+    assert str(message.value).startswith(str(place)) and "\n" not in str(message.value)
+    return str(message.value)
 
 
 def test_nine_bytes_that_number_a_memo_take_no_memory(tmp_path):
     place = tmp_path / "nine.pickle"
     place.write_bytes(bytes.fromhex("80045d72000000102e"))
     tracemalloc.start()
-    said = refused(place)
+    message = refused(place)
     assert tracemalloc.get_traced_memory()[1] < 64 << 20
     tracemalloc.stop()
-    assert "is no whole pickle (byte 3: it numbers values higher than it has any)" in said
+    assert "is no whole pickle (byte 3: it numbers values higher than it has any)" in message
 
 
 def test_lists_that_are_named_again_and_again_are_counted_before_they_are_copied(tmp_path):

@@ -32,16 +32,16 @@ def read(text, size):
 def test_elements_and_rest_are_those_of_the_document(elements, before, after, size, indent, ascii_only):
     document = {**before, "events": elements, **{k: v for k, v in after.items() if k not in before}}
     text = json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()
-    found, array = read(text, size)
-    assert found == elements
+    result, array = read(text, size)
+    assert result == elements
     assert json.loads(array.rest) == {**document, "events": []}
     assert not array.is_document
 
 
 @given(st.lists(VALUES, max_size=6), st.integers(1, 40))
 def test_a_document_that_is_the_array_itself(elements, size):
-    found, array = read(json.dumps(elements).encode(), size)
-    assert found == elements
+    result, array = read(json.dumps(elements).encode(), size)
+    assert result == elements
     assert array.is_document
 
 

@@ -47,36 +47,36 @@ def test_every_column_is_what_a_plain_reader_finds(file):
             assert expected == [MISSING] * table.rows, field
         else:
             assert column.tolist() == expected, field
-    asked = [MISSING if bytes is None else bytes for bytes in _plainly(file)[2]]
+    requests = [MISSING if bytes is None else bytes for bytes in _plainly(file)[2]]
     launched = table.launch_shared_bytes
-    assert asked == ([MISSING] * table.rows if launched is None else launched.tolist())
+    assert requests == ([MISSING] * table.rows if launched is None else launched.tolist())
 
 
 @pytest.mark.parametrize("file", EACH)
 def test_every_number_of_the_facts(file):
     expected = dict(FACTS[file])
-    found = _facts(file)
-    unknown = set(expected) - set(found)
+    result = _facts(file)
+    unknown = set(expected) - set(result)
     assert not unknown, f"facts that no test looks at: {unknown}"
     for name, value in expected.items():
-        assert value == found[name], name
+        assert value == result[name], name
 
 
 def _facts(file):
     """The facts of facts.json, from the imported trace alone but for what the file recorded before grids are mended."""
     trace = read_trace(path(file))
-    table, said = trace.kernels, trace.facts()
-    found = {name: said[name] for name in ("format", "events", "kernels", "memcpys", "memsets")}
-    found["device_properties"] = said.get("cards", 0)
-    found |= _card(trace) | _memory(trace, said, file)
+    table, message = trace.kernels, trace.facts()
+    result = {name: message[name] for name in ("format", "events", "kernels", "memcpys", "memsets")}
+    result["device_properties"] = message.get("cards", 0)
+    result |= _card(trace) | _memory(trace, message, file)
     if table.rows:
-        found |= (
-            _names(table, said, file)
-            | _times(table, said)
-            | _grids(table, said, file)
-            | _resources(table, said, FACTS[file])
+        result |= (
+            _names(table, message, file)
+            | _times(table, message)
+            | _grids(table, message, file)
+            | _resources(table, message, FACTS[file])
         )
-    return found
+    return result
 
 
 def _card(trace):
@@ -98,16 +98,16 @@ def _card(trace):
     }
 
 
-def _names(table, said, file):
+def _names(table, message, file):
     counts = Counter(table.name_of(k) for k in range(table.rows))
     top = FACTS[file]["top_kernel_names"]
     for start, count in top:
         assert any(name.startswith(start) and n == count for name, n in counts.items())
     assert [count for _, count in counts.most_common(len(top))] == [count for _, count in top]
-    return {"unique_kernel_names": said["unique_names"], "top_kernel_names": top}
+    return {"unique_kernel_names": message["unique_names"], "top_kernel_names": top}
 
 
-def _times(table, said):
+def _times(table, message):
     per_card = {}
     for card in np.unique(table.device):
         rows = table.device == card
@@ -115,13 +115,13 @@ def _times(table, said):
         per_card[str(card)] = list(zip(table.start_ns[rows].tolist(), ends, strict=True))
     lasting = table.duration_ns.tolist()
     return {
-        "devices": [str(number) for number in said["device_numbers"]],
-        "device_stream_pairs": said["streams"],
-        "sum_duration_us": pytest.approx(said["total_duration_ns"] / 1000),
+        "devices": [str(number) for number in message["device_numbers"]],
+        "device_stream_pairs": message["streams"],
+        "sum_duration_us": pytest.approx(message["total_duration_ns"] / 1000),
         "median_duration_us": pytest.approx(median(lasting) / 1000, abs=0.001),  # facts.json keeps three decimals
         "max_duration_us": pytest.approx(max(lasting) / 1000),
-        "zero_duration_kernels": said["zero_durations"],
-        "span_us": pytest.approx(said["span_ns"] / 1000, abs=1),  # facts.json rounds it to a microsecond
+        "zero_duration_kernels": message["zero_durations"],
+        "span_us": pytest.approx(message["span_ns"] / 1000, abs=1),  # facts.json rounds it to a microsecond
         "busy_union_us_by_device": {
             card: pytest.approx(plain.busy_union(spans) / 1000, abs=1) for card, spans in per_card.items()
         },
@@ -129,59 +129,59 @@ def _times(table, said):
     }
 
 
-def _grids(table, said, file):
+def _grids(table, message, file):
     gridded = table.rows - max(table.lacking("workgroups"), table.lacking("threads"))
-    found = {
+    result = {
         "kernels_with_grid_and_block": gridded,
         "kernels_with_correlation": table.rows - table.lacking("correlation"),
     }
     if not gridded:
-        return found
+        return result
     recorded = table.workgroups
-    if "grids_in_work_items" in said:
+    if "grids_in_work_items" in message:
         rows = _plainly(file)[0]
         recorded = np.array([MISSING if row["recorded_grid"] is None else row["recorded_grid"] for row in rows])
-        assert said["grid_sum_recorded"] == recorded[recorded >= 0].sum()
+        assert message["grid_sum_recorded"] == recorded[recorded >= 0].sum()
     known = recorded >= 0
     blocks = Counter(",".join(map(str, block)) for block in table.block[known].tolist())
     threads = Counter(table.threads[known].tolist())
-    return found | {
+    return result | {
         "top_blocks_xyz": _top(blocks, FACTS[file]["top_blocks_xyz"]),
         "top_threads_per_block": _top(threads, FACTS[file]["top_threads_per_block"]),
-        "max_threads_per_block": said["max_threads"],
+        "max_threads_per_block": message["max_threads"],
         "sum_blocks": recorded[known].sum(),
         "max_blocks": recorded[known].max(),
         "sum_threads": (recorded[known] * table.threads[known]).sum(),
     }
 
 
-def _resources(table, said, facts):
-    found = {
+def _resources(table, message, facts):
+    result = {
         "kernels_with_shared_memory_field": table.rows - table.lacking("shared_bytes"),
         "kernels_with_registers_field": table.rows - table.lacking("vgprs"),
     }
     if "launches_with_shared_memory" in facts:
-        found |= _launches(table, said)
+        result |= _launches(table, message)
     if table.shared_bytes is not None:
         shared = Counter(table.shared_bytes.tolist())
-        found |= {
-            "max_shared_memory": said["max_shared_bytes"],
-            "kernels_shared_memory_nonzero": said["kernels_with_shared_memory"],
+        result |= {
+            "max_shared_memory": message["max_shared_bytes"],
+            "kernels_shared_memory_nonzero": message["kernels_with_shared_memory"],
             "kernels_shared_memory_over_48k": sum(n for size, n in shared.items() if size > 48 * 1024),
             "top_shared_memory": _top(shared, facts["top_shared_memory"]),
         }
     if table.vgprs is not None:
-        found["max_registers_per_thread"] = said["max_registers"]
-        found["distinct_registers_per_thread"] = len(np.unique(table.vgprs))
-    return found
+        result["max_registers_per_thread"] = message["max_registers"]
+        result["distinct_registers_per_thread"] = len(np.unique(table.vgprs))
+    return result
 
 
-def _launches(table, said):
+def _launches(table, message):
     matched = int(np.count_nonzero(table.launch_shared_bytes != MISSING))
     return {
-        "launches_with_shared_memory": said["kernels_with_launch_shared_memory"],
+        "launches_with_shared_memory": message["kernels_with_launch_shared_memory"],
         "launches_matched_by_correlation": matched,
-        "launches_with_nonzero_shared_memory": said["kernels_with_dynamic_shared_memory"],
+        "launches_with_nonzero_shared_memory": message["kernels_with_dynamic_shared_memory"],
     }
 
 
@@ -191,7 +191,7 @@ def _top(counts, expected):
     return [[value, counts[value]] for value, _ in expected]
 
 
-def _memory(trace, said, file):
+def _memory(trace, message, file):
     table = trace.allocations
     if table is None:
         return {}
@@ -204,15 +204,15 @@ def _memory(trace, said, file):
         "memory_events": len(rows),
         "memory_events_gpu": len(table.bytes),
         "memory_gpu": {
-            "allocs": said["allocations"],
-            "frees": said["frees"],
-            "alloc_bytes": said["allocated_bytes"],
-            "free_bytes": said["freed_bytes"],
+            "allocs": message["allocations"],
+            "frees": message["frees"],
+            "alloc_bytes": message["allocated_bytes"],
+            "free_bytes": message["freed_bytes"],
             "with_address": 0 if table.address is None else len(table.address),
-            "distinct_addresses": said.get("addresses", 0),
-            "max_alloc_bytes": said["largest_allocation_bytes"],
-            "max_total_allocated": said.get("peak_live_bytes", 0),
-            "max_total_reserved": said.get("peak_reserved_bytes", 0),
+            "distinct_addresses": message.get("addresses", 0),
+            "max_alloc_bytes": message["largest_allocation_bytes"],
+            "max_total_allocated": message.get("peak_live_bytes", 0),
+            "max_total_reserved": message.get("peak_reserved_bytes", 0),
             "device_type": sorted({row[1] for row in on_cards}),
             **_lives(table),
         },

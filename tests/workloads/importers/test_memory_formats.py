@@ -55,24 +55,24 @@ def test_a_log_of_rmm_past_midnight(tmp_path):
     assert rows.bytes.tolist() == [256, 512, -256, -64]
     assert rows.before.bytes.tolist() == [64], "what is freed without having been allocated was live before"
     assert rows.allocated_after.tolist() == [320, 832, 576, 512]
-    said = trace.facts()
-    assert {name: said[name] for name in ("allocations", "frees", "allocated_bytes", "peak_live_bytes")} == {
+    message = trace.facts()
+    assert {name: message[name] for name in ("allocations", "frees", "allocated_bytes", "peak_live_bytes")} == {
         "allocations": 2,
         "frees": 2,
         "allocated_bytes": 768,
         "peak_live_bytes": 832,
     }
-    assert (said["threads"], said["failed_allocations"]) == (2, 1)
-    assert "kernels" not in said
+    assert (message["threads"], message["failed_allocations"]) == (2, 1)
+    assert "kernels" not in message
 
 
 @needs_public_traces
 def test_every_number_of_a_public_timeline():
-    said = read_trace(path(TIMELINE)).facts()
-    assert {name: said[name] for name in FACTS[TIMELINE]} == FACTS[TIMELINE]
-    assert (said["allocations"], said["frees"]) == (3345, 3345)
-    assert said["allocated_bytes"] == FACTS[TIMELINE]["created_bytes"]
-    assert said["peak_live_bytes"] == FACTS[TIMELINE]["running_peak_bytes"]
+    message = read_trace(path(TIMELINE)).facts()
+    assert {name: message[name] for name in FACTS[TIMELINE]} == FACTS[TIMELINE]
+    assert (message["allocations"], message["frees"]) == (3345, 3345)
+    assert message["allocated_bytes"] == FACTS[TIMELINE]["created_bytes"]
+    assert message["peak_live_bytes"] == FACTS[TIMELINE]["running_peak_bytes"]
 
 
 @pytest.mark.parametrize("pack", [pickle.dumps, lambda it: gzip.compress(pickle.dumps(it, protocol=2))])
@@ -83,9 +83,14 @@ def test_a_snapshot_tells_what_was_live_before_its_window(tmp_path, pack):
     assert sorted(rows.before.bytes.tolist()) == [700, 1000]
     assert rows.allocated_after.tolist() == [2000, 1000, 6000, 1000]
     assert rows.reserved_after.tolist() == [2 << 20, 2 << 20, 22 << 20, 22 << 20]
-    said = trace.facts()
-    assert (said["allocations"], said["frees"], said["allocated_bytes"], said["peak_live_bytes"]) == (2, 2, 5300, 6000)
-    assert said["segment_bytes"] == 2 << 20
+    message = trace.facts()
+    assert (message["allocations"], message["frees"], message["allocated_bytes"], message["peak_live_bytes"]) == (
+        2,
+        2,
+        5300,
+        6000,
+    )
+    assert message["segment_bytes"] == 2 << 20
 
 
 def test_blocks_without_addresses_lie_one_after_the_other(tmp_path):

@@ -36,9 +36,9 @@ def stopwatch():
 def test_a_format_of_ones_own(tmp_path, stopwatch):
     place = tmp_path / "run.txt"
     place.write_text("#stopwatch\ngemm 10 30\nfill 40 41\n")
-    said = read_trace(place).facts()
-    assert (said["format"], said["kernels"], said["total_duration_ns"]) == ("stopwatch", 2, 21)
-    assert said["missing"][0].startswith("2 of 2 kernels have no grid (")
+    message = read_trace(place).facts()
+    assert (message["format"], message["kernels"], message["total_duration_ns"]) == ("stopwatch", 2, 21)
+    assert message["missing"][0].startswith("2 of 2 kernels have no grid (")
     place.write_text("something else")
     with pytest.raises(InputError, match=r"stopwatch \(lines of name, start and end\)"):
         read_trace(place)
@@ -79,9 +79,9 @@ def test_so_is_anything_raised_where_no_line_is_at_hand(tmp_path, stopwatch, mon
 
     place = tmp_path / "run.txt"
     place.write_text("#stopwatch\ngemm 10 30\n")
-    for asked in ("read", "recognises"):
+    for requested in ("read", "recognises"):
         with monkeypatch.context() as patched:
-            patched.setattr(stopwatch, asked, raising)
+            patched.setattr(stopwatch, requested, raising)
             with pytest.raises(InputError) as wrong:
                 read_trace(place)
         name = type(problem).__name__

@@ -59,8 +59,8 @@ def test_what_newer_versions_add(tmp_path):
 
 
 def test_dispatches_without_times_are_counted(tmp_path):
-    told = {key: value for key, value in ROCPROFV3_ANNOTATIONS.items() if key != "end_ns"}
-    trace = written(tmp_path, dispatch(told))
+    settings = {key: value for key, value in ROCPROFV3_ANNOTATIONS.items() if key != "end_ns"}
+    trace = written(tmp_path, dispatch(settings))
     assert trace.facts()["dispatches_without_times"] == 1
     assert trace.missing() == ["it holds no dispatches (record the GPU's activity as well)"]
 

@@ -19,21 +19,21 @@ pytestmark = needs_public_traces
 def test_every_number_of_the_rocprofv3_facts(file):
     expected = FACTS[file]
     trace = read_trace(path(file))
-    table, said, card = trace.kernels, trace.facts(), trace.cards[0]
+    table, message, card = trace.kernels, trace.facts(), trace.cards[0]
     spans = list(zip(table.start_ns.tolist(), (table.start_ns + table.duration_ns).tolist(), strict=True))
     document = json.loads(gzip.decompress(path(file).read_bytes()))["rocprofiler-sdk-tool"][0]
     shapes = Counter(",".join(map(str, block)) for block in table.block.tolist())
     shared = Counter(table.shared_bytes.tolist())
-    found = {
-        "format": said["format"],
-        "dispatches": said["dispatches"],
-        "kernel_ids_used": said["kernel_ids"],
-        "unique_kernel_names": said["unique_names"],
+    result = {
+        "format": message["format"],
+        "dispatches": message["dispatches"],
+        "kernel_ids_used": message["kernel_ids"],
+        "unique_kernel_names": message["unique_names"],
         "agents": len(document["agents"]),
-        "gpu_agents": said["cards"],
-        "agents_used": said["devices"],
-        "queues": said["queues"],
-        "streams": said["streams"],
+        "gpu_agents": message["cards"],
+        "agents_used": message["devices"],
+        "queues": message["queues"],
+        "streams": message["streams"],
         "gpu0": {
             "cu_count": card.compute_units,
             "simd_per_cu": card.simds_a_unit,
@@ -42,15 +42,15 @@ def test_every_number_of_the_rocprofv3_facts(file):
             "wave_front_size": card.wave_size,
             "gfx_target_version": _version(card.architecture),
         },
-        "sum_duration_ns": said["total_duration_ns"],
+        "sum_duration_ns": message["total_duration_ns"],
         "max_duration_ns": table.duration_ns.max(),
         "busy_union_ns": busy_union(spans),
         "max_concurrent": most_at_once(spans),
         "top_workgroup_xyz": [[shape, shapes[shape]] for shape, _ in expected["top_workgroup_xyz"]],
         "top_threads_per_workgroup": [list(row) for row in Counter(table.threads.tolist()).most_common(5)],
-        "sum_workgroups": said["workgroups"],
-        "max_group_segment_size": said["max_shared_bytes"],
-        "dispatches_with_lds": said["dispatches_with_shared_memory"],
+        "sum_workgroups": message["workgroups"],
+        "max_group_segment_size": message["max_shared_bytes"],
+        "dispatches_with_lds": message["dispatches_with_shared_memory"],
         "top_group_segment_size": [[size, shared[size]] for size, _ in expected["top_group_segment_size"]],
         "dispatches_with_grid_not_multiple_of_workgroup": sum(_ragged(r) for r in _records(document)),
         "max_arch_vgpr": table.vgprs.max(),
@@ -58,7 +58,7 @@ def test_every_number_of_the_rocprofv3_facts(file):
         "max_sgpr": table.sgprs.max(),
         "max_private_segment_size": max(r["dispatch_info"]["private_segment_size"] for r in _records(document)),
     }
-    assert found == expected
+    assert result == expected
 
 
 @pytest.mark.parametrize("file", files("rocprofv3_json"))
@@ -89,25 +89,25 @@ def test_every_dispatch_is_what_a_plain_reading_finds(file):
 def test_every_number_of_the_rocprof_compute_facts(file):
     expected = dict(FACTS[file])
     trace = read_trace(path(file))
-    table, said = trace.kernels, trace.facts()
+    table, message = trace.kernels, trace.facts()
     # facts.json was made with doubles, which hold time stamps of 16 digits to 2 ns; the exact sum is checked below
-    assert said["total_duration_ns"] == pytest.approx(expected.pop("sum_duration_ns"), abs=2 * table.rows)
+    assert message["total_duration_ns"] == pytest.approx(expected.pop("sum_duration_ns"), abs=2 * table.rows)
     items = Counter((table.workgroups * table.threads).tolist())
-    used = said["columns_used"]
-    found = {
-        "format": said["format"],
-        "rows": said["dispatches"],
-        "columns": said["columns"],
+    used = message["columns_used"]
+    result = {
+        "format": message["format"],
+        "rows": message["dispatches"],
+        "columns": message["columns"],
         "column_names_used": {what: used[what] for what in ("grid", "workgroup", "lds", "vgpr", "sgpr", "name")},
-        "unique_kernel_names": said["unique_names"],
+        "unique_kernel_names": message["unique_names"],
         "top_workgroup": [list(row) for row in Counter(table.threads.tolist()).most_common()],
         "top_grid_work_items": sorted(map(list, items.items()), key=lambda row: (-row[1], row[0])),
-        "sum_workgroups": said["workgroups"],
-        "max_lds": said["max_shared_bytes"],
-        "max_vgpr": said["max_registers"],
+        "sum_workgroups": message["workgroups"],
+        "max_lds": message["max_shared_bytes"],
+        "max_vgpr": message["max_registers"],
         "max_sgpr": table.sgprs.max(),
     }
-    assert found == expected
+    assert result == expected
 
 
 @pytest.mark.parametrize("file", files("omniperf_pmc_csv"))

@@ -31,9 +31,9 @@ def test_a_database_dispatch_by_dispatch(tmp_path, schema):
         "cards": 2,
     }
     assert facts["missing"] == []
-    told, untold = trace.cards
-    assert (told.name, told.architecture, told.compute_units) == ("AMD Instinct MI300X", "gfx942", 304)
-    assert (told.waves_a_unit, told.shared_memory_bytes) == (32, 65536)
+    reply, untold = trace.cards
+    assert (reply.name, reply.architecture, reply.compute_units) == ("AMD Instinct MI300X", "gfx942", 304)
+    assert (reply.waves_a_unit, reply.shared_memory_bytes) == (32, 65536)
     assert (untold.number, untold.compute_units) == (1, None)
 
 
@@ -114,8 +114,8 @@ def test_public_csv():
     if not available("rocprofv3_kernel_trace_of_the_manual"):
         pytest.skip("needs public traces")
     facts = read_trace(locate("rocprofv3_kernel_trace_of_the_manual")).facts()
-    told = ("dispatches", "unique_names", "total_duration_ns", "workgroups", "max_threads", "missing")
-    assert [facts[name] for name in told] == [7, 3, 795_453, 7 * 16 * 1024, 64, []]
+    reply = ("dispatches", "unique_names", "total_duration_ns", "workgroups", "max_threads", "missing")
+    assert [facts[name] for name in reply] == [7, 3, 795_453, 7 * 16 * 1024, 64, []]
 
 
 @pytest.mark.parametrize("text", [profiles.ROCM7_CSV, profiles.ROCPD_CSV])

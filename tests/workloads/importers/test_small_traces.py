@@ -72,14 +72,14 @@ def test_kineto_as_a_bare_list_of_events(tmp_path):
 
 def test_kineto_of_an_amd_card_counts_grids_of_extended_launches_in_workgroups():
     trace = read_trace(DATA / "kineto_amd.json")
-    table, said = trace.kernels, trace.facts()
+    table, message = trace.kernels, trace.facts()
     assert table.workgroups.tolist() == [8, 588, -1]
     assert table.shared_bytes is None
     assert table.vgprs is None
-    assert (said["grids_in_work_items"], said["grid_sum_recorded"], said["workgroups"]) == (1, 2588, 596)
-    assert "max_shared_bytes" not in said
-    assert said["missing"][0].startswith("1 of 3 kernels have no grid (")
-    assert said["missing"][1].startswith(
+    assert (message["grids_in_work_items"], message["grid_sum_recorded"], message["workgroups"]) == (1, 2588, 596)
+    assert "max_shared_bytes" not in message
+    assert message["missing"][0].startswith("1 of 3 kernels have no grid (")
+    assert message["missing"][1].startswith(
         "3 of 3 kernels have no shared memory (a Kineto trace of an NVIDIA card has it"
     )
 

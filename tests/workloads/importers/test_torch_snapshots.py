@@ -88,13 +88,13 @@ def test_what_failed_is_told_and_asked_for_when_wanted(tmp_path):
     rows = read_trace(place).allocations
     assert (rows.refusals.bytes.tolist(), rows.refusals.device.tolist()) == ([9_000_000_000], [0])
     without = TracePool(trace=str(place))
-    told = without.recorded()
-    assert (told.refused, told.driver_calls) == (1, 2)
-    assert told.reserved.tolist() == [4 << 20, 4 << 20], "both cards together; the second holds its segment before too"
-    asked = without.but(refused="ask").pool_requests(Board(), Streams(0))
-    assert asked.bytes.tolist() == [1_000_000, 9_000_000_000, 9_000_000_000, 5000]
-    assert (asked.action == ALLOC).tolist() == [True, True, False, True]
-    assert asked.handle.tolist() == [0, 2, 2, 1]
+    reply = without.recorded()
+    assert (reply.refused, reply.driver_calls) == (1, 2)
+    assert reply.reserved.tolist() == [4 << 20, 4 << 20], "both cards together; the second holds its segment before too"
+    requests = without.but(refused="ask").pool_requests(Board(), Streams(0))
+    assert requests.bytes.tolist() == [1_000_000, 9_000_000_000, 9_000_000_000, 5000]
+    assert (requests.action == ALLOC).tolist() == [True, True, False, True]
+    assert requests.handle.tolist() == [0, 2, 2, 1]
     assert len(without.pool_requests(Board(), Streams(0)).time) == 2
     facts = without.but(refused="ask").facts(Board())
     assert (facts["allocations"], facts["allocations_from_before"]) == (3, 0)

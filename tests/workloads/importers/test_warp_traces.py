@@ -68,51 +68,51 @@ def facts_of(tmp_path_factory, text, name, packed):
 def test_a_raw_trace_is_counted_as_by_hand(tmp_path_factory, warps, version, lineinfo, packed):
     lines = [(b, w, one) for b, w, op in warps for one in (copied(op) if op.opcode == "LDGSTS.E" else [op])]
     text = oracle.raw(lines, GRID, BLOCK, version, lineinfo)
-    found = facts_of(tmp_path_factory, text, "kernel-1.trace", packed)
+    result = facts_of(tmp_path_factory, text, "kernel-1.trace", packed)
     expected = oracle.facts([op for _, _, op in lines], 4096)
     assert expected["instructions"] == len(warps), "an LDGSTS counts once"
-    assert found["format"] == "accelsim_trace_raw"
-    assert {name: found[name] for name in expected} == expected
-    assert (found["thread_blocks"], found["warps"]) == (len({b for b, _, _ in warps}), len({w[:2] for w in warps}))
-    assert found["address_modes"] == {str(m): n for m in range(3) if (n := sum(op.mode == m for _, _, op in warps))}
+    assert result["format"] == "accelsim_trace_raw"
+    assert {name: result[name] for name in expected} == expected
+    assert (result["thread_blocks"], result["warps"]) == (len({b for b, _, _ in warps}), len({w[:2] for w in warps}))
+    assert result["address_modes"] == {str(m): n for m in range(3) if (n := sum(op.mode == m for _, _, op in warps))}
 
 
 @settings(max_examples=40)
 @given(GROUPED, VERSIONS, PACKED)
 def test_a_grouped_trace_is_counted_as_by_hand(tmp_path_factory, blocks, version, packed):
     every = [op for warps in blocks.values() for own in warps.values() for op in own]
-    found = facts_of(tmp_path_factory, oracle.grouped(blocks, GRID, BLOCK, version), "kernel-1.traceg", packed)
+    result = facts_of(tmp_path_factory, oracle.grouped(blocks, GRID, BLOCK, version), "kernel-1.traceg", packed)
     expected = oracle.facts(every, 4096)
-    assert found["format"] == "accelsim_trace_grouped"
-    assert {name: found[name] for name in expected} == expected
-    assert found["instructions_declared"] == len(every)
-    assert (found["tracer_version"], found["registers"], found["max_shared_bytes"]) == (version, 32, 1024)
+    assert result["format"] == "accelsim_trace_grouped"
+    assert {name: result[name] for name in expected} == expected
+    assert result["instructions_declared"] == len(every)
+    assert (result["tracer_version"], result["registers"], result["max_shared_bytes"]) == (version, 32, 1024)
 
 
 @needs_public_traces
 @pytest.mark.parametrize("file", files("accelsim_trace_raw") + files("kernelslist"))
 def test_every_number_of_the_public_facts(file):
     words = {"global_lane_addresses": "global_addresses", "shmem": "max_shared_bytes", "nregs": "registers"}
-    found, expected = read_trace(path(file)).facts(), FACTS[file]
-    assert {name: found.get(words.get(name, name)) for name in expected} == expected
+    result, expected = read_trace(path(file)).facts(), FACTS[file]
+    assert {name: result.get(words.get(name, name)) for name in expected} == expected
 
 
 @needs_public_traces
 def test_the_command_says_them(capsys):
     assert main(["import", str(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz")), "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert (said["kernels"], said["instructions"], said["global_addresses"], said["pages_4k"]) == (
+    output = json.loads(capsys.readouterr().out)
+    assert (output["kernels"], output["instructions"], output["global_addresses"], output["pages_4k"]) == (
         1,
         71974,
         300000,
         587,
     )
-    assert "total_duration_ns" not in said
-    assert said["missing"] == ["it holds no times (it says what each warp executed, in its order, not when)"]
+    assert "total_duration_ns" not in output
+    assert output["missing"] == ["it holds no times (it says what each warp executed, in its order, not when)"]
     plain = oracle.read_raw(
         gzip.decompress(path("warp_traces/vectoradd_raw_v3/kernel-1.trace.gz").read_bytes()).decode()
     )
-    assert plain == {name: said[name] for name in plain}
+    assert plain == {name: output[name] for name in plain}
 
 
 def test_a_list_sums_its_kernels_and_says_which_are_absent(tmp_path):
@@ -123,12 +123,12 @@ def test_a_list_sums_its_kernels_and_says_which_are_absent(tmp_path):
     (tmp_path / "kernel-3.trace").write_text(oracle.raw([((0, 0, 0), 1, load)], GRID, BLOCK, 3))
     listing = tmp_path / "kernelslist.g"
     listing.write_text("MemcpyHtoD,0x00007f32c5500000,4096\nkernel-1.traceg.xz\nkernel-2.traceg\n")
-    found = read_trace(listing).facts()
+    result = read_trace(listing).facts()
     expected = {
         "format": "kernelslist", "lines": 3, "kernels": 2, "copies": 1, "copy_bytes": 4096, "instructions": 1,
         "listed_but_absent": ["kernel-2.traceg"], "trace_files_not_listed": 1, "pages_4k": 1, "global_addresses": 1,
     }  # fmt: skip
-    assert {name: found[name] for name in expected} == expected
+    assert {name: result[name] for name in expected} == expected
 
 
 OP = Op("LDG.E", {0: BASE, 1: BASE + 4}, 2)
@@ -203,9 +203,9 @@ BAD = [
 def test_a_trace_that_is_cut_off_or_mixed_is_refused_in_one_sentence(tmp_path, text, says):
     place = tmp_path / "kernel-1.trace"
     place.write_text(text)
-    said = refusal(read_trace, place)
-    assert said.startswith(f"{place}: ")
-    assert says in said
+    message = refusal(read_trace, place)
+    assert message.startswith(f"{place}: ")
+    assert says in message
 
 
 @deeper(60, 400)

@@ -45,9 +45,9 @@ def test_public_profiles(name):
     if not available(name):
         pytest.skip("needs public traces")
     facts = read_trace(locate(name)).facts()
-    told = ("kernels", "devices", "workgroups", "max_shared_bytes", "kernels_with_implausible_registers")
-    assert tuple(facts.get(key) for key in told[:-1]) == PUBLIC[name][:-1]
-    assert facts.get(told[-1], 0) == PUBLIC[name][-1]
+    reply = ("kernels", "devices", "workgroups", "max_shared_bytes", "kernels_with_implausible_registers")
+    assert tuple(facts.get(key) for key in reply[:-1]) == PUBLIC[name][:-1]
+    assert facts.get(reply[-1], 0) == PUBLIC[name][-1]
 
 
 def jax(**changes):

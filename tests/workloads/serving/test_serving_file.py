@@ -33,9 +33,9 @@ def read(place, **levers):
 
 
 def test_a_public_trace_is_read_by_its_header():
-    found = read(AZURE, longest=8192)
-    assert isinstance(found, ServingFile)
-    traffic = found.traffic(Streams(0))
+    result = read(AZURE, longest=8192)
+    assert isinstance(result, ServingFile)
+    traffic = result.traffic(Streams(0))
     assert (len(traffic.arrival), traffic.prompt[:3].tolist(), traffic.answer[:3].tolist()) == (
         400,
         [4808, 3180, 110],

@@ -37,11 +37,11 @@ def queue(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
 @given(st.integers(0, 1000), st.integers(1, 200), st.floats(0.001, 1e6))
 def test_a_poisson_process_is_its_waits_added_up(seed, count, rate):
     length, duration = queue(count)
-    found = arrivals(Poisson(per_kilocycle=rate), length, duration, 128, Streams(seed))
+    values = arrivals(Poisson(per_kilocycle=rate), length, duration, 128, Streams(seed))
     expected = np.array(step_by_step(1000 / rate, seed, count))
-    assert found.dtype == np.int64
-    assert (np.abs(found - expected) <= 1).all()
-    assert (found != expected).mean() < 0.02  # a wait on the edge of a cycle may be rounded to either side
+    assert values.dtype == np.int64
+    assert (np.abs(values - expected) <= 1).all()
+    assert (values != expected).mean() < 0.02  # a wait on the edge of a cycle may be rounded to either side
 
 
 @given(st.integers(0, 1000), st.integers(1, 200), st.floats(0.01, 5))
@@ -87,14 +87,14 @@ def test_the_stream_is_arrivals_alone():
 @given(st.integers(0, 1000), st.integers(1, 200), st.integers(1, 50))
 def test_bursts_are_a_poisson_process_of_as_many_at_once(seed, count, size):
     length, duration = queue(count, seed)
-    found = arrivals(Bursts(size=size, load=0.7), length, duration, 128, Streams(seed))
-    assert len(found) == count
+    values = arrivals(Bursts(size=size, load=0.7), length, duration, 128, Streams(seed))
+    assert len(values) == count
     gap = size * (length * duration).sum() / (128 * count * 0.7)
     starts = np.array(step_by_step(gap, seed, math.ceil(count / size)))
     expected = np.array([starts[k // size] for k in range(count)])
-    assert (np.abs(found - expected) <= 1).all()
+    assert (np.abs(values - expected) <= 1).all()
     alone = arrivals(PoissonLoad(load=0.7), length, duration, 128, Streams(seed))
-    assert size > 1 or found.tolist() == alone.tolist()
+    assert size > 1 or values.tolist() == alone.tolist()
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**40), st.integers(1, 10**6)), min_size=2, max_size=2))
@@ -105,8 +105,8 @@ def test_the_busier_of_two_resources_is_the_one_with_the_greater_share(pairs):
 
 def test_arrivals_past_every_clock_are_refused():
     length, duration = np.full(1000, 10**5), np.full(1000, 10**10)
-    said = refusal(arrivals, PoissonLoad(load=0.001), length, duration, 1, Streams(1))
-    assert said == "arrivals 1e+18 cycles apart run past cycle 2^61 after 1000 of them; make them denser."
+    message = refusal(arrivals, PoissonLoad(load=0.001), length, duration, 1, Streams(1))
+    assert message == "arrivals 1e+18 cycles apart run past cycle 2^61 after 1000 of them; make them denser."
 
 
 @pytest.mark.parametrize(

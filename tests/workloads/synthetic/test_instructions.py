@@ -40,8 +40,8 @@ def counts(instructions, groups, seed=0, ranks=None):
 
 @given(MIXES, GROUPS, SEEDS)
 def test_a_group_executes_its_mix_for_every_wave_and_cycle(mixes, groups, seed):
-    found = counts(InstructionMix(mixes=mixes), groups, seed)
-    assert found.dtype == np.int64
+    result = counts(InstructionMix(mixes=mixes), groups, seed)
+    assert result.dtype == np.int64
     total = sum(mix.weight for mix in mixes)
     for row, (waves, duration) in enumerate(groups):
         rank, below, allowed = Streams(seed).uniforms("mixes", row + 1)[row], 0.0, []
@@ -50,7 +50,7 @@ def test_a_group_executes_its_mix_for_every_wave_and_cycle(mixes, groups, seed):
                 exact = [Fraction(waves * duration) * Fraction(getattr(mix, w)) / 1000 for w in INSTRUCTION_CLASSES]
                 allowed.append([round(number) for number in exact])
             below += mix.weight / total
-        assert found[row].tolist() in allowed
+        assert result[row].tolist() in allowed
 
 
 def test_counts_by_hand():
@@ -66,11 +66,11 @@ def test_counts_by_hand():
 def test_laws_count_a_wave(groups, seed, said):
     laws = {which: {"uniform": [1, number]} if number else 0 for which, number in said.items()}
     instructions = InstructionLaws(**laws)
-    found = counts(instructions, groups, seed)
+    result = counts(instructions, groups, seed)
     for place, which in enumerate(INSTRUCTION_CLASSES):
         ranks = Streams(seed).uniforms(f"instructions {which}", len(groups))
         for row, (waves, _) in enumerate(groups):
-            assert found[row, place] in {waves * n for n in numbers_at(getattr(instructions, which), ranks[row])}
+            assert result[row, place] in {waves * n for n in numbers_at(getattr(instructions, which), ranks[row])}
 
 
 def test_laws_may_be_correlated_with_the_waves():
@@ -127,13 +127,13 @@ def test_the_first_count_that_is_too_large_is_named(rows):
     ],
 )
 def test_what_is_wrong_is_said_with_its_path(given, says):
-    said = refusal(Instructions.read, given, "w.instructions", "a.yaml")
-    assert said.startswith(f"a.yaml: w.instructions{'' if says.startswith(':') else '.'}{says}")
+    message = refusal(Instructions.read, given, "w.instructions", "a.yaml")
+    assert message.startswith(f"a.yaml: w.instructions{'' if says.startswith(':') else '.'}{says}")
 
 
 def test_more_than_can_be_counted_exactly_is_refused():
-    said = refusal(counts, InstructionLaws(load=10**9), [(1, 10), (16, 10)])
-    assert said == (
+    message = refusal(counts, InstructionLaws(load=10**9), [(1, 10), (16, 10)])
+    assert message == (
         "instruction_laws.load gives a group of 10 cycles more instructions than can be counted exactly: at most "
         "10485760. Got 1000000000."
     )

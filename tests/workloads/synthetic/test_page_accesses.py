@@ -141,10 +141,10 @@ def test_a_regime_is_read_and_fits_its_machine(name):
 def test_sharing_is_what_the_lever_says():
     machine = TranslationMachine(cores=4, private_entries=8)
     for share in (0, 0.25, 1):
-        found = page_sharing(ZipfMixture(count=40_000, sharing=share).accesses(machine, Streams(2)), 4)
-        assert found.accesses_by_degree[2:].sum() / 40_000 == pytest.approx(share, abs=0.01)
+        sharing = page_sharing(ZipfMixture(count=40_000, sharing=share).accesses(machine, Streams(2)), 4)
+        assert sharing.accesses_by_degree[2:].sum() / 40_000 == pytest.approx(share, abs=0.01)
 
 
 def test_pages_beyond_the_address_width_are_refused():
-    said = refusal(SharedSweep(working_set=1000).accesses, TranslationMachine(address_bits=20), Streams(0))
-    assert said.startswith("shared_sweep.working_set gives 544000 pages where the machine's addresses reach 256")
+    message = refusal(SharedSweep(working_set=1000).accesses, TranslationMachine(address_bits=20), Streams(0))
+    assert message.startswith("shared_sweep.working_set gives 544000 pages where the machine's addresses reach 256")

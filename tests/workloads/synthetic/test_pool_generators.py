@@ -29,11 +29,13 @@ BOARD = Board(
 )
 
 
-def peaks(asked, machine=BOARD):
+def peaks(requested, machine=BOARD):
     """The most that was live at once of each GPU's applications over its memory; every handle is used as it must be."""
     live, now, most = {}, defaultdict(int), defaultdict(int)
-    assert (np.diff(asked.time) >= 0).all()
-    for card, action, handle, size in zip(*(c.tolist() for c in (asked.card, asked.action, asked.handle, asked.bytes))):
+    assert (np.diff(requested.time) >= 0).all()
+    for card, action, handle, size in zip(
+        *(c.tolist() for c in (requested.card, requested.action, requested.handle, requested.bytes))
+    ):
         if action == ALLOC:
             assert handle not in live
             assert size > 0
@@ -49,12 +51,12 @@ def peaks(asked, machine=BOARD):
 
 @pytest.mark.parametrize("name", regimes("pool_requests"))
 def test_every_regime_gives_requests_for_the_machine_that_it_was_stated_for(name):
-    found = regime(name, wants="pool_requests")
-    board = preset(found.machine).machine()
-    asked = found.workload.pool_requests(board, Streams(2))
-    assert len(peaks(asked, board)) == 8
+    result = regime(name, wants="pool_requests")
+    board = preset(result.machine).machine()
+    requests = result.workload.pool_requests(board, Streams(2))
+    assert len(peaks(requests, board)) == 8
     again = read_workload(name, wants="pool_requests").pool_requests(board, Streams(2))
-    assert [column.tolist() for column in again] == [column.tolist() for column in asked]
+    assert [column.tolist() for column in again] == [column.tolist() for column in requests]
 
 
 @given(seed=st.integers(0, 99), footprint=st.floats(0.05, 3), kept=st.floats(0, 0.9), others=st.floats(0, 0.5))
@@ -73,17 +75,17 @@ def test_footprints_are_what_is_asked_for(seed, footprint, kept, others):
 
 
 def test_ranks_ask_for_the_same_at_times_of_their_own():
-    asked = DataParallel(iterations=2).pool_requests(BOARD, Streams(1))
-    ranks = [asked.bytes[asked.app == rank].tolist() for rank in range(4)]
+    requests = DataParallel(iterations=2).pool_requests(BOARD, Streams(1))
+    ranks = [requests.bytes[requests.app == rank].tolist() for rank in range(4)]
     assert ranks[0] == ranks[1] == ranks[2] == ranks[3]
-    assert asked.time[asked.app == 0].tolist() != asked.time[asked.app == 1].tolist()
+    assert requests.time[requests.app == 0].tolist() != requests.time[requests.app == 1].tolist()
 
 
 def test_lenders_grow_only_when_the_first_card_has_filled_up():
-    asked = FullCard(footprint=2, others=0.1, later=0.5).pool_requests(BOARD, Streams(1))
-    filled = asked.time[(asked.app == 0) & (asked.action == ALLOC)].max()
-    later = (asked.app > 0) & (asked.action == ALLOC) & (asked.time > filled)
-    per_lender = [asked.bytes[later & (asked.app == app)].sum() for app in (1, 2, 3)]
+    requests = FullCard(footprint=2, others=0.1, later=0.5).pool_requests(BOARD, Streams(1))
+    filled = requests.time[(requests.app == 0) & (requests.action == ALLOC)].max()
+    later = (requests.app > 0) & (requests.action == ALLOC) & (requests.time > filled)
+    per_lender = [requests.bytes[later & (requests.app == app)].sum() for app in (1, 2, 3)]
     assert per_lender == [4 * GB] * 3
 
 
@@ -96,15 +98,15 @@ def test_one_forward_one_backward():
 
 def test_mixed_jobs_ask_for_their_load():
     jobs = MixedJobs(jobs=2000, duration=1_000_000, arrival={"poisson_load": 0.5}, size=100_000_000, gap=1)
-    asked = jobs.pool_requests(BOARD, Streams(5))
-    signs = np.where(asked.action == ALLOC, asked.bytes, -asked.bytes)
-    live = np.cumsum(signs)[:-1] @ np.diff(asked.time) / (asked.time[-1] - asked.time[0])
+    requests = jobs.pool_requests(BOARD, Streams(5))
+    signs = np.where(requests.action == ALLOC, requests.bytes, -requests.bytes)
+    live = np.cumsum(signs)[:-1] @ np.diff(requests.time) / (requests.time[-1] - requests.time[0])
     assert live / (32 * GB) == pytest.approx(0.5, rel=0.1)
 
 
 def test_a_skew_sends_most_jobs_to_the_first_cards():
-    asked = MixedJobs(jobs=4000, skew=1.0, footprint=1, size=8_000_000_000).pool_requests(BOARD, Streams(5))
-    jobs = np.bincount(asked.card[asked.action == ALLOC], minlength=5)[1:]
+    requests = MixedJobs(jobs=4000, skew=1.0, footprint=1, size=8_000_000_000).pool_requests(BOARD, Streams(5))
+    jobs = np.bincount(requests.card[requests.action == ALLOC], minlength=5)[1:]
     assert jobs / jobs.sum() == pytest.approx(np.array([12, 6, 4, 3]) / 25, abs=0.03)
 
 
@@ -127,13 +129,13 @@ def test_blocks_that_are_too_small_are_refused():
 def test_a_release_names_the_latest_allocation_of_its_application(rows):
     app, name = (np.array([row[k] for row in rows], np.int64) for k in (1, 2))
     action = np.array([int(row[0]) for row in rows], np.int8)
-    found = one_handle_each(app, action, name)
-    made = found[action == ALLOC].tolist()
+    values = one_handle_each(app, action, name)
+    made = values[action == ALLOC].tolist()
     assert len(set(made)) == len(made)
     for row in np.flatnonzero(action != ALLOC):
         mine = [k for k in range(row) if action[k] == ALLOC and (app[k], name[k]) == (app[row], name[row])]
         if mine and len(set(name[action == ALLOC].tolist())) < len(made):
-            assert found[row] == found[mine[-1]]
+            assert values[row] == values[mine[-1]]
 
 
 @given(st.lists(st.integers(1, 4), max_size=8), st.lists(st.integers(-4, 4).filter(bool), max_size=20))

@@ -67,16 +67,16 @@ def laws_by_label(workload):
 @settings(max_examples=60)
 @given(WORKLOADS, SEEDS)
 def test_every_column_is_what_drawing_group_by_group_gives(workload, seed):
-    found = lists(workload.groups(MACHINE, Streams(seed)))
+    result = lists(workload.groups(MACHINE, Streams(seed)))
     row = 0
     for kernel in random_groups.kernels(workload, seed, laws_by_label(workload)):
         for _ in range(kernel["grid"]):
-            for column in ("channel", "priority", "waves", "duration", *(c for c in found if c.startswith("demand"))):
-                assert found[column][row] in kernel[column], column
-            big_enough = found["waves"][row] >= workload.independent_from
-            assert found["independent"][row] == (kernel["flagged_by_rank"] and big_enough)
+            for column in ("channel", "priority", "waves", "duration", *(c for c in result if c.startswith("demand"))):
+                assert result[column][row] in kernel[column], column
+            big_enough = result["waves"][row] >= workload.independent_from
+            assert result["independent"][row] == (kernel["flagged_by_rank"] and big_enough)
             row += 1
-    assert {len(column) for column in found.values()} == {row} == {workload.count}
+    assert {len(column) for column in result.values()} == {row} == {workload.count}
 
 
 @given(WORKLOADS, SEEDS)
@@ -143,8 +143,8 @@ def test_groups_of_a_kernel_are_alike_and_arrive_together(workload, seed):
 def test_a_load_is_the_busy_share_of_the_resource_that_is_asked_for_most(arrival, together, blocks, grid):
     workload = RandomGroups(count=20_000, vgpr_blocks=blocks, grid=grid, arrival=arrival)
     groups = workload.groups(MACHINE, Streams(4))
-    found = random_groups.load(MACHINE, groups, int(groups.arrival[-1]))
-    assert float(found) == pytest.approx(0.7, rel=5 * (together * grid / workload.count) ** 0.5)
+    result = random_groups.load(MACHINE, groups, int(groups.arrival[-1]))
+    assert float(result) == pytest.approx(0.7, rel=5 * (together * grid / workload.count) ** 0.5)
 
 
 def test_every_channel_may_have_a_priority_of_its_own():
@@ -210,8 +210,8 @@ def test_laws_that_may_never_fit_are_refused_before_anything_is_drawn(levers, sa
 
 
 def test_a_machine_without_whole_blocks_is_refused_with_its_place():
-    said = refusal(RandomGroups().check_machine, Machine(vgprs_a_unit=512), "workload", "a.yaml")
-    assert said.startswith("a.yaml: machine.vgprs_a_unit must give each of the 4 SIMDs")
+    message = refusal(RandomGroups().check_machine, Machine(vgprs_a_unit=512), "workload", "a.yaml")
+    assert message.startswith("a.yaml: machine.vgprs_a_unit must give each of the 4 SIMDs")
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,8 @@ def test_a_machine_without_whole_blocks_is_refused_with_its_place():
     ],
 )
 def test_what_is_wrong_is_said_with_its_path(levers, says):
-    said = refusal(read_workload, {"synthetic": "random_groups", **levers}, "workload", "a.yaml", None, "groups")
-    assert said.startswith(f"a.yaml: workload{'' if says.startswith(':') else '.'}{says}")
+    message = refusal(read_workload, {"synthetic": "random_groups", **levers}, "workload", "a.yaml", None, "groups")
+    assert message.startswith(f"a.yaml: workload{'' if says.startswith(':') else '.'}{says}")
 
 
 @pytest.mark.parametrize("name", list(regimes("groups")))
@@ -273,10 +273,10 @@ def test_the_highest_priority_alone_starves_the_others():
 def test_the_same_bits_as_on_the_day_they_were_first_drawn():
     """Golden: printed by this code on 2026-11-21 (NumPy 2.4.6, x86-64); stored runs rest on these draws."""
     workload = RandomGroups(count=500, grid={"uniform": [1, 4]}, arrival={"poisson_load": 0.9})
-    told = hashlib.sha256()
+    reply = hashlib.sha256()
     for column in lists(workload.groups(preset("patent_dispatch").machine(), Streams(2026))).values():
-        told.update(np.array(column, "<i8").tobytes())
-    assert told.hexdigest() == "c6300d5630e2e33ca2fc9962ecb4dfb23e8b9a760f15615b81f1554582a2241f"
+        reply.update(np.array(column, "<i8").tobytes())
+    assert reply.hexdigest() == "c6300d5630e2e33ca2fc9962ecb4dfb23e8b9a760f15615b81f1554582a2241f"
 
 
 def test_a_million_groups_take_less_than_250_megabytes():

@@ -107,5 +107,5 @@ def test_a_file_is_read_with_and_without_frees(tmp_path):
     ],
 )
 def test_wrong_rows_are_one_sentence(tmp_path, row, sentence):
-    said = refusal(written(tmp_path, f"arrival,thread,bytes,free_at\n5,3,1,-1\n{row}\n").content)
-    assert sentence in said
+    message = refusal(written(tmp_path, f"arrival,thread,bytes,free_at\n5,3,1,-1\n{row}\n").content)
+    assert sentence in message

@@ -93,9 +93,9 @@ def test_another_seed_gives_another_queue():
 )
 def test_a_size_that_may_exceed_the_machine_is_refused_before_anything_is_drawn(size, got):
     workload = RandomWorkgroups(size=size)
-    said = f"size must draw at most 32 segments, all that the machine has. Got {got}"
-    assert refusal(workload.workgroups, Machine(segments=32), None) == f"random_workgroups.{said}"
-    assert refusal(workload.check_machine, Machine(segments=32), "workload", "a.yaml") == f"a.yaml: workload.{said}"
+    message = f"size must draw at most 32 segments, all that the machine has. Got {got}"
+    assert refusal(workload.workgroups, Machine(segments=32), None) == f"random_workgroups.{message}"
+    assert refusal(workload.check_machine, Machine(segments=32), "workload", "a.yaml") == f"a.yaml: workload.{message}"
 
 
 @pytest.mark.parametrize("count", [0, -1, 2.5, 10**8, "many", None])
@@ -110,9 +110,9 @@ def test_sizes_must_not_be_correlated():
 @pytest.mark.parametrize("lever", ["size", "duration"])
 @pytest.mark.parametrize("law", [0, "sometimes"])
 def test_neither_size_nor_duration_may_be_nothing(lever, law):
-    said = refusal(RandomWorkgroups.read, {lever: law}, "workload", "a.yaml")
-    assert said.startswith(f"a.yaml: workload.{lever} must draw at least 1. Got ")
-    assert said.endswith(", which may draw 0.")
+    message = refusal(RandomWorkgroups.read, {lever: law}, "workload", "a.yaml")
+    assert message.startswith(f"a.yaml: workload.{lever} must draw at least 1. Got ")
+    assert message.endswith(", which may draw 0.")
 
 
 PRINTED = """
@@ -124,21 +124,21 @@ print(digest())
 
 def digest() -> str:
     """Of queues under every law and arrival."""
-    told = hashlib.sha256()
+    reply = hashlib.sha256()
     for duration in ("uniform", "exponential", "geometric", "log_normal", "empirical", "correlated"):
         for arrival in ("all_at_once", "poisson", "poisson_load"):
             workload = RandomWorkgroups(count=500, size="bimodal", duration=duration, arrival=arrival)
             for column in workload.workgroups(MACHINE, Streams(2026)):
-                told.update(column.astype("<i8").tobytes())
-    return told.hexdigest()
+                reply.update(column.astype("<i8").tobytes())
+    return reply.hexdigest()
 
 
 def test_the_same_bits_in_another_process():
     env = {**os.environ, "PYTHONHASHSEED": "5", "OMP_NUM_THREADS": "1", "NPY_DISABLE_CPU_FEATURES": "AVX512F"}
-    told = subprocess.run(
+    reply = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PRINTED], capture_output=True, text=True, check=True, env=env
     )
-    assert told.stdout.strip() == digest()
+    assert reply.stdout.strip() == digest()
 
 
 def test_the_same_bits_as_on_the_day_they_were_first_drawn():

@@ -9,7 +9,7 @@ from workbench.errors import WorkbenchError, missing_extra
 
 
 def simulated() -> bool:
-    """Whether Numba's simulator stands for a card: NUMBA_ENABLE_CUDASIM=1 before anything was imported."""
+    """Return whether Numba's simulator stands for a card: NUMBA_ENABLE_CUDASIM=1 before anything was imported."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
@@ -29,7 +29,7 @@ def needs_card() -> None:
 
 
 def card_name() -> str:
-    """What the card calls itself."""
+    """Return what the card calls itself."""
     if simulated():
         return "Numba's CUDA simulator"
     needs_card()

@@ -121,7 +121,7 @@ def launch(way: str, sizes: np.ndarray) -> Batch:
 
 
 def milliseconds(way: str, sizes: np.ndarray, repeats: int) -> np.ndarray:
-    """The time of each of several launches by CUDA events, after one that compiles: float64[repeats].
+    """Measure the time of each of several launches by CUDA events, after one that compiles: float64[repeats].
 
     Raises
     ------
@@ -130,15 +130,15 @@ def milliseconds(way: str, sizes: np.ndarray, repeats: int) -> np.ndarray:
     """
     prepared = _prepared(way, sizes)
     prepared.launch()
-    found = np.empty(repeats)
+    result = np.empty(repeats)
     for k in range(repeats):
         before, after = cuda.event(timing=True), cuda.event(timing=True)
         before.record()
         prepared.launch()
         after.record()
         after.synchronize()
-        found[k] = cuda.event_elapsed_time(before, after)
-    return found
+        result[k] = cuda.event_elapsed_time(before, after)
+    return result
 
 
 class _Prepared(NamedTuple):
@@ -154,6 +154,6 @@ def _prepared(way: str, sizes: np.ndarray) -> _Prepared:
         cuda.to_device(np.zeros(count, kind))
         for count, kind in ((len(sizes), np.int64), (1, np.int64), (1, np.int32), (2, np.int64))
     )
-    asked = cuda.to_device(sizes.astype(np.int64))
+    requested = cuda.to_device(sizes.astype(np.int64))
     blocks = -(-len(sizes) // WARP)
-    return _Prepared(arrays, lambda: kernel[blocks, WARP](asked, *arrays))
+    return _Prepared(arrays, lambda: kernel[blocks, WARP](requested, *arrays))

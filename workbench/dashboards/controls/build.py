@@ -23,7 +23,7 @@ _CONTROLS: dict[str, type[Control]] = {
 
 
 def control_for(lever: Lever) -> Control:
-    """The control of a lever, showing its default.
+    """Make the control of a lever, showing its default.
 
     >>> from workbench.levers import Lever
     >>> depth = control_for(Lever("depth", "integer", 4, least=1, most=64, unit="entries", description="its depth"))

@@ -23,7 +23,7 @@ class Control:
         self._quiet = 0
 
     def plain(self) -> Any:
-        """The value in plain types, as a sweep file writes it.
+        """Return the value in plain types, as a sweep file writes it.
 
         Raises
         ------
@@ -61,9 +61,10 @@ class Control:
             self._quiet -= 1
 
 
-def row(lever: Lever, *shown: widgets.Widget) -> widgets.Box:
-    """A labelled row; the lever's meaning appears when the pointer rests on it. What has no name has no label."""
-    box = widgets.HBox([*([_label(lever)] if lever.name else []), *shown])
+def row(lever: Lever, *displayed: widgets.Widget) -> widgets.Box:
+    """Return a labelled row; the lever's meaning appears when the pointer rests on it. What has no name has no
+    label."""
+    box = widgets.HBox([*([_label(lever)] if lever.name else []), *displayed])
     box.add_class("wb-row")
     return box
 

@@ -20,7 +20,7 @@ Members = Callable[[], Mapping[str, type[Spec]]]
 
 
 def workloads(wants: str) -> dict[str, type[Spec]]:
-    """Every workload that gives what an engine wants: a file, a trace, and the generators.
+    """Return every workload that gives what an engine wants: a file, a trace, and the generators.
 
     >>> sorted(workloads("groups"))
     ['group_file', 'random_groups', 'trace_groups']
@@ -29,7 +29,7 @@ def workloads(wants: str) -> dict[str, type[Spec]]:
 
 
 def alternatives(spec: type[Spec]) -> Mapping[str, type[Spec]]:
-    """The members that may stand where a lever holds a spec, by name; none where it is one kind of spec alone.
+    """Return the members that may stand where a lever holds a spec, by name; none where it is one kind of spec alone.
 
     >>> from workbench.policies.queueing import QueuePolicy, FifoLookahead
     >>> sorted(alternatives(QueuePolicy)), alternatives(FifoLookahead)
@@ -74,7 +74,7 @@ class ChoiceControl(Control):
 
     @property
     def chosen(self) -> LeversControl:
-        """The levers of the chosen member."""
+        """Return the levers of the chosen member."""
         return self._levers(self.names.value)
 
     def plain(self) -> Any:
@@ -112,7 +112,7 @@ class ChoiceControl(Control):
         self.names.tooltip = self.lever.description if stands else _says(self._known()[self.names.value])
 
     def _levers(self, name: str) -> LeversControl:
-        """The levers of a member, kept as the user left them while the member is the same class."""
+        """Return the levers of a member, kept as the user left them while the member is the same class."""
         cls = self._known()[name]
         if name not in self._made or self._made[name][0] is not cls:
             control = LeversControl(dataclasses.replace(self.lever, spec=cls))
@@ -122,5 +122,5 @@ class ChoiceControl(Control):
 
 
 def _says(cls: type[Spec]) -> str:
-    """The first sentence of what a member says of itself."""
+    """Return the first sentence of what a member says of itself."""
     return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())

@@ -35,12 +35,12 @@ class FoldedControl(Control):
 
     @property
     def opened(self) -> bool:
-        """Whether the levers can be seen."""
+        """Return whether the levers can be seen."""
         return bool(self.inside.children)
 
     @property
     def levers(self) -> LeversControl:
-        """The levers, made when they are first asked for."""
+        """Return the levers, made when they are first asked for."""
         if self._levers is None:
             self._levers = LeversControl(self.lever)
             if self._value is not None:
@@ -78,7 +78,7 @@ class FoldedControl(Control):
     def _short(self) -> str:
         assert self.lever.spec is not None
         try:
-            told = self._value if self._levers is None else self.lever.spec.read(self.plain())
+            value = self._value if self._levers is None else self.lever.spec.read(self.plain())
         except InputError:
-            told = None
-        return (told.short() if told else self.lever.spec.name).replace("_", " ")
+            value = None
+        return (value.short() if value else self.lever.spec.name).replace("_", " ")

@@ -49,7 +49,7 @@ class LeversControl(Control):
 
 
 def in_unit_of(inner: Lever, outer: Lever) -> Lever:
-    """A lever that names no unit counts in the unit of what it stands in, and ends where that unit ends.
+    """Return the lever in the unit of what it stands in, where it names none, ending where that unit ends.
 
     >>> outer = Lever("size", "spec", unit="segments")
     >>> found = in_unit_of(Lever("high", "integer", 32, least=1, most=10**10), outer)

@@ -22,8 +22,8 @@ class NumberControl(Control):
         self.slider.add_class("wb-slider")
         self.box.observe(self._typed, "value")
         self.slider.observe(self._slid, "value")
-        shown = [self.slider, self.box] if len(self.stops) > 1 else [self.box]
-        self.widget = row(lever, *shown)
+        widgets_shown = [self.slider, self.box] if len(self.stops) > 1 else [self.box]
+        self.widget = row(lever, *widgets_shown)
 
     def plain(self) -> Any:
         return self.lever.plain(self.lever.check(self.box.value))
@@ -50,7 +50,7 @@ class NumberControl(Control):
 
 
 def _box(lever: Lever) -> Any:
-    """A box that holds any value of the lever; a range without ends gets a box without ends."""
+    """Return a box that holds any value of the lever; a range without ends gets a box without ends."""
     whole = lever.kind == "integer"
     bounded = lever.least is not None and lever.most is not None
     kinds = (widgets.BoundedIntText, widgets.IntText) if whole else (widgets.BoundedFloatText, widgets.FloatText)

@@ -15,9 +15,9 @@ from workbench.levers import Lever
 class _OneWidget(Control):
     """A control whose value is its only widget's."""
 
-    def __init__(self, lever: Lever, shown: Any) -> None:
+    def __init__(self, lever: Lever, widget: Any) -> None:
         super().__init__(lever)
-        self.shown = shown
+        self.shown = widget
         self.shown.tooltip = lever.description
         self.shown.add_class("wb-pick")
         self.shown.observe(self._changed, "value")
@@ -74,7 +74,7 @@ class ListControl(_OneWidget):
 
 
 def read_numbers(text: str, lever: Lever) -> list[float]:
-    """The numbers of a typed list.
+    """Read the numbers of a typed list.
 
     >>> read_numbers("1, 2 4;8", Lever("outcomes", "integers"))
     [1, 2, 4, 8]

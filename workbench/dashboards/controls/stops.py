@@ -20,7 +20,7 @@ _MOST_UNEVEN = 400
 
 
 def stops(lever: Lever) -> list[float]:
-    """The values of a slider, rising; none where the lever has no range to slide over.
+    """Return the values of a slider, rising; none where the lever has no range to slide over.
 
     >>> stops(Lever("shift", "integer", 0, least=-2, most=2))
     [-2, -1, 0, 1, 2]
@@ -45,7 +45,7 @@ def stops(lever: Lever) -> list[float]:
 
 
 def nearest_stop(values: list[float], value: float) -> int:
-    """The position of the stop nearest to a value; the lower of two equally near.
+    """Return the position of the stop nearest to a value; the lower of two equally near.
 
     >>> nearest_stop([1, 2, 4, 8], 3), nearest_stop([1, 2, 4, 8], 100)
     (1, 3)
@@ -66,12 +66,12 @@ def _whole(lever: Lever, low: int, high: int) -> list[float]:
         return list(range(low, high + 1, step))
     if low < 0:
         return sorted({*range(low, high, max(step, math.ceil((high - low) / MOST_EVEN))), high})
-    found: list[float] = list(range(low, min(high, _EACH_UP_TO) + 1))
+    slider_stops: list[float] = list(range(low, min(high, _EACH_UP_TO) + 1))
     base = _EACH_UP_TO
     while base < high:
-        found += range(max(base, low) + base // _PER_DOUBLING, min(2 * base, high) + 1, base // _PER_DOUBLING)
+        slider_stops += range(max(base, low) + base // _PER_DOUBLING, min(2 * base, high) + 1, base // _PER_DOUBLING)
         base *= 2
-    return sorted({*found, low, high})
+    return sorted({*slider_stops, low, high})
 
 
 def _real(lever: Lever, low: float, high: float) -> list[float]:

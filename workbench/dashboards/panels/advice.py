@@ -31,13 +31,13 @@ class AdvicePanel(widgets.HTML):
 
     def show(self, workload: Any) -> None:
         """Show the advice of a workload, if it is a memory snapshot; one that is shown already stays."""
-        asked = _snapshot(workload)
-        if asked == self._shown:
+        requests = _snapshot(workload)
+        if requests == self._shown:
             return
-        self._shown = asked
-        self.value = "" if asked is None else _fine("Trying settings of PyTorch's allocator on this snapshot ...")
-        if asked is not None:
-            self._working = threading.Thread(target=self._advise, args=(asked,), daemon=True)
+        self._shown = requests
+        self.value = "" if requests is None else _fine("Trying settings of PyTorch's allocator on this snapshot ...")
+        if requests is not None:
+            self._working = threading.Thread(target=self._advise, args=(requests,), daemon=True)
             self._working.start()
 
     def wait(self) -> None:
@@ -45,34 +45,34 @@ class AdvicePanel(widgets.HTML):
         if self._working is not None:
             self._working.join()
 
-    def _advise(self, asked: tuple[str, str]) -> None:
-        said = _advice(asked[0])
-        if asked == self._shown:
-            self.value = said
+    def _advise(self, requests: tuple[str, str]) -> None:
+        message = _advice(requests[0])
+        if requests == self._shown:
+            self.value = message
 
 
 def _snapshot(workload: Any) -> tuple[str, str] | None:
-    """The file of a memory snapshot and its digest; None of any other workload."""
+    """Return the file of a memory snapshot and its digest; None of any other workload."""
     if not isinstance(workload, TracePool):
         return None
     try:
-        found = workload.found()
-        return (str(found.path), found.sha256) if Source(found.path).head.startswith(_PICKLE) else None
+        result = workload.found()
+        return (str(result.path), result.sha256) if Source(result.path).head.startswith(_PICKLE) else None
     except WorkbenchError:
         return None  # which the panels say
 
 
 def _advice(path: str) -> str:
-    """What stands in the panel: curves and settings, or in one sentence why there are none."""
+    """Return what stands in the panel: curves and settings, or in one sentence why there are none."""
     from workbench.studies.torch_memory import Still, advice_or_still
 
     try:
-        found = advice_or_still(path)
+        result = advice_or_still(path)
     except WorkbenchError as mistake:
         return _fine(str(mistake).replace(path, Path(path).name))
-    if isinstance(found, Still):
-        return "".join(f"<p>{html.escape(line.replace(path, Path(path).name))}</p>" for line in found.sentences())
-    return f"<h4>PyTorch's own settings</h4>{found._repr_html_()}"
+    if isinstance(result, Still):
+        return "".join(f"<p>{html.escape(line.replace(path, Path(path).name))}</p>" for line in result.sentences())
+    return f"<h4>PyTorch's own settings</h4>{result._repr_html_()}"
 
 
 def _fine(sentence: str) -> str:

@@ -32,11 +32,11 @@ class CanvasWidget(anywidget.AnyWidget):
 
 
 def script(*names: str) -> str:
-    """The JavaScript of a panel, one file after the other, behind the words that all panels share."""
+    """Return the JavaScript of a panel, one file after the other, behind the words that all panels share."""
     folder = Path(__file__).parent
     return "\n".join((folder / file).read_text() for file in ("canvas.js", *names))
 
 
 def column(values: Any) -> bytes:
-    """Numbers as the browser reads them: float64, exact for whole numbers up to 2^53."""
+    """Return numbers as the browser reads them: float64, exact for whole numbers up to 2^53."""
     return np.asarray(values, "<f8").tobytes()

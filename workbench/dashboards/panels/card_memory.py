@@ -35,7 +35,7 @@ class CardMemoryPanel(CanvasWidget):
 
 
 def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[str, Any]:
-    """What the browser draws of two runs of the same requests; the first card is on top."""
+    """Return what the browser draws of two runs of the same requests; the first card is on top."""
     record = records[0]
     cards = np.flatnonzero(record.capacity)
     rows, until = ROWS * cards.size, max(record.time.size, 1)
@@ -60,11 +60,11 @@ def memory_scene(names: Sequence[str], records: Sequence[PoolRecord]) -> dict[st
 
 
 def _pieces(record: PoolRecord, cards: np.ndarray) -> np.ndarray:
-    """The columns item, begin, end, base, length and fill of every piece, one after the other."""
+    """Return the columns item, begin, end, base, length and fill of every piece, one after the other."""
     if not record.time.size:
         return np.empty(0)
     ends = np.unique(np.linspace(0, record.time.size, PLACES + 1).round().astype(np.int64))
-    found = []
+    blocks = []
     for k, card in enumerate(cards.tolist()):
         lent = lent_out(record, card)
         parts = np.stack([in_use(record, card) - lent, lent, cached(record, card)])[:, ends[1:] - 1]
@@ -72,8 +72,8 @@ def _pieces(record: PoolRecord, cards: np.ndarray) -> np.ndarray:
         base = (len(cards) - 1 - k) * ROWS + np.cumsum(share, axis=0) - share
         fill, place = np.nonzero(share)
         item = place * len(cards) + k
-        found.append(np.stack([item, ends[place], ends[place + 1], base[fill, place], share[fill, place], fill]))
-    return np.concatenate(found, axis=1).ravel()
+        blocks.append(np.stack([item, ends[place], ends[place + 1], base[fill, place], share[fill, place], fill]))
+    return np.concatenate(blocks, axis=1).ravel()
 
 
 def _steps(size: np.ndarray) -> Steps:

@@ -12,13 +12,13 @@ MOST_PLACES = 4_000
 
 
 def curve(steps: Steps, until: int) -> dict[str, bytes]:
-    """A step function from cycle 0 to a last one as two columns."""
+    """Return a step function from cycle 0 to a last one as two columns."""
     cycle, value = sampled(steps, until)
     return {"cycle": column(cycle), "value": column(value)}
 
 
 def sampled(steps: Steps, until: int) -> tuple[np.ndarray, np.ndarray]:
-    """The cycles from 0 to a last one at which a step function takes a value, and the values.
+    """Return the cycles from 0 to a last one at which a step function takes a value, and the values.
 
     >>> sampled(Steps(before=4, cycle=np.array([2, 5]), value=np.array([1, 3])), 9)
     (array([0, 2, 5, 9]), array([4, 1, 3, 3]))
@@ -31,7 +31,7 @@ def sampled(steps: Steps, until: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def note(until: int, whole: int) -> str:
-    """What the axis of time adds where only the beginning of a long run is drawn.
+    """Return what the axis of time adds where only the beginning of a long run is drawn.
 
     >>> note(900, 12_345), note(900, 900)
     (', the first 900 of 12,345', '')

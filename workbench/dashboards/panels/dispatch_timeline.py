@@ -46,11 +46,13 @@ def dispatch_scene(
     by: Literal["priority", "channel"],
     modules: tuple[int, int],
 ) -> dict[str, Any]:
-    """What the browser draws of two runs; the first module is on top, as in the figure."""
+    """Return what the browser draws of two runs; the first module is on top, as in the figure."""
     whole = max(1, *map(makespan, records))
     until = min(whole, *(_drawable(record, modules, whole) for record in records))
-    shown = [strips("", name, record, by, modules, (0, until)) for name, record in zip(names, records, strict=True)]
-    slots, units, count = max(one.slots for one in shown), records[0].units, modules[1] - modules[0]
+    all_strips = [
+        strips("", name, record, by, modules, (0, until)) for name, record in zip(names, records, strict=True)
+    ]
+    slots, units, count = max(one.slots for one in all_strips), records[0].units, modules[1] - modules[0]
     rows = count * units * slots
     kinds = _kinds(records, by)
     return {
@@ -64,7 +66,7 @@ def dispatch_scene(
         "key": [[f"{by} {kind}", fill] for kind, fill in zip(kinds, FILLS, strict=False)],
         "until": until,
         "note": note(until, whole),
-        "strips": [_strip(one, modules[0], slots, rows, kinds[0]) for one in shown],
+        "strips": [_strip(one, modules[0], slots, rows, kinds[0]) for one in all_strips],
         "lines": [
             {"label": label, "curves": [curve(series(record), until) for record in records]} for label, series in _LINES
         ],
@@ -77,19 +79,26 @@ def dispatch_scene(
 
 
 def _kinds(records: Sequence[DispatchRecord], by: str) -> list[int]:
-    """The priorities, from 1, or the channels, from 0, that the colours tell apart."""
+    """Return the priorities, from 1, or the channels, from 0, that the colours tell apart."""
     if by == "channel":
         return [*range(records[0].channels)]
     return [*range(1, 1 + max(int(record.level.max(initial=record.levels)) for record in records))]
 
 
-def _strip(shown: Strips, first: int, slots: int, rows: int, least: int) -> dict[str, Any]:
-    row = ((shown.module - first) * shown.units + shown.unit) * slots + shown.slot
-    columns = [shown.group, shown.begin, shown.end, rows - row - shown.waves, shown.waves, shown.kind - least]
+def _strip(rectangles: Strips, first: int, slots: int, rows: int, least: int) -> dict[str, Any]:
+    row = ((rectangles.module - first) * rectangles.units + rectangles.unit) * slots + rectangles.slot
+    columns = [
+        rectangles.group,
+        rectangles.begin,
+        rectangles.end,
+        rows - row - rectangles.waves,
+        rectangles.waves,
+        rectangles.kind - least,
+    ]
     return {"says": "", "pieces": column(np.concatenate(columns))}
 
 
 def _drawable(record: DispatchRecord, modules: tuple[int, int], whole: int) -> int:
-    """The cycle up to which there are few enough dispatches to be drawn."""
+    """Return the cycle up to which there are few enough dispatches to be drawn."""
     here = record.cycle[(record.module >= modules[0]) & (record.module < modules[1])]
     return int(max(here[MOST_DISPATCHES], 1)) if len(here) > MOST_DISPATCHES else whole

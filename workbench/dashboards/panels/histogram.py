@@ -27,15 +27,15 @@ class HistogramPanel(CanvasWidget):
         self.put({**_NOTHING, "words": sentence})
 
 
-def histogram_scene(found: DrainDifference) -> dict[str, Any]:
-    """What the browser draws of one comparison."""
-    (panel,) = found.panels
+def histogram_scene(difference: DrainDifference) -> dict[str, Any]:
+    """Return what the browser draws of one comparison."""
+    (panel,) = difference.panels
     mean = panel.of.mean
     known = math.isfinite(mean.low)
     return {
-        "words": words(found),
-        "label": found.label,
-        "edges": found.edges.tolist(),
+        "words": words(difference),
+        "label": difference.label,
+        "edges": difference.edges.tolist(),
         "counts": panel.counts.tolist(),
         "tied": panel.tied,
         "most": 1.3 * max(int(panel.counts.max()), panel.tied),
@@ -45,12 +45,12 @@ def histogram_scene(found: DrainDifference) -> dict[str, Any]:
     }
 
 
-def words(found: DrainDifference) -> str:
-    """The result in a line."""
-    (panel,) = found.panels
+def words(difference: DrainDifference) -> str:
+    """Return the result in a line."""
+    (panel,) = difference.panels
     mean, saving = panel.of.mean, panel.of.saving.mean
-    unit = f" {found.unit}" if found.unit else ""
+    unit = f" {difference.unit}" if difference.unit else ""
     limits = f" [{number(mean.low)}, {number(mean.high)}]" if math.isfinite(mean.low) else ""
     share = f" = {saving:.2%}" if math.isfinite(saving) else ""
-    counts = f"{found.better} on {panel.better} seeds, {found.worse} on {panel.worse}, tied on {panel.tied}"
+    counts = f"{difference.better} on {panel.better} seeds, {difference.worse} on {panel.worse}, tied on {panel.tied}"
     return f"{panel.of.name} against {panel.of.baseline}: mean {number(mean.mean)}{limits}{unit}{share}; {counts}."

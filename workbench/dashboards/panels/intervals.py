@@ -44,7 +44,7 @@ class IntervalsPanel(CanvasWidget):
 def intervals_scene(
     title: str, x: str, y: str, sides: Sequence[Side], doubling: bool = False, names: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """What the browser draws."""
+    """Return what the browser draws."""
     means = np.concatenate([side.means.mean for side in sides])
     return {
         "words": "",

@@ -14,7 +14,7 @@ from workbench.studies.statistics.pairing import Pairs
 
 
 def measures_table(runs: RunSet, names: Sequence[str], points: Sequence[PlannedPoint]) -> str:
-    """The table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
+    """Return the table as HTML: one row a measure that is defined on both sides, the baseline's and the other's.
 
     Means and differences are over the seeds at which both are defined; a difference above 0 is for the better.
     """
@@ -55,7 +55,7 @@ def _difference(pairs: Pairs, measure: Measure) -> str:
 
 
 def number(value: float) -> str:
-    """A number as a table shows it: four digits, thousands set apart.
+    """Return a number as a table shows it: four digits, thousands set apart.
 
     >>> number(16113.25), number(0.09123), number(float("nan")), number(0.0), number(float("inf"))
     ('16,113', '0.09123', '-', '0', 'inf')

@@ -34,7 +34,7 @@ class TimePanels(CanvasWidget):
 
 
 def time_scene(names: Sequence[str], records: Sequence[SharedMemoryRecord]) -> dict[str, Any]:
-    """What the browser draws of two runs."""
+    """Return what the browser draws of two runs."""
     whole = max(1, *map(drain_cycle, records))
     until = min([whole, *(_drawable(record) for record in records if len(record.grant) > MOST_GRANTS)])
     segments = records[0].segments
@@ -58,12 +58,12 @@ def time_scene(names: Sequence[str], records: Sequence[SharedMemoryRecord]) -> d
 
 def _strip(record: SharedMemoryRecord, until: int) -> dict[str, Any]:
     try:
-        found = pieces(record, until)
+        rectangles = pieces(record, until)
     except InputError as why:
         return {"says": str(why), "pieces": b""}
-    return {"says": "", "pieces": column(np.concatenate([*found, found.workgroup % len(FILLS)]))}
+    return {"says": "", "pieces": column(np.concatenate([*rectangles, rectangles.workgroup % len(FILLS)]))}
 
 
 def _drawable(record: SharedMemoryRecord) -> int:
-    """The cycle up to which a long run has few enough grants to be drawn."""
+    """Return the cycle up to which a long run has few enough grants to be drawn."""
     return int(max(np.partition(record.grant, MOST_GRANTS)[MOST_GRANTS], 1))

@@ -42,7 +42,7 @@ def _path(case: Case, slot: str) -> str:
 
 
 def _check_probes(case: Case, resources: tuple[Resource, ...]) -> None:
-    """Each probe with all the resources that it serves."""
+    """Check each probe with all the resources that it serves."""
     own, each = case.slots.probe, probes_of(case, resources)
     for probe in dict.fromkeys(one for one in each if one is not None):
         served = {r.label: r.blocks for r, one in zip(resources, each, strict=True) if one == probe}
@@ -50,7 +50,7 @@ def _check_probes(case: Case, resources: tuple[Resource, ...]) -> None:
 
 
 def _within(own: Policy, probe: Probe) -> str:
-    """The rest of the path of a probe that another one holds; nothing for the probe itself."""
+    """Return the rest of the path of a probe that another one holds; nothing for the probe itself."""
     if probe == own:
         return ""
     holders = [name for name, held in own.values().items() if held == probe]
@@ -65,11 +65,11 @@ def check_groups(case: Case, shape: Shape, columns: Columns, resources: tuple[Re
         each = columns.demand[:, h]
         of_unit = resource.level == "unit"
         wave_by_wave = of_unit and _per_wave(case) and resource.contiguous
-        asked = each * most if of_unit and not wave_by_wave else each
-        taken = shape.footprint[h, np.minimum(asked, shape.footprint.shape[1] - 1)]
-        _refuse_above(case, resource, asked, taken, _reported(case, resource, probes[h]))
+        requested = each * most if of_unit and not wave_by_wave else each
+        taken = shape.footprint[h, np.minimum(requested, shape.footprint.shape[1] - 1)]
+        _refuse_above(case, resource, requested, taken, _reported(case, resource, probes[h]))
         if wave_by_wave:
-            _refuse_above(case, resource, asked * most, taken * most, resource.blocks)
+            _refuse_above(case, resource, requested * most, taken * most, resource.blocks)
 
 
 def _per_wave(case: Case) -> bool:
@@ -77,7 +77,7 @@ def _per_wave(case: Case) -> bool:
 
 
 def _most_on_a_unit(case: Case, shape: Shape, columns: Columns) -> np.ndarray:
-    """The most waves of each group that one unit of an empty module is given.
+    """Return the most waves of each group that one unit of an empty module is given.
 
     0 where the policy raises or shares out wrongly: that is no fault of the workload, and the run names the policy.
     """
@@ -99,35 +99,35 @@ def _speaker(policy: Policy) -> Speaker:
 
 
 def _reported(case: Case, resource: Resource, probe: Probe | None) -> int:
-    """What is reported of an empty resource: a probe that saves hardware may never say that all of it is free.
+    """Return what is reported of an empty resource: a probe that saves hardware may never say that all of it is free.
 
     A probe that raises is left to the run, which says so.
     """
     if probe is None or case.slots.placement_of(resource).layout == "scattered":
         return resource.blocks
-    found = _speaker(probe).ask(ProbeView(all_free(resource.blocks), resource.blocks, KEPT[0]))
-    return resource.blocks if found == RAISED else found
+    report = _speaker(probe).ask(ProbeView(all_free(resource.blocks), resource.blocks, KEPT[0]))
+    return resource.blocks if report == RAISED else report
 
 
-def _refuse_above(case: Case, resource: Resource, asked: np.ndarray, taken: np.ndarray, most: int) -> None:
-    if not asked.size or taken.max() <= most:
+def _refuse_above(case: Case, resource: Resource, requested: np.ndarray, taken: np.ndarray, most: int) -> None:
+    if not requested.size or taken.max() <= most:
         return
     row = int(np.argmax(taken > most))
     place = "one unit" if resource.level == "unit" else "a module"
-    served = _served(case, resource, int(asked[row]), int(taken[row]))
+    served = _served(case, resource, int(requested[row]), int(taken[row]))
     why = f"{place} has {resource.blocks}"
     if most < resource.blocks:
         why += f", of which {case.slots.probe.short()} reports {most} when all are free"
     raise InputError(
-        f"group {row} needs {asked[row]} blocks of {resource.label} in {place}{served}, but {why}: "
+        f"group {row} needs {requested[row]} blocks of {resource.label} in {place}{served}, but {why}: "
         "it could never be dispatched."
     )
 
 
-def _served(case: Case, resource: Resource, asked: int, taken: int) -> str:
-    """That a placement rounds a request up, where it does."""
-    if not resource.contiguous or asked > resource.blocks:
+def _served(case: Case, resource: Resource, requested: int, taken: int) -> str:
+    """Return a remark that a placement rounds a request up, empty where it does not."""
+    if not resource.contiguous or requested > resource.blocks:
         return ""
     if taken >= TOO_MANY:
-        taken = int(case.slots.placement_of(resource).footprint(asked, resource.blocks))
-    return "" if taken == asked else f" (served with {taken})"
+        taken = int(case.slots.placement_of(resource).footprint(requested, resource.blocks))
+    return "" if taken == requested else f" (served with {taken})"

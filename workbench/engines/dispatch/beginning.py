@@ -86,7 +86,7 @@ def _sizes(run: Run, columns: Columns, rules: Rules) -> dict[str, int]:
 
 
 def _memories(run: Run) -> np.ndarray:
-    """What the placement policies remember of each map at the start: int64[maps, most slots].
+    """Return what the placement policies remember of each map at the start: int64[maps, most slots].
 
     One that draws has a stream of its own for every map.
     """

@@ -9,7 +9,7 @@ from workbench.compiled import NO_BITS, ONE_BIT, kernel, left, right, trailing_z
 
 @kernel
 def holds(row: np.ndarray, module: int) -> bool:
-    """Is the module in the set?"""
+    """Return whether the module is in the set."""
     return right(row[module >> 6], module & 63) & ONE_BIT != NO_BITS
 
 

@@ -35,7 +35,7 @@ def put_forward(columns: Columns, rules: Rules, state: State, now: int) -> bool:
 
 @kernel
 def take_off(columns: Columns, rules: Rules, state: State, offer: int) -> None:
-    """An offer was dispatched: it leaves its queue, and those behind it move up."""
+    """Take an offer that was dispatched off its queue, and move those behind it up."""
     channel = offer // rules.offers
     start = channel * rules.offers
     last = start + state.offered[channel] - 1

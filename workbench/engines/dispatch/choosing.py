@@ -22,7 +22,7 @@ ask_score = SCORE.ask
 
 @routine
 def choose(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, now: int) -> int:
-    """The module that takes an offer, of those that it fits."""
+    """Choose the module that takes an offer, of those that it fits."""
     count = members(state.fits[offer], state.candidates)
     entry = state.offer[offer]
     needs(shape, columns, state, entry, state.need)
@@ -92,7 +92,8 @@ def _normalise(scores: np.ndarray, count: int) -> None:
 
 @kernel
 def _best(rules: Rules, state: State, count: int) -> int:
-    """The candidate with the highest sum; of equal ones the lowest, a random one, or the next after the last taken."""
+    """Choose the candidate with the highest sum; of equal ones the lowest, a random one, or the next after the last
+    taken."""
     sums, modules = state.scores[1], state.candidates
     most, tied = sums[0], 0
     for k in range(1, count):

@@ -17,31 +17,31 @@ GROUP, WAVES, LEVEL, DIVIDED, BEHIND = range(5)
 
 @kernel
 def group_of(columns: Columns, state: State, entry: int) -> int:
-    """The group that an entry is, or is a part of."""
+    """Return the group that an entry is, or is a part of."""
     return entry if entry < columns.arrival.size else state.part[entry - columns.arrival.size, GROUP]
 
 
 @kernel
 def waves_of(columns: Columns, state: State, entry: int) -> int:
-    """The waves of an entry."""
+    """Return the waves of an entry."""
     return columns.waves[entry] if entry < columns.arrival.size else state.part[entry - columns.arrival.size, WAVES]
 
 
 @kernel
 def level_of(columns: Columns, state: State, entry: int) -> int:
-    """The static priority of an entry."""
+    """Return the static priority of an entry."""
     return columns.priority[entry] if entry < columns.arrival.size else state.part[entry - columns.arrival.size, LEVEL]
 
 
 @kernel
 def divided(columns: Columns, state: State, entry: int) -> bool:
-    """Does the entry ask for its share of the module's resources alone?"""
+    """Return whether the entry asks for its share of the module's resources alone."""
     return entry >= columns.arrival.size and state.part[entry - columns.arrival.size, DIVIDED] != 0
 
 
 @kernel
 def behind(columns: Columns, state: State, entry: int) -> int:
-    """The entry behind another in its channel, -1 = none."""
+    """Return the entry behind another in its channel, -1 = none."""
     if entry < columns.arrival.size:
         return int(columns.following[entry])
     return state.part[entry - columns.arrival.size, BEHIND]
@@ -58,13 +58,13 @@ def link(columns: Columns, state: State, entry: int, following: int) -> None:
 
 @kernel
 def of_module(columns: Columns, state: State, entry: int, resource: int) -> int:
-    """Blocks of a module's own resource that an entry asks for."""
+    """Return the blocks of a module's own resource that an entry asks for."""
     group = group_of(columns, state, entry)
-    asked = columns.demand[group, resource]
+    requested = columns.demand[group, resource]
     if divided(columns, state, entry):
         whole = columns.waves[group]
-        return (asked * waves_of(columns, state, entry) + whole - 1) // whole
-    return asked
+        return (requested * waves_of(columns, state, entry) + whole - 1) // whole
+    return requested
 
 
 @kernel

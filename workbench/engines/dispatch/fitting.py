@@ -98,7 +98,8 @@ def _write_asked(
 def _fits(
     shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State, offer: int, module: int, now: int
 ) -> bool:
-    """Does an offer fit a module? What it asks of modules with the same pointer is the same, if the policy says so."""
+    """Return whether an offer fits a module; what it asks of modules with the same pointer is the same, if the policy
+    says so. What it asks of modules with the same pointer is the same, if the policy says so."""
     pointer, rows = state.pointer[module], shape.units + 1
     kept = policies.units.by_pointer and 0 <= pointer < shape.units
     row = offer * rows + (pointer if kept else shape.units)
@@ -113,7 +114,7 @@ def _fits(
 
 @kernel
 def _has_enough(shape: Shape, state: State, offer: int, module: int) -> bool:
-    """Are enough blocks free in a module, all units together, of every resource?"""
+    """Return whether enough blocks are free in a module, all units together, of every resource."""
     enough, resources = True, shape.blocks.size
     for h in range(resources):
         enough &= state.total[module * resources + h] >= state.needs[offer, h]
@@ -171,7 +172,7 @@ def module_changed(state: State, module: int) -> None:
 
 @kernel
 def forget_verdicts(state: State, offer: int) -> None:
-    """An offer that has gone fits nothing."""
+    """Forget the verdicts on an offer that has gone: it fits nothing."""
     for word in range(state.fits.shape[1]):
         state.fits[offer, word] = state.enough[offer, word] = state.banned[offer, word] = np.uint64(0)
     state.fitting[offer] = state.enoughs[offer] = 0
@@ -180,7 +181,7 @@ def forget_verdicts(state: State, offer: int) -> None:
 
 @kernel
 def move_verdicts(state: State, offer: int, to: int) -> None:
-    """An offer has moved up in its channel, and its verdicts with it."""
+    """Move the verdicts on an offer that has moved up in its channel."""
     for word in range(state.fits.shape[1]):
         state.fits[to, word], state.enough[to, word] = state.fits[offer, word], state.enough[offer, word]
         state.banned[to, word] = state.banned[offer, word]

@@ -22,7 +22,7 @@ MOST = 1 << 40
 
 @kernel
 def _raised(shape: Shape, resource: int) -> int:
-    """The fault of the policy that places a resource."""
+    """Return the fault of the policy that places a resource."""
     return FAULT.shared_placement_raised if shape.own_placement[resource] else FAULT.placement_raised
 
 
@@ -30,7 +30,7 @@ def _raised(shape: Shape, resource: int) -> int:
 def _ask(
     shape: Shape, policy: ReadyPlacement, state: State, resource: int, row: int, amount: int, now: int, group: int
 ) -> int:
-    """The first block of a range, checked against the one authoritative map; REFUSED."""
+    """Ask for the first block of a range, checked against the one authoritative map; REFUSED."""
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
     state.counters[COUNT.searches] += 1
     answer = place(
@@ -57,7 +57,7 @@ def _ask(
 def _tell(
     shape: Shape,
     policy: ReadyPlacement,
-    told: Any,
+    notices: Any,
     state: State,
     resource: int,
     row: int,
@@ -67,7 +67,7 @@ def _tell(
 ) -> None:
     words, blocks = state.free[row][: shape.words[resource]], shape.blocks[resource]
     status = tell(
-        told,
+        notices,
         PlacementNotice(words, blocks, start, amount, policy.params, state.memory[row][: shape.remembers[resource]]),
     )
     if status == RAISED:
@@ -225,7 +225,7 @@ def move_ranges(
 def _amount(
     shape: Shape, columns: Columns, rules: Rules, state: State, entry: int, group: int, resource: int, unit: int
 ) -> int:
-    """Blocks of one range of a contiguous resource; 0 = none is needed."""
+    """Return the blocks of one range of a contiguous resource; 0 = none is needed."""
     if unit == OWN:
         return shape.footprint[resource, of_module(columns, state, entry, resource)]
     waves = state.counts[unit]
@@ -241,37 +241,37 @@ def log_takes(shape: Shape, columns: Columns, rules: Rules, state: State, entry:
     for t in range(shape.units):
         waves = state.counts[t]
         for h in range(shape.of_unit):
-            asked = columns.demand[group, h]
-            if asked * waves == 0:
+            requested = columns.demand[group, h]
+            if requested * waves == 0:
                 continue
             if shape.first_map[h] < 0:
-                _log(state, t, h, NONE, asked * waves)
+                _log(state, t, h, NONE, requested * waves)
                 continue
             if shape.scattered[h]:
                 _log_scattered(state, shape.first_map[h] + module * shape.units + t, slot, t, h)
                 place_at += waves if rules.a_block_a_wave else 1
                 continue
             for _ in range(waves if rules.a_block_a_wave else 1):
-                amount = shape.footprint[h, asked if rules.a_block_a_wave else asked * waves]
+                amount = shape.footprint[h, requested if rules.a_block_a_wave else requested * waves]
                 _log(state, t, h, state.held[slot, place_at], amount)
                 place_at += 1
     for h in range(shape.of_unit, shape.blocks.size):
-        asked = of_module(columns, state, entry, h)
-        if asked == 0:
+        requested = of_module(columns, state, entry, h)
+        if requested == 0:
             continue
         if shape.first_map[h] < 0:
-            _log(state, OWN, h, NONE, asked)
+            _log(state, OWN, h, NONE, requested)
             continue
         if shape.scattered[h]:
             _log_scattered(state, shape.first_map[h] + module, slot, OWN, h)
         else:
-            _log(state, OWN, h, state.held[slot, place_at], shape.footprint[h, asked])
+            _log(state, OWN, h, state.held[slot, place_at], shape.footprint[h, requested])
         place_at += 1
 
 
 @kernel
 def _log_scattered(state: State, row: int, slot: int, unit: int, resource: int) -> None:
-    """A row for every run of blocks that a dispatch holds."""
+    """Log a row for every run of blocks that a dispatch holds."""
     start, blocks = NONE, state.owner.shape[1]
     for block in range(blocks + 1):
         held = block < blocks and state.owner[row, block] == slot
@@ -291,30 +291,30 @@ def count_resources(
     for h in range(resources):
         taken = 0
         if h < shape.of_unit:
-            asked = columns.demand[group, h]
+            requested = columns.demand[group, h]
             for t in range(shape.units):
-                amount = _booked(shape, rules, h, asked, state.counts[t])
+                amount = _booked(shape, rules, h, requested, state.counts[t])
                 state.free_count[h, module * shape.units + t] += sign * amount
                 taken += amount
         else:
-            asked = of_module(columns, state, entry, h)
-            taken = asked if shape.first_map[h] < 0 else shape.footprint[h, asked]
+            requested = of_module(columns, state, entry, h)
+            taken = requested if shape.first_map[h] < 0 else shape.footprint[h, requested]
             state.free_count[h, module] += sign * taken
         state.total[module * resources + h] += sign * taken
 
 
 @kernel
-def _booked(shape: Shape, rules: Rules, resource: int, asked: int, waves: int) -> int:
+def _booked(shape: Shape, rules: Rules, resource: int, requested: int, waves: int) -> int:
     if shape.first_map[resource] < 0:
-        return asked * waves
+        return requested * waves
     if rules.a_block_a_wave:
-        return waves * shape.footprint[resource, asked]
-    return shape.footprint[resource, asked * waves]
+        return waves * shape.footprint[resource, requested]
+    return shape.footprint[resource, requested * waves]
 
 
 @kernel
 def take_slot(state: State) -> int:
-    """A free slot for a dispatch."""
+    """Take a free slot for a dispatch."""
     head = state.slot_link.size - 1
     slot = state.slot_link[head]
     state.slot_link[head] = state.slot_link[slot]
@@ -324,7 +324,7 @@ def take_slot(state: State) -> int:
 
 @kernel
 def free_slot(state: State, slot: int) -> None:
-    """The dispatch of a slot has ended, or never began."""
+    """Free the slot of a dispatch that has ended, or never began."""
     head = state.slot_link.size - 1
     state.slot_link[slot] = state.slot_link[head]
     state.slot_link[head] = slot

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, lend, routine
+from workbench.compiled import NO_ANSWER, RAISED, by_reference, kernel, routine
 from workbench.engines.dispatch.channels import put_forward
 from workbench.engines.dispatch.choosing import choose
 from workbench.engines.dispatch.entries import group_of
@@ -44,7 +44,7 @@ BEFORE, DURING, ENDED, AFTER = range(4)
 @kernel
 def simulate(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state: State) -> None:
     """Run until every channel is empty and everything is given back, or until a policy breaks its contract."""
-    _run(lend(shape), lend(columns), lend(rules), lend(policies), lend(state))
+    _run(by_reference(shape), by_reference(columns), by_reference(rules), by_reference(policies), by_reference(state))
 
 
 @routine
@@ -99,7 +99,7 @@ def _run(shape: Shape, columns: Columns, rules: Rules, policies: Policies, state
 
 @kernel
 def _is_turn(rules: Rules, state: State, now: int) -> bool:
-    """Is there a round in this cycle?"""
+    """Return whether there is a round in this cycle."""
     return state.counters[COUNT.waiting] > 0 and now % rules.round_cycles == 0
 
 
@@ -145,7 +145,7 @@ def _next_round(rules: Rules, now: int) -> int:
 def _next_cycle(
     shape: Shape, rules: Rules, policies: Policies, state: State, came_to: int, stale: bool, now: int
 ) -> int:
-    """The next cycle in which anything can change."""
+    """Return the next cycle in which anything can change."""
     counters = state.counters
     following = min(next_due(state.due), counters[COUNT.next_arrival])
     if counters[COUNT.waiting] == 0:

@@ -20,7 +20,7 @@ SCALE = float(1 << SCALE_BITS)
 
 @kernel
 def _waves_sent(state: State, dispatch: int) -> int:
-    """The waves of a dispatch, of all units."""
+    """Return the waves of a dispatch, of all units."""
     sent = 0
     for t in range(state.sent.shape[1]):
         sent += int(state.sent[dispatch, t])
@@ -71,7 +71,7 @@ def _halve_until(period: int, state: State, term: int, module: int, now: int) ->
 
 @kernel
 def change_rate(columns: Columns, policies: Policies, state: State, dispatch: int, ends: int, now: int) -> None:
-    """A dispatch starts (`ends` = 0) or ends (1): its module's rate changes from this cycle on."""
+    """Change a module's rate from this cycle on, as a dispatch starts (`ends` = 0) or ends (1)."""
     module, event = int(state.module[dispatch]), 2 * dispatch + ends
     _issue_until(state, module, now)
     for term in range(policies.terms.weights.size):

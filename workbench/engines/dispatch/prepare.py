@@ -26,7 +26,7 @@ OF_A_WAVE, OF_A_GROUP = "waves", "workgroups"
 
 
 def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
-    """The machine as the loop sees it."""
+    """Return the machine as the loop sees it."""
     modules, units = case.machine.compute_units, case.machine.simds_a_unit
     copies = [modules * units if r.level == "unit" else modules for r in resources]
     maps = [n if r.contiguous else 0 for r, n in zip(resources, copies, strict=True)]
@@ -50,7 +50,7 @@ def shape_of(case: Case, resources: tuple[Resource, ...]) -> Shape:
 
 
 def _ranges(units: int, resources: tuple[Resource, ...]) -> np.ndarray:
-    """The free maps of a module in the order in which groups take them: unit by unit, then the module's own."""
+    """Return the free maps of a module in the order in which groups take them: unit by unit, then the module's own."""
     numbered = [(h, r.level) for h, r in enumerate(resources) if r.contiguous]
     of_units = [(unit, h) for unit in range(units) for h, level in numbered if level == "unit"]
     own = [(OWN, h) for h, level in numbered if level == "module"]
@@ -69,7 +69,7 @@ def _layout(case: Case, resource: Resource) -> str:
 
 
 def _footprint(case: Case, resource: Resource, most: int) -> np.ndarray:
-    """Blocks that a request of each size takes of one map."""
+    """Return the blocks that a request of each size takes of one map."""
     taken = np.full(most + 2, TOO_MANY)
     sizes = np.arange(resource.blocks + 1)
     taken[sizes] = sizes
@@ -81,7 +81,7 @@ def _footprint(case: Case, resource: Resource, most: int) -> np.ndarray:
 
 
 def columns_of(case: Case, groups: Groups, resources: tuple[Resource, ...], history: bool) -> Columns:
-    """The groups as the loop sees them; a fresh copy of what a run changes."""
+    """Return the groups as the loop sees them; a fresh copy of what a run changes."""
     count, channels = groups.arrival.size, channels_of(groups)
     demand = np.zeros((count, len(resources)), np.int64)
     for h, resource in enumerate(resources):
@@ -106,24 +106,24 @@ def columns_of(case: Case, groups: Groups, resources: tuple[Resource, ...], hist
 
 
 def channels_of(groups: Groups) -> int:
-    """How many channels there are."""
+    """Return how many channels there are."""
     return max(groups.channels, int(groups.channel.max(initial=0)) + 1)
 
 
 def levels_of(groups: Groups) -> int:
-    """How many static priorities there are."""
+    """Return how many static priorities there are."""
     return max(groups.levels, int(groups.priority.max(initial=1)))
 
 
 def lasting(case: Case, duration: np.ndarray) -> np.ndarray:
-    """How long groups run where a layout slows them down: each placement policy counts once."""
+    """Return how long groups run where a layout slows them down: each placement policy counts once."""
     for policy in dict.fromkeys((case.slots.placement, case.slots.shared_placement)):
         duration = np.asarray(policy.lasting(duration), np.int64)
     return duration
 
 
 def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]:
-    """The group behind each in its channel, and the first of each channel; -1 = none."""
+    """Return the group behind each in its channel, and the first of each channel; -1 = none."""
     following = np.full(channel.size, -1, np.int32)
     order = np.argsort(channel.astype(np.min_scalar_type(channels)), kind="stable")  # small numbers sort fast
     heads = np.diff(channel[order], prepend=-1) > 0
@@ -134,7 +134,7 @@ def _queues(channel: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
-    """Instructions a cycle of a group's life, in 2**-20, to the nearest."""
+    """Return the instructions a cycle of a group's life, in 2**-20, to the nearest."""
     most = groups.instructions.sum(axis=0, dtype=np.float64)
     if (most > MOST_INSTRUCTIONS).any():
         raise InputError(
@@ -146,7 +146,7 @@ def _rates(groups: Groups, lasting: np.ndarray) -> np.ndarray:
 
 
 def rules_of(case: Case, groups: Groups, history: bool, events: bool) -> Rules:
-    """The levers as whole numbers."""
+    """Return the levers as whole numbers."""
     options = case.options
     probe = case.slots.probe
     stuck = case.slots.stuck
@@ -181,13 +181,13 @@ def _grants_what_fits(case: Case) -> bool:
 
 
 def _probed_in_turn(resources: tuple[Resource, ...]) -> tuple[list[int], list[int]]:
-    """The contiguous resources of units, which one probe may serve in turn, and their blocks."""
+    """Return the contiguous resources of units, which one probe may serve in turn, and their blocks."""
     probed = [h for h, r in enumerate(resources) if r.level == "unit" and r.contiguous]
     return probed, [resources[h].blocks for h in probed]
 
 
 def probes_of(case: Case, resources: tuple[Resource, ...]) -> list[Probe | None]:
-    """The probe of each resource; None for a countable one."""
+    """Return the probe of each resource; None for a countable one."""
     probe = case.slots.probe
     probed, blocks = _probed_in_turn(resources)
     serving = dict(zip(probed, probe.serving(blocks), strict=True)) if probed else {}
@@ -214,13 +214,13 @@ def _turns(case: Case) -> Turns:
 
 
 def needs_history(case: Case) -> bool:
-    """Whether a score reads the recent past, or temperatures that follow it."""
+    """Return whether a score reads the recent past, or temperatures that follow it."""
     choice = case.slots.choice
     return any(t.history_cycles() or t.halving_cycles() or t.needs_heat() for t, _ in choice.terms())
 
 
 def policies_of(case: Case, rules: Rules, checked: bool) -> tuple[Policies, np.ndarray]:
-    """The policies for one run, and what the scores remember at its start: int64[terms, most slots]."""
+    """Return the policies for one run, and what the scores remember at its start: int64[terms, most slots]."""
     slots, modules, segments = case.slots, case.machine.compute_units, 2
     terms, memory = _terms(case, checked)
     ready = Policies(
@@ -264,6 +264,6 @@ def _warmth(case: Case, modules: int) -> Warmth:
 
 
 def splits(case: Case) -> bool:
-    """Whether the policy for stuck groups is ever asked."""
+    """Return whether the policy for stuck groups is ever asked."""
     stuck = case.slots.stuck
     return bool(stuck.patience() < FOR_EVER)

@@ -20,41 +20,41 @@ ask_probe = PROBE.ask
 
 @kernel
 def probed(shape: Shape, policies: Policies, state: State, resource: int, row: int, now: int) -> int:
-    """What the probe says of a free map as it is; of a scattered resource, how many blocks are free."""
+    """Return what the probe says of a free map as it is; of a scattered resource, how many blocks are free."""
     words = state.free[row][: shape.words[resource]]
     if shape.scattered[resource]:
         return count_free(words)
     blocks = shape.blocks[resource]
     probes = policies.probes
-    found = ask_probe(
+    report = ask_probe(
         probes.answers[resource], ProbeView(words, blocks, probes.params[resource][: probes.sizes[resource]])
     )
-    if found == RAISED:
+    if report == RAISED:
         fail(state.counters, FAULT.probe_raised, now, NONE, row)
         return 0
-    if found < 0 or found > blocks:
-        fail(state.counters, FAULT.probe_wrong, now, NONE, found)
+    if report < 0 or report > blocks:
+        fail(state.counters, FAULT.probe_wrong, now, NONE, report)
         return 0
-    return found
+    return report
 
 
 @kernel
 def first_reports(shape: Shape, policies: Policies, state: State) -> None:
-    """The reports of empty maps; every module is one to be looked at."""
+    """Make the reports of empty maps; every module is one to be looked at."""
     for h in range(shape.blocks.size):
         first = shape.first_map[h]
         if first < 0:
             continue
-        found = probed(shape, policies, state, h, first, 0)
+        report = probed(shape, policies, state, h, first, 0)
         for row in range(first, first + shape.modules * (shape.units if h < shape.of_unit else 1)):
-            state.fresh[row] = state.report[row] = found
+            state.fresh[row] = state.report[row] = report
     for m in range(shape.modules):
         module_changed(state, m)
 
 
 @kernel
 def renew(shape: Shape, policies: Policies, state: State, resource: int, row: int, taken: bool, now: int) -> None:
-    """A free map has changed; where the probe takes turns the report waits for its period."""
+    """Renew the report of a free map that has changed; where the probe takes turns the report waits for its period."""
     state.fresh[row] = probed(shape, policies, state, resource, row, now)
     turns = policies.turns
     if turns.periods == 0 or turns.period[resource] < 0:
@@ -67,14 +67,14 @@ def renew(shape: Shape, policies: Policies, state: State, resource: int, row: in
 
 @kernel
 def next_turn(turns: Turns, period: int, since: int) -> int:
-    """The first cycle not before `since` that lies in a period."""
+    """Return the first cycle not before `since` that lies in a period."""
     ahead = (period - since // turns.cycles_a_period) % turns.periods
     return since if ahead == 0 else (since // turns.cycles_a_period + ahead) * turns.cycles_a_period
 
 
 @kernel
 def next_renewal(shape: Shape, policies: Policies, state: State, now: int) -> int:
-    """The first cycle after `now` at which a late report may be renewed."""
+    """Return the first cycle after `now` at which a late report may be renewed."""
     if policies.turns.periods == 0 or state.counters[COUNT.unrenewed] == 0:
         return NEVER
     soonest = NEVER

@@ -17,7 +17,7 @@ from workbench.engines.dispatch.state import COUNT, State
 
 @kernel
 def _map_of(shape: Shape, module: int, position: int) -> int:
-    """The row of the free map at a position of the module's ranges."""
+    """Return the row of the free map at a position of the module's ranges."""
     unit, resource = shape.ranges[position, 0], shape.ranges[position, 1]
     return int(shape.first_map[resource] + (module if unit == OWN else module * shape.units + unit))
 
@@ -33,7 +33,7 @@ def keep_memories(shape: Shape, state: State, module: int) -> None:
 
 @routine
 def note_refusal(shape: Shape, state: State, module: int) -> None:
-    """After a refusal: note the module if a placement remembers something else of it than before."""
+    """Note the module after a refusal if a placement remembers something else of it than before."""
     moved = False
     for position in range(shape.ranges.shape[0]):
         row = _map_of(shape, module, position)
@@ -46,7 +46,7 @@ def note_refusal(shape: Shape, state: State, module: int) -> None:
 
 @routine
 def open_again(rules: Rules, state: State) -> bool:
-    """Where nothing fits, lift the bans of the modules whose placements have moved on; False if there are none."""
+    """Lift the bans of the modules whose placements have moved on, where nothing fits; False if there are none."""
     if state.counters[COUNT.moved] == 0 or anything_fits(rules, state):
         return False
     for module in range(state.moved.size):

@@ -52,7 +52,7 @@ def anything_fits(rules: Rules, state: State) -> bool:
 
 @routine
 def select(columns: Columns, rules: Rules, policies: Policies, state: State, now: int) -> int:
-    """The offer to dispatch; NOTHING_FITS, or REFUSED where the selection policy dispatches nothing."""
+    """Choose the offer to dispatch; NOTHING_FITS, or REFUSED where the selection policy dispatches nothing."""
     if not anything_fits(rules, state):
         return NOTHING_FITS
     count = 0

@@ -53,7 +53,7 @@ def exchange(
     slot: int,
     now: int,
 ) -> bool:
-    """An offer takes its resources of a module; or, with `offer` = NONE, the group in a slot gives its back.
+    """Let an offer take its resources of a module; or, with `offer` = NONE, let the group in a slot give its back.
 
     False if not all could be taken; then nothing is.
     """
@@ -110,7 +110,7 @@ def _renew_reports(
 
 @kernel
 def _refuse(state: State, offer: int, module: int) -> None:
-    """A report promised too much: the offer may not try the module again before it changes (E18)."""
+    """Refuse an offer that a report promised too much: it may not try the module again before it changes (E18)."""
     state.counters[COUNT.over_promised] += 1
     change(state.banned[offer], module, True)
     state.fitting[offer] += change(state.fits[offer], module, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import RAISED, kernel, lend, routine
+from workbench.compiled import RAISED, by_reference, kernel, routine
 from workbench.engines.kit.faults import FINE, STOP, fail
 from workbench.engines.malloc.state import COUNT, FAULT, NOBODY_ASKS, NOTHING, Columns, Cuts
 from workbench.policies.malloc.serve.question import SERVE, ReadyServe
@@ -17,7 +17,7 @@ MOST_PIECE = 1 << 42
 @kernel
 def cut(columns: Columns, unit: int, serve: ReadyServe, cuts: Cuts, scratch: np.ndarray, counters: np.ndarray) -> None:
     """Put every call to the policy; `scratch` is int64[4, unit + 1]."""
-    _cut(lend(columns), unit, lend(serve), lend(cuts), scratch, counters)
+    _cut(by_reference(columns), unit, by_reference(serve), by_reference(cuts), scratch, counters)
 
 
 @routine

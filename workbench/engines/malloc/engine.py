@@ -173,7 +173,7 @@ class Malloc(Simulator[MallocRecord]):
 
 
 def _fresh(rules: Rules, columns: Columns, cuts: Cuts, room: Mapping[str, int]) -> State:
-    """Nobody waits, nothing is granted."""
+    """Return a state in which nobody waits and nothing is granted."""
     rows, requests = len(columns.arrival), len(cuts.leader)
     blocks = blocks_at_most(rules, rows, requests)
     arena_frees = rules.any_frees and rules.frees == ARENA

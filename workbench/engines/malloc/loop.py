@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import kernel, leading_zeros, lend, routine
+from workbench.compiled import by_reference, kernel, leading_zeros, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.kit.order import cycle_of, moment, phase_of
 from workbench.engines.malloc.serving import ask_heap, enter_returns, return_due, try_parts
@@ -33,7 +33,14 @@ HASH = 2_654_435_761
 @kernel
 def simulate(rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, policies: Policies, state: State) -> None:
     """Run until every request has been served or refused, or until a policy breaks its contract."""
-    _run(lend(rules), lend(columns), lend(cuts), lend(arena), lend(policies), lend(state))
+    _run(
+        by_reference(rules),
+        by_reference(columns),
+        by_reference(cuts),
+        by_reference(arena),
+        by_reference(policies),
+        by_reference(state),
+    )
 
 
 @routine
@@ -68,7 +75,8 @@ def _first_try(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
 
 @kernel
 def _home(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
-    """The arena that a request asks first; by size, the class of the granules that its block takes, header included."""
+    """Return the arena that a request asks first; by size, the class of the granules that its block takes, header
+    included."""
     warp, size = columns.thread[cuts.leader[request]] // rules.unit, cuts.total[request]
     if rules.by == BY_SIZE:
         granules = max((rules.header + size + rules.granule - 1) // rules.granule, 1)
@@ -80,7 +88,7 @@ def _home(rules: Rules, columns: Columns, cuts: Cuts, request: int) -> int:
 
 @kernel
 def _end(rules: Rules, state: State, at: int, now: int) -> None:
-    """A section ends: a request that was refused goes on to the next arena, and the next section is planned."""
+    """End a section: a request that was refused goes on to the next arena, and the next section is planned."""
     request = state.current[at]
     state.busy[at] = False
     set_time(state.next_event, at, NEVER)
@@ -99,7 +107,7 @@ def _end(rules: Rules, state: State, at: int, now: int) -> None:
 def _start(
     rules: Rules, columns: Columns, cuts: Cuts, arena: Arena, policies: Policies, state: State, at: int, now: int
 ) -> None:
-    """A section starts: somebody leaves the line, asks the heap, and holds the lock as long as that takes."""
+    """Start a section: somebody leaves the line, asks the heap, and holds the lock as long as that takes."""
     request = _enters(rules, state, at, now)
     if request == NONE:
         return
@@ -133,7 +141,7 @@ def _start(
 
 @kernel
 def _enters(rules: Rules, state: State, at: int, now: int) -> int:
-    """Who enters the section now; -1 where all who wait try later, which is planned."""
+    """Return who enters the section now; -1 where all who wait try later, which is planned."""
     if rules.lock != BACK_OFF:
         before = state.counters[COUNT.failures]
         request = next_in_line(rules, state, at)

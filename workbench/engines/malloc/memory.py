@@ -34,7 +34,8 @@ tell = TOLD.ask
 
 @routine
 def allocate(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, size: int, now: int) -> int:
-    """The first granule of a range for so many bytes in one arena, or -1; how many it has is left in GRANTS."""
+    """Allocate so many bytes in one arena: return the first granule of the range, or -1; how many it has is left in
+    GRANTS."""
     granules = max((size + rules.granule - 1) // rules.granule, 1)
     if granules > rules.region:
         return NONE
@@ -57,7 +58,7 @@ def _bump(rules: Rules, arena: Arena, at: int, granules: int) -> int:
 
 @kernel
 def _from_class(rules: Rules, arena: Arena, state: State, at: int, granules: int) -> int:
-    """A block of the next power of two: one that was freed, else from the chunk of its class."""
+    """Take a block of the next power of two: one that was freed, else from the chunk of its class."""
     which = 64 - leading_zeros(np.uint64(granules - 1))
     size: Any = np.int64(1) << which
     state.counters[COUNT.grants] = size
@@ -117,7 +118,7 @@ def _search(rules: Rules, arena: Arena, policies: Policies, state: State, at: in
 
 @kernel
 def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int, granules: int, now: int) -> int:
-    """The placement policy's own answer, checked."""
+    """Return the placement policy's own answer, checked."""
     free = arena.free[at]
     answer = place(policies.place, PlacementView(free, rules.region, granules, policies.params, arena.memory[at]))
     if answer == RAISED:
@@ -142,16 +143,16 @@ def _tell(
     now: int,
 ) -> None:
     if rules.search == ASK and notice != NO_ANSWER:
-        told = tell(
+        answer = tell(
             notice, PlacementNotice(arena.free[at], rules.region, start, granules, policies.params, arena.memory[at])
         )
-        if told == RAISED:
+        if answer == RAISED:
             fail(state.counters, FAULT.placement_raised, now, at, granules)
 
 
 @routine
 def give_back(rules: Rules, arena: Arena, policies: Policies, state: State, block: int, now: int) -> None:
-    """A block returns to its arena."""
+    """Give a block back to its arena."""
     at = state.base[block] // rules.region
     start, granules = state.base[block] - at * rules.region, state.granules[block]
     if rules.heap == BITMAP:

@@ -9,7 +9,7 @@ from workbench.structures.free_map import packed
 
 
 def occupied(granules: int, options: MallocOptions, seed: int) -> np.ndarray:
-    """A free map of which a share is taken: uint64[words].
+    """Return a free map of which a share is taken: uint64[words].
 
     Taken runs are uniform from 1 to 2 m - 1 granules for a mean of m, free ones likewise with the mean that makes the
     share; the map begins with a free run.

@@ -12,7 +12,7 @@ class AtomicLatency(Family, noun="atomic latency", example="{with_waiters: [20, 
     """What the heap's atomic operation adds to the critical section; it meets the tries of those who wait."""
 
     def figures(self) -> tuple[int, int, int]:
-        """Cycles alone, cycles on top for each who waits, and up to how many of them count."""
+        """Return the cycles alone, cycles on top for each who waits, and up to how many of them count."""
         raise NotImplementedError
 
 

@@ -77,7 +77,7 @@ def check_warps(case: Case) -> None:
 
 
 def rules_of(case: Case, any_frees: bool) -> Rules:
-    """Policies and options as whole numbers."""
+    """Return policies and options as whole numbers."""
     options, (serve, heap, lock, arenas) = case.options, case.slots
     placement = placement_of(heap)
     scan, moment = serve.scan_steps() * options.scan_step_cycles, _MOMENTS[serve.prefix_moment()]
@@ -117,7 +117,7 @@ def rules_of(case: Case, any_frees: bool) -> Rules:
 
 
 def arena_of(case: Case, rules: Rules) -> Arena:
-    """The memory of every arena at the start, with what is occupied."""
+    """Return the memory of every arena at the start, with what is occupied."""
     options, streams, placement = case.options, case.streams, placement_of(case.slots.heap)
     arenas = range(rules.arenas)
     bitmap = rules.heap == BITMAP
@@ -140,13 +140,13 @@ def arena_of(case: Case, rules: Rules) -> Arena:
 
 
 def occupied_bytes(rules: Rules, arena: Arena) -> int:
-    """Bytes of the heap that are taken."""
+    """Return the bytes of the heap that are taken."""
     granules = rules.region * rules.arenas - int(arena.room.sum()) if rules.heap == BITMAP else int(arena.top.sum())
     return granules * rules.granule
 
 
 def _memories(placement: Placement | None, rules: Rules, streams: Streams) -> np.ndarray:
-    """What the placement policy remembers of each arena; one that draws has a stream of its own for each."""
+    """Return what the placement policy remembers of each arena; one that draws has a stream of its own for each."""
     if placement is None or rules.search != ASK:
         return np.zeros((rules.arenas, 1), np.int64)
     seeds = [streams.integer(f"placement/{at}") for at in range(rules.arenas)]
@@ -167,7 +167,7 @@ def _rounded(placement: Placement | None, rules: Rules) -> np.ndarray:
 
 
 def policies_of(placement: Placement | None, rules: Rules, checked: bool) -> Policies:
-    """What is called while the loop runs; nothing where a summary answers."""
+    """Return what is called while the loop runs; nothing where a summary answers."""
     if placement is None or rules.search != ASK:
         return Policies(NO_ANSWER, NO_ANSWER, NO_ANSWER, np.zeros(1))
     ready = placement.ready(rules.region, 0, checked)
@@ -175,7 +175,7 @@ def policies_of(placement: Placement | None, rules: Rules, checked: bool) -> Pol
 
 
 def columns_of(wanted: Mallocs, rules: Rules) -> Columns:
-    """The calls, checked."""
+    """Return the calls, checked."""
     check_calls(wanted)
     warp = np.zeros(1, np.int64)
     if rules.any_frees and rules.frees == ARENA:
@@ -191,12 +191,12 @@ def check_calls(wanted: Mallocs) -> None:
     InputError
         A byte count is below 0 or absurd, a thread is named twice at one arrival, or calls are not in order.
     """
-    asked, thread, arrival = wanted.bytes, wanted.thread, wanted.arrival
-    if not len(asked):
+    sizes, thread, arrival = wanted.bytes, wanted.thread, wanted.arrival
+    if not len(sizes):
         return
-    if asked.min() < 0 or asked.max() > MOST_BYTES:
-        row = int(np.argmax((asked < 0) | (asked > MOST_BYTES)))
-        raise wrong_value("", f"call {row}: bytes", "must be from 0 to 2^40", int(asked[row]))
+    if sizes.min() < 0 or sizes.max() > MOST_BYTES:
+        row = int(np.argmax((sizes < 0) | (sizes > MOST_BYTES)))
+        raise wrong_value("", f"call {row}: bytes", "must be from 0 to 2^40", int(sizes[row]))
     if arrival[0] < 0 or thread.min() < 0:
         raise InputError("call 0: arrivals and threads are numbered from 0.")
     later = arrival[1:] > arrival[:-1]
@@ -215,5 +215,5 @@ def check_calls(wanted: Mallocs) -> None:
 
 
 def blocks_at_most(rules: Rules, rows: int, requests: int) -> int:
-    """How many blocks there may be."""
+    """Return how many blocks there may be."""
     return rows if rules.on_failure != ALL_NULL or rules.frees == PIECEWISE else requests

@@ -37,7 +37,7 @@ def ask_heap(
     high: int,
     now: int,
 ) -> bool:
-    """One operation on the heap for the rows at the places [low, high) of a request; False where it refuses."""
+    """Do one operation on the heap for the rows at the places [low, high) of a request; False where it refuses."""
     size = rules.header + cuts.total[request]
     if high - low < cuts.first[request + 1] - cuts.first[request]:
         size = np.int64(rules.header)
@@ -81,7 +81,8 @@ def _book(
 def try_parts(
     rules: Rules, cuts: Cuts, arena: Arena, policies: Policies, state: State, request: int, at: int, now: int
 ) -> int:
-    """The whole request was refused: each lane alone, or halves of halves, as the policy says; return the tries."""
+    """Serve a request that was refused whole by its parts, each lane alone, or halves of halves, as the policy says;
+    return the tries."""
     first, end = np.int64(cuts.first[request]), np.int64(cuts.first[request + 1])
     if rules.on_failure == ALL_NULL or end - first < 2:
         return 0
@@ -109,7 +110,7 @@ def try_parts(
 
 @routine
 def enter_returns(rules: Rules, columns: Columns, cuts: Cuts, state: State, request: int, ready: int) -> None:
-    """When does what a request got go back? Enter it into the timetable."""
+    """Enter into the timetable when what a request got goes back. Enter it into the timetable."""
     if rules.any_frees == 0 or rules.heap == BUMP:
         return
     if rules.frees == ARENA:
@@ -131,7 +132,7 @@ def enter_returns(rules: Rules, columns: Columns, cuts: Cuts, state: State, requ
 
 @kernel
 def _leave_warp(rules: Rules, columns: Columns, cuts: Cuts, state: State, request: int, ready: int) -> None:
-    """The free policy `arena`: all blocks of a warp go back together, after the last of its pieces is given up."""
+    """Give all blocks of a warp back together, by the free policy `arena`, after the last of its pieces is given up."""
     first, end = cuts.first[request], cuts.first[request + 1]
     warp = state.left.size
     block = np.int32(NONE)

@@ -19,7 +19,7 @@ ENDS, COMES, STARTS = range(3)
 
 @kernel
 def come(rules: Rules, state: State, request: int, at: int, now: int) -> None:
-    """A request joins the line of an arena; while the lock is held its first try is in vain.
+    """Let a request join the line of an arena; while the lock is held its first try is in vain.
 
     Without a lock that try is an atomic operation on the heap itself (spec 2, E11).
     """
@@ -45,7 +45,7 @@ def come(rules: Rules, state: State, request: int, at: int, now: int) -> None:
 
 @kernel
 def leave_line(state: State, at: int, before: int, request: int) -> None:
-    """A request goes from the line to the critical section."""
+    """Move a request from the line to the critical section."""
     after = state.behind[request]
     if before == NONE:
         state.head[at] = after
@@ -71,7 +71,8 @@ def next_in_line(rules: Rules, state: State, at: int) -> int:
 
 @kernel
 def soonest_try(rules: Rules, state: State, at: int, now: int) -> tuple[int, int, int]:
-    """Of those who back off: the cycle of the first try from now on, who tries, and the request before it in line."""
+    """Return, of those who back off, the cycle of the first try from now on, who tries, and the request before it in
+    line."""
     nobody: Any = np.int64(NONE)  # of a plain -1 Numba would compile everything once more
     soonest, winner, before, previous = nobody, nobody, nobody, nobody
     request = state.head[at]
@@ -86,7 +87,7 @@ def soonest_try(rules: Rules, state: State, at: int, now: int) -> tuple[int, int
 
 @kernel
 def next_try(rules: Rules, waited: int) -> tuple[int, int]:
-    """The first try that is not before so many cycles of waiting, and how many tries come before it.
+    """Return the first try that is not before so many cycles of waiting, and how many tries come before it.
 
     Tries come at 0, f, 3 f, 7 f, ... cycles until they are `most_back_off` apart, and at that distance from then on.
     """

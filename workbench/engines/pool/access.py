@@ -14,7 +14,7 @@ from workbench.structures.fair_flows import Flows, finishing_times
 
 
 def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: float) -> PoolRecord:
-    """The record with the times under way: of each region's data, of each move's, with and without contention.
+    """Return the record with the times under way: of each region's data, of each move's, with and without contention.
 
     A region's application reads `touches` bytes for each of its bytes, evenly over the region's life from its answer
     on: the part of it that the region spends on another card moves from there, from when it comes there on. A move
@@ -40,13 +40,13 @@ def with_access_times(record: PoolRecord, board: Board, paths: Paths, touches: f
 
 
 def _read(record: PoolRecord, stays: Stays) -> Stays:
-    """The stays without what lies before the answer: a region may move while its client still maps it (R25)."""
+    """Return the stays without what lies before the answer: a region may move while its client still maps it (R25)."""
     answered = record.answered[stays.region]
     return stays._replace(begin=np.maximum(stays.begin, answered), end=np.maximum(stays.end, answered))
 
 
 def _share(stays: Stays) -> np.ndarray:
-    """What part of its region's life each stay is; of a region that lived for no time the first one is all."""
+    """Return what part of its region's life each stay is; of a region that lived for no time the first one is all."""
     length = (stays.end - stays.begin).astype(np.float64)
     first = np.r_[True, stays.region[1:] != stays.region[:-1]][: length.size]
     life = np.bincount(stays.region, length)[stays.region] if length.size else length
@@ -56,15 +56,15 @@ def _share(stays: Stays) -> np.ndarray:
 def _times(
     board: Board, paths: Paths, start: np.ndarray, amount: np.ndarray, pair: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Nanoseconds that flows of these bytes between these pairs of cards take, and would take alone."""
+    """Return the nanoseconds that flows of these bytes between these pairs of cards take, and would take alone."""
     together, alone = np.zeros(start.size), np.zeros(start.size)
-    found = np.flatnonzero(amount > 0)
-    found = found[np.argsort(start[found], kind="stable")]
-    if not found.size:
+    indices = np.flatnonzero(amount > 0)
+    indices = indices[np.argsort(start[indices], kind="stable")]
+    if not indices.size:
         return together, alone
     network = board.network(paths)
     narrowest = [network.capacity[network.resource[a:b]].min(initial=np.inf) for a, b in pairwise(network.first)]
-    flows = Flows(start[found].astype(np.float64), amount[found], pair[found], *network)
-    together[found] = finishing_times(flows) - start[found]
-    alone[found] = amount[found] / np.array(narrowest)[pair[found]]
+    flows = Flows(start[indices].astype(np.float64), amount[indices], pair[indices], *network)
+    together[indices] = finishing_times(flows) - start[indices]
+    alone[indices] = amount[indices] / np.array(narrowest)[pair[indices]]
     return together, alone

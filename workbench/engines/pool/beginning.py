@@ -59,7 +59,8 @@ class Beginning:
         self._case, self._checked = case, checked
 
     def state(self, sizes: Mapping[str, int]) -> State:
-        """Nothing is allocated, and the policies remember what they do at the start of a run."""
+        """Return a state in which nothing is allocated, and the policies remember what they do at the start of a
+        run."""
         capacity, (fit, target) = self.tables.capacity, (memory.copy() for memory in self._memories)
         driver = new_driver(self._case, capacity, sizes["blocks"], self._checked)
         sizes = {**sizes, "cards": capacity.size, "placed": sizes["requests"] if sizes["moves"] else 0}

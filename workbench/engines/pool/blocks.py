@@ -26,7 +26,7 @@ from workbench.structures.size_index import (
 
 @kernel
 def new_block(state: State) -> int:
-    """A block that is used for nothing yet; one that was used before first."""
+    """Return a block that is used for nothing yet; one that was used before first."""
     counters = state.counters
     if counters[COUNT.spare] > 0:
         counters[COUNT.spare] -= 1
@@ -53,7 +53,7 @@ def forget_block(state: State, pool: int, block: int) -> None:
 
 @kernel
 def spare_block(state: State, block: int) -> None:
-    """A block is used for nothing; its number may be used again."""
+    """Mark a block as used for nothing; its number may be used again."""
     state.spare[state.counters[COUNT.spare]] = block
     state.counters[COUNT.spare] += 1
 
@@ -87,7 +87,7 @@ def called(rules: Rules, state: State, row: int, card: int, address: int, size: 
 
 @routine
 def from_driver(rules: Rules, state: State, row: int, pool: int, size: int) -> int:
-    """A new driver allocation: one block, not cached; -1 = the driver has too little."""
+    """Take a new driver allocation: one block, not cached; -1 = the driver has too little."""
     card, block, nodes = pool // POOLS, new_block(state), state.blocks.nodes
     if not take_bytes(state, row, card, size, block):
         spare_block(state, block)
@@ -125,7 +125,7 @@ def use(rules: Rules, state: State, pool: int, block: int, need: int, fresh: boo
 
 @kernel
 def _worth_cutting(rules: Rules, pool: int, rest: int, need: int) -> bool:
-    """Whether what remains is kept apart."""
+    """Return whether what remains is kept apart."""
     least = rules.small_least_rest if pool % POOLS == 1 else rules.least_rest
     return rest >= least and (rules.relative_rest == 0 or rest >= need or rest >= rules.large_rest)
 
@@ -143,7 +143,7 @@ def _cut(state: State, pool: int, block: int, keep: int) -> None:
 
 @kernel
 def to_cache(state: State, pool: int, block: int) -> None:
-    """A block is cached from now on."""
+    """Move a block to the cache from now on."""
     insert(state.blocks, pool, block)
     state.cached[pool // POOLS] += state.blocks.nodes[block * FIELDS + SIZE]
 
@@ -183,13 +183,13 @@ def give_region(rules: Rules, state: State, block: int) -> int:
 
 @kernel
 def card_of(state: State, block: int) -> int:
-    """The card on which a block lies."""
+    """Return the card on which a block lies."""
     return int(state.pool[state.blocks.nodes[block * FIELDS + ORIGIN]]) // POOLS
 
 
 @kernel
 def is_cached_part(state: State, block: int, origin: int) -> bool:
-    """Whether there is such a block, cached, of the same driver allocation."""
+    """Return whether there is such a block, cached, of the same driver allocation."""
     at = block * FIELDS
     return bool(
         block != NONE and state.blocks.nodes[at + ORIGIN] == origin and state.blocks.nodes[at + ABOVE] != OUTSIDE
@@ -198,7 +198,7 @@ def is_cached_part(state: State, block: int, origin: int) -> bool:
 
 @kernel
 def touch(nodes: Any, low: int, high: int) -> bool:
-    """Whether a block ends where the next one begins; only in segments of pages they may not."""
+    """Return whether a block ends where the next one begins; only in segments of pages they may not."""
     return bool(nodes[low * FIELDS + ADDRESS] + nodes[low * FIELDS + SIZE] == nodes[high * FIELDS + ADDRESS])
 
 
@@ -230,7 +230,7 @@ def _joined_buddies(state: State, pool: int, block: int) -> int:
 
 @kernel
 def _enter_order(state: State, card: int, origin: int) -> None:
-    """A driver allocation is wholly cached from now on."""
+    """Enter a driver allocation that is wholly cached from now on."""
     origins, newest = state.origins, state.newest[card]
     origins[origin * EACH + OLDER], origins[origin * EACH + NEWER] = newest, NONE
     if newest == NONE:
@@ -242,7 +242,7 @@ def _enter_order(state: State, card: int, origin: int) -> None:
 
 @kernel
 def _leave_order(state: State, card: int, origin: int) -> None:
-    """A driver allocation is no longer wholly cached."""
+    """Take out a driver allocation that is no longer wholly cached."""
     origins = state.origins
     older, newer = origins[origin * EACH + OLDER], origins[origin * EACH + NEWER]
     if older == NONE:

@@ -8,7 +8,8 @@ from workbench.workloads.pool_requests import ALLOC, DIE, FREE, PoolRequests
 
 
 def reclaimed(requests: PoolRequests) -> PoolRequests:
-    """The requests with a free of each region that a dying application has, in the order of allocation, for its death.
+    """Return the requests with a free of each region that a dying application has, in the order of allocation, for its
+    death.
 
     What was freed already, or allocated again under the same handle, is not freed once more.
 
@@ -38,7 +39,7 @@ def reclaimed(requests: PoolRequests) -> PoolRequests:
 
 
 def _with_frees(requests: PoolRequests, rows: np.ndarray, deaths: np.ndarray) -> PoolRequests:
-    """Rows as they are where no death is named; else a free of the row's region by that death."""
+    """Return the rows as they are where no death is named; else a free of the row's region by that death."""
     dying, at = deaths >= 0, np.where(deaths >= 0, deaths, rows)
     taken = PoolRequests(*(np.asarray(column)[rows] for column in requests))
     return taken._replace(

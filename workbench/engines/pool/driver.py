@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, addresses, apart, kernel
+from workbench.compiled import NO_ANSWER, RAISED, addresses, kernel, noinline
 from workbench.engines.pool.faults import stopped
 from workbench.engines.pool.slots import Case
 from workbench.engines.pool.state import FAULT, Driver, State
@@ -26,7 +26,7 @@ NOWHERE = -1
 
 
 def new_driver(case: Case, capacity: np.ndarray, blocks: int, checked: bool) -> Driver:
-    """Everything free; the policy's memory of each card as at the start of a run."""
+    """Return a driver with everything free and the policy's memory of each card as at the start of a run."""
     policy, options, streams = case.slots.driver, case.options, case.streams
     counted = policy.layout != "contiguous"
     granules = np.zeros(capacity.size, np.int64) if counted else capacity // options.driver_granule
@@ -51,7 +51,7 @@ def new_driver(case: Case, capacity: np.ndarray, blocks: int, checked: bool) -> 
 
 @kernel
 def has_bytes(state: State, row: int, card: int, size: int) -> bool:
-    """Whether the driver has so many bytes of a card, in one run where they must be."""
+    """Return whether the driver has so many bytes of a card, in one run where they must be."""
     if state.driver.granule == 0:
         return bool(state.physical[card] >= size)
     return _has_run(state, row, card, size)
@@ -59,15 +59,15 @@ def has_bytes(state: State, row: int, card: int, size: int) -> bool:
 
 @kernel
 def could_have(state: State, card: int, size: int, capacity: int) -> bool:
-    """Whether the driver has so many bytes of a card when nothing of it is taken."""
+    """Return whether the driver has so many bytes of a card when nothing of it is taken."""
     if state.driver.granule == 0:
         return size <= capacity
     return bool(_taken(state.driver, card, size) <= state.driver.granules[card])
 
 
-@apart
+@noinline
 def _has_run(state: State, row: int, card: int, size: int) -> bool:
-    """Whether the policy would place so many bytes; it forgets that it was asked."""
+    """Return whether the policy would place so many bytes; it forgets that it was asked."""
     driver = state.driver
     at, end = driver.first[SLOTS, card], driver.first[SLOTS, card + 1]
     for slot in range(at, end):
@@ -86,7 +86,7 @@ def take_bytes(state: State, row: int, card: int, size: int, block: int) -> bool
     return True
 
 
-@apart
+@noinline
 def _take_run(state: State, row: int, card: int, size: int, block: int) -> bool:
     """Take the run that the policy chooses; whether there is one."""
     driver = state.driver
@@ -111,7 +111,7 @@ def give_bytes(state: State, card: int, size: int, block: int) -> None:
         state.physical[card] += size
 
 
-@apart
+@noinline
 def _give_run(state: State, card: int, size: int, block: int) -> None:
     """Give a run back, and tell the policy."""
     driver = state.driver
@@ -123,14 +123,14 @@ def _give_run(state: State, card: int, size: int, block: int) -> None:
 
 @kernel
 def _taken(driver: Driver, card: int, size: int) -> int:
-    """Granules that a driver allocation takes; more than there are where it can never be served."""
+    """Return the granules that a driver allocation takes; more than there are where it can never be served."""
     length = -(-size // driver.granule)
     return int(length if length > driver.granules[card] else driver.footprints[driver.first[LENGTHS, card] + length])
 
 
-@apart
+@noinline
 def _place(state: State, row: int, card: int, length: int, memory: np.ndarray) -> int:
-    """The first granule of the run that the policy chooses, -1 = there is none."""
+    """Return the first granule of the run that the policy chooses, -1 = there is none."""
     driver = state.driver
     if length > driver.granules[card]:
         return NOWHERE

@@ -27,7 +27,7 @@ NOWHERE: Any = np.int64(NONE)
 def choose_card(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int, leaving: int
 ) -> int:
-    """The card whose memory is asked for, by a request, for the region `of` an allocation; -1 = there is none.
+    """Choose the card whose memory is asked for, by a request, for the region `of` an allocation; -1 = there is none.
 
     What is `leaving` a card does not stay there, nor go where no path leads from it; `NOWHERE` = it is new.
     """
@@ -111,17 +111,17 @@ def _score(columns: Columns, tables: Tables, policies: Policies, state: State, r
 
 @kernel
 def _best(rules: Rules, state: State, count: int) -> int:
-    """The candidate with the highest sum; of equal ones the first, or the one with most free memory."""
-    sums, found = state.scores[1], NONE
+    """Choose the candidate with the highest sum; of equal ones the first, or the one with most free memory."""
+    sums, best = state.scores[1], NONE
     for k in range(count):
-        if sums[k] > -math.inf and (found == NONE or _before(rules, state, k, found)):
-            found = k
-    return NONE if found == NONE else int(state.candidates[found])
+        if sums[k] > -math.inf and (best == NONE or _before(rules, state, k, best)):
+            best = k
+    return NONE if best == NONE else int(state.candidates[best])
 
 
 @kernel
 def _before(rules: Rules, state: State, one: int, other: int) -> bool:
-    """Whether a candidate is better than another that stands before it."""
+    """Return whether a candidate is better than another that stands before it."""
     sums, freer = state.scores[1], state.free[state.candidates[one]] > state.free[state.candidates[other]]
     return bool(sums[one] > sums[other] or (rules.tie == MOST_FREE and sums[one] == sums[other] and freer))
 
@@ -141,9 +141,9 @@ def note_lending(
     for term in range(terms.weights.size):
         if terms.chosen[term] != NO_ANSWER:
             params = terms.params[term][: terms.sizes[term, 0]]
-            told = tell_chosen(
+            answer = tell_chosen(
                 terms.chosen[term],
                 TargetNotice(card, tables.capacity.size, params, state.target_memory[term][: terms.sizes[term, 1]]),
             )
-            if told == RAISED:
+            if answer == RAISED:
                 stopped(state, FAULT.target_raised, row, card)

@@ -137,23 +137,23 @@ class Live:
         self._rows.append(row)
 
     def calls(self) -> list[Call]:
-        """The driver calls of the latest request, in their order."""
+        """Return the driver calls of the latest request, in their order."""
         return [Call(*call[1:]) for call in self._state.calls[: self._counters[COUNT.calls]].tolist()]
 
     def called(self) -> int:
-        """How many driver calls the latest request took."""
+        """Return how many driver calls the latest request took."""
         return self._counters[COUNT.calls]
 
     def pool_of(self, size: int) -> int:
-        """Which pool of a card serves requests of a size: 1 = that of small ones."""
+        """Return which pool of a card serves requests of a size: 1 = that of small ones."""
         return int(size <= self._begun.rules.small_most)
 
     def in_use(self, card: int) -> int:
-        """Bytes of a card that are in use."""
+        """Return the bytes of a card that are in use."""
         return int(self._state.held[card])
 
     def cached(self, card: int) -> int:
-        """Bytes of a card that are cached."""
+        """Return the bytes of a card that are cached."""
         return int(self._state.cached[card])
 
     def restore(self, card: int, pool: int, pieces: Sequence[tuple[int, bool]]) -> tuple[int, list[int]]:
@@ -192,7 +192,7 @@ class Live:
         raise policy_error(FAULT, self._case.slots, stop, words(self._run.columns, stop))
 
     def _make_room(self, blocks: int) -> None:
-        """Arrays for so many blocks, with what they held before."""
+        """Make arrays for so many blocks, with what they held before."""
         time, borrower, size, need = np.zeros((4, blocks), np.int64)
         columns = Columns(time, borrower, size, need, names=np.full(blocks, NONE))
         begun = self._begun
@@ -210,7 +210,7 @@ class Live:
         self._view()
 
     def _view(self) -> None:
-        """The arrays that each request reads and writes, in a form that plain Python is quick with."""
+        """Lay out the arrays that each request reads and writes, in a form that plain Python is quick with."""
         columns, state = self._run.columns, self._state
         self._size, self._need, self._borrower = columns.size.data, columns.need.data, columns.borrower.data
         self._counters, self._nodes, self._block = state.counters.data, state.blocks.nodes.data, state.block.data

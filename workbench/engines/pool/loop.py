@@ -5,7 +5,7 @@ With `when_full: wait` the loop is that of `waiting.py`, over the same steps.
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, lend, routine
+from workbench.compiled import by_reference, kernel, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.blocks import card_of, give_region
 from workbench.engines.pool.lending import NOWHERE, choose_card, note_lending
@@ -29,13 +29,19 @@ from workbench.structures.size_index import ADDRESS, FIELDS, NONE
 @routine
 def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State) -> None:
     """Serve every request in its order, or stop when a policy breaks its contract."""
-    asked, board, levers, chosen, now = lend(columns), lend(tables), lend(rules), lend(policies), lend(state)
+    requests, board, levers, chosen, now = (
+        by_reference(columns),
+        by_reference(tables),
+        by_reference(rules),
+        by_reference(policies),
+        by_reference(state),
+    )
     for row in range(columns.time.size):
-        begin(asked, now, row, levers.request_ns)
+        begin(requests, now, row, levers.request_ns)
         if columns.names[row] == NONE:
-            allocate(asked, board, levers, chosen, now, row)
+            allocate(requests, board, levers, chosen, now, row)
         else:
-            free(asked, board, levers, chosen, now, row)
+            free(requests, board, levers, chosen, now, row)
         if state.counters[STOP.fault] != FINE:
             return
         serve_time(levers, now, row)
@@ -44,7 +50,7 @@ def simulate(columns: Columns, tables: Tables, rules: Rules, policies: Policies,
 
 @routine
 def allocate(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> None:
-    """The own card first, as long as room is made there, then another (spec 5, R10, R15)."""
+    """Allocate on the own card first, as long as room is made there, then on another (spec 5, R10, R15)."""
     own, by_sum = columns.borrower[row], rules.metric != LARGEST
     card, trying_own = own, rules.own_first != 0 and tables.capacity[own] > 0
     if trying_own and by_sum and not has_room(columns, rules, policies, state, row, own):
@@ -90,7 +96,7 @@ def free(columns: Columns, tables: Tables, rules: Rules, policies: Policies, sta
 
 @kernel
 def begin(columns: Columns, state: State, row: int, overhead: int) -> None:
-    """The service does one thing at a time: it begins with a request when it is free, after so many ns (E21)."""
+    """Begin with a request when the service is free, after so many ns: it does one thing at a time (E21)."""
     counters = state.counters
     counters[COUNT.begins] = max(counters[COUNT.free_at], columns.time[row]) + overhead
     counters[COUNT.driver_ns] = 0
@@ -98,7 +104,7 @@ def begin(columns: Columns, state: State, row: int, overhead: int) -> None:
 
 @kernel
 def serve_time(rules: Rules, state: State, row: int) -> None:
-    """A request is served once the driver is done, moves are, and what is used again is zeroed (spec 5, E20)."""
+    """Serve a request once the driver is done, moves are, and what is used again is zeroed (spec 5, E20)."""
     counters, outcome = state.counters, state.outcome[row]
     work = counters[COUNT.driver_ns]
     if rules.zero_gbps > 0.0 and outcome <= STITCHED:

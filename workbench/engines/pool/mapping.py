@@ -16,7 +16,8 @@ def note_mappings(rules: Rules, state: State, row: int, calls: int) -> None:
 
 @kernel
 def note_stitching(rules: Rules, state: State, row: int, block: int, per_piece: int) -> None:
-    """Each of several parts takes a call for each of its chunks, and so many more; a region in one part takes none."""
+    """Count, for each of several parts, a call for each of its chunks, and so many more; a region in one part takes
+    none."""
     if state.piece[block] == NONE:
         return
     while block != NONE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.blocks import card_of, give_region, use
 from workbench.engines.pool.driver import could_have
@@ -19,9 +19,9 @@ from workbench.policies.pool.residency.question import LARGEST, NOTHING, OLDEST,
 from workbench.structures.size_index import ADDRESS, FIELDS, NONE, SIZE
 
 
-@apart
+@noinline
 def settle(columns: Columns, rules: Rules, state: State, of: int) -> None:
-    """A region has come to where it lies now, by its grant or by a move."""
+    """Settle a region where it lies now, by its grant or by a move."""
     if rules.returns or rules.evicts:
         card, own = card_of(state, int(state.block[of])), columns.borrower[of]
         state.places.card[of] = card
@@ -30,9 +30,9 @@ def settle(columns: Columns, rules: Rules, state: State, of: int) -> None:
             enter(state.places, AWAY, own, of)
 
 
-@apart
+@noinline
 def unsettle(columns: Columns, rules: Rules, state: State, of: int) -> None:
-    """A region leaves the place where it lies, by its release or by a move."""
+    """Take a region from the place where it lies, by its release or by a move."""
     if rules.returns or rules.evicts:
         card, own = state.places.card[of], columns.borrower[of]
         leave(state.places, HERE, card, of)
@@ -40,7 +40,7 @@ def unsettle(columns: Columns, rules: Rules, state: State, of: int) -> None:
             leave(state.places, AWAY, own, of)
 
 
-@apart
+@noinline
 def move(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, of: int, to: int
 ) -> bool:
@@ -71,7 +71,8 @@ def move(
 
 @kernel
 def _take(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, of: int, card: int) -> int:
-    """A block for a region on a card: a cached one, else from the driver; -1 = neither has it. Nothing is stitched."""
+    """Take a block for a region on a card: a cached one, else from the driver; -1 = neither has it. Nothing is
+    stitched."""
     pool = pool_of(columns, rules, of, card)
     block, fresh = cached_block(columns, policies, state, of, pool), False
     if block == NONE and state.counters[STOP.fault] == FINE:
@@ -81,11 +82,11 @@ def _take(columns: Columns, rules: Rules, policies: Policies, state: State, row:
     return block
 
 
-@apart
+@noinline
 def bring_home(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, card: int
 ) -> None:
-    """A release has brought bytes back on a card: regions of its applications move home, then those of the lenders'."""
+    """Bring regions home after a release on a card: those of its applications, then those of the lenders'."""
     if rules.returns == 0:
         return
     with_room, left = state.places.with_room, rules.at_most if rules.at_most > 0 else columns.time.size
@@ -116,14 +117,14 @@ def _bring_one(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int, home: int
 ) -> int:
     """Move the first region home that has room there, passing over those that find no one block; the card it left."""
-    found = _next_home(columns, tables, rules, policies, state, home, NONE)
-    while found != NONE:
-        lender = int(state.places.card[found])
-        if move(columns, tables, rules, policies, state, row, found, home):
+    home_candidate = _next_home(columns, tables, rules, policies, state, home, NONE)
+    while home_candidate != NONE:
+        lender = int(state.places.card[home_candidate])
+        if move(columns, tables, rules, policies, state, row, home_candidate, home):
             return lender
         if state.counters[STOP.fault] != FINE:
             return NONE
-        found = _next_home(columns, tables, rules, policies, state, home, found)
+        home_candidate = _next_home(columns, tables, rules, policies, state, home, home_candidate)
     return NONE
 
 
@@ -131,23 +132,24 @@ def _bring_one(
 def _next_home(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, home: int, behind: int
 ) -> int:
-    """Of the regions that lie elsewhere and that their own card has room for, the one that moves first; -1 = none.
+    """Return, of the regions that lie elsewhere and that their own card has room for, the one that moves first; -1 =
+    none.
 
     Only what goes `behind` another counts, -1 = everything.
     """
-    found, of = NONE, state.places.first[AWAY * tables.capacity.size + home]
+    candidate, of = NONE, state.places.first[AWAY * tables.capacity.size + home]
     while of != NONE:
-        earlier = found == NONE or _goes_before(columns, tables, rules, state, of, found)
+        earlier = candidate == NONE or _goes_before(columns, tables, rules, state, of, candidate)
         earlier = earlier and (behind == NONE or _goes_before(columns, tables, rules, state, behind, of))
         if earlier and has_room(columns, rules, policies, state, of, home):
-            found = of
+            candidate = of
         of = state.places.after[AWAY * columns.time.size + of]
-    return found
+    return candidate
 
 
 @kernel
 def _goes_before(columns: Columns, tables: Tables, rules: Rules, state: State, one: int, other: int) -> bool:
-    """Whether a region moves home before another of the same card's; of equal ones the first one granted."""
+    """Return whether a region moves home before another of the same card's; of equal ones the first one granted."""
     if rules.order == OLDEST:
         return one < other
     if rules.order == LARGEST:
@@ -160,9 +162,10 @@ def _goes_before(columns: Columns, tables: Tables, rules: Rules, state: State, o
     return bool(its < theirs or (its == theirs and one < other))
 
 
-@apart
+@noinline
 def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, row: int) -> bool:
-    """One step towards room for a newcomer on its own card: what is wholly cached there goes back, or a region moves.
+    """Take one step towards room for a newcomer on its own card: what is wholly cached there goes back, or a region
+    moves.
 
     The region is the one placed there longest ago of those that another card has room for. Whether there was a step.
     """
@@ -190,12 +193,12 @@ def make_room(columns: Columns, tables: Tables, rules: Rules, policies: Policies
 
 @kernel
 def _host(columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, of: int) -> int:
-    """The CPU card with room for a region behind the fastest path, of equal ones the lowest; -1 = none."""
-    cards, here, own, found = tables.capacity.size, state.places.card[of], columns.borrower[of], NONE
+    """Return the CPU card with room for a region behind the fastest path, of equal ones the lowest; -1 = none."""
+    cards, here, own, host = tables.capacity.size, state.places.card[of], columns.borrower[of], NONE
     for card in range(cards):
         may = tables.hosts[card] != 0 and tables.lends[card] != 0 and card != here
         may = may and tables.hops[here * cards + card] >= 0 and tables.hops[own * cards + card] >= 0
-        faster = found == NONE or tables.gbps[here * cards + card] > tables.gbps[here * cards + found]
+        faster = host == NONE or tables.gbps[here * cards + card] > tables.gbps[here * cards + host]
         if may and faster and has_room(columns, rules, policies, state, of, card):
-            found = card
-    return found
+            host = card
+    return host

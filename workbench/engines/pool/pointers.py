@@ -9,7 +9,7 @@ from workbench.records.pool import RELEASED, STITCHED
 
 
 def answered(options: PoolOptions, outcome: np.ndarray, done: np.ndarray) -> np.ndarray:
-    """When each application has its answer: int64[requests], nanoseconds.
+    """Return when each application has its answer: int64[requests], nanoseconds.
 
     With mapped pointers a client maps what it was granted, cached or not, and unmaps what it released. That takes its
     own time, after the service's: the service meanwhile serves others. A request that changes nothing maps nothing.

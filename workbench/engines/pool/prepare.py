@@ -23,7 +23,7 @@ LOCAL_GBPS = 5000.0
 
 
 def tables_of(board: Board, paths: Paths, options: PoolOptions) -> Tables:
-    """The board as arrays."""
+    """Return the board as arrays."""
     gbps, hosts = paths.gbps.copy(), np.array([card.kind == "cpu" for card in board.cards])
     np.fill_diagonal(gbps, LOCAL_GBPS)
     capacity = np.array([card.free_bytes for card in board.cards])
@@ -39,7 +39,7 @@ def tables_of(board: Board, paths: Paths, options: PoolOptions) -> Tables:
 
 
 def columns_of(requests: PoolRequests, cache: Cache) -> Columns:
-    """The requests, sizes rounded as the cache rounds them, each free with the row of what it frees."""
+    """Return the requests, sizes rounded as the cache rounds them, each free with the row of what it frees."""
     size = _column(requests.bytes)
     return Columns(
         time=_column(requests.time),
@@ -51,7 +51,7 @@ def columns_of(requests: PoolRequests, cache: Cache) -> Columns:
 
 
 def _column(values: np.ndarray) -> np.ndarray:
-    """In one piece: for any other layout Numba would compile the engine once more."""
+    """Return a column in one piece: for any other layout Numba would compile the engine once more."""
     return np.ascontiguousarray(values, np.int64)
 
 
@@ -65,7 +65,7 @@ def _rounded(size: np.ndarray, cache: Cache) -> np.ndarray:
 
 
 def named(requests: PoolRequests) -> np.ndarray:
-    """The row of the allocation that each free names: int64[requests], -1 for an allocation.
+    """Return the row of the allocation that each free names: int64[requests], -1 for an allocation.
 
     A free names the latest allocation of its application's handle before it: `UNKNOWN` where there is none, `REPEATED`
     where an earlier free already named that one.
@@ -81,7 +81,7 @@ def named(requests: PoolRequests) -> np.ndarray:
 
 
 def _keys(app: np.ndarray, handle: np.ndarray) -> tuple[np.ndarray, int]:
-    """A number from 0 on for each application's handle, and how many numbers there are."""
+    """Return a number from 0 on for each application's handle, and how many numbers there are."""
     least, span = (handle.min(), int(np.ptp(handle)) + 1) if handle.size else (0, 1)
     apps = int(app.max(initial=0)) + 1
     if apps * span <= 8 * app.size + 8 and app.min(initial=0) >= 0:
@@ -103,7 +103,7 @@ def _name(key: np.ndarray, alloc: np.ndarray, latest: np.ndarray, names: np.ndar
 
 
 def rules_of(case: Case) -> Rules:
-    """The levers as whole numbers."""
+    """Return the levers as whole numbers."""
     options, target = case.options, case.slots.target
     metrics = ("largest_cached_or_physical", "sum_cached_or_physical", "sum_all")
     numbers = case.slots.cache.rules()._asdict()
@@ -130,7 +130,8 @@ def rules_of(case: Case) -> Rules:
 
 
 def moves_expected(allocations: int, rules: Rules) -> int:
-    """So many moves are made room for: what only moves home does so once at most; what makes room may move more often.
+    """Return the moves that room is made for: what only moves home does so once at most; what makes room may move more
+    often.
 
     The engine runs once more, with room for twice as many, if they do not suffice.
     """
@@ -138,7 +139,7 @@ def moves_expected(allocations: int, rules: Rules) -> int:
 
 
 def blocks_needed(columns: Columns, rules: Rules, moves: int = 0) -> int:
-    """So many blocks at most exist at a time: each allocation or move adds what it takes and what it cuts off.
+    """Return the upper bound on the blocks at a time: each allocation or move adds what it takes and what it cuts off.
 
     In segments of pages there is at most one cached block more than blocks in use in each stretch of mapped pages, and
     no more of these than allocations; a segment begins with a block of its own and is there for an allocation.
@@ -154,7 +155,7 @@ def blocks_needed(columns: Columns, rules: Rules, moves: int = 0) -> int:
 
 
 def calls_needed(allocations: int, rules: Rules) -> int:
-    """So many calls of the driver at most: each allocation gets memory once and gives it back once.
+    """Return the upper bound on the calls of the driver: each allocation gets memory once and gives it back once.
 
     Of pages, what goes back at once lies in one cached block. An allocation leaves two of these, what is cut off and
     what is freed, which lose all their pages once, and a release takes some of the pages of one more: three calls. What
@@ -165,12 +166,12 @@ def calls_needed(allocations: int, rules: Rules) -> int:
 
 
 def answering(slots: Slots) -> list[Policy]:
-    """The policies that answer by a function; the others are rules."""
+    """Return the policies that answer by a function; the others are rules."""
     return [slots.cache_fit, slots.idle_release, slots.driver, *(term for term, _ in slots.target.terms())]
 
 
 def policies_of(case: Case, checked: bool) -> tuple[Policies, np.ndarray, np.ndarray]:
-    """The policies for one run, and what the fit and the scores remember at its start."""
+    """Return the policies for one run, and what the fit and the scores remember at its start."""
     fit, idle = case.slots.cache_fit.ready(checked), case.slots.idle_release.ready(checked)
     terms, memory = _terms(case.slots.target, case.machine.ids, case.streams, checked)
     return Policies(fit.answer, fit.params, terms, idle.answer, idle.params, idle.limit), fit.memory, memory

@@ -45,7 +45,7 @@ class Waiting(NamedTuple):
 
 
 def new_waiting(apps: np.ndarray, columns: Columns) -> Waiting:
-    """Nobody has asked yet.
+    """Return an empty queue: nobody has asked yet.
 
     Parameters
     ----------

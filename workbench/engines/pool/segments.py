@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.pool.blocks import called, forget_block, is_cached_part, join, new_block, put_behind, to_cache
 from workbench.engines.pool.mapping import note_mappings
 from workbench.engines.pool.state import POOLS, Rules, State
@@ -32,19 +32,19 @@ SPARE_SPACE = 8
 
 @kernel
 def page_of(rules: Rules, pool: int) -> int:
-    """Bytes of a page of a pool."""
+    """Return the bytes of a page of a pool."""
     return rules.small_segment if pool % POOLS == 1 else rules.segment_granule
 
 
-@apart
+@noinline
 def bytes_to_map(rules: Rules, state: State, pool: int, need: int) -> int:
-    """Bytes that the driver must give for a block of a size."""
+    """Return the bytes that the driver must give for a block of a size."""
     return _lowest_run(rules, state, pool, need)[1]
 
 
-@apart
+@noinline
 def grow(rules: Rules, state: State, row: int, pool: int, need: int) -> int:
-    """A block of at least a size, not cached, for which pages are mapped; -1 = the driver has too few."""
+    """Take a block of at least a size, not cached, for which pages are mapped; -1 = the driver has too few."""
     before, missing = _lowest_run(rules, state, pool, need)
     if missing > state.physical[pool // POOLS]:
         return NONE
@@ -53,9 +53,10 @@ def grow(rules: Rules, state: State, row: int, pool: int, need: int) -> int:
     return _fill_behind(rules, state, row, pool, before, need)
 
 
-@apart
+@noinline
 def _lowest_run(rules: Rules, state: State, pool: int, need: int) -> tuple[int, int]:
-    """Behind which block the lowest free and unmapped addresses have room, -1 = nowhere; and the bytes to be mapped."""
+    """Find behind which block the lowest free and unmapped addresses have room, -1 = nowhere, and the bytes to be
+    mapped."""
     nodes, page, before = state.blocks.nodes, page_of(rules, pool), state.first[pool]
     while before != NONE:
         origin, at = nodes[before * FIELDS + ORIGIN], _end(nodes, before)
@@ -77,7 +78,7 @@ def _lowest_run(rules: Rules, state: State, pool: int, need: int) -> tuple[int, 
 
 @kernel
 def _next_mapped(state: State, origin: int, block: int) -> int:
-    """The address of a block of a segment, or where the segment ends if the block is not in it."""
+    """Return the address of a block of a segment, or where the segment ends if the block is not in it."""
     nodes = state.blocks.nodes
     if block != NONE and nodes[block * FIELDS + ORIGIN] == origin:
         return int(nodes[block * FIELDS + ADDRESS])
@@ -86,13 +87,13 @@ def _next_mapped(state: State, origin: int, block: int) -> int:
 
 @kernel
 def _end(nodes: Any, block: int) -> int:
-    """The address behind a block."""
+    """Return the address behind a block."""
     return int(nodes[block * FIELDS + ADDRESS] + nodes[block * FIELDS + SIZE])
 
 
 @kernel
 def _new_segment(rules: Rules, state: State, pool: int) -> int:
-    """The block of no bytes at which a new segment of a pool begins."""
+    """Return the block of no bytes at which a new segment of a pool begins."""
     card, page = pool // POOLS, page_of(rules, pool)
     capacity = state.physical[card] + state.cached[card] + state.held[card]
     span = -(-(capacity + capacity // SPARE_SPACE) // page) * page
@@ -104,9 +105,9 @@ def _new_segment(rules: Rules, state: State, pool: int) -> int:
     return origin
 
 
-@apart
+@noinline
 def _empty_block(state: State, pool: int, before: int, address: int, origin: int) -> int:
-    """A block of no bytes behind another; without an origin it is its own."""
+    """Return a block of no bytes behind another; without an origin it is its own."""
     block, nodes = new_block(state), state.blocks.nodes
     at = block * FIELDS
     nodes[at + SIZE], nodes[at + ADDRESS], nodes[at + ABOVE] = 0, address, OUTSIDE
@@ -136,13 +137,13 @@ def _fill_behind(rules: Rules, state: State, row: int, pool: int, before: int, n
 
 @kernel
 def _map(rules: Rules, state: State, row: int, pool: int, address: int, size: int) -> None:
-    """Pages side by side: one is mapped by each call, access is set by one for all."""
+    """Map pages side by side: one is mapped by each call, access is set by one for all."""
     state.physical[pool // POOLS] -= size
     called(rules, state, row, pool // POOLS, address, size)
     note_mappings(rules, state, row, size // page_of(rules, pool) + 1)
 
 
-@apart
+@noinline
 def unmap_free(rules: Rules, state: State, row: int, card: int, excess: int) -> bool:
     """Give pages back that are wholly free, the highest address first, until so many bytes went; whether any went."""
     nodes, left = state.blocks.nodes, excess

@@ -33,36 +33,36 @@ LARGEST, SUM_OF_ONE, SUM_OF_ALL = range(3)
 
 @kernel
 def pool_of(columns: Columns, rules: Rules, row: int, card: int) -> int:
-    """The pool of a card that serves a request."""
+    """Return the pool of a card that serves a request."""
     return card * POOLS + (1 if columns.size[row] <= rules.small_most else 0)
 
 
 @routine
 def cached_block(columns: Columns, policies: Policies, state: State, row: int, pool: int) -> int:
-    """The cached block that the policy takes, -1 = none."""
+    """Choose the cached block that the policy takes, -1 = none."""
     index, need = state.blocks, columns.need[row]
-    found = ask_fit(
+    candidate = ask_fit(
         policies.fit,
         FitView(
             need, pool, state.first[pool], index.roots, index.filled, index.nodes, policies.fit_params, state.fit_memory
         ),
     )
-    if found == NONE:
+    if candidate == NONE:
         return NONE
-    wrong = found < 0 or found >= state.piece.size
+    wrong = candidate < 0 or candidate >= state.piece.size
     if not wrong:
-        at = found * FIELDS
+        at = candidate * FIELDS
         inside = index.nodes[at + ABOVE] != OUTSIDE and index.nodes[at + SIZE] >= need
         wrong = not inside or state.pool[index.nodes[at + ORIGIN]] != pool
     if wrong:
-        stopped(state, FAULT.fit_raised if found == RAISED else FAULT.fit_wrong, row, found)
+        stopped(state, FAULT.fit_raised if candidate == RAISED else FAULT.fit_wrong, row, candidate)
         return NONE
-    return int(found)
+    return int(candidate)
 
 
 @kernel
 def least_segment(columns: Columns, rules: Rules, row: int) -> int:
-    """Bytes that the driver must have for a request."""
+    """Return the bytes that the driver must have for a request."""
     need = columns.need[row]
     if columns.size[row] <= rules.small_most:
         return max(rules.small_segment, need)
@@ -74,7 +74,8 @@ def least_segment(columns: Columns, rules: Rules, row: int) -> int:
 
 @kernel
 def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) -> int:
-    """Bytes that the driver is asked for: more than needed where a card grows, halved until the driver has them."""
+    """Return the bytes that the driver is asked for: more than needed where a card grows, halved until the driver has
+    them."""
     least = least_segment(columns, rules, row)
     if rules.grows == 0:
         return least
@@ -91,7 +92,8 @@ def _segment(columns: Columns, rules: Rules, state: State, row: int, card: int) 
 
 @kernel
 def ask_driver(columns: Columns, rules: Rules, state: State, row: int, of: int, pool: int) -> int:
-    """A block from the driver for the region `of` an allocation, asked for by a request, -1 = it has too little."""
+    """Take a block from the driver for the region `of` an allocation, asked for by a request, -1 = it has too
+    little."""
     card = pool // POOLS
     if rules.pages:
         return grow(rules, state, row, pool, columns.need[of])
@@ -104,7 +106,7 @@ def ask_driver(columns: Columns, rules: Rules, state: State, row: int, of: int, 
 
 @routine
 def has_room(columns: Columns, rules: Rules, policies: Policies, state: State, row: int, card: int) -> bool:
-    """Whether a card qualifies, by the lever `free_metric` (spec 5, R10, R15, E1)."""
+    """Return whether a card qualifies, by the lever `free_metric` (spec 5, R10, R15, E1)."""
     cached, physical = state.cached[card], state.physical[card]
     need, least = columns.need[row], least_segment(columns, rules, row)
     if rules.metric == SUM_OF_ALL:
@@ -151,12 +153,12 @@ def serve(columns: Columns, rules: Rules, policies: Policies, state: State, row:
 
 @kernel
 def _given_since(state: State, since: int, address: int, size: int) -> int:
-    """How many bytes of a region the driver has given by its latest calls; none of one that is stitched."""
-    found = 0
+    """Return how many bytes of a region the driver has given by its latest calls; none of one that is stitched."""
+    given_bytes = 0
     for call in range(since, state.counters[COUNT.calls]):
         begin, got = state.calls[call, 2], state.calls[call, 3]
-        found += max(min(begin + got, address + size) - max(begin, address), 0)
-    return found
+        given_bytes += max(min(begin + got, address + size) - max(begin, address), 0)
+    return given_bytes
 
 
 @kernel
@@ -172,7 +174,7 @@ def flush(rules: Rules, state: State, row: int, card: int) -> bool:
 
 @kernel
 def _stitched(columns: Columns, rules: Rules, state: State, row: int, pool: int) -> int:
-    """The first of several cached blocks that together have the size, -1 = there is too little.
+    """Return the first of several cached blocks that together have the size, -1 = there is too little.
 
     The largest goes first; the last one is the smallest that completes the request.
     """
@@ -198,7 +200,7 @@ def _stitched(columns: Columns, rules: Rules, state: State, row: int, pool: int)
 
 @kernel
 def _stitchable(rules: Rules, state: State, pool: int, need: int) -> bool:
-    """Whether the blocks that are large enough to be stitched have the size together."""
+    """Return whether the blocks that are large enough to be stitched have the size together."""
     nodes, block, together = state.blocks.nodes, state.first[pool], 0
     while block != NONE and together < need:
         if nodes[block * FIELDS + ABOVE] != OUTSIDE and nodes[block * FIELDS + SIZE] >= rules.stitches:

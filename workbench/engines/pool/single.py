@@ -59,7 +59,7 @@ def take_back_one(run: Any, row: int) -> None:
 
 @routine
 def segment(run: Any, pool: int, size: int) -> int:
-    """A new driver allocation; its one block."""
+    """Take a new driver allocation; return its one block."""
     run.state.counters[COUNT.calls] = 0
     return from_driver(run.rules, run.state, RELEASE, pool, size)
 
@@ -77,7 +77,7 @@ def uncut(run: Any, pool: int, block: int) -> None:
 
 
 def lay_out(run: Run, pool: int, pieces: Sequence[tuple[int, bool]]) -> tuple[int, list[int]]:
-    """A driver allocation that is cut already: each piece with its bytes, and whether it is in use.
+    """Return a driver allocation that is cut already: each piece with its bytes, and whether it is in use.
 
     Every piece is put to use first, and then those that are not are given back, whatever the cache would do.
 

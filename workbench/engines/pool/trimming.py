@@ -30,21 +30,21 @@ def trim(policies: Policies, rules: Rules, state: State, row: int, card: int) ->
     if rules.pages and state.cached[card] > limit:
         unmap_free(rules, state, row, card, state.cached[card] - limit)
     while state.cached[card] > limit and state.oldest[card] != NONE:
-        found = state.oldest[card]
+        candidate = state.oldest[card]
         if rules.keeps:
             excess = state.cached[card] - limit
-            found = ask_idle(policies.idle, IdleView(excess, found, state.origins, policies.idle_params))
-        if found == NONE:
+            candidate = ask_idle(policies.idle, IdleView(excess, candidate, state.origins, policies.idle_params))
+        if candidate == NONE:
             return
-        if not _can_go(state, card, found):
-            stopped(state, FAULT.idle_raised if found == RAISED else FAULT.idle_wrong, row, found)
+        if not _can_go(state, card, candidate):
+            stopped(state, FAULT.idle_raised if candidate == RAISED else FAULT.idle_wrong, row, candidate)
             return
-        return_to_driver(rules, state, row, found)
+        return_to_driver(rules, state, row, candidate)
 
 
 @kernel
 def _can_go(state: State, card: int, origin: int) -> bool:
-    """Whether it is a driver allocation of the card that is wholly cached."""
+    """Return whether it is a driver allocation of the card that is wholly cached."""
     if origin < 0 or origin >= state.piece.size or state.blocks.nodes[origin * FIELDS + SIZE] == 0:
         return False
     is_one = state.blocks.nodes[origin * FIELDS + ORIGIN] == origin and state.origins[origin * EACH + IN_USE] == 0

@@ -15,7 +15,7 @@ A request takes the service's time when it is asked; out of the queue only its c
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, lend, routine
+from workbench.compiled import by_reference, kernel, routine
 from workbench.engines.kit.faults import FINE, STOP
 from workbench.engines.pool.loop import allocate, begin, free, note_peaks, serve_time
 from workbench.engines.pool.queue import HEAD, LINE, TAIL, Waiting
@@ -31,33 +31,33 @@ def simulate_waiting(
     columns: Columns, tables: Tables, rules: Rules, policies: Policies, state: State, waiting: Waiting
 ) -> None:
     """Serve every request that is ever asked, or stop when a policy breaks its contract."""
-    told, board, levers, chosen, now, crowd = (
-        lend(columns),
-        lend(tables),
-        lend(rules),
-        lend(policies),
-        lend(state),
-        lend(waiting),
+    requests, board, levers, chosen, now, crowd = (
+        by_reference(columns),
+        by_reference(tables),
+        by_reference(rules),
+        by_reference(policies),
+        by_reference(state),
+        by_reference(waiting),
     )
     for app in range(waiting.first.size):
-        _ask_next(told, crowd, app, waiting.first[app])
+        _ask_next(requests, crowd, app, waiting.first[app])
     while state.counters[STOP.fault] == FINE:
         due = waiting.turns.time[1]
         if _head_gives_up(levers, now, crowd, due):
-            _refuse_head(told, levers, now, crowd)
+            _refuse_head(requests, levers, now, crowd)
             again = rules.first_come != 0
         elif due < NEVER:
-            again = _take(told, board, levers, chosen, now, crowd, waiting.turns.number[1])
+            again = _take(requests, board, levers, chosen, now, crowd, waiting.turns.number[1])
         else:
-            _end(told, now, crowd)
+            _end(requests, now, crowd)
             return
         if again:
-            _try_queue(told, board, levers, chosen, now, crowd)
+            _try_queue(requests, board, levers, chosen, now, crowd)
 
 
 @kernel
 def _ask_next(columns: Columns, waiting: Waiting, app: int, row: int) -> None:
-    """A request is the next of its application; -1 = that has no more."""
+    """Make a request the next of its application; -1 = that has no more."""
     time = NEVER if row == NONE else columns.time[row] + waiting.late[app]
     set_turn(waiting.turns, app, time, row)
 
@@ -89,17 +89,17 @@ def _take(
 @kernel
 def _write_down(columns: Columns, waiting: Waiting, row: int) -> int:
     """Copy a request into the line that is next, as it is asked now; the line."""
-    line, asked, named = waiting.counters[LINE], waiting.asked, columns.names[row]
-    asked.time[line] = columns.time[row] + waiting.late[waiting.app[row]]
-    asked.borrower[line] = columns.borrower[row]
-    asked.size[line], asked.need[line] = columns.size[row], columns.need[row]
-    asked.names[line] = waiting.line_of[named] if named >= 0 else named
+    line, line_requests, named = waiting.counters[LINE], waiting.asked, columns.names[row]
+    line_requests.time[line] = columns.time[row] + waiting.late[waiting.app[row]]
+    line_requests.borrower[line] = columns.borrower[row]
+    line_requests.size[line], line_requests.need[line] = columns.size[row], columns.need[row]
+    line_requests.names[line] = waiting.line_of[named] if named >= 0 else named
     return int(line)
 
 
 @kernel
 def _join(state: State, waiting: Waiting, row: int) -> None:
-    """A request waits from now on, behind all others."""
+    """Let a request wait from now on, behind all others."""
     app, counters = waiting.app[row], waiting.counters
     waiting.row[app], waiting.since[app], waiting.behind[app] = row, state.counters[COUNT.free_at], NONE
     if counters[HEAD] == NONE:
@@ -112,7 +112,7 @@ def _join(state: State, waiting: Waiting, row: int) -> None:
 
 @kernel
 def _leave(waiting: Waiting, app: int, before: int) -> None:
-    """An application waits no more; who joined before it, -1 = it was the head."""
+    """Take an application out of the line; `before` joined before it, -1 = it was the head."""
     behind, counters = waiting.behind[app], waiting.counters
     if before == NONE:
         counters[HEAD] = behind
@@ -124,7 +124,7 @@ def _leave(waiting: Waiting, app: int, before: int) -> None:
 
 @kernel
 def _close_line(waiting: Waiting, row: int, waited: int) -> None:
-    """The request that was written down last is answered."""
+    """Close the line of the request that was written down last: it is answered."""
     line = waiting.counters[LINE]
     waiting.row_of[line], waiting.line_of[row], waiting.waited[line] = row, line, waited
     waiting.counters[LINE] += 1
@@ -132,7 +132,7 @@ def _close_line(waiting: Waiting, row: int, waited: int) -> None:
 
 @kernel
 def _answer(columns: Columns, state: State, waiting: Waiting, row: int, waited: int) -> None:
-    """A request is answered after so long in the queue; its application goes on."""
+    """Answer a request after so long in the queue; its application goes on."""
     app = waiting.app[row]
     _close_line(waiting, row, waited)
     note_peaks(state)
@@ -154,11 +154,11 @@ def _try_queue(
 
 @kernel
 def _gave_back(state: State, since: int) -> bool:
-    """Whether any of the driver's latest calls was a release."""
-    found = False
+    """Return whether any of the driver's latest calls was a release."""
+    result = False
     for call in range(since, state.counters[COUNT.calls]):
-        found = found or state.calls[call, BYTES] < 0
-    return found
+        result = result or state.calls[call, BYTES] < 0
+    return result
 
 
 @kernel
@@ -191,7 +191,7 @@ def _try_each(
 
 @kernel
 def _head_gives_up(rules: Rules, state: State, waiting: Waiting, due: int) -> bool:
-    """Whether somebody will have waited too long before the service takes what is due next."""
+    """Return whether somebody will have waited too long before the service takes what is due next."""
     head = waiting.counters[HEAD]
     if head == NONE or rules.wait_ns == 0:
         return False
@@ -217,7 +217,7 @@ def _refuse(columns: Columns, state: State, waiting: Waiting, row: int) -> None:
 
 @kernel
 def _end(columns: Columns, state: State, waiting: Waiting) -> None:
-    """Nobody asks any more: refuse what still waits; what comes after it in its application is never asked."""
+    """End what waits when nobody asks any more: refuse it; what comes after it in its application is never asked."""
     app = waiting.counters[HEAD]
     while app != NONE:
         _refuse(columns, state, waiting, waiting.row[app])

@@ -28,13 +28,13 @@ class Asking(NamedTuple):
 
     @property
     def live(self) -> np.ndarray:
-        """Bytes asked for and live after each row: int64[rows]."""
-        asked = self.requests
-        change = np.where(asked.kind == rows.ALLOC, asked.size, 0)
-        size_of = np.zeros(int(asked.handle.max(initial=0)) + 1, np.int64)
-        size_of[asked.handle[asked.kind == rows.ALLOC]] = asked.size[asked.kind == rows.ALLOC]
-        frees = (asked.kind == rows.FREE) | (asked.kind == rows.COMPLETE)
-        change[frees] = -size_of[asked.handle[frees]]
+        """Return the bytes asked for and live after each row: int64[rows]."""
+        requested = self.requests
+        change = np.where(requested.kind == rows.ALLOC, requested.size, 0)
+        size_of = np.zeros(int(requested.handle.max(initial=0)) + 1, np.int64)
+        size_of[requested.handle[requested.kind == rows.ALLOC]] = requested.size[requested.kind == rows.ALLOC]
+        frees = (requested.kind == rows.FREE) | (requested.kind == rows.COMPLETE)
+        change[frees] = -size_of[requested.handle[frees]]
         return np.cumsum(change)
 
 
@@ -57,7 +57,7 @@ def asking_of(recording: Recording) -> Asking:
 
 
 def _before(recording: Recording) -> list[tuple[int, ...]]:
-    """A row for each block that was live before the first event."""
+    """Return a row for each block that was live before the first event."""
     start, sizes = recording.start, live_before(recording)
     held = np.flatnonzero(start.handle >= 0)
     order = held[np.argsort(start.address[held], kind="stable")]
@@ -68,14 +68,14 @@ def _before(recording: Recording) -> list[tuple[int, ...]]:
 
 
 def _failed(recording: Recording, handle: int) -> list[tuple[int, ...]]:
-    """Two rows for each request that the recorded allocator could not serve."""
+    """Return two rows for each request that the recorded allocator could not serve."""
     events = recording.log.events
-    found: list[tuple[int, ...]] = []
+    result: list[tuple[int, ...]] = []
     for number, at in enumerate(recording.failed.tolist()):
         size = int(events.size[at])
         owner = int(recording.failed_owner[number])
-        found += [(kind, handle + number, size, owner, -1, at) for kind in (rows.ALLOC, rows.FREE)]
-    return found
+        result += [(kind, handle + number, size, owner, -1, at) for kind in (rows.ALLOC, rows.FREE)]
+    return result
 
 
 def _without_emptied_for_nothing(

@@ -108,7 +108,7 @@ def beginning(
 
 
 def _ranges_before(log: AllocatorLog, owner_of: OwnerOf) -> list[_Range]:
-    """The segments and mapped ranges before the first event, the lowest address first."""
+    """Return the segments and mapped ranges before the first event, the lowest address first."""
     segments, events = log.segments, log.events
     columns = (segments.address, segments.size, segments.stream, segments.small, segments.expandable)
     own: dict[int, _Range] = {}
@@ -152,7 +152,7 @@ class _Mapped:
         self._ranges[place.address] = place
 
     def whole(self) -> list[_Range]:
-        """The ranges, neighbours of one owner as one."""
+        """Return the ranges, neighbours of one owner as one."""
         joined: list[_Range] = []
         for place in sorted(self._ranges.values()):
             last = joined[-1] if joined else None
@@ -164,7 +164,7 @@ class _Mapped:
 
 
 def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Block]:
-    """The blocks in use before the first event, the lowest address first."""
+    """Return the blocks in use before the first event, the lowest address first."""
     events, blocks = log.events, log.blocks
     held = blocks.state != INACTIVE
     columns = (blocks.address[held], blocks.size[held], blocks.state[held] == AWAITING)
@@ -186,8 +186,8 @@ def _blocks_before(log: AllocatorLog, settings: AllocatorSettings) -> list[_Bloc
 def _ends(
     log: AllocatorLog, settings: AllocatorSettings, ranges: list[_Range], blocks: list[_Block]
 ) -> tuple[dict[int, int], dict[int, tuple[int, int]]]:
-    """Where each block ends whose size the snapshot does not show, of those that could be larger than was asked; and
-    those of which nothing tells it.
+    """Return where each block ends whose size the snapshot does not show, of those that could be larger than was asked;
+    and those of which nothing tells it.
 
     A block of large requests keeps up to 1 MiB too much, as that is not split off. If what lies behind it is larger,
     the first allocation there, while it is still in use, began where it ends.
@@ -213,10 +213,10 @@ def _ends(
 
 
 def _revealed(log: AllocatorLog, candidates: dict[int, tuple[int, int]]) -> dict[int, int]:
-    """Ends that the first allocation behind a block reveals."""
+    """Return the ends that the first allocation behind a block reveals."""
     if not candidates:
         return {}
-    events, found = log.events, {}
+    events, result = log.events, {}
     waiting = dict(candidates)
     order = sorted(waiting)
     moving = np.flatnonzero((events.action == ALLOC) | (events.action == FREE_COMPLETED))
@@ -228,33 +228,33 @@ def _revealed(log: AllocatorLog, candidates: dict[int, tuple[int, int]]) -> dict
         place = waiting.get(order[before]) if before >= 0 else None
         if place and place[0] <= address < place[1]:
             if address - place[0] <= SMALL_SIZE:
-                found[order[before]] = address
+                result[order[before]] = address
             del waiting[order[before]]
-    return found
+    return result
 
 
 def _pieces(
     place: _Range, blocks: list[_Block], ends: dict[int, int], handles: dict[int, tuple[int, int]]
 ) -> list[_Piece]:
-    """The blocks of a range and the free ones between them: (range, address, size, kind, handle)."""
-    found, at = [], place.address
+    """Return the blocks of a range and the free ones between them: (range, address, size, kind, handle)."""
+    result, at = [], place.address
     for block in blocks:
         if block.address < at:
             continue
         if block.address > at:
-            found.append((place, at, block.address - at, CACHED, -1))
+            result.append((place, at, block.address - at, CACHED, -1))
         size = ends.get(block.address, block.address + block.size) - block.address
         handle = len(handles)
         handles[block.address] = handle, place.owner
-        found.append((place, block.address, size, AWAITED if block.awaited else IN_USE, handle))
+        result.append((place, block.address, size, AWAITED if block.awaited else IN_USE, handle))
         at = block.address + size
     if at < place.address + place.size:
-        found.append((place, at, place.address + place.size - at, CACHED, -1))
-    return found
+        result.append((place, at, place.address + place.size - at, CACHED, -1))
+    return result
 
 
 def _with_unmapped(pieces: list[_Piece], settings: AllocatorSettings) -> list[tuple[int, ...]]:
-    """The rows of `Start`; what an expandable segment does not map is a piece too, up to its end."""
+    """Return the rows of `Start`; what an expandable segment does not map is a piece too, up to its end."""
     rows: list[tuple[int, ...]] = []
     first = -1
     reach = settings.rules(np.zeros(1, np.int64)).reach

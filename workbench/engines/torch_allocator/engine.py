@@ -59,12 +59,12 @@ class AllocatorOptions(AllocatorSettings):
 
     @property
     def chosen(self) -> AllocatorSettings:
-        """The settings alone."""
+        """Return the settings alone."""
         return AllocatorSettings(**{name: getattr(self, name) for name in AllocatorSettings.levers})
 
     @property
     def costs(self) -> CallCosts:
-        """What the driver's calls cost."""
+        """Return what the driver's calls cost."""
         return CallCosts(*(getattr(self, name) for name in CallCosts._fields))
 
 
@@ -92,8 +92,8 @@ class TorchAllocator:
         _check(requests, options)
         if options.settings == "recorded":
             return _as_recorded(requests.logs, options)
-        asked = [asking_of(recording_of(log)) for log in requests.logs] or [_asking(requests)]
-        cards = tuple(_served(one, options) for one in asked)
+        requested = [asking_of(recording_of(log)) for log in requests.logs] or [_asking(requests)]
+        cards = tuple(_served(one, options) for one in requested)
         return _record(cards, None, options)
 
 
@@ -107,16 +107,16 @@ def _check(requests: TensorRequests, options: AllocatorOptions) -> None:
 
 
 def _asking(requests: TensorRequests) -> Asking:
-    """A program as requests to the allocator: a stream is an owner, none is private."""
+    """Return a program as requests to the allocator: a stream is an owner, none is private."""
     count = len(requests.kind)
     streams = int(requests.stream.max(initial=0)) + 1
-    asked = rows.Requests(requests.kind, requests.handle, requests.size, requests.stream, np.full(count, -1))
-    return Asking(asked, np.arange(count), np.zeros(streams, np.int64), 0, np.zeros(0, np.int64))
+    requested = rows.Requests(requests.kind, requests.handle, requests.size, requests.stream, np.full(count, -1))
+    return Asking(requested, np.arange(count), np.zeros(streams, np.int64), 0, np.zeros(0, np.int64))
 
 
-def _served(asked: Asking, options: AllocatorOptions) -> CardRun:
-    rules = options.chosen.rules(asked.private, options.card_bytes or None)
-    return _run_of(asked.requests, play(asked.requests, rules, asked.start), asked.before)
+def _served(replay: Asking, options: AllocatorOptions) -> CardRun:
+    rules = options.chosen.rules(replay.private, options.card_bytes or None)
+    return _run_of(replay.requests, play(replay.requests, rules, replay.start), replay.before)
 
 
 def _as_recorded(logs: tuple[AllocatorLog, ...], options: AllocatorOptions) -> AllocatorRecord:
@@ -159,7 +159,7 @@ def _run_of(requests: rows.Requests, played: Played, before: int, held: np.ndarr
 
 
 def _live(requests: rows.Requests, played: Played, held: np.ndarray) -> np.ndarray:
-    """Bytes that were asked for and granted, and not given back after each request: int64[requests].
+    """Return the bytes that were asked for and granted, and not given back after each request: int64[requests].
 
     A block is given back by the first of its rows that does so.
 

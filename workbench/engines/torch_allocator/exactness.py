@@ -33,7 +33,7 @@ class Exactness(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Whether everything was reproduced."""
+        """Return whether everything was reproduced."""
         return self.segment_allocs == self.segment_allocs_reproduced and self.allocs == self.addresses_reproduced
 
     def __add__(self, other: object) -> Exactness:
@@ -75,15 +75,16 @@ def replay_of(log: AllocatorLog) -> Replay:
 
 
 def _raised(recording: Recording, played: Played, assumed: dict[int, int]) -> dict[int, int] | None:
-    """The end of the block behind which the first wrong address lies, so that what was put there does not fit."""
+    """Return the end of the block behind which the first wrong address lies, so that what was put there does not
+    fit."""
     wrong = np.flatnonzero((recording.expected >= 0) & (played.placed != recording.expected))
     if not len(wrong) or not recording.doubtful:
         return None
     row, place = int(wrong[0]), int(played.placed[wrong[0]])
     for address, (least, following) in recording.doubtful.items():
         if least <= place < following:
-            asked = recording.requests.size[row : row + 1]
-            size = int(rounded_sizes(recording.settings.rules(recording.private), asked)[0])
+            requested = recording.requests.size[row : row + 1]
+            size = int(rounded_sizes(recording.settings.rules(recording.private), requested)[0])
             end = following - size + MIN_BLOCK
             known = assumed.get(address, least)
             return {address: end} if known < end <= least + SMALL_SIZE else None
@@ -98,15 +99,15 @@ def replay_as_recorded(recording: Recording) -> Played:
 
 def exactness_of(recording: Recording, played: Played) -> Exactness:
     """Compare a replay with what was recorded."""
-    asked = recording.expected >= 0
+    requested = recording.expected >= 0
     grown = played.calls[played.calls[:, 2] > 0][:, :3]
     own = Counter(map(tuple, grown.tolist()))
     supply = recording.supply
     columns = (column[recording.implied :].tolist() for column in (supply.row, supply.address, supply.size))
-    told = Counter(zip(*columns, strict=True))
+    counter = Counter(zip(*columns, strict=True))
     return Exactness(
-        segment_allocs=told.total(),
-        segment_allocs_reproduced=(own & told).total(),
-        allocs=int(asked.sum()),
-        addresses_reproduced=int(np.count_nonzero(played.placed[asked] == recording.expected[asked])),
+        segment_allocs=counter.total(),
+        segment_allocs_reproduced=(own & counter).total(),
+        allocs=int(requested.sum()),
+        addresses_reproduced=int(np.count_nonzero(played.placed[requested] == recording.expected[requested])),
     )

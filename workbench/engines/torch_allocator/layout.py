@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import kernel, lend, routine
+from workbench.compiled import by_reference, kernel, routine
 from workbench.engines.torch_allocator.blocks import cache, new_block, note_unmapped, put, put_after
 from workbench.engines.torch_allocator.state import AWAITED, BORN, CACHED, KIND, RESERVED, UNMAPPED, Rules, State
 from workbench.structures.size_index import NONE
@@ -36,7 +36,7 @@ NOTHING = Start(*(np.zeros(0, np.int64) for _ in Start._fields))
 @routine
 def lay_out(start: Start, rules: Rules, state: State) -> None:
     """Enter the blocks of the beginning."""
-    given, levers, now = lend(start), lend(rules), lend(state)
+    given, levers, now = by_reference(start), by_reference(rules), by_reference(state)
     before = NONE
     for row in range(start.address.size):
         block = new_block(now, given.pool[row], given.address[row], given.size[row], given.base[row])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import kernel, lend, routine
+from workbench.compiled import by_reference, kernel, routine
 from workbench.engines.torch_allocator.blocks import get, put, release
 from workbench.engines.torch_allocator.releasing import empty_cache, give_back_one
 from workbench.engines.torch_allocator.serving import allocate
@@ -38,14 +38,14 @@ from workbench.structures.size_index import ADDRESS, NONE
 @routine
 def simulate(requests: Requests, supply: Supply, rules: Rules, state: State) -> None:
     """Serve every request from the next row on, or stop before one for which the arrays may be too small."""
-    asked, given, levers, now = lend(requests), lend(supply), lend(rules), lend(state)
+    rows, given, levers, now = by_reference(requests), by_reference(supply), by_reference(rules), by_reference(state)
     counters = state.counters
     while counters[ROW] < requests.kind.size:
         if lacks_room(now):
             counters[STATUS] = NEEDS_ROOM
             return
         row = counters[ROW]
-        serve(asked, given, levers, now, row)
+        serve(rows, given, levers, now, row)
         state.reserved[row] = counters[RESERVED]
         counters[ROW] += 1
         if rules.stops and counters[REFUSED] > 0:

@@ -47,7 +47,7 @@ class Played(NamedTuple):
 
     @property
     def reserved_peak(self) -> int:
-        """Most bytes got from the driver, the beginning included."""
+        """Return the most bytes got from the driver, the beginning included."""
         grown = np.cumsum(self.calls[:, 2]).max(initial=0) if len(self.calls) else 0
         return self.reserved_at_start + max(int(grown), 0)
 
@@ -106,6 +106,6 @@ def _simulated(requests: Requests, supply: Supply, rules: Rules, state: State) -
 
 
 def _first_unknown(start: Start, supply: Supply) -> int:
-    """The first address above all that are known."""
+    """Return the first address above all that are known."""
     ends = [(part.address + part.size).max(initial=0) for part in (start, supply)]
     return int(max(ends))

@@ -55,12 +55,12 @@ class Recording(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the history begins with an allocator that held nothing."""
+        """Return whether the history begins with an allocator that held nothing."""
         return not len(self.start.address)
 
     @property
     def reserved_at_start(self) -> int:
-        """Bytes got from the driver before the first event."""
+        """Return the bytes got from the driver before the first event."""
         return int(self.start.size[self.start.kind != rows.UNMAPPED].sum())
 
 
@@ -205,7 +205,7 @@ class _Table:
         self._next += 1
 
     def _release(self, at: int, address: int, kind: int) -> None:
-        """A block back; one that the beginning does not know and no event allocated is none of the allocator's."""
+        """Take a block back; one that the beginning does not know and no event allocated is none of the allocator's."""
         known = self._live.get(address) if kind == rows.DEFER else self._live.pop(address, None)
         if known is not None:
             self.rows.append((kind, known[0], 0, known[1], -1, at, -1))
@@ -216,15 +216,15 @@ def without_releases(recording: Recording) -> tuple[Requests, np.ndarray]:
 
     What was given back piece by piece is one request to give back what is free.
     """
-    asked = recording.requests
-    gives = asked.kind == rows.GIVE_BACK
-    empties = gives | (asked.kind == rows.EMPTY_CACHE)
+    requested = recording.requests
+    gives = requested.kind == rows.GIVE_BACK
+    empties = gives | (requested.kind == rows.EMPTY_CACHE)
     event = recording.event
     follows = np.zeros(len(empties), bool)
     follows[1:] = empties[1:] & empties[:-1] & (event[1:] == event[:-1] + 1)
-    kind = np.where(gives, rows.EMPTY_CACHE, asked.kind)
+    kind = np.where(gives, rows.EMPTY_CACHE, requested.kind)
     kept = ~follows
-    other = asked._replace(kind=kind, address=np.where(asked.kind == rows.ALLOC, -1, asked.address))
+    other = requested._replace(kind=kind, address=np.where(requested.kind == rows.ALLOC, -1, requested.address))
     return Requests(*(column[kept] for column in other)), event[kept]
 
 
@@ -239,12 +239,12 @@ def live_before(recording: Recording) -> np.ndarray:
     """Return the bytes asked for of each block that was live before the first event, by its handle: int64[blocks]."""
     log, start = recording.log, recording.start
     known = start.handle >= 0
-    asked = dict(zip(log.blocks.address.tolist(), log.blocks.asked.tolist(), strict=True))
+    requested = dict(zip(log.blocks.address.tolist(), log.blocks.asked.tolist(), strict=True))
     freed = np.flatnonzero(log.events.action == FREE_COMPLETED)[::-1]
-    asked |= dict(zip(log.events.address[freed].tolist(), log.events.size[freed].tolist(), strict=True))
-    found = np.zeros(int(known.sum()), np.int64)
+    requested |= dict(zip(log.events.address[freed].tolist(), log.events.size[freed].tolist(), strict=True))
+    result = np.zeros(int(known.sum()), np.int64)
     for handle, address, size in zip(
         *(c[known].tolist() for c in (start.handle, start.address, start.size)), strict=True
     ):
-        found[handle] = min(asked.get(address, size), size) or size
-    return found
+        result[handle] = min(requested.get(address, size), size) or size
+    return result

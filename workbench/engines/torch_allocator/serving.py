@@ -25,11 +25,11 @@ from workbench.structures.size_index import ADDRESS, AFTER, NONE, SIZE, smallest
 
 
 @routine
-def allocate(rules: Rules, supply: Supply, state: State, owner: int, asked: int, searched: bool) -> int:
+def allocate(rules: Rules, supply: Supply, state: State, owner: int, requested: int, searched: bool) -> int:
     """Return the block that serves a request, -1 = out of memory; none is looked for among the free ones if they were
     `searched` before.
     """
-    size = block_size(rules, asked)
+    size = block_size(rules, requested)
     pool = 2 * owner + int(size <= SMALL_SIZE)
     block = NONE if searched else find(rules, state, pool, size)
     if block == NONE:

@@ -88,16 +88,16 @@ class AllocatorSettings(Spec):
 
     @property
     def conf(self) -> str:
-        """The value of PYTORCH_ALLOC_CONF that sets the same; what it cannot set is left out.
+        """Return the value of PYTORCH_ALLOC_CONF that sets the same; what it cannot set is left out.
 
         >>> AllocatorSettings(garbage_collection_threshold=0.8, per_process_fraction=0.9).conf
         'garbage_collection_threshold:0.8'
         """
-        said = [
+        pairs = [
             f"{name}:{getattr(self, name)}" for name in _IN_CONF if getattr(self, name) != self.levers[name].default
         ]
         divisions = _divisions_said(self.roundup_power2_divisions)
-        return ",".join(said + ([f"roundup_power2_divisions:{divisions}"] if divisions else []))
+        return ",".join(pairs + ([f"roundup_power2_divisions:{divisions}"] if divisions else []))
 
     @classmethod
     def parse(cls, conf: str, **values: Any) -> AllocatorSettings:
@@ -115,15 +115,15 @@ class AllocatorSettings(Spec):
         InputError
             A value is none that PyTorch takes.
         """
-        found: dict[str, Any] = dict(values)
+        levers: dict[str, Any] = dict(values)
         for key, value in _pairs(conf):
             if key in _READ:
                 _check_split(key, value)
-                found[_LEVER_OF.get(key, key)] = _read(key, value)
-        return cls(**found)
+                levers[_LEVER_OF.get(key, key)] = _read(key, value)
+        return cls(**levers)
 
     @classmethod
-    def recorded(cls, told: Mapping[str, Any]) -> AllocatorSettings:
+    def recorded(cls, reply: Mapping[str, Any]) -> AllocatorSettings:
         """Read what a snapshot says under `allocator_settings`; what it does not say is as PyTorch has it by default.
 
         Examples
@@ -131,12 +131,12 @@ class AllocatorSettings(Spec):
         >>> AllocatorSettings.recorded({"max_split_size": 134217728, "expandable_segments": True}).max_split_size_mb
         128
         """
-        conf = told.get("PYTORCH_CUDA_ALLOC_CONF") or told.get("PYTORCH_ALLOC_CONF") or ""
+        conf = reply.get("PYTORCH_CUDA_ALLOC_CONF") or reply.get("PYTORCH_ALLOC_CONF") or ""
         try:
             settings = cls.parse(conf if isinstance(conf, str) else "")
         except InputError:
             settings = cls.parse("")
-        return settings.but(**{name: value for name, value in _told(told).items() if value is not None})
+        return settings.but(**{name: value for name, value in _told(reply).items() if value is not None})
 
     def rules(self, private: np.ndarray, card_bytes: int | None = None, stops: bool = False) -> Rules:
         """Return the settings as the numbers that the loop works by.
@@ -192,7 +192,7 @@ def _with_an_eighth(size: int) -> int:
 
 
 def _divisions_said(divisions: tuple[int, ...]) -> str:
-    """One number where all are alike, else a list of where they change; empty if nothing is rounded.
+    """Return one number where all are alike, else a list of where they change; empty if nothing is rounded.
 
     The first size of a list stands for all smaller ones too, `>` for all larger ones than the last; what no size stands
     for is not rounded.
@@ -210,7 +210,7 @@ def _divisions_said(divisions: tuple[int, ...]) -> str:
 
 
 def _pairs(conf: str) -> list[tuple[str, str]]:
-    """The keys and values of a text; commas within brackets part no pairs."""
+    """Return the keys and values of a text; commas within brackets part no pairs."""
     parts = re.findall(r"([^,:\[\]\s]+)\s*:\s*(\[[^\]]*\]|[^,\[\]]*)", conf)
     return [(key, value.strip()) for key, value in parts]
 
@@ -227,26 +227,26 @@ def _read(key: str, value: str) -> Any:
 
 
 def _divisions(value: str) -> tuple[int, ...]:
-    """One number for all sizes, or a list of ``megabytes:number`` whose last may be ``>:number``."""
+    """Return one number for all sizes, or a list of ``megabytes:number`` whose last may be ``>:number``."""
     if not value.startswith("["):
         return (int(value),) * INTERVALS
-    found, last = [0] * INTERVALS, -1
+    divisions, last = [0] * INTERVALS, -1
     for part in value.strip("[]").split(","):
         size, number = part.split(":")
         if size.strip() == ">":
-            found[last + 1 :] = [int(number)] * (INTERVALS - last - 1)
+            divisions[last + 1 :] = [int(number)] * (INTERVALS - last - 1)
             break
         place = min(int(size).bit_length() - 1, INTERVALS - 1)
         if last < 0:
-            found[:place] = [int(number)] * place
-        found[place], last = int(number), place
-    return tuple(found)
+            divisions[:place] = [int(number)] * place
+        divisions[place], last = int(number), place
+    return tuple(divisions)
 
 
-def _told(told: Mapping[str, Any]) -> dict[str, Any]:
-    """The levers that a snapshot tells, None = it does not."""
-    split, share = told.get("max_split_size"), told.get("garbage_collection_threshold")
-    grows, steps = told.get("expandable_segments"), told.get("roundup_power2_divisions")
+def _told(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the levers that a snapshot tells, None = it does not."""
+    split, share = settings.get("max_split_size"), settings.get("garbage_collection_threshold")
+    grows, steps = settings.get("expandable_segments"), settings.get("roundup_power2_divisions")
     return {
         "max_split_size_mb": split // MIB if isinstance(split, int) and 20 * MIB <= split < 1 << 44 else None,
         "garbage_collection_threshold": float(share) if isinstance(share, float) and 0 < share < 1 else None,
@@ -256,5 +256,5 @@ def _told(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps_told(steps: Mapping[Any, Any]) -> tuple[int, ...] | None:
-    found = tuple(steps.get(str(1 << k), 0) for k in range(INTERVALS))
-    return found if all(isinstance(it, int) and it >= 0 and not it & (it - 1) for it in found) else None
+    divisions = tuple(steps.get(str(1 << k), 0) for k in range(INTERVALS))
+    return divisions if all(isinstance(it, int) and it >= 0 and not it & (it - 1) for it in divisions) else None

@@ -57,12 +57,12 @@ def page_size(rules: Rules, pool: int) -> int:
 
 def rounded_sizes(rules: Rules, sizes: np.ndarray) -> np.ndarray:
     """Return what requests are rounded up to: int64[requests]."""
-    found = np.zeros(len(sizes), np.int64)
-    _round_all(rules, np.ascontiguousarray(sizes, np.int64), found)
-    return found
+    result = np.zeros(len(sizes), np.int64)
+    _round_all(rules, np.ascontiguousarray(sizes, np.int64), result)
+    return result
 
 
 @routine
-def _round_all(rules: Rules, sizes: np.ndarray, found: np.ndarray) -> None:
+def _round_all(rules: Rules, sizes: np.ndarray, values: np.ndarray) -> None:
     for row in range(sizes.size):
-        found[row] = block_size(rules, sizes[row])
+        values[row] = block_size(rules, sizes[row])

@@ -113,7 +113,7 @@ class State(NamedTuple):
 
 
 def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int) -> State:
-    """An allocator that holds nothing, with room for so many blocks."""
+    """Return an allocator that holds nothing, with room for so many blocks."""
     counters = np.zeros(COUNTERS, np.int64)
     counters[FIRST_REFUSED] = NONE
     return State(
@@ -133,7 +133,7 @@ def new_state(owners: int, privates: int, rows: int, handles: int, blocks: int) 
 
 
 def roomier(state: State) -> State:
-    """The same allocator in arrays for four times as many blocks and calls."""
+    """Return the same allocator in arrays for four times as many blocks and calls."""
     capacity = 4 * state.spare.size
     return state._replace(
         blocks=with_room(state.blocks, state.unmapped.size, capacity),
@@ -151,5 +151,5 @@ def _longer(array: np.ndarray, length: int) -> np.ndarray:
 
 
 def block_capacity(state: State) -> int:
-    """For how many blocks there is room."""
+    """Return for how many blocks there is room."""
     return state.blocks.nodes.size // FIELDS

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, inlined, kernel
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import THERE
 from workbench.engines.translation.finding import NOWHERE, find, forget_place, note_place
@@ -28,7 +28,7 @@ ONLY: Any = np.int64(0)
 """The only core, and the only set."""
 
 
-@apart
+@noinline
 def serve_alone(run: Run, row: int, end: int) -> int:
     """Serve rows while nothing is under way; return the first that is not served."""
     rules, state, rows = run.rules, run.state, run.rows

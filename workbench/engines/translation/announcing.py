@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import NO_ANSWER, RAISED, apart, inlined
+from workbench.compiled import NO_ANSWER, RAISED, inlined, noinline
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.state import Run
@@ -20,7 +20,7 @@ def tell_incoming(run: Run, policy: ReadyEviction, page: int, at: int, first_set
         _tell_incoming(run, policy, page, at, first_set, now)
 
 
-@apart
+@noinline
 def _tell_incoming(run: Run, policy: ReadyEviction, page: int, at: int, first_set: int, now: int) -> None:
     sets, row = run.state.tlbs.sets, at * ROW
     view = IncomingView(page, at - first_set, sets[row + FIRST], sets[row + WAYS], policy.params, policy.memory)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import RAISED, apart, inlined
+from workbench.compiled import RAISED, inlined, noinline
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import FAULT
 from workbench.engines.translation.far_filling import fill_cluster
@@ -33,7 +33,7 @@ FROM_PEER: Any = np.int64(SERVED_BY.index("peer"))
 keep_copy = REMOTE_FILL.ask
 
 
-@apart
+@noinline
 def answer_arrives(run: Run, miss: int, now: int) -> None:
     """Serve the access that missed and those that joined it, free the register, and fill."""
     state, row = run.state, miss * MISS
@@ -104,17 +104,17 @@ def _keep(run: Run, miss: int, core: int, page: int, key: int, peer: int, ordina
     learns = known and plan.update == ON_RESPONSE
     if learns:
         _learn_from_peer(run, miss, core, page)
-    said = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)
-    if said == RAISED:
-        fail(run.state.counters, FAULT.remote_raised, now, core, said)
-    elif said:
+    answer = 1 if rules.keeps_always else _ask_whether_to_keep(run, core, page, peer, known)
+    if answer == RAISED:
+        fail(run.state.counters, FAULT.remote_raised, now, core, answer)
+    elif answer:
         if find(run, core, page) == NOWHERE:
             fill_private(run, core, page, key, NONE, ordinal, now)
         if learns:
             learn(run, peer, page, core)
 
 
-@apart
+@noinline
 def _ask_whether_to_keep(run: Run, core: int, page: int, peer: int, known: bool) -> int:
     """Ask the policy whether a copy is kept."""
     rules, policy = run.rules, run.policies.remote_fill
@@ -127,7 +127,7 @@ def _ask_whether_to_keep(run: Run, core: int, page: int, peer: int, known: bool)
     )
 
 
-@apart
+@noinline
 def _learn_from_peer(run: Run, miss: int, core: int, page: int) -> None:
     """Learn who holds a page from what a peer's answer carries."""
     state, words = run.state, run.rules.words
@@ -138,7 +138,7 @@ def _learn_from_peer(run: Run, miss: int, core: int, page: int) -> None:
         other = next_core(state.left, miss * words, words, other + 1)
 
 
-@apart
+@noinline
 def _learn_from_shared(run: Run, core: int, page: int) -> None:
     """Learn from the shared TLB's answer whom it has given the entry to; it notes the core, if that holds it now."""
     rules, state, row = run.rules, run.state, page * run.rules.words

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import RAISED, apart, inlined, kernel
+from workbench.compiled import RAISED, inlined, kernel, noinline
 from workbench.engines.kit import fail
 from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.far_filling import cluster_set
@@ -70,7 +70,7 @@ def _is_undisturbed(run: Run, at: int) -> bool:
     return bool(rows.cycle[rows.cycle.size - 1] >= at and next_cycle(run) > at)
 
 
-@apart
+@noinline
 def ask_shared(run: Run, miss: int, at: int, now: int) -> None:
     """Send a miss to the shared TLB, or to the walkers where there is none."""
     kind = KIND.shared if run.rules.shared_entries else KIND.walkers
@@ -98,7 +98,7 @@ def directory_is_read(run: Run, miss: int, now: int) -> None:
     _read_directory(run, miss, now + run.policies.plan.look_up_cycles, now)
 
 
-@apart
+@noinline
 def _read_directory(run: Run, miss: int, at: int, now: int) -> None:
     rules, state, row = run.rules, run.state, miss * MISS
     core, page = state.misses[row + OF.core], state.misses[row + OF.page]
@@ -145,7 +145,7 @@ def request_departs(run: Run, miss: int, now: int) -> None:
     _depart(run, miss, now, now)
 
 
-@apart
+@noinline
 def _depart(run: Run, miss: int, leave: int, now: int) -> None:
     """Choose a holder and ask it at a cycle, from the core or from the centre.
 
@@ -194,7 +194,7 @@ def request_at_peer(run: Run, miss: int, now: int) -> None:
         peer_looks_up(run, miss, now)
 
 
-@apart
+@noinline
 def peer_looks_up(run: Run, miss: int, now: int) -> None:
     """Look a page up at a peer, which answers, refuses, or hands the probe on."""
     state, plan, row = run.state, run.policies.plan, miss * MISS
@@ -235,7 +235,7 @@ def _reply(run: Run, miss: int, kind: int, peer: int, leave: int, now: int) -> N
     send_miss(run, kind, ANSWERS, miss, peer, run.state.misses[miss * MISS + OF.core], leave, now, ANSWER)
 
 
-@apart
+@noinline
 def refusal_arrives(run: Run, miss: int, now: int) -> None:
     """Clear the bit of a peer that does not hold the page, and ask the next (spec 4, R11)."""
     state, row = run.state, miss * MISS
@@ -252,7 +252,7 @@ def refusal_arrives(run: Run, miss: int, now: int) -> None:
     _ask_or_go_on(run, miss, now, now)
 
 
-@apart
+@noinline
 def request_at_centre(run: Run, miss: int, now: int) -> None:
     """Read the central directory, which is always right; the request goes on from there."""
     row, misses = miss * MISS, run.state.misses
@@ -260,7 +260,7 @@ def request_at_centre(run: Run, miss: int, now: int) -> None:
     _ask_or_go_on(run, miss, now + run.policies.plan.look_up_cycles, now)
 
 
-@apart
+@noinline
 def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) -> None:
     """Send the probe to the next core of the ring, or, after the last, ask the shared TLB."""
     rules, misses, row = run.rules, run.state.misses, miss * MISS
@@ -272,7 +272,7 @@ def _ask_next_neighbour(run: Run, miss: int, here: int, leave: int, now: int) ->
         _ask(run, miss, here, (here + 1) % rules.cores, leave, now)
 
 
-@apart
+@noinline
 def cluster_looks_up(run: Run, miss: int, now: int) -> None:
     """Look a page up in the TLB of the core's cluster."""
     state, plan, row = run.state, run.policies.plan, miss * MISS

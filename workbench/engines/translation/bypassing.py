@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.translation.state import Run
 
 NO_TAG: Any = np.int64(-1)
@@ -18,7 +18,7 @@ def _counter_of(run: Run, tag: int) -> int:
     return (tag // run.rules.dead_region) % run.state.dead_counts.size
 
 
-@apart
+@noinline
 def is_bypassed(run: Run, tag: int) -> bool:
     """Return whether the entry of a tag is predicted dead; it is remembered then."""
     state = run.state
@@ -42,7 +42,7 @@ def _place_of(run: Run, tag: int) -> int:
     return -1
 
 
-@apart
+@noinline
 def is_missed(run: Run, tag: int) -> None:
     """Learn from a tag that the shared TLB does not hold: it was bypassed wrongly where it is remembered."""
     state, place = run.state, _place_of(run, tag)
@@ -53,7 +53,7 @@ def is_missed(run: Run, tag: int) -> None:
         state.dead_counts[_counter_of(run, tag)] = 0
 
 
-@apart
+@noinline
 def is_evicted(run: Run, tag: int, entry: int) -> None:
     """Learn from an entry of the shared TLB that makes room."""
     state, counter = run.state, _counter_of(run, tag)

@@ -6,7 +6,7 @@ policy has broken its contract; it goes on from there as if it had not been left
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel, lend
+from workbench.compiled import by_reference, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.counters import COUNT, FAULT
 from workbench.engines.translation.handling import let_next_happen
@@ -25,10 +25,10 @@ from workbench.structures.tournament import NEVER
 @kernel
 def play_warps(run: Run) -> None:
     """Issue rows as warps become free, until a core's next row must be known."""
-    _play_warps(lend(run))
+    _play_warps(by_reference(run))
 
 
-@apart
+@noinline
 def _play_warps(run: Run) -> None:
     counters, turns = run.state.counters, run.state.turns
     for core in range(run.rules.cores):
@@ -47,7 +47,7 @@ def _play_warps(run: Run) -> None:
             counters[STOP.fault] = FAULT.needs_room
 
 
-@apart
+@noinline
 def _issue_next(run: Run, core: int, now: int) -> None:
     """Issue the next row of a core, whose latency counts from when it could have been issued."""
     rows, state, row = run.rows, run.state, run.state.next_row[core]

@@ -9,11 +9,11 @@ class CoreModel(Family, noun="core model", example="{warps: {count: 8}}"):
     """The base of every core model."""
 
     def warps(self) -> int:
-        """Warps of a core, 0 = as many as are needed."""
+        """Return the warps of a core, 0 = as many as are needed."""
         return 0
 
     def gap_cycles(self) -> int:
-        """From a warp's translation to its next access."""
+        """Return the cycles from a warp's translation to its next access."""
         return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, inlined, kernel
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.announcing import tell_incoming
 from workbench.engines.translation.bypassing import is_bypassed, is_evicted
 from workbench.engines.translation.filling import FRESH, OF_SHARED, THERE, UNUSED, fail_eviction, tell_use
@@ -46,7 +46,7 @@ def shared_set(run: Run, key: int) -> int:
     return first_shared_set(run) + set_of(key, run.rules.shared_sets)
 
 
-@apart
+@noinline
 def fill_cluster(run: Run, core: int, page: int, key: int) -> None:
     """Keep a page in the TLB of a core's cluster, which evicts its least recently used entry."""
     rules, state = run.rules, run.state
@@ -64,7 +64,7 @@ def fill_cluster(run: Run, core: int, page: int, key: int) -> None:
     note_place(run, tlb, page, entry)
 
 
-@apart
+@noinline
 def fill_shared(run: Run, page: int, key: int, row: int, now: int) -> None:
     """Put a page into the shared TLB, unless it is there; the victim is chosen now."""
     rules, state, policy = run.rules, run.state, run.policies.shared_eviction
@@ -127,7 +127,7 @@ def drop_shared(run: Run, page: int, entry: int, at: int) -> None:
             run.state.given[word] = 0
 
 
-@apart
+@noinline
 def drop_far(run: Run, page: int, key: int) -> None:
     """Take a page out of the TLBs behind the private ones."""
     rules, state = run.rules, run.state

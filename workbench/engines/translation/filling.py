@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, apart, inlined, kernel
+from workbench.compiled import NO_ANSWER, RAISED, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP, fail
 from workbench.engines.translation.announcing import tell_incoming
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -65,17 +65,17 @@ def tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: in
         _tell_use(run, policy, entry, at, first_set, fresh, now)
 
 
-@apart
+@noinline
 def _tell_use(run: Run, policy: ReadyEviction, entry: int, at: int, first_set: int, fresh: int, now: int) -> None:
     sets, row = run.state.tlbs.sets, at * ROW
     first, ways = sets[row + FIRST], sets[row + WAYS]
-    said = touched(policy.touched, TouchView(entry, at - first_set, first, ways, fresh, policy.params, policy.memory))
-    if said == RAISED:
+    answer = touched(policy.touched, TouchView(entry, at - first_set, first, ways, fresh, policy.params, policy.memory))
+    if answer == RAISED:
         fault = FAULT.shared_eviction_raised if first_set > 0 else FAULT.eviction_raised
         fail(run.state.counters, fault, now, NONE, RAISED)
 
 
-@apart
+@noinline
 def fill_private(run: Run, core: int, page: int, key: int, pusher: int, row: int, now: int) -> None:
     """Put a page into a core's own TLB, which does not hold it."""
     rules, state = run.rules, run.state
@@ -141,7 +141,7 @@ def _victim(run: Run, core: int, at: int) -> int:
     )
 
 
-@apart
+@noinline
 def fail_eviction(run: Run, answer: int, shared: int, core: int, now: int) -> None:
     """Keep what an eviction policy did wrong, that of the shared TLB or that of the private ones."""
     if answer == RAISED:
@@ -153,7 +153,7 @@ def fail_eviction(run: Run, answer: int, shared: int, core: int, now: int) -> No
     fail(run.state.counters, fault, now, core, answer)
 
 
-@apart
+@noinline
 def drop_private(run: Run, core: int, page: int, entry: int, at: int, row: int, now: int, tells: int) -> None:
     """Take an entry out of a core's own TLB; `tells` says whether news of it leaves."""
     remove(run.state.tlbs, at, entry)
@@ -168,11 +168,11 @@ def tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
         _tell_push(run, core, peer, used, now)
 
 
-@apart
+@noinline
 def _tell_push(run: Run, core: int, peer: int, used: int, now: int) -> None:
     policy = run.policies.fill
-    said = told(policy.told, FillNotice(core, peer, used, run.rules.cores, policy.params, policy.memory))
-    if said == RAISED:
+    answer = told(policy.told, FillNotice(core, peer, used, run.rules.cores, policy.params, policy.memory))
+    if answer == RAISED:
         fail(run.state.counters, FAULT.fill_raised, now, core, RAISED)
 
 
@@ -185,28 +185,28 @@ def held_by(run: Run, core: int) -> int:
     return total
 
 
-@apart
+@noinline
 def fill_as_the_rule_says(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Fill whom the fill rule says with a translation that came from the shared TLB or a walk."""
     rules, state, policy = run.rules, run.state, run.policies.fill
     entries, counted, held = rules.private_entries, state.shared[core], held_by(run, core)
-    said = fill(
+    answer = fill(
         policy.answer,
         FillView(core, rules.cores, entries, held, counted, state.pairs, state.push, policy.params, policy.memory),
     )
-    if said == RAISED or said < REFUSED or said >= rules.cores:
-        fail(state.counters, FAULT.fill_raised if said == RAISED else FAULT.no_push, now, core, said)
+    if answer == RAISED or answer < REFUSED or answer >= rules.cores:
+        fail(state.counters, FAULT.fill_raised if answer == RAISED else FAULT.no_push, now, core, answer)
         return
-    if said == REFUSED:
+    if answer == REFUSED:
         state.counters[COUNT.refused_fills] += 1
         return
     if find(run, core, page) == NOWHERE:
         fill_private(run, core, page, key, NONE, row, now)
-    for k in range(said):
+    for k in range(answer):
         _push(run, core, state.push[k], page, key, row, now)
 
 
-@apart
+@noinline
 def _push(run: Run, core: int, peer: int, page: int, key: int, row: int, now: int) -> None:
     """Send a copy to a peer that does not hold the page (spec 4, R21)."""
     state = run.state
@@ -216,7 +216,7 @@ def _push(run: Run, core: int, peer: int, page: int, key: int, row: int, now: in
         send(run, KIND.copy, ANSWERS, peer, key, row, core, page, THERE, core, peer, now, now, PUSHED)
 
 
-@apart
+@noinline
 def copy_arrives(run: Run, peer: int, page: int, key: int, pusher: int, row: int, now: int) -> None:
     """Enter a copy that has come, unless the page is there by now."""
     if find(run, peer, page) == NOWHERE:

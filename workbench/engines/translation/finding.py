@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.translation.shape import to_int64
 from workbench.engines.translation.state import Run
 from workbench.structures.key_index import look_up, put_key, take_key
@@ -16,13 +16,13 @@ NOWHERE: Any = np.int64(-1)
 
 @kernel
 def find(run: Run, tlb: int, page: int) -> int:
-    """The entry of a TLB that holds a page, or -1."""
+    """Return the entry of a TLB that holds a page, or -1."""
     if run.rules.dense:
         return to_int64(run.state.where[page * run.rules.tlbs + tlb])
     return _look_up(run, tlb, page)
 
 
-@apart
+@noinline
 def _look_up(run: Run, tlb: int, page: int) -> int:
     return look_up(run.state.places, tlb, page)
 
@@ -36,7 +36,7 @@ def note_place(run: Run, tlb: int, page: int, entry: int) -> None:
         _put(run, tlb, page, entry)
 
 
-@apart
+@noinline
 def _put(run: Run, tlb: int, page: int, entry: int) -> None:
     put_key(run.state.places, tlb, page, entry)
 
@@ -50,6 +50,6 @@ def forget_place(run: Run, tlb: int, page: int) -> None:
         _take(run, tlb, page)
 
 
-@apart
+@noinline
 def _take(run: Run, tlb: int, page: int) -> None:
     take_key(run.state.places, tlb, page)

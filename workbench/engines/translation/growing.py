@@ -26,7 +26,7 @@ MOST_BYTES = 1 << 33
 
 
 def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers) -> tuple[Rules, State]:
-    """Room for every page that has a number; the table by page gives way where it would be too large."""
+    """Make room for every page that has a number; the table by page gives way where it would be too large."""
     pages = int(numbers.given[0])
     state = state._replace(key_of=numbers.pages)
     if rules.dense and pages * rules.tlbs > DENSE_CELLS:
@@ -39,7 +39,7 @@ def with_pages(rules: Rules, state: State, plan: Plan, numbers: PageNumbers) -> 
 
 
 def _hashed(rules: Rules, state: State, plan: Plan) -> Any:
-    """The hash table of every TLB, with what it holds now."""
+    """Return the hash table of every TLB, with what it holds now."""
     sizes = [rules.private_entries] * rules.cores + [plan.cluster_entries] * rules.clusters + [rules.shared_entries]
     index = new_key_index(np.array(sizes))
     table = state.tlbs.entries.reshape(-1, ROW)
@@ -74,7 +74,7 @@ def _padded(given: np.ndarray, size: int, fill: int) -> np.ndarray:
 
 
 def with_room(rules: Rules, state: State) -> State:
-    """Room for what many events bring about."""
+    """Make room for what many events bring about."""
     most, counters = int(most_events(rules.cores)), state.counters
     parked, used = int(counters[COUNT.parked]), int(state.agenda.counters[agenda.USED])
     needed = used + int(counters[COUNT.under_way]) + most

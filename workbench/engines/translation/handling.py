@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, inlined
+from workbench.compiled import inlined, noinline
 from workbench.engines.kit import STOP
 from workbench.engines.translation import asking, walking
 from workbench.engines.translation.answering import answer_arrives
@@ -35,7 +35,7 @@ def let_next_happen(run: Run) -> None:
         run.state.counters[STOP.fault] = FAULT.needs_room
 
 
-@apart
+@noinline
 def handle_next(run: Run) -> None:
     """Let the next event happen, in hand or of the agenda."""
     if next_is_in_hand(run):
@@ -109,7 +109,7 @@ def _handle_request(run: Run, kind: int, miss: int, now: int) -> None:
         asking.cluster_looks_up(run, miss, now)
 
 
-@apart
+@noinline
 def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> None:
     """Let a copy, news, a shoot-down or an acknowledgement take effect where it has arrived."""
     events, here = run.state.agenda.events, place * at.EVENT
@@ -133,7 +133,7 @@ def _handle_message(run: Run, place: int, kind: int, subject: int, now: int) -> 
         acknowledgement_arrives(run, subject, now)
 
 
-@apart
+@noinline
 def wake_core(run: Run, core: int, now: int) -> None:
     """Let a core go on: with the access for which it waited, then with one row after the other behind it."""
     state, blocked = run.state, run.state.blocked[core]

@@ -6,7 +6,7 @@ no hit ends the stretch.
 
 from __future__ import annotations
 
-from workbench.compiled import apart, inlined, kernel, prefetch
+from workbench.compiled import inlined, kernel, noinline, prefetch
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.issuing import PRIVATE
@@ -24,7 +24,7 @@ NEAR_CELLS = 1 << 12
 """Cells of the table by page (16 KiB) that are near enough."""
 
 
-@apart
+@noinline
 def serve_hits(run: Run, row: int, end: int) -> int:
     """Serve rows before the next event as long as they hit; return the first that is not served."""
     rules, state, rows = run.rules, run.state, run.rows

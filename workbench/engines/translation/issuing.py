@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, inlined, kernel
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.asking import ask_near
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import UNUSED, USED, tell_push, tell_use
@@ -49,7 +49,7 @@ def _halt(run: Run, core: int, place: int) -> None:
     run.state.blocked[core] = place
 
 
-@apart
+@noinline
 def _look_up(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, now: int) -> None:
     """Look a page up in a core's own TLB as it is now."""
     known = now + run.rules.private_cycles
@@ -64,7 +64,7 @@ def _look_up(run: Run, core: int, page: int, key: int, name: int, row: int, sinc
     _miss(run, core, page, key, name, row, since, known, now)
 
 
-@apart
+@noinline
 def _miss(run: Run, core: int, page: int, key: int, name: int, row: int, since: int, at: int, now: int) -> None:
     """Take a register for a miss that goes on at a cycle."""
     miss = take_register(run, core, page, key, name, row, since)
@@ -84,7 +84,7 @@ def _hits(run: Run, core: int, page: int, key: int, name: int, row: int, since: 
     return True
 
 
-@apart
+@noinline
 def use(run: Run, core: int, key: int, entry: int, now: int) -> None:
     """Note the use of an entry of a core's own TLB, and tell who wants to know."""
     rules, state = run.rules, run.state
@@ -114,7 +114,7 @@ def _joins(run: Run, core: int, page: int, key: int, name: int, row: int, since:
     return True
 
 
-@apart
+@noinline
 def go_on(run: Run, core: int, place: int, now: int) -> None:
     """Let an access for which its core waited go on: its port is free, or a register, or its page has come."""
     parking, at = run.state.parking, place * PARKED

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_BITS, apart, inlined, kernel
+from workbench.compiled import NO_BITS, inlined, kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.finding import NOWHERE, find
 from workbench.engines.translation.network import NO_NOTE, forward
@@ -40,14 +40,14 @@ LEFT: Any = np.int64(0)
 
 @kernel
 def known_row(run: Run, core: int, page: int) -> int:
-    """Where the bitmap of a page begins, as a core's directory knows it, in `known(run)`."""
+    """Return where the bitmap of a page begins, as a core's directory knows it, in `known(run)`."""
     rules = run.rules
     return (page * rules.cores + core) * rules.words if rules.beliefs else page * rules.words
 
 
 @kernel
 def others_known(run: Run, core: int, page: int) -> int:
-    """How many other cores hold a page, as a core's directory knows it."""
+    """Return how many other cores hold a page, as a core's directory knows it."""
     words, row = (run.state.belief if run.rules.beliefs else run.state.held), known_row(run, core, page)
     return count_cores(words, row, run.rules.words) - has_core(words, row, core)
 
@@ -82,20 +82,20 @@ def lost(run: Run, core: int, page: int, key: int, row: int, now: int, tells: in
 
 @inlined
 def keep_record(run: Run, core: int, page: int) -> None:
-    """A page left to make room: a directory of limited room makes a record of it, where covered peers hold it."""
+    """Keep a record of a page that left to make room, in a directory of limited room, where covered peers hold it."""
     if run.rules.finite and others_known(run, core, page) and _in_scope(run, core, page):
         note_record(run, core, page)
 
 
 @kernel
 def forget_records(run: Run, page: int) -> None:
-    """A page is in no private TLB any more: records of it take no room."""
+    """Forget the records of a page that is in no private TLB any more: they take no room."""
     if run.rules.finite:
         for core in range(run.rules.cores):
             _forget_record(run, core, page)
 
 
-@apart
+@noinline
 def _count_own(run: Run, core: int, page: int, step: int) -> None:
     """Count an own entry that comes or goes among those that are shared; its core's own bit is not set."""
     rules, state = run.rules, run.state
@@ -144,7 +144,7 @@ def _count_news(run: Run, receivers: int, now: int) -> None:
         run.state.counters[COUNT.noc_trips] += receivers
 
 
-@apart
+@noinline
 def _tell_centre(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Tell the central directory, which knows at once; the message takes its way all the same."""
     rules, centre = run.rules, run.rules.cores // 2
@@ -155,7 +155,7 @@ def _tell_centre(run: Run, core: int, page: int, key: int, row: int, now: int) -
         forward(run, KIND.ballast, NEWS, core, key, row, core, page, NO_NOTE, core, centre, now, now)
 
 
-@apart
+@noinline
 def _load_links(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Let messages whose news is known at once keep their links busy."""
     _name_receivers(run, core, page)
@@ -164,7 +164,7 @@ def _load_links(run: Run, core: int, page: int, key: int, row: int, now: int) ->
             forward(run, KIND.ballast, NEWS, core, key, row, core, page, NO_NOTE, core, other, now, now)
 
 
-@apart
+@noinline
 def _send_news(run: Run, core: int, page: int, key: int, row: int, now: int, came: int) -> None:
     """Send news that takes effect when it arrives, and not before its delay has passed (spec 4, T10).
 
@@ -184,7 +184,7 @@ def _send_news(run: Run, core: int, page: int, key: int, row: int, now: int, cam
             forward(run, KIND.news, NEWS, core, key, row, subject, page, effect, other, other, effect, now)
 
 
-@apart
+@noinline
 def _name_receivers(run: Run, core: int, page: int) -> None:
     """Lay out the directories that are sent news: those that the scope says."""
     rules, state, scope = run.rules, run.state, run.policies.plan.scope
@@ -199,7 +199,7 @@ def _name_receivers(run: Run, core: int, page: int) -> None:
     drop_core(state.others, FIRST_WORD, core)
 
 
-@apart
+@noinline
 def hear_news(run: Run, core: int, page: int, subject: int) -> None:
     """Let news take effect in a core's directory."""
     if subject & 1:
@@ -208,7 +208,7 @@ def hear_news(run: Run, core: int, page: int, subject: int) -> None:
         unlearn(run, core, page, subject >> 1)
 
 
-@apart
+@noinline
 def hear_everywhere(run: Run, page: int, subject: int) -> None:
     """Let news take effect in every other directory."""
     for core in range(run.rules.cores):
@@ -227,7 +227,7 @@ def _receivers(run: Run, core: int, page: int) -> int:
     return _holders_and_followers(run, core, page)
 
 
-@apart
+@noinline
 def _holders_and_followers(run: Run, core: int, page: int) -> int:
     rules, state, row = run.rules, run.state, page * run.rules.words
     for word in range(rules.words):
@@ -236,9 +236,9 @@ def _holders_and_followers(run: Run, core: int, page: int) -> int:
     return count_cores(state.others, FIRST_WORD, rules.words)
 
 
-@apart
+@noinline
 def learn(run: Run, core: int, page: int, peer: int) -> None:
-    """A core's directory comes to know that a peer holds a page."""
+    """Let a core's directory learn that a peer holds a page."""
     rules, state = run.rules, run.state
     row = known_row(run, core, page)
     if not has_core(state.belief, row, peer):
@@ -249,9 +249,9 @@ def learn(run: Run, core: int, page: int, peer: int) -> None:
     _hear(run, core, page, peer)
 
 
-@apart
+@noinline
 def unlearn(run: Run, core: int, page: int, peer: int) -> None:
-    """A core's directory comes to know that a peer does not hold a page."""
+    """Let a core's directory unlearn that a peer holds a page."""
     rules, state = run.rules, run.state
     row = known_row(run, core, page)
     if has_core(state.belief, row, peer):
@@ -261,9 +261,10 @@ def unlearn(run: Run, core: int, page: int, peer: int) -> None:
             state.pairs[core * rules.cores + peer] -= 1
 
 
-@apart
+@noinline
 def _hear(run: Run, core: int, page: int, peer: int) -> None:
-    """A directory of limited room hears that a peer holds a page: it makes a record, or makes the one it has newest."""
+    """Let a directory of limited room hear that a peer holds a page: it makes a record, or makes the one it has
+    newest."""
     if not run.rules.finite or find(run, core, page) != NOWHERE:
         return
     plan = run.policies.plan
@@ -272,7 +273,7 @@ def _hear(run: Run, core: int, page: int, peer: int) -> None:
         note_record(run, core, page)
 
 
-@apart
+@noinline
 def note_record(run: Run, core: int, page: int) -> None:
     """Make a record of a peer's entry the newest, in place of the oldest where there is no room."""
     state, at = run.state, page * run.rules.cores + core
@@ -294,7 +295,7 @@ def note_record(run: Run, core: int, page: int) -> None:
 
 @kernel
 def _forget_record(run: Run, core: int, page: int) -> None:
-    """A record of a peer's entry becomes that of an own entry, which needs no room."""
+    """Forget the record of a peer's entry that becomes that of an own entry, which needs no room."""
     if run.rules.finite:
         at = page * run.rules.cores + core
         if run.state.record[at] != NONE:
@@ -304,12 +305,12 @@ def _forget_record(run: Run, core: int, page: int) -> None:
 
 @kernel
 def _in_scope(run: Run, core: int, page: int) -> bool:
-    """Whether the directory covers a page that its core does not hold: some peer that holds it is covered."""
+    """Return whether the directory covers a page that its core does not hold: some peer that holds it is covered."""
     plan = run.policies.plan
     return _is_close(run, core, page) if plan.scope == OWN_PLUS_AFFINE else bool(plan.scope == ORACLE)
 
 
-@apart
+@noinline
 def _is_close(run: Run, core: int, page: int) -> bool:
     rules, state = run.rules, run.state
     words, row = (state.belief if rules.beliefs else state.held), known_row(run, core, page)
@@ -330,15 +331,15 @@ def forget_beliefs(run: Run, core: int, page: int) -> None:
 
 @inlined
 def has_record(run: Run, core: int, page: int) -> bool:
-    """Whether a core that misses a page finds a record of it."""
+    """Return whether a core that misses a page finds a record of it."""
     if not _in_scope(run, core, page):
         return False
     return not run.rules.finite or run.state.record[page * run.rules.cores + core] != NONE
 
 
-@apart
+@noinline
 def _look_who_is_close(run: Run, core: int) -> None:
-    """After so many fills: closely related is who shares so many entries, or more (spec 4, E7)."""
+    """Look after so many fills who is close: closely related is who shares so many entries, or more (spec 4, E7)."""
     rules, state, plan = run.rules, run.state, run.policies.plan
     state.since[core] += 1
     if state.since[core] < plan.affine_fills:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.reporting import ONE_MESSAGE, WAITED_COLUMN, count_messages, window
 from workbench.engines.translation.scheduling import order_of, schedule_miss
@@ -22,7 +22,7 @@ EAST, WEST, NORTH, SOUTH = range(4)
 
 
 def mesh_columns(cores: int) -> int:
-    """Columns of the mesh: the least square that has room for the cores; the last row may be shorter.
+    """Return the columns of the mesh: the least square that has room for the cores; the last row may be shorter.
 
     >>> mesh_columns(16), mesh_columns(80)
     (4, 9)
@@ -31,7 +31,7 @@ def mesh_columns(cores: int) -> int:
 
 
 def hop_table(network: int, cores: int) -> np.ndarray:
-    """Links between every two cores: int64[cores * cores].
+    """Return the links between every two cores: int64[cores * cores].
 
     A mesh goes along the row first, then along the column; a ring the shorter way; a crossbar takes one link.
 
@@ -50,7 +50,7 @@ def hop_table(network: int, cores: int) -> np.ndarray:
     return np.ascontiguousarray(apart, np.int64).reshape(-1)
 
 
-@apart
+@noinline
 def send(
     run: Run, kind: int, rank: int, core: int, key: int, row: int, subject: int, page: int, note: int,
     sender: int, receiver: int, leave: int, now: int, message: int,
@@ -66,7 +66,7 @@ def send(
     forward(run, kind, rank, core, key, row, subject, page, note, sender, receiver, leave, now)
 
 
-@apart
+@noinline
 def send_miss(
     run: Run, kind: int, rank: int, miss: int, sender: int, receiver: int, leave: int, now: int, message: int
 ) -> None:
@@ -83,7 +83,7 @@ def send_miss(
     forward(run, kind, rank, core, key, ordinal, miss, NO_NOTE, NO_NOTE, sender, receiver, leave, now)
 
 
-@apart
+@noinline
 def forward(
     run: Run, kind: int, rank: int, core: int, key: int, row: int, subject: int, page: int, note: int,
     sender: int, receiver: int, leave: int, now: int,
@@ -102,7 +102,7 @@ def forward(
     at.enter(agenda, place, now)
 
 
-@apart
+@noinline
 def cross_link(run: Run, place: int, now: int) -> None:
     """Let a message at a router take the next link on its way, when that is free."""
     rules, state = run.rules, run.state
@@ -119,7 +119,7 @@ def cross_link(run: Run, place: int, now: int) -> None:
 
 @kernel
 def _next_link(run: Run, here: int, receiver: int) -> tuple[int, int]:
-    """The link to take from a router toward another, and the router at its end."""
+    """Return the link to take from a router toward another, and the router at its end."""
     rules = run.rules
     if rules.network == CROSSBAR:
         return receiver * DIRECTIONS, receiver

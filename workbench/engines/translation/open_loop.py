@@ -6,7 +6,7 @@ from there as if it had not been left.
 
 from __future__ import annotations
 
-from workbench.compiled import apart, inlined, kernel, lend
+from workbench.compiled import by_reference, inlined, kernel, noinline
 from workbench.engines.kit import FINE, STOP
 from workbench.engines.translation.alone import serve_alone
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -28,10 +28,10 @@ LONG_AGO = -(1 << 62)
 @kernel
 def play_in_order(run: Run) -> None:
     """Issue every row of a piece at its cycle; after the last piece let all that is under way end."""
-    _play_in_order(lend(run))
+    _play_in_order(by_reference(run))
 
 
-@apart
+@noinline
 def _play_in_order(run: Run) -> None:
     counters, rows = run.state.counters, run.rows
     row, end = counters[COUNT.row], rows.cycle.size
@@ -80,7 +80,7 @@ def _event_is_next(run: Run, row: int, end: int) -> bool:
     return event_precedes(run, at.NEVER if run.state.counters[COUNT.ended] else LONG_AGO, 0)
 
 
-@apart
+@noinline
 def issue_row(run: Run, row: int) -> None:
     """Issue a row at its cycle, or let it wait behind its core."""
     rows, core, cycle = run.rows, to_int64(run.rows.core[row]), run.rows.cycle[row]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import PARKED, Run
 from workbench.engines.translation.under_way import WAITING
@@ -30,7 +30,7 @@ def with_places(parking: np.ndarray, counters: np.ndarray, places: int) -> np.nd
     return longer
 
 
-@apart
+@noinline
 def park(run: Run, since: int, name: int, page: int, key: int, row: int, why: int, known: int) -> int:
     """Keep an access that waits, and return its place."""
     parking, counters = run.state.parking, run.state.counters
@@ -53,7 +53,7 @@ def unpark(run: Run, place: int) -> None:
     counters[COUNT.parked] -= 1
 
 
-@apart
+@noinline
 def wait_behind(run: Run, core: int, place: int) -> None:
     """Put a row at the end of those that a core will issue when it is woken."""
     state, last = run.state, run.state.behind[2 * core + 1]

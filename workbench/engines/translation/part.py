@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.compiled import apart, kernel, lend
+from workbench.compiled import by_reference, kernel, noinline
 from workbench.engines.engine import Setup
 from workbench.engines.kit import FINE, STOP, Attempt
 from workbench.engines.translation.counters import COUNT, FAULT
@@ -118,10 +118,10 @@ def finished(state: Play) -> list[tuple[int, int]]:
 
 @kernel
 def _next(run: Run) -> tuple[int, int]:
-    return _next_of(lend(run))
+    return _next_of(by_reference(run))
 
 
-@apart
+@noinline
 def _next_of(run: Run) -> tuple[int, int]:
     cycle = next_cycle(run)
     return cycle, next_order(run) if cycle < at.NEVER else 0
@@ -129,10 +129,10 @@ def _next_of(run: Run) -> tuple[int, int]:
 
 @kernel
 def _advance(run: Run, cycle: int, order: int) -> None:
-    _advance_to(lend(run), cycle, order)
+    _advance_to(by_reference(run), cycle, order)
 
 
-@apart
+@noinline
 def _advance_to(run: Run, cycle: int, order: int) -> None:
     counters = run.state.counters
     while counters[STOP.fault] == FINE and event_precedes(run, cycle, order):
@@ -141,10 +141,10 @@ def _advance_to(run: Run, cycle: int, order: int) -> None:
 
 @kernel
 def _ask(run: Run) -> None:
-    _ask_of(lend(run))
+    _ask_of(by_reference(run))
 
 
-@apart
+@noinline
 def _ask_of(run: Run) -> None:
     """Issue the one row after what precedes it; where room is wanting, all that is left is done anew."""
     counters, cycle = run.state.counters, run.rows.cycle[0]

@@ -77,7 +77,8 @@ class Play:
         self.play(lambda: play_warps(self.run(rows)))
 
     def _more(self, rows: Rows, pieces: Iterator[Rows]) -> tuple[Rows, bool]:
-        """What is left and as many rows again, so that a row is moved a few times at most; and whether that is all."""
+        """Return what is left and as many rows again, so that a row is moved a few times at most; and whether that is
+        all."""
         left, new, wanted = left_over(rows, self.state.next_row), list[Rows](), 1
         while wanted > 0:
             piece = next(pieces, None)

@@ -37,7 +37,7 @@ NETWORKS = {"mesh": MESH, "ring": RING_NETWORK, "crossbar": CROSSBAR}
 
 
 def rules_of(run: Reading, events: bool) -> Rules:
-    """The machine and the levers as whole numbers."""
+    """Return the machine and the levers as whole numbers."""
     (slots, options, machine, *_), plan = run
     directory = plan.kind == DIRECTORY
     clusters = -(-machine.cores // plan.cluster_cores) if plan.kind == CLUSTER else 0
@@ -108,7 +108,7 @@ def _sets(entries: int, ways: int) -> int:
 
 
 def policies_of(run: Reading, rules: Rules, checked: bool) -> Policies:
-    """The policies for one run, each with a random stream of its own."""
+    """Return the policies for one run, each with a random stream of its own."""
     slots, cores, seed = run.given.slots, rules.cores, run.given.streams.integer
     private_ways = rules.private_entries // rules.private_sets
     shared_ways = rules.shared_entries // rules.shared_sets
@@ -151,7 +151,7 @@ def _is_plain(policy: Policy, cls: type[Policy]) -> bool:
 
 
 def new_state(rules: Rules, plan: Plan, logged: int) -> State:
-    """Empty TLBs; the arrays by page have no room yet."""
+    """Make empty TLBs; the arrays by page have no room yet."""
     cores = rules.cores
     ways, owners = _all_ways(rules, plan)
     quota = max(plan.quota, 0) if rules.finite else 0
@@ -178,7 +178,7 @@ def new_state(rules: Rules, plan: Plan, logged: int) -> State:
 
 
 def _sizes(rules: Rules) -> dict[str, int]:
-    """The lengths of the axes of a state's arrays."""
+    """Return the lengths of the axes of a state's arrays."""
     return {
         "cores": rules.cores,
         "words": rules.words,
@@ -203,7 +203,7 @@ def _begin(counters: np.ndarray, rules: Rules) -> None:
 
 
 def _all_ways(rules: Rules, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """The ways and the TLB of every set, private ones first, then those of clusters, then the shared one."""
+    """Return the ways and the TLB of every set, private ones first, then those of clusters, then the shared one."""
     sets = [rules.private_sets] * rules.cores + [rules.cluster_sets] * rules.clusters + [rules.shared_sets]
     ways = [rules.private_entries // rules.private_sets] * rules.cores
     ways += [plan.cluster_ways] * rules.clusters + [rules.shared_entries // rules.shared_sets]
@@ -211,5 +211,5 @@ def _all_ways(rules: Rules, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def keeps_given(plan: Plan) -> bool:
-    """Whether the shared TLB remembers whom it has given an entry to."""
+    """Return whether the shared TLB remembers whom it has given an entry to."""
     return plan.kind == DIRECTORY and plan.update == ON_RESPONSE

@@ -43,7 +43,7 @@ _TOTALS = {
 
 
 def record_of(play: Play) -> TranslationRecord:
-    """The record of a run that is over."""
+    """Return the record of a run that is over."""
     state, rules = play.state, play.rules
     machine, options = play.given.machine, play.given.options
     total: dict[str, int] = {name: int(state.counters[k]) for name, k in _TOTALS.items()}
@@ -72,26 +72,26 @@ def record_of(play: Play) -> TranslationRecord:
 
 
 def _walk_cycles(rules: Rules, counters: np.ndarray) -> int:
-    """The cycles of all walks, by walkers of the machine and by cores."""
+    """Return the cycles of all walks, by walkers of the machine and by cores."""
     walks, levels = int(counters[COUNT.software_begun]), int(counters[COUNT.software_levels])
     by_walkers = (int(counters[COUNT.walk_levels]) - levels) * rules.level_cycles
     return by_walkers + walks * rules.software_start + levels * rules.software_level
 
 
 def _least_of_bins(bins: np.ndarray) -> np.ndarray:
-    """The least latency that each bin counts."""
+    """Return the least latency that each bin counts."""
     octave, step = np.divmod(np.maximum(bins - EXACT_LATENCIES, 0), STEPS_AN_OCTAVE)
     return np.where(bins < EXACT_LATENCIES, bins, (step + STEPS_AN_OCTAVE) << (octave + 6))
 
 
 def _until_the_last(windows: np.ndarray) -> np.ndarray:
-    """The windows until the last one in which something happened."""
+    """Return the windows until the last one in which something happened."""
     used = np.flatnonzero(windows.any(axis=1))
     return windows[: used[-1] + 1 if used.size else 0]
 
 
 def _with_pages(log: np.ndarray, trace: Trace) -> np.ndarray:
-    """The log with the trace's pages in place of short numbers: of an entry that covers several, the first."""
+    """Return the log with the trace's pages in place of short numbers: of an entry that covers several, the first."""
     short = log[:, 1] != ACCESS
     log[short, 3] = trace.tags.first_pages(trace.numbers.pages[log[short, 3]])
     return log

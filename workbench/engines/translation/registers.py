@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, inlined, kernel
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import MISS, Run
 from workbench.engines.translation.under_way import OF
@@ -57,7 +57,7 @@ def register_of(run: Run, core: int, page: int) -> int:
     return NONE
 
 
-@apart
+@noinline
 def kill_misses(run: Run, page: int) -> None:
     """Mark the misses of a page that is unmapped: they are answered, fill nothing, and nobody joins them."""
     rules, state = run.rules, run.state

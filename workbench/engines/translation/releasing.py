@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, inlined, kernel
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
 from workbench.structures.tournament import NEVER
@@ -18,7 +18,7 @@ def release_warp(run: Run, core: int, done: int, now: int) -> None:
         _release(run, core, done + run.rules.gap_cycles, now)
 
 
-@apart
+@noinline
 def _release(run: Run, core: int, free: int, now: int) -> None:
     warps, first, at = run.state.warps, core * run.rules.warps, run.state.warps_free[core]
     run.state.warps_free[core] += 1
@@ -30,7 +30,7 @@ def _release(run: Run, core: int, free: int, now: int) -> None:
         line_up(run, core, now)
 
 
-@apart
+@noinline
 def occupy_warp(run: Run, core: int) -> None:
     """Take the warp of a core that is free first."""
     warps, first = run.state.warps, core * run.rules.warps
@@ -59,7 +59,7 @@ def could_issue(run: Run, core: int) -> int:
     return max(free, run.rows.cycle[row])
 
 
-@apart
+@noinline
 def line_up(run: Run, core: int, now: int) -> None:
     """Say when a core issues its next row: not while it waits."""
     at = NEVER if run.state.halted[core] else max(could_issue(run, core), now)

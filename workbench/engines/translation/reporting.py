@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel, leading_zeros
+from workbench.compiled import kernel, leading_zeros, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import (
     COLUMNS_OVER_TIME,
@@ -30,7 +30,7 @@ def log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer
         _log(run, cycle, kind, core, page, source, peer, latency)
 
 
-@apart
+@noinline
 def _log(run: Run, cycle: int, kind: int, core: int, page: int, source: int, peer: int, latency: int) -> None:
     rows, row = run.state.log, run.state.counters[COUNT.logged]
     if row < rows.shape[0]:
@@ -49,7 +49,7 @@ def latency_bin(latency: int) -> int:
     return EXACT_LATENCIES + octave * STEPS_AN_OCTAVE + step
 
 
-@apart
+@noinline
 def count_served(run: Run, core: int, page: int, since: int, done: int, source: int, peer: int, row: int) -> None:
     """Count an access that is answered at a cycle; its latency runs from `since`."""
     state = run.state
@@ -84,7 +84,7 @@ def window(run: Run, cycle: int) -> int:
     return (since >> counters[COUNT.window_bits]) * COLUMNS_OVER_TIME
 
 
-@apart
+@noinline
 def _halve_windows(run: Run, since: int) -> None:
     """Let two windows become one until a cycle lies within them."""
     counts, half = run.state.over_time, WINDOWS // 2 * COLUMNS_OVER_TIME

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel, lend
+from workbench.compiled import by_reference, kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import Run
 from workbench.structures.core_bits import FIRST_WORD, NOBODY, next_core
@@ -18,7 +18,7 @@ def sample_if_due(run: Run) -> None:
         sample(run)
 
 
-@apart
+@noinline
 def sample(run: Run) -> None:
     """Look at who shares what now."""
     rules, state = run.rules, run.state
@@ -41,7 +41,7 @@ def _count_own(run: Run) -> None:
         run.state.degrees[1] += run.state.tlbs.sets[at * ROW + HELD]
 
 
-@apart
+@noinline
 def _count_holders(run: Run, row: int, first: int) -> None:
     """Count the holders of a page, of whom the first is given, and every pair of them; `push` is room for a list."""
     rules, state, count = run.rules, run.state, 0
@@ -60,4 +60,4 @@ def _count_holders(run: Run, row: int, first: int) -> None:
 @kernel
 def last_sample(run: Run) -> None:
     """Look at who shares what once more, at the end."""
-    sample(lend(run))
+    sample(by_reference(run))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import apart, inlined, kernel
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.kit import numbered
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.state import HAND, MISS, Run
@@ -60,7 +60,7 @@ def order_of(rank: int, core: int) -> int:
     return rank * CORES + core
 
 
-@apart
+@noinline
 def schedule(run: Run, cycle: int, now: int, kind: int, rank: int, core: int, key: int, row: int, subject: int) -> int:
     """Enter an event that does not travel; return its place."""
     agenda = run.state.agenda
@@ -74,7 +74,7 @@ def schedule(run: Run, cycle: int, now: int, kind: int, rank: int, core: int, ke
     return place
 
 
-@apart
+@noinline
 def schedule_miss(run: Run, cycle: int, now: int, kind: int, rank: int, miss: int) -> None:
     """Let an event of a miss come: kept in hand, where there is room, as it is likely to be among the next."""
     state = run.state
@@ -101,7 +101,7 @@ def _follows(run: Run, moment: int, miss: int, other: int, what: int) -> bool:
     return bool(misses[one + OF.ordinal] > misses[two + OF.ordinal])
 
 
-@apart
+@noinline
 def _enter_miss(run: Run, cycle: int, now: int, kind: int, order: int, miss: int) -> None:
     """Enter an event of a miss."""
     agenda, row = run.state.agenda, miss * MISS
@@ -133,7 +133,7 @@ def next_cycle(run: Run) -> int:
     return min(soonest_in_hand(run), run.state.agenda.counters[at.SOONEST])
 
 
-@apart
+@noinline
 def next_order(run: Run) -> int:
     """Return the order of the next event, at whose cycle it is; there is one."""
     own, soonest = soonest_in_hand(run), run.state.agenda.counters[at.SOONEST]
@@ -162,7 +162,7 @@ def next_is_in_hand(run: Run) -> bool:
     return bool(own < soonest) or bool(own == soonest and _is_first(run))
 
 
-@apart
+@noinline
 def _is_first(run: Run) -> bool:
     """Return whether the next event in hand comes before those of the agenda at its cycle; one in doubt is entered."""
     first, soonest = at.first_order(run.state.agenda), run.state.agenda.counters[at.SOONEST]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart
+from workbench.compiled import noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.filling import SILENT, TELLS, drop_private
 from workbench.engines.translation.finding import NOWHERE, find
@@ -26,7 +26,7 @@ OF_INCLUSION: Any = np.int64(-1)
 """Instead of the core that unmaps."""
 
 
-@apart
+@noinline
 def shoot_down_holders(run: Run, page: int, row: int, now: int) -> None:
     """Tell the holders of a page that left an inclusive shared TLB, which lies beside the core in the middle."""
     rules, state, centre = run.rules, run.state, run.rules.cores // 2
@@ -42,7 +42,7 @@ def shoot_down_holders(run: Run, page: int, row: int, now: int) -> None:
     forget_records(run, page)
 
 
-@apart
+@noinline
 def shoot_down_others(run: Run, core: int, page: int, key: int, row: int, now: int) -> int:
     """Tell the holders of a page that a core unmaps, or every core; return how many are told."""
     rules, state, informed = run.rules, run.state, 0
@@ -53,7 +53,7 @@ def shoot_down_others(run: Run, core: int, page: int, key: int, row: int, now: i
     return informed
 
 
-@apart
+@noinline
 def shoot_down_arrives(run: Run, peer: int, page: int, key: int, sender: int, row: int, now: int) -> None:
     """Take the page out of a core's own TLB, and acknowledge an unmapping."""
     inclusion = sender == OF_INCLUSION
@@ -64,7 +64,7 @@ def shoot_down_arrives(run: Run, peer: int, page: int, key: int, sender: int, ro
         send(run, KIND.acknowledgement, NEWS, peer, key, row, sender, page, NO_NOTE, peer, sender, leave, now, SHOT)
 
 
-@apart
+@noinline
 def invalidate(run: Run, core: int, page: int, key: int, row: int, now: int, tells: int) -> None:
     """Take a page out of a core's own TLB, if it is there."""
     entry = find(run, core, page)

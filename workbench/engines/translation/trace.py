@@ -32,11 +32,11 @@ class Trace:
         self.numbers: PageNumbers = new_page_numbers(1024)
 
     def pieces(self) -> Iterator[Rows]:
-        """Every row in order."""
+        """Yield every row in order."""
         return (rows for rows, _ in self._pieces())
 
     def pieces_in_order(self) -> Iterator[Rows]:
-        """Every row in the order in which cores issue: by cycle, then by core, then as in the trace."""
+        """Yield every row in the order in which cores issue: by cycle, then by core, then as in the trace."""
         held: Rows | None = None
         for rows, unsorted in self._pieces():
             if held is not None:
@@ -51,11 +51,12 @@ class Trace:
             yield held
 
     def taken(self, block: Accesses) -> Rows:
-        """The rows of a block that comes from somewhere else."""
+        """Return the rows of a block that comes from somewhere else."""
         return self._rows(block.cycle, block.core, block.page, _unmaps(block, slice(None)))[0]
 
     def _pieces(self) -> Iterator[tuple[Rows, bool]]:
-        """Every row in order; and of each piece whether cores of a cycle stand in another order than their own."""
+        """Yield every row in order; and of each piece whether cores of a cycle stand in another order than their
+        own."""
         for block in self._workload.accesses(self._machine, self._streams):
             for first in range(0, len(block.cycle), PIECE):
                 part = slice(first, first + PIECE)
@@ -65,21 +66,21 @@ class Trace:
         cycle, page = np.ascontiguousarray(cycle, np.int64), np.ascontiguousarray(page, np.int64)
         core = np.ascontiguousarray(core)
         key, number, first = self.tags.of(page), np.empty(page.size, np.int32), self._rows_before
-        found = self._take(cycle, core, page, key, number)
+        result = self._take(cycle, core, page, key, number)
         core = core.astype(np.int32, copy=False)
-        return Rows(cycle, core, page, key, number, unmap, _NO_NUMBERS, _NO_NUMBERS, first), found == UNSORTED
+        return Rows(cycle, core, page, key, number, unmap, _NO_NUMBERS, _NO_NUMBERS, first), result == UNSORTED
 
     def _take(self, cycle: np.ndarray, core: np.ndarray, page: np.ndarray, key: np.ndarray, number: np.ndarray) -> int:
         """Check and number rows, and return whether they are in the order of their cores."""
         self.numbers = with_room(self.numbers, page.size)
         cores, pages = self._machine.cores, self._machine.pages
-        found = int(take_rows(self.numbers, cycle, core, page, key, number, self._cycle, cores, pages))
-        if found == WRONG:
+        result = int(take_rows(self.numbers, cycle, core, page, key, number, self._cycle, cores, pages))
+        if result == WRONG:
             bad = first_wrong_row(cycle, core, page, self._cycle, cores, pages)
             raise _wrong_row([cycle, core, page], bad, self._rows_before + bad, cores, pages)
         self._rows_before += cycle.size
         self._cycle = int(cycle[-1])
-        return found
+        return result
 
 
 def _unmaps(block: Accesses, part: slice) -> np.ndarray:
@@ -138,7 +139,7 @@ def _joined(pieces: list[Rows]) -> Rows:
 
 
 def together(left: Rows, more: list[Rows], next_row: np.ndarray) -> Rows:
-    """The rows that are left, and more behind them, with each core's order; `next_row` is filled."""
+    """Return the rows that are left, and more behind them, with each core's order; `next_row` is filled."""
     joined = _joined([left, *more])
     following = np.empty(joined.cycle.size, np.int64)
     link_rows(joined.core, following, next_row)
@@ -150,13 +151,13 @@ def _all_unmaps(rows: Rows) -> np.ndarray:
 
 
 def left_over(rows: Rows, next_row: np.ndarray) -> Rows:
-    """The rows that are not issued yet."""
+    """Return the rows that are not issued yet."""
     first = np.where(next_row == UNKNOWN, rows.cycle.size, next_row)
     kept = np.arange(rows.cycle.size) >= first[rows.core] if rows.core.size else np.zeros(0, bool)
     return _picked(rows, kept)
 
 
 def no_rows() -> Rows:
-    """No rows."""
+    """Return a block of no rows."""
     none = _NO_NUMBERS
     return Rows(none, none.astype(np.int32), none, none, none.astype(np.int32), _NO_ROWS, none, none, 0)

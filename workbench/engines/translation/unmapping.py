@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart
+from workbench.compiled import noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import drop_far
 from workbench.engines.translation.filling import SILENT
@@ -15,7 +15,7 @@ from workbench.engines.translation.walking import kill_walk
 from workbench.structures import agenda as at
 
 
-@apart
+@noinline
 def unmap(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
     """Take a page out of the TLBs that the core reaches at once, tell the others, and wait for their answers."""
     state = run.state
@@ -32,7 +32,7 @@ def unmap(run: Run, core: int, page: int, key: int, row: int, now: int) -> None:
         state.halted[core] = 1
 
 
-@apart
+@noinline
 def _kill_copies(run: Run, page: int) -> None:
     """Mark the copies of a page that are on their way to peers."""
     events = run.state.agenda.events
@@ -41,7 +41,7 @@ def _kill_copies(run: Run, page: int) -> None:
             events[here + at.NOTE] = 1
 
 
-@apart
+@noinline
 def acknowledgement_arrives(run: Run, core: int, now: int) -> None:
     """Let a core go on when every core that it told has answered."""
     run.state.acks[core] -= 1

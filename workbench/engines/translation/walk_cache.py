@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.translation.shape import LEVEL_BITS
 from workbench.engines.translation.state import Run
 from workbench.engines.translation.walk_queue import levels_saved
@@ -23,7 +23,7 @@ def levels_to_read(run: Run, key: int, name: int) -> int:
     return _levels_uncached(run, name, saved) if run.rules.walk_cache else run.rules.levels - saved
 
 
-@apart
+@noinline
 def _levels_uncached(run: Run, name: int, saved: int) -> int:
     """Return the levels that neither a large page nor the page-walk cache saves."""
     for upper in range(saved + 1, run.rules.levels):
@@ -32,7 +32,7 @@ def _levels_uncached(run: Run, name: int, saved: int) -> int:
     return run.rules.levels - saved
 
 
-@apart
+@noinline
 def keep_levels(run: Run, key: int, name: int) -> None:
     """Keep the upper levels of a walk that has ended, the highest first."""
     for kept in range(run.rules.levels - 1, levels_saved(run, key), -1):
@@ -41,11 +41,11 @@ def keep_levels(run: Run, key: int, name: int) -> None:
 
 @kernel
 def _upper_key(name: int, level: int) -> int:
-    """An upper level of the page table, as the cache knows it: the part of the page's name, and the level."""
+    """Return an upper level of the page table, as the cache knows it: the part of the page's name, and the level."""
     return (name >> (LEVEL_BITS * level)) * 4 + level
 
 
-@apart
+@noinline
 def _keep_upper(run: Run, key: int) -> None:
     table, index = run.state.walk_cache, run.state.walk_index
     entry = look_up(index, ONLY_SET, key)

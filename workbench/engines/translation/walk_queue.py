@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.compiled import apart, kernel
+from workbench.compiled import kernel, noinline
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.shape import LARGE_BITS, LEVEL_BITS
 from workbench.engines.translation.state import MISS, Run
@@ -34,7 +34,7 @@ def take_from_queue(run: Run, before: int, miss: int) -> None:
     counters[COUNT.queue_length] -= 1
 
 
-@apart
+@noinline
 def first_like(run: Run, ended: int) -> tuple[int, int]:
     """Return the walk that whoever ended one prefers, and the one before it; none where none is like it.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import apart, inlined, kernel
+from workbench.compiled import inlined, kernel, noinline
 from workbench.engines.translation.bypassing import is_missed
 from workbench.engines.translation.counters import COUNT
 from workbench.engines.translation.far_filling import fill_shared, first_shared_set, shared_set
@@ -45,7 +45,7 @@ def request_at_shared(run: Run, miss: int, now: int) -> None:
         shared_looks_up(run, miss, now)
 
 
-@apart
+@noinline
 def shared_looks_up(run: Run, miss: int, now: int) -> None:
     """Look a page up in the shared TLB; a request that it cannot answer is at the walkers when that is known (T5)."""
     at = now + run.rules.shared_cycles
@@ -72,7 +72,7 @@ def _shared_answers(run: Run, miss: int, at: int, now: int) -> bool:
     return True
 
 
-@apart
+@noinline
 def request_at_walkers(run: Run, miss: int, now: int) -> None:
     """Let a request join the walk of its page, take a free walker, wait in the queue, or for a place in it (T5, T6)."""
     state = run.state
@@ -126,7 +126,7 @@ def _note_walk(run: Run, miss: int) -> None:
         run.state.misses[miss * MISS + OF.last] = miss
 
 
-@apart
+@noinline
 def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
     """Walk for a request, and whoever joins it; `number` is that of its batch, or `IN_SOFTWARE`."""
     misses, row = run.state.misses, miss * MISS
@@ -141,7 +141,7 @@ def _start_walk(run: Run, miss: int, number: int, now: int) -> None:
     schedule_miss(run, now + cycles, now, KIND.walk_ends, ENDS, miss)
 
 
-@apart
+@noinline
 def _software_cycles(run: Run, levels: int) -> int:
     """Count a walk of a core, and return how long it takes."""
     counters, rules = run.state.counters, run.rules
@@ -171,7 +171,7 @@ def _count_wait(run: Run, miss: int, now: int) -> None:
         miss = misses[miss * MISS + OF.next]
 
 
-@apart
+@noinline
 def walk_ends(run: Run, miss: int, now: int) -> None:
     """Make the shared entry, answer all that joined, and let whoever walked take the next walk (T6, T7)."""
     state, row = run.state, miss * MISS
@@ -227,7 +227,7 @@ def _walker_goes_on(run: Run, ended: int, now: int) -> None:
     _start_walk(run, miss, FIRST_OF_BATCH, now)
 
 
-@apart
+@noinline
 def _core_goes_on(run: Run, ended: int, now: int) -> None:
     """Let a core that has ended a walk take the next that its own requests opened, or walk one fewer."""
     before, miss = first_like(run, ended)
@@ -238,7 +238,7 @@ def _core_goes_on(run: Run, ended: int, now: int) -> None:
         _start_walk(run, miss, IN_SOFTWARE, now)
 
 
-@apart
+@noinline
 def _core_walks(run: Run, miss: int, now: int) -> bool:
     """Return whether the core of a request may walk for it, which it then does."""
     state, core = run.state, run.state.misses[miss * MISS + OF.core]
@@ -249,7 +249,7 @@ def _core_walks(run: Run, miss: int, now: int) -> bool:
     return True
 
 
-@apart
+@noinline
 def _try_again(run: Run, now: int) -> None:
     """Let the first request that waits for a place look into the shared TLB, join a walk, walk, or take the place."""
     counters = run.state.counters
@@ -264,7 +264,7 @@ def _try_again(run: Run, now: int) -> None:
     _enter_queue(run, miss)
 
 
-@apart
+@noinline
 def kill_walk(run: Run, page: int) -> None:
     """Mark the walks of a page that is unmapped: they answer those that joined, fill nothing, and nobody joins them."""
     state = run.state
@@ -276,7 +276,7 @@ def kill_walk(run: Run, page: int) -> None:
         _kill_each_walk(run, page)
 
 
-@apart
+@noinline
 def _kill_each_walk(run: Run, page: int) -> None:
     """Mark every walk of a page, where each request has its own."""
     rules, misses = run.rules, run.state.misses

@@ -28,7 +28,7 @@ class Axis(NamedTuple):
     """How many evenly spaced values the range stands for by itself, whatever the design; None = it is drawn."""
 
     def at_rank(self, rank: float) -> Any:
-        """The value at a rank from 0 to 1: every stop of the range equally often, numbers evenly on their scale.
+        """Return the value at a rank from 0 to 1: every stop of the range equally often, numbers evenly on their scale.
 
         Whole numbers on a log scale come as often as the logarithm of (n + 1) / n; rank 1 is the last value.
 
@@ -44,7 +44,7 @@ class Axis(NamedTuple):
         return self._stop(min(int(rank * self.stops), self.stops - 1))
 
     def at_share(self, share: float) -> Any:
-        """The value at a share of the way from the first value to the last, both ends included.
+        """Return the value at a share of the way from the first value to the last, both ends included.
 
         >>> [Axis("k", "integer", 1, 64).at_share(share) for share in (0, 1 / 3, 1)]
         [1, 22, 64]
@@ -56,7 +56,8 @@ class Axis(NamedTuple):
         return self._stop(round(share * (self.stops - 1)))
 
     def share_of(self, value: Any) -> float:
-        """The share of the way at which a value lies, on the range's own scale: what `at_share` gave, after rounding.
+        """Return the share of the way at which a value lies, on the range's own scale: what `at_share` gave, after
+        rounding.
 
         >>> axis = Axis("k", "integer", 1, 3)
         >>> [axis.share_of(axis.at_share(share)) for share in (0, 1 / 3, 2 / 3, 1)]
@@ -66,16 +67,16 @@ class Axis(NamedTuple):
             place = next(k for k, one in enumerate(self.values) if one == value and type(one) is type(value))
             return place / max(self.stops - 1, 1)
         if self.kind == "power_of_two":
-            found = math.log2(value) if value else -1.0
+            scaled = math.log2(value) if value else -1.0
         else:
-            found = math.log(value) if self.log else float(value)
+            scaled = math.log(value) if self.log else float(value)
         least, most = (math.log(self.least), math.log(self.most)) if self.log else (self.least, self.most)
         if self.kind == "power_of_two":
             least, most = self.least, self.most
-        return (found - least) / (most - least) if most > least else 0.0
+        return (scaled - least) / (most - least) if most > least else 0.0
 
     def spaced(self, count: int) -> list[Any]:
-        """So many evenly spaced values, ends included; those that fall together come once.
+        """Return so many evenly spaced values, ends included; those that fall together come once.
 
         >>> Axis("segments", "power_of_two", 5, 9).spaced(3), Axis("k", "integer", 1, 3).spaced(9)
         ([32, 128, 512], [1, 2, 3])
@@ -85,11 +86,11 @@ class Axis(NamedTuple):
 
     @property
     def stops(self) -> int:
-        """How many values there are, where they can be counted."""
+        """Return how many values there are, where they can be counted."""
         return 1 + math.floor((self.most - self.least) / (self.step or 1) + 1e-9)
 
     def says(self) -> str:
-        """The range in words.
+        """Return the range in words.
 
         >>> Axis("load", "number", 0.5, 2, log=True).says()
         'load 0.5 to 2 (log)'
@@ -101,30 +102,30 @@ class Axis(NamedTuple):
         low, high = (_power(end) if self.kind == "power_of_two" else end for end in (self.least, self.most))
         scale = "powers of two" if self.kind == "power_of_two" else "log" if self.log else ""
         steps = f"step {self.step:g}" if self.step not in (None, 1) else ""
-        told = ", ".join(part for part in (scale, steps) if part)
-        return f"{self.path} {low:g} to {high:g}" + (f" ({told})" if told else "")
+        words = ", ".join(part for part in (scale, steps) if part)
+        return f"{self.path} {low:g} to {high:g}" + (f" ({words})" if words else "")
 
     def _between(self, share: float) -> float:
         if self.log:
-            found = math.exp(_mixed(math.log(self.least), math.log(self.most), share))
+            value = math.exp(_mixed(math.log(self.least), math.log(self.most), share))
         else:
-            found = _mixed(self.least, self.most, share)
-        return float(self._clipped(float(f"{found:.{_DIGITS}g}")))
+            value = _mixed(self.least, self.most, share)
+        return float(self._clipped(float(f"{value:.{_DIGITS}g}")))
 
     def _stop(self, place: int) -> Any:
         if self.kind == "category":
             return self.values[place]
         if self.kind == "power_of_two":
             return _power(self.least + place)
-        found = self.least + place * (self.step or 1)
-        return int(found) if self.kind == "integer" else float(self._clipped(float(f"{found:.12g}")))
+        value = self.least + place * (self.step or 1)
+        return int(value) if self.kind == "integer" else float(self._clipped(float(f"{value:.12g}")))
 
     def _clipped(self, value: float) -> float:
         return min(max(value, self.least), self.most)
 
 
 def _power(exponent: float) -> int:
-    """The power of two, and 0 for the exponent below that of 1."""
+    """Return the power of two, and 0 for the exponent below that of 1."""
     return 2 ** int(exponent) if exponent >= 0 else 0
 
 

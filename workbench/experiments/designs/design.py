@@ -33,10 +33,11 @@ class Design(Family, noun="design", example="{latin_hypercube: {points: 64, seed
     """Whether ranks are shares of the way from one end to the other, so that 0 and 1 are the ends themselves."""
 
     def ranks(self, axes: Sequence[Axis]) -> np.ndarray:
-        """Where each point lies on each range: float64[rows, axes], from 0 to 1, the same whenever it is asked."""
+        """Return where each point lies on each range: float64[rows, axes], from 0 to 1, the same whenever it is
+        asked."""
         raise NotImplementedError
 
     def rows(self, axes: Sequence[Axis]) -> list[tuple[Any, ...]]:
-        """The values of each point, one a range; points may be equal where ranges have few values."""
+        """Return the values of each point, one a range; points may be equal where ranges have few values."""
         find = [axis.at_share if self.by_share else axis.at_rank for axis in axes]
         return [tuple(at(rank) for at, rank in zip(find, row)) for row in self.ranks(axes).tolist()]

@@ -30,16 +30,16 @@ class Drawn(NamedTuple):
 
     @property
     def different(self) -> list[tuple[Any, ...]]:
-        """The rows without repetitions, in the order in which they first come."""
+        """Return the rows without repetitions, in the order in which they first come."""
         return list({repr(row): row for row in self.rows}.values())
 
     def says(self) -> str:
-        """The design in a sentence."""
-        told = f"{len(self.rows)} points" if len(self.rows) == len(self.different) else self._repeated()
-        return f"{self.design.short()}: {told} over {'; '.join(axis.says() for axis in self.axes)}"
+        """Return the design in a sentence."""
+        points = f"{len(self.rows)} points" if len(self.rows) == len(self.different) else self._repeated()
+        return f"{self.design.short()}: {points} over {'; '.join(axis.says() for axis in self.axes)}"
 
     def plain(self) -> dict[str, Any]:
-        """The same in plain types."""
+        """Return the same in plain types."""
         ranges = [{"path": axis.path, "says": axis.says()} for axis in self.axes]
         points = {"points": len(self.rows), "different": len(self.different)}
         return {self.design.name: self.design.plain(), **points, "ranges": ranges}
@@ -49,7 +49,7 @@ class Drawn(NamedTuple):
 
 
 def draw(sweep: Sweep) -> Drawn | None:
-    """What the design of a sweep draws of its ranges; None where there is neither.
+    """Return what the design of a sweep draws of its ranges; None where there is neither.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def draw(sweep: Sweep) -> Drawn | None:
 
 
 def with_choices(sweep: Sweep) -> dict[str, Any]:
-    """What a sweep says under the keys that may vary, with a list of choices in place of every range.
+    """Return what a sweep says under the keys that may vary, with a list of choices in place of every range.
 
     The lists of the design step together. A range with a `count` is a list by itself, and multiplies like one. Nothing
     else is changed.
@@ -97,18 +97,18 @@ def _drawn(sweep: Sweep, axes: list[Axis]) -> Drawn | None:
 
 
 def _axes_of(sweep: Sweep) -> tuple[Any, list[Axis]]:
-    """The tree with an axis in place of every range that the design draws, and these in order."""
-    found: list[Axis] = []
-    read = functools.partial(_read, found, sweep.where, sweep.folder)
-    said = {key: sweep.said.get(key, {}) for key in VARIED}
-    return read(said, places_of(sweep.mechanism.engine, sweep.folder), ""), found
+    """Return the tree with an axis in place of every range that the design draws, and these in order."""
+    axes: list[Axis] = []
+    read = functools.partial(_read, axes, sweep.where, sweep.folder)
+    config = {key: sweep.said.get(key, {}) for key in VARIED}
+    return read(config, places_of(sweep.mechanism.engine, sweep.folder), ""), axes
 
 
-def _read(found: list[Axis], where: str, folder: Path, node: Any, place: Place, path: str) -> Any:
-    read = functools.partial(_read, found, where, folder)
+def _read(axes: list[Axis], where: str, folder: Path, node: Any, place: Place, path: str) -> Any:
+    read = functools.partial(_read, axes, where, folder)
     if isinstance(node, Mapping) and "vary" in node:
         if is_range(node["vary"]):
-            return _range(found, node, place, path, where)
+            return _range(axes, node, place, path, where)
         if isinstance(node["vary"], (list, tuple)):
             return {**node, "vary": [read(item, place, path) for item in node["vary"]]}
         return node
@@ -122,19 +122,19 @@ def _read(found: list[Axis], where: str, folder: Path, node: Any, place: Place, 
     return node
 
 
-def _range(found: list[Axis], node: Mapping[str, Any], place: Place, path: str, where: str) -> Any:
+def _range(axes: list[Axis], node: Mapping[str, Any], place: Place, path: str, where: str) -> Any:
     if len(node) > 1:
         other = next(key for key in node if key != "vary")
         raise InputError(at(where, f"{path} varies over a range, which takes no {other}: its design steps by itself."))
     axis = read_range(lever_at(place), node["vary"], path, where)
     if axis.points is not None:
         return {"vary": axis.spaced(axis.points)}
-    found.append(axis)
+    axes.append(axis)
     return axis
 
 
 def _filled(node: Any, columns: Iterator[tuple[Any, ...]]) -> Any:
-    """The tree with the values of each axis, in the order in which they were found."""
+    """Return the tree with the values of each axis, in the order in which they were found."""
     if isinstance(node, Axis):
         return {"vary": list(next(columns)), "zip": ZIP}
     if isinstance(node, Mapping):

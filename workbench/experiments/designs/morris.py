@@ -41,10 +41,10 @@ class Morris(Design):
         except ImportError:
             raise missing_extra("the design morris", "sensitivity") from None
         bits = np.random.default_rng(Streams(self.seed).integer("design morris"))
-        found = morris.sample(problem_of(len(axes)), self.trajectories, num_levels=self.levels, seed=bits)
-        return np.clip(found, 0.0, 1.0)
+        samples = morris.sample(problem_of(len(axes)), self.trajectories, num_levels=self.levels, seed=bits)
+        return np.clip(samples, 0.0, 1.0)
 
 
 def problem_of(axes: int) -> dict[str, object]:
-    """What SALib calls a problem: so many inputs, each from 0 to 1."""
+    """Return what SALib calls a problem: so many inputs, each from 0 to 1."""
     return {"num_vars": axes, "names": [str(k) for k in range(axes)], "bounds": [[0.0, 1.0]] * axes}

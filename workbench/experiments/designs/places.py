@@ -52,7 +52,7 @@ Place = Lever | type[Spec] | Question | Choices | Listed | Asked | None
 
 
 def places_of(engine: Engine, folder: Path) -> Choices:
-    """Where to begin: what stands under the keys of a sweep."""
+    """Return where to begin: what stands under the keys of a sweep."""
     slots = {slot: Question(engine.asks(slot), folder) for slot in engine.slots}
     return Choices(
         {
@@ -65,7 +65,7 @@ def places_of(engine: Engine, folder: Path) -> Choices:
 
 
 def inside(place: Place, node: Any, key: Any, folder: Path = Path()) -> Place:
-    """What stands at a key (or an entry) of a node that stands at a place.
+    """Return what stands at a key (or an entry) of a node that stands at a place.
 
     >>> from workbench.machine import Machine
     >>> engine_slots = Choices({"machine": Machine})
@@ -84,7 +84,7 @@ def inside(place: Place, node: Any, key: Any, folder: Path = Path()) -> Place:
 
 
 def lever_at(place: Place) -> Lever | None:
-    """The lever that a value alone, or a range in its place, stands for."""
+    """Return the lever that a value alone, or a range in its place, stands for."""
     if isinstance(place, Lever):
         return place
     if isinstance(place, type) and issubclass(place, Family):
@@ -94,34 +94,34 @@ def lever_at(place: Place) -> Lever | None:
     return None
 
 
-def _policy(asked: Question, name: Any) -> Place:
+def _policy(question: Question, name: Any) -> Place:
     if isinstance(name, str) and is_in_file(name):
-        return policy_in_file(name, asked.folder, "")
-    return policies(asked.name).get(name)
+        return policy_in_file(name, question.folder, "")
+    return policies(question.name).get(name)
 
 
-def _workload(asked: Asked, node: Any, key: Any) -> Place:
-    """A lever of the workload that the other keys name; or the workload as it writes itself."""
+def _workload(request: Asked, node: Any, key: Any) -> Place:
+    """Return a lever of the workload that the other keys name; or the workload as it writes itself."""
     if key in Generator.members and len(node) == 1:
-        found: type[Spec] = Generator.members[key]
-        return found
-    cls = _workload_class(asked, node)
+        generator: type[Spec] = Generator.members[key]
+        return generator
+    cls = _workload_class(request, node)
     return None if cls is None else _of_spec(cls, node, key, Path())
 
 
-def _workload_class(asked: Asked, node: Any) -> type[Spec] | None:
+def _workload_class(request: Asked, node: Any) -> type[Spec] | None:
     if "synthetic" in node:
         name = node["synthetic"]
         if is_in_file(name):
-            return generator_in_file(name, asked.folder, "")
+            return generator_in_file(name, request.folder, "")
         return Generator.members.get(name) if isinstance(name, str) else None
     if "regime" in node:
-        known = regimes(asked.wants).get(node["regime"]) if isinstance(node["regime"], str) else None
+        known = regimes(request.wants).get(node["regime"]) if isinstance(node["regime"], str) else None
         return None if known is None else type(known.workload)
     if "file" in node:
         name = node["file"]
-        return of_file(str(Path(asked.folder, name)) if isinstance(name, str) else name, asked.wants)
-    return outside("trace", asked.wants) if "trace" in node else None
+        return of_file(str(Path(request.folder, name)) if isinstance(name, str) else name, request.wants)
+    return outside("trace", request.wants) if "trace" in node else None
 
 
 def _of_spec(cls: type[Spec], node: Any, key: Any, folder: Path) -> Place:

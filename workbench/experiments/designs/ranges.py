@@ -44,12 +44,12 @@ RANGE_SCHEMA: dict[str, Any] = {
 
 
 def is_range(given: Any) -> bool:
-    """Whether what stands under `vary` is a range, not a list."""
+    """Return whether what stands under `vary` is a range, not a list."""
     return given is True or isinstance(given, Mapping)
 
 
 def read_range(lever: Lever | None, given: Any, path: str, where: str = "") -> Axis:
-    """The axis of a range: `true` (all that the lever may be), `{from: , to: }`, or `{any_of: [...]}`.
+    """Return the axis of a range: `true` (all that the lever may be), `{from: , to: }`, or `{any_of: [...]}`.
 
     What is left out comes from the lever; without a lever only `any_of` says enough.
 

@@ -40,6 +40,6 @@ class Saltelli(Design):
 
 
 def _exchanged(own: np.ndarray, other: np.ndarray) -> list[np.ndarray]:
-    """The points with one coordinate of the others, one array a coordinate."""
+    """Return the points with one coordinate of the others, one array a coordinate."""
     masks = np.eye(own.shape[1], dtype=bool)
     return [np.where(mask, other, own) for mask in masks]

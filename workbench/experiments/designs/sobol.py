@@ -40,7 +40,7 @@ class Sobol(Design):
 
 
 def sobol_points(axes: int, points: int, scrambling: Scrambling, seed: int, stream: str) -> np.ndarray:
-    """The first points of the sequence: float64[points, axes], from 0 to below 1.
+    """Return the first points of the sequence: float64[points, axes], from 0 to below 1.
 
     >>> sobol_points(2, 4, "none", 0, "").tolist()
     [[0.0, 0.0], [0.5, 0.5], [0.75, 0.25], [0.25, 0.75]]

@@ -27,12 +27,12 @@ class NotebookBatch(NamedTuple):
 
     @property
     def failures(self) -> list[NotebookRun]:
-        """Those that failed, each with the cell that did."""
+        """Return those that failed, each with the cell that did."""
         return [run for run in self.runs if run.status == "failed"]
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a notebook: run_id, status, one column a parameter, cell, error, seconds, output."""
+        """Return one row a notebook: run_id, status, one column a parameter, cell, error, seconds, output."""
         import pandas as pd
 
         rows = [{"run_id": r.id, "status": r.status, **r.parameters, **_outcome(r)} for r in self.runs]
@@ -77,13 +77,13 @@ def run_notebook(
     Traceback (most recent call last):
     workbench.errors.InputError: no_such.ipynb: cannot be read (No such file or directory).
     """
-    found = read_notebook(Path(notebook))
-    tasks = plan_tasks(found, sweep, set or {})
-    folder = Path(out) if out is not None else Path("results", "notebooks", found.path.stem)
-    provenance = {"notebook": found.path.name, "notebook_digest": found.digest, **environment()}
+    source = read_notebook(Path(notebook))
+    tasks = plan_tasks(source, sweep, set or {})
+    folder = Path(out) if out is not None else Path("results", "notebooks", source.path.stem)
+    provenance = {"notebook": source.path.name, "notebook_digest": source.digest, **environment()}
     runs: dict[str, NotebookRun] = {}
     with held(folder):
-        report = HtmlReport(folder, found, tasks, provenance) if html or (folder / REPORT).is_dir() else None
+        report = HtmlReport(folder, source, tasks, provenance) if html or (folder / REPORT).is_dir() else None
 
         def ended(run: NotebookRun) -> None:
             runs[run.id] = run
@@ -94,11 +94,11 @@ def run_notebook(
 
         for run in filter(None, (kept(folder, task) for task in tasks)):
             ended(run)
-        _summarise(folder, found, runs, report)
+        _summarise(folder, source, runs, report)
         for task in tasks:
             if task.id not in runs:
-                ended(execute(found, task, folder, provenance))
-                _summarise(folder, found, runs, report)
+                ended(execute(source, task, folder, provenance))
+                _summarise(folder, source, runs, report)
     return NotebookBatch(folder, [runs[task.id] for task in tasks])
 
 

@@ -34,7 +34,8 @@ class NotebookRun(NamedTuple):
 
 
 def kept(folder: Path, task: Task) -> NotebookRun | None:
-    """The run of a task whose whole output a folder holds, with the seconds it took then; None if there is none."""
+    """Return the run of a task whose whole output a folder holds, with the seconds it took then; None if there is
+    none."""
     import nbformat
 
     path = output(folder, task)
@@ -50,7 +51,7 @@ def kept(folder: Path, task: Task) -> NotebookRun | None:
 
 
 def output(folder: Path, task: Task) -> Path:
-    """Where the output of a task goes."""
+    """Return where the output of a task goes."""
     return folder / f"{task.id}.ipynb"
 
 
@@ -97,7 +98,7 @@ def execute(notebook: Notebook, task: Task, folder: Path, provenance: dict[str, 
 
 
 def _quiet(kernel: str) -> list[str]:
-    """What keeps Python's kernel from talking on the terminal; another kernel is told nothing."""
+    """Return what keeps Python's kernel from talking on the terminal; another kernel is told nothing."""
     from jupyter_client.kernelspec import get_kernel_spec
 
     return ["--Application.log_level=CRITICAL"] if "ipykernel_launcher" in get_kernel_spec(kernel).argv else []

@@ -71,7 +71,7 @@ def _parameters(node: Any, path: Path) -> list[str] | None:
 
 
 def _assigned(source: str) -> list[str]:
-    """The names that a cell of Python assigns; papermill itself overlooks a line with two equals signs.
+    """Return the names that a cell of Python assigns; papermill itself overlooks a line with two equals signs.
 
     >>> _assigned("count: int = 3\\nlaw = dict(low=1)\\nfirst = second = 0")
     ['count', 'law', 'first', 'second']

@@ -34,7 +34,7 @@ class Task(NamedTuple):
 def plan_tasks(
     notebook: Notebook, sweep: str | Path | Mapping[str, Any] | None, chosen: Mapping[str, Any]
 ) -> list[Task]:
-    """Every notebook that a batch runs.
+    """Return every notebook that a batch runs.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ def _is_sweep(sweep: Any) -> bool:
 def _points(notebook: Notebook, sweep: Any, overrides: Mapping[str, Any]) -> list[dict[str, Any]]:
     if sweep is None:
         return [{}]
-    said, where, folder, name = said_by(sweep)
+    config, where, folder, name = said_by(sweep)
     for path, value in overrides.items():
-        override(said, path, value, where)
-    if "engine" not in said:
-        refuse_too_many(said, MOST_POINTS, where)
-        return [_known(notebook, named(point.value), where) for point in expand(said, "", where)]
-    return _of_sweep(notebook, checked_sweep(said, name, where, folder))
+        override(config, path, value, where)
+    if "engine" not in config:
+        refuse_too_many(config, MOST_POINTS, where)
+        return [_known(notebook, named(point.value), where) for point in expand(config, "", where)]
+    return _of_sweep(notebook, checked_sweep(config, name, where, folder))
 
 
 def _of_sweep(notebook: Notebook, sweep: Sweep) -> list[dict[str, Any]]:
@@ -82,8 +82,8 @@ def _of_sweep(notebook: Notebook, sweep: Sweep) -> list[dict[str, Any]]:
 
 
 def _of_point(notebook: Notebook, sweep: Sweep, point: Point, names: Mapping[str, str]) -> dict[str, Any]:
-    said = {**{key: value for key, value in sweep.said.items() if key not in (*VARIED, "design")}, **point.value}
-    whole = with_files(named(said), sweep.folder, lambda path: str(path.resolve()))
+    config = {**{key: value for key, value in sweep.said.items() if key not in (*VARIED, "design")}, **point.value}
+    whole = with_files(named(config), sweep.folder, lambda path: str(path.resolve()))
     varied = {names[path]: named(value) for path, value in point.coordinates.items() if path in names}
     name = point_id(read_setup(sweep, point.value).identity(), sweep.mechanism.revision)
     offered = {"sweep": whole, "seeds": shortest(sweep.seeds), "point_id": name}
@@ -92,7 +92,7 @@ def _of_point(notebook: Notebook, sweep: Sweep, point: Point, names: Mapping[str
 
 
 def _known(notebook: Notebook, parameters: dict[str, Any], where: str) -> dict[str, Any]:
-    """The parameters, after refusing one that the notebook would not notice."""
+    """Return the parameters, after refusing one that the notebook would not notice."""
     for name in parameters:
         if notebook.parameters is not None and name not in notebook.parameters:
             raise unknown_name(at(where, str(notebook.path)), "parameter", name, notebook.parameters)
@@ -114,12 +114,12 @@ def _no_parameters_cell(notebook: Notebook) -> InputError:
 
 
 def _outermost(paths: Sequence[str] | dict[str, None]) -> list[str]:
-    """The varied paths that do not lie inside another one, whose value holds theirs."""
+    """Return the varied paths that do not lie inside another one, whose value holds theirs."""
     return [p for p in paths if not any(p != other and p.startswith((f"{other}.", f"{other}[")) for other in paths)]
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """A parameter's name for each path: its last word, with as many words before it as make it different.
+    """Return a parameter's name for each path: its last word, with as many words before it as make it different.
 
     >>> short_names(["policy.placement", "workload.size.uniform[1]", "machine.segments"])
     {'policy.placement': 'placement', 'workload.size.uniform[1]': 'uniform_1', 'machine.segments': 'segments'}

@@ -13,7 +13,7 @@ KINDS = ("processes", "threads", "local:4", "tcp://HOST:PORT")
 
 
 def pool_of(executor: Executor | str | None, workers: int | None) -> Pool:
-    """The pool that somebody asks for.
+    """Return the pool that somebody asks for.
 
     Parameters
     ----------

@@ -65,9 +65,9 @@ class Cluster:
         request = self._requests.pack(chunk, limit, report)
         self._connection.know_processes()
         future: Future[Done] = Future()
-        asked = self._connection.client.submit(_work, *request, pure=False)
-        asked.add_done_callback(lambda ended: _hand_over(ended, future))
-        future.add_done_callback(lambda ended: asked.cancel() if ended.cancelled() else None)
+        requested = self._connection.client.submit(_work, *request, pure=False)
+        requested.add_done_callback(lambda ended: _hand_over(ended, future))
+        future.add_done_callback(lambda ended: requested.cancel() if ended.cancelled() else None)
         return future
 
     def death(self, problem: BaseException, pid: int) -> Death | None:

@@ -61,7 +61,7 @@ class Connection:
         return None if status == UNKNOWN_STATUS else status
 
     def threads(self) -> int:
-        """How many threads the workers have together."""
+        """Return how many threads the workers have together."""
         return sum(self.client.nthreads().values())
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ _open: dict[str, Connection] = {}
 
 
 def connection(address: str) -> Connection:
-    """The connection to a cluster, made if there is none yet.
+    """Return the connection to a cluster, made if there is none yet.
 
     Raises
     ------
@@ -89,16 +89,16 @@ def connection(address: str) -> Connection:
     known = _open.get(address)
     if known is not None and known.client.status == "running":
         return known
-    found = _local(address) if address.startswith(LOCAL) else _remote(address)
+    result = _local(address) if address.startswith(LOCAL) else _remote(address)
     try:
-        _admit(found)
+        _admit(result)
     except BaseException:
-        found.close()
+        result.close()
         raise
     if not _open:
         atexit.register(close_all)
-    _open[address] = found
-    return found
+    _open[address] = result
+    return result
 
 
 def forget(lost: Connection) -> None:
@@ -177,24 +177,24 @@ def _dask() -> Any:
     return distributed
 
 
-def _admit(found: Connection) -> None:
+def _admit(conn: Connection) -> None:
     """Refuse a cluster without workers, and one whose workers would compute something else."""
     try:
-        found.client.wait_for_workers(1, timeout=WORKER_SECONDS)
+        conn.client.wait_for_workers(1, timeout=WORKER_SECONDS)
     except TimeoutError:
         raise WorkbenchError(
-            f"the cluster at {found.address} has had no worker for {WORKER_SECONDS:.0f} s; "
-            f"start some with: dask worker {found.address}"
+            f"the cluster at {conn.address} has had no worker for {WORKER_SECONDS:.0f} s; "
+            f"start some with: dask worker {conn.address}"
         ) from None
     mine, unlike = origin(), {}
-    for worker, theirs in found.client.run(sources.origin, on_error="return").items():
-        if said := _unlike(theirs, mine):
-            unlike[worker] = said
+    for worker, theirs in conn.client.run(sources.origin, on_error="return").items():
+        if lack := _unlike(theirs, mine):
+            unlike[worker] = lack
     if unlike:
-        worker, said = sorted(unlike.items())[0]
+        worker, lack = sorted(unlike.items())[0]
         others = f" (and {len(unlike) - 1} more differ)" if len(unlike) > 1 else ""
         raise WorkbenchError(
-            f"the cluster at {found.address}: worker {worker} has {said}{others}; install the same versions everywhere."
+            f"the cluster at {conn.address}: worker {worker} has {lack}{others}; install the same versions everywhere."
         )
 
 

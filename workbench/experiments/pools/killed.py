@@ -6,7 +6,7 @@ import sys
 
 
 def deaths(problem: BaseException) -> int:
-    """How many workers died over a task before Dask gave it up; 0 if a problem is of another kind.
+    """Return how many workers died over a task before Dask gave it up; 0 if a problem is of another kind.
 
     >>> deaths(ValueError())
     0

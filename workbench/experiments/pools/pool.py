@@ -17,11 +17,11 @@ class Pool(Protocol):
 
     @property
     def width(self) -> int:
-        """How many bundles should be under way at once."""
+        """Return how many bundles should be under way at once."""
 
     @property
     def reports(self) -> bool:
-        """Whether every worker is known to report the runs that it begins."""
+        """Return whether every worker is known to report the runs that it begins."""
 
     def submit(self, chunk: Chunk, limit: float, report: Reporter) -> Future[Done]:
         """Have a bundle done, no run longer than a limit in seconds; raises BrokenExecutor when the pool is broken."""
@@ -45,4 +45,4 @@ class Pool(Protocol):
         """Refuse to wait on when the workers are gone for good (WorkbenchError)."""
 
     def leave(self, under_way: Sequence[Future[Done]]) -> None:
-        """The sweep ended, or was stopped while something was under way."""
+        """Leave a sweep that ended, or was stopped while something was under way."""

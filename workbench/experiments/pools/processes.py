@@ -48,7 +48,7 @@ class Processes:
         return True
 
     def replace(self, worker: str) -> None:
-        """The crew has done so."""
+        """Do nothing: the crew has replaced it already."""
 
     def look(self) -> None: ...
 

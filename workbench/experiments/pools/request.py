@@ -7,7 +7,7 @@ from typing import Any
 from workbench.experiments.board import Reporter
 from workbench.experiments.chunks import Chunk
 from workbench.experiments.foreign_engines import PackedEngine, packed
-from workbench.experiments.parcel import Packer
+from workbench.experiments.pickled_setup import Packer
 from workbench.experiments.sources import origin
 
 

@@ -82,8 +82,8 @@ class Worker:
             if died.status is not None and died.status > 0:
                 self._errors.seek(0)
                 lines = self._errors.read().decode(errors="replace").strip().splitlines()
-                said = lines[-1] if lines else f"status {died.status}"
-                raise WorkbenchError(f"a worker process cannot start: {said}") from None
+                message = lines[-1] if lines else f"status {died.status}"
+                raise WorkbenchError(f"a worker process cannot start: {message}") from None
             raise
         finally:
             self._errors.close()

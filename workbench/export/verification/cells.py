@@ -27,7 +27,7 @@ class Change(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The same in a line."""
+        """Return the change in a line."""
         where = ", ".join(part for part in (self.row, self.column) if part)
         return f"{self.file}: {where}{': ' if where else ''}says {self.said}, recomputed {self.recomputed}"
 
@@ -39,7 +39,7 @@ class _Line(NamedTuple):
     cells: Sequence[tuple[str, str]]
 
 
-def changes(file: str, said: str, recomputed: str, slack: float = 0.0) -> Iterator[Change]:
+def changes(file: str, message: str, recomputed: str, slack: float = 0.0) -> Iterator[Change]:
     """Compare the text of a file with the text that is computed, cell by cell.
 
     Parameters
@@ -53,36 +53,36 @@ def changes(file: str, said: str, recomputed: str, slack: float = 0.0) -> Iterat
     >>> [one.sentence for one in changes("a.csv", "policy,mean\\nbest_fit,2.0\\n", "policy,mean\\nbest_fit,2.5\\n")]
     ['a.csv: line 2 (best_fit), mean: says 2.0, recomputed 2.5']
     """
-    if said == recomputed:
+    if message == recomputed:
         return
-    ours, theirs = (_reader(file)(text) for text in (said, recomputed))
-    for first, second in _paired(said.splitlines(), recomputed.splitlines()):
+    ours, theirs = (_reader(file)(text) for text in (message, recomputed))
+    for first, second in _paired(message.splitlines(), recomputed.splitlines()):
         yield from _of_line(file, first, second, ours, theirs, slack)
 
 
-def changed_values(file: str, said: Any, recomputed: Any, slack: float = 0.0) -> Iterator[Change]:
+def changed_values(file: str, raw: Any, recomputed: Any, slack: float = 0.0) -> Iterator[Change]:
     """Compare two values of JSON, leaf by leaf.
 
     >>> [one.sentence for one in changed_values("m.json", {"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]})]
     ['m.json: a > 1, b: says 2, recomputed 3']
     """
-    ours, theirs = dict(_leaves(said)), dict(_leaves(recomputed))
+    ours, theirs = dict(_leaves(raw)), dict(_leaves(recomputed))
     for path in dict.fromkeys([*theirs, *ours]):
         first, second = ours.get(path, _ABSENT), theirs.get(path, _ABSENT)
         if not same(first, second, slack):
             yield Change(file, " > ".join(path[:-1]), path[-1] if path else "", first, second)
 
 
-def same(said: str, recomputed: str, slack: float) -> bool:
-    """Whether two cells say the same: as texts, or as numbers up to a relative difference.
+def same(message: str, recomputed: str, slack: float) -> bool:
+    """Return whether two cells say the same: as texts, or as numbers up to a relative difference.
 
     >>> same("0.1", "0.10000000000000002", 0.0), same("0.1", "0.10000000000000002", 1e-12)
     (False, True)
     """
-    if said == recomputed or not slack:
-        return said == recomputed
+    if message == recomputed or not slack:
+        return message == recomputed
     try:
-        first, second = float(said), float(recomputed)
+        first, second = float(message), float(recomputed)
     except ValueError:
         return False
     return abs(first - second) <= slack * max(abs(first), abs(second))
@@ -97,15 +97,15 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
         yield from _leaves(one, (*path, str(key)))
 
 
-def _paired(said: list[str], recomputed: list[str]) -> Iterator[tuple[tuple[int, str] | None, tuple[int, str] | None]]:
-    """The lines that differ, with their places; one that only one text has stands alone."""
-    if len(said) == len(recomputed) or max(len(said), len(recomputed)) > _MOST_ALIGNED:
-        blocks = [(0, len(said), 0, len(recomputed))]
+def _paired(lines: list[str], recomputed: list[str]) -> Iterator[tuple[tuple[int, str] | None, tuple[int, str] | None]]:
+    """Yield the lines that differ, with their places; one that only one text has stands alone."""
+    if len(lines) == len(recomputed) or max(len(lines), len(recomputed)) > _MOST_ALIGNED:
+        blocks = [(0, len(lines), 0, len(recomputed))]
     else:
-        aligned = difflib.SequenceMatcher(None, said, recomputed, autojunk=False).get_opcodes()
+        aligned = difflib.SequenceMatcher(None, lines, recomputed, autojunk=False).get_opcodes()
         blocks = [(i, j, k, m) for kind, i, j, k, m in aligned if kind != "equal"]
     for i, j, k, m in blocks:
-        for first, second in zip_longest(enumerate(said[i:j], i), enumerate(recomputed[k:m], k)):
+        for first, second in zip_longest(enumerate(lines[i:j], i), enumerate(recomputed[k:m], k)):
             if first is None or second is None or first[1] != second[1]:
                 yield first, second
 
@@ -114,7 +114,7 @@ def _of_line(
     file: str,
     first: tuple[int, str] | None,
     second: tuple[int, str] | None,
-    said: Callable[[int, str], _Line],
+    cells_of: Callable[[int, str], _Line],
     recomputed: Callable[[int, str], _Line],
     slack: float,
 ) -> Iterator[Change]:
@@ -122,7 +122,7 @@ def _of_line(
         number, text = first or second or (0, "")
         yield Change(file, f"line {number + 1}", "", text if first else _ABSENT, text if second else _ABSENT)
         return
-    ours, theirs = said(*first), recomputed(*second)
+    ours, theirs = cells_of(*first), recomputed(*second)
     if len(ours.cells) != len(theirs.cells):
         yield Change(file, theirs.row, "", first[1], second[1])
         return

@@ -60,43 +60,45 @@ def compute(
         Whether runs are simulated for figures that show more than measures, and pictures drawn again.
     """
     slack = 0.0 if _same_machine(folder) else _ELSEWHERE
-    shown = _figures(manifest, rows, kept, figures)
+    drawn_figures = _figures(manifest, rows, kept, figures)
     runs = in_order(Replayed(kept.plan, rows.values(), False))
-    now = content(runs, manifest["style"], shown.drawn, shown.refused, kept.places)
-    files, found = dict(_given(manifest, shown)), []
+    now = content(runs, manifest["style"], drawn_figures.drawn, drawn_figures.refused, kept.places)
+    files, results = dict(_given(manifest, drawn_figures)), []
     for name, text in now.texts.items():
         done, differing = _of_text(folder, manifest, name, text, slack)
         files[name] = done
-        found.extend(differing)
-    found.extend(_of_manifest(manifest, now, kept, slack))
-    found.extend(unlike_provenance(folder, manifest, rows))
+        results.extend(differing)
+    results.extend(_of_manifest(manifest, now, kept, slack))
+    results.extend(unlike_provenance(folder, manifest, rows))
     if figures:
-        found.extend(_pictures(folder, manifest, [one for one in shown.drawn if one.data is not None], slack, files))
-    return Computed(found, dict(sorted(files.items())), shown.simulated, now.manifest["notes"])
+        results.extend(
+            _pictures(folder, manifest, [one for one in drawn_figures.drawn if one.data is not None], slack, files)
+        )
+    return Computed(results, dict(sorted(files.items())), drawn_figures.simulated, now.manifest["notes"])
 
 
 def _figures(manifest: Mapping[str, Any], rows: Mapping[str, Row], kept: KeptRuns, allowed: bool) -> _Figures:
     runs = Replayed(kept.plan, sorted(rows.values(), key=lambda row: row.id), allowed)
-    found = _Figures([], {}, {}, 0)
+    result = _Figures([], {}, {}, 0)
     for name in runs.plan.sweep.figures:
         recipe, data = _recipe(manifest, runs, name), None
         if isinstance(recipe, Absent):
-            found.skipped[name] = "it is drawn by a figure of the user's that is not defined here"
+            result.skipped[name] = "it is drawn by a figure of the user's that is not defined here"
         elif kept.places is not None:
-            found.skipped[name] = f"points cannot be read here: {kept.unread[0]}" if kept.unread else "points differ"
+            result.skipped[name] = f"points cannot be read here: {kept.unread[0]}" if kept.unread else "points differ"
         else:
             try:
                 data = recipe.data(runs)
             except NotSimulatedError as problem:
-                found.skipped[name] = str(problem)
+                result.skipped[name] = str(problem)
             except InputError as problem:
-                found.refused[name] = str(problem)
+                result.refused[name] = str(problem)
                 continue
         if data is not None or f"{FIGURES}/{name}.pdf" in manifest["figures"]:
-            found.drawn.append(Drawing(recipe, data))
+            result.drawn.append(Drawing(recipe, data))
         else:
-            found.refused[name] = manifest["figures_left_out"].get(name, "")
-    return found._replace(simulated=runs.simulated)
+            result.refused[name] = manifest["figures_left_out"].get(name, "")
+    return result._replace(simulated=runs.simulated)
 
 
 class Absent(NamedTuple):
@@ -112,16 +114,16 @@ def _recipe(manifest: Mapping[str, Any], runs: RunSet, name: str) -> Any:
     return Absent(name, own[name]) if name in own and name not in KNOWN else recipe_of(runs, name)
 
 
-def _given(manifest: Mapping[str, Any], shown: _Figures) -> Iterator[tuple[str, str]]:
-    """What is to be said of every file that is not computed."""
+def _given(manifest: Mapping[str, Any], figures: _Figures) -> Iterator[tuple[str, str]]:
+    """Yield what is to be said of every file that is not computed."""
     for name in manifest["files"]:
         stem, suffix = Path(name).stem, Path(name).suffix
         if name == SWEEP or name.startswith(f"{INPUTS}/"):
             yield name, READ
         elif name == PROVENANCE:
             yield name, "it says when and where the runs were made, which nothing computes"
-        elif name.startswith(f"{FIGURES}/") and stem in shown.skipped:
-            yield name, shown.skipped[stem]
+        elif name.startswith(f"{FIGURES}/") and stem in figures.skipped:
+            yield name, figures.skipped[stem]
         elif suffix in PICTURES:
             yield name, "pictures were not drawn (--no-figures)"
         else:
@@ -130,12 +132,12 @@ def _given(manifest: Mapping[str, Any], shown: _Figures) -> Iterator[tuple[str, 
 
 def _of_text(folder: Path, manifest: Mapping[str, Any], name: str, text: str, slack: float) -> tuple[str, list[Change]]:
     try:
-        said = (folder / name).read_bytes().decode("utf-8", "backslashreplace")
+        message = (folder / name).read_bytes().decode("utf-8", "backslashreplace")
     except OSError:
         return RECOMPUTED, [Change(name, "", "", "nothing (no such file)", f"{len(text.splitlines())} lines")]
-    if name == MAIN and said != text and _digest_differs(folder, manifest, name):
+    if name == MAIN and message != text and _digest_differs(folder, manifest, name):
         return YOURS, []
-    return RECOMPUTED, list(changes(name, said, text, slack))
+    return RECOMPUTED, list(changes(name, message, text, slack))
 
 
 def _digest_differs(folder: Path, manifest: Mapping[str, Any], name: str) -> bool:
@@ -143,12 +145,12 @@ def _digest_differs(folder: Path, manifest: Mapping[str, Any], name: str) -> boo
 
 
 def _of_manifest(manifest: Mapping[str, Any], now: Content, kept: KeptRuns, slack: float) -> Iterator[Change]:
-    said = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with", "needs")}
+    config = {key: value for key, value in manifest.items() if key not in ("files", "drawn_with", "needs")}
     recomputed = plain({"format": FORMAT, **now.manifest})
     for id, point in recomputed["points"].items():
-        if point["identity"] is None and id in said["points"]:
-            point["identity"] = said["points"][id]["identity"]
-    yield from changed_values(MANIFEST, said, recomputed, slack)
+        if point["identity"] is None and id in config["points"]:
+            point["identity"] = config["points"][id]["identity"]
+    yield from changed_values(MANIFEST, config, recomputed, slack)
     for name in now.texts:
         if name not in manifest["files"]:
             yield Change(MANIFEST, "files", name, "nothing", "a digest")
@@ -177,7 +179,7 @@ def _pictures(
 
 
 def _same_machine(folder: Path) -> bool:
-    """Whether what computes here is what computed there: then every mean has the same bits."""
+    """Return whether what computes here is what computed there: then every mean has the same bits."""
     try:
         there = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))["export"]
         here = environment()

@@ -63,17 +63,18 @@ def kept_runs(folder: Path, manifest: Mapping[str, Any], rows: Mapping[str, Row]
 
 
 def _sweep(folder: Path, manifest: Mapping[str, Any]) -> Sweep:
-    """The sweep under the name that it had, with the measures that there were, also those that nothing defines here."""
-    said, *_ = said_by(folder / SWEEP)
-    defined = measures_of(said["engine"]) if said.get("engine") in mechanisms() else {}
+    """Return the sweep under the name that it had, with the measures that there were, also those that nothing defines
+    here."""
+    config, *_ = said_by(folder / SWEEP)
+    defined = measures_of(config["engine"]) if config.get("engine") in mechanisms() else {}
     own = {
         name: OwnMeasure(Measure(name, **facts), absent)
         for name, facts in manifest.get("own_measures", {}).items()
-        if name not in defined and name in said.get("measures", [name])
+        if name not in defined and name in config.get("measures", [name])
     }
-    if not own and said.get("measures"):
+    if not own and config.get("measures"):
         return read_sweep(folder / SWEEP)._replace(name=manifest["sweep"])
-    here = {"measures": [name for name in said["measures"] if name not in own]} if said.get("measures") else {}
+    here = {"measures": [name for name in config["measures"] if name not in own]} if config.get("measures") else {}
     sweep = read_sweep(folder / SWEEP, here)._replace(name=manifest["sweep"])
     known = WithOwn(sweep.mechanism.measures, own)
     return sweep._replace(
@@ -89,21 +90,21 @@ def absent(record: Any) -> float:
 
 
 def _as_named(manifest: Mapping[str, Any], planned: Plan) -> list[PlannedPoint]:
-    """The points of the manifest, each with the setup that has its id here, or else its coordinates."""
+    """Return the points of the manifest, each with the setup that has its id here, or else its coordinates."""
     here = {key: place for place, point in enumerate(planned.points) for key in (point.id, _name(point.coordinates))}
-    found: list[tuple[int | None, PlannedPoint]] = []
-    for id, said in manifest["points"].items():
-        place = here.get(id, here.get(_name(said["coordinates"])))
+    points: list[tuple[int | None, PlannedPoint]] = []
+    for id, entry in manifest["points"].items():
+        place = here.get(id, here.get(_name(entry["coordinates"])))
         setup = None if place is None else planned.points[place].setup
-        found.append((place, PlannedPoint(id, setup, said["coordinates"], said["baseline"])))  # type: ignore[arg-type]
-    return [point for _, point in _in_order(found)]
+        points.append((place, PlannedPoint(id, setup, entry["coordinates"], entry["baseline"])))  # type: ignore[arg-type]
+    return [point for _, point in _in_order(points)]
 
 
-def _in_order(found: list[tuple[int | None, PlannedPoint]]) -> list[tuple[int | None, PlannedPoint]]:
-    """Points as they are listed, unless those that are known here are not in the order of their plan."""
-    known = [place for place, _ in found if place is not None]
-    last = len(found)
-    return found if known == sorted(known) else sorted(found, key=lambda one: last if one[0] is None else one[0])
+def _in_order(points: list[tuple[int | None, PlannedPoint]]) -> list[tuple[int | None, PlannedPoint]]:
+    """Return the points as they are listed, unless those that are known here are not in the order of their plan."""
+    known = [place for place, _ in points if place is not None]
+    last = len(points)
+    return points if known == sorted(known) else sorted(points, key=lambda one: last if one[0] is None else one[0])
 
 
 def _name(coordinates: Mapping[str, Any]) -> str:
@@ -111,10 +112,10 @@ def _name(coordinates: Mapping[str, Any]) -> str:
 
 
 def _places(manifest: Mapping[str, Any], points: list[PlannedPoint]) -> list[Place]:
-    """Setting by setting, as figures and tables show them."""
-    said = manifest["points"]
-    settings = list(dict.fromkeys(said[point.id]["setting"] for point in points))
-    named = [Place(said[point.id]["setting"], said[point.id]["policy"], point) for point in points]
+    """Return the places setting by setting, as figures and tables show them."""
+    entries = manifest["points"]
+    settings = list(dict.fromkeys(entries[point.id]["setting"] for point in points))
+    named = [Place(entries[point.id]["setting"], entries[point.id]["policy"], point) for point in points]
     return sorted(named, key=lambda place: settings.index(place.setting))
 
 
@@ -128,11 +129,11 @@ def _other_points(manifest: Mapping[str, Any], planned: Plan) -> Change:
 
 
 def _misnamed(manifest: Mapping[str, Any], rows: Mapping[str, Row]) -> list[Change]:
-    """Rows whose id is not that of their point and seed, or whose point the bundle does not know."""
-    found = []
+    """Return the rows whose id is not that of their point and seed, or whose point the bundle does not know."""
+    changes = []
     for row in rows.values():
         if row.point not in manifest["points"]:
-            found.append(Change(ROWS, row.id, "point_id", row.point, "no point of manifest.json"))
+            changes.append(Change(ROWS, row.id, "point_id", row.point, "no point of manifest.json"))
         elif run_id(row.point, row.seed) != row.id:
-            found.append(Change(ROWS, row.id, "run_id", row.id, run_id(row.point, row.seed)))
-    return found
+            changes.append(Change(ROWS, row.id, "run_id", row.id, run_id(row.point, row.seed)))
+    return changes

@@ -40,13 +40,13 @@ def compared_pictures(folder: Path, now: Mapping[str, bytes]) -> dict[str, bool]
     return {name: same_picture((folder / name).read_bytes(), picture) for name, picture in now.items()}
 
 
-def same_picture(said: bytes, drawn: bytes) -> bool:
-    """Whether two PDF (or PGF) files show the same: the same bytes, however their streams are compressed."""
-    return said == drawn or (said[:4] == drawn[:4] == b"%PDF" and _inside(said) == _inside(drawn))
+def same_picture(message: bytes, drawn: bytes) -> bool:
+    """Return whether two PDF (or PGF) files show the same: the same bytes, however their streams are compressed."""
+    return message == drawn or (message[:4] == drawn[:4] == b"%PDF" and _inside(message) == _inside(drawn))
 
 
 def _inside(pdf: bytes) -> tuple[list[bytes], bytes]:
-    """The streams as they are read, and the rest without what depends on their compressed length."""
+    """Return the streams as they are read, and the rest without what depends on their compressed length."""
     rest = _LENGTH.sub(b"", _STREAM.sub(b"", pdf).rpartition(b"\nxref")[0])
     return [_inflated(stream) for stream in _STREAM.findall(pdf)], rest
 

@@ -26,9 +26,9 @@ def unlike_provenance(folder: Path, manifest: Mapping[str, Any], rows: Mapping[s
         recorded |= {key: made[key] for key in ("needs", "drawn_with") if key in made}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return
-    said: dict[str, Any] = {"origins": _untimed(one.plain() for one in origins_of(rows.values()))}
-    said |= {key: manifest.get(key) for key in recorded if key != "origins"}
-    yield from changed_values(MANIFEST, said, recorded)
+    config: dict[str, Any] = {"origins": _untimed(one.plain() for one in origins_of(rows.values()))}
+    config |= {key: manifest.get(key) for key in recorded if key != "origins"}
+    yield from changed_values(MANIFEST, config, recorded)
 
 
 def _untimed(origins: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

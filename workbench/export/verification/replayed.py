@@ -24,16 +24,16 @@ class Replayed(RunSet):
         self._allowed = allowed
 
     def record(self, run: str, events: bool = False) -> Any:
-        """The record of a run, simulated here and now."""
+        """Return the record of a run, simulated here and now."""
         self._count()
         return super().record(run, events)
 
     def records(self, point: PlannedPoint, most: int | None = None) -> list[Any]:
-        """The records of a point's finished runs, simulated here and now."""
+        """Return the records of a point's finished runs, simulated here and now."""
         self._count(0)
-        found = super().records(point, most)
-        self._count(len(found))
-        return found
+        result = super().records(point, most)
+        self._count(len(result))
+        return result
 
     def _count(self, more: int = 1) -> None:
         if not self._allowed:

@@ -25,7 +25,7 @@ class Difference(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The same in a line."""
+        """Return the difference in a line."""
         return f"run {self.run_id}, seed {self.seed} of {self.policy}: {self.what}"
 
 
@@ -41,12 +41,12 @@ def again(kept: KeptRuns, manifest: Mapping[str, Any], rows: list[Row]) -> list[
     """Return what differs between rows of a bundle and the same runs done now."""
     planned = {run.id: run for run in kept.planned.runs()}
     own = {name: one for name, one in kept.planned.sweep.own.items() if one.function is not absent}
-    found = []
+    differences = []
     for row in rows:
         what = _compared(row, planned[row.id], own) if row.id in planned else _why_not(kept, manifest)
         if what:
-            found.append(Difference(row.id, _named(manifest, row), row.seed, what))
-    return found
+            differences.append(Difference(row.id, _named(manifest, row), row.seed, what))
+    return differences
 
 
 def _compared(row: Row, run: PlannedRun, own: Mapping[str, OwnMeasure]) -> str:

@@ -39,12 +39,12 @@ class Pair(NamedTuple):
 
     @property
     def direct(self) -> bool:
-        """Whether a link joins the two without another card between."""
+        """Return whether a link joins the two without another card between."""
         return self.kind == _XGMI and (self.hops is None or self.hops <= 1)
 
     @property
     def links(self) -> int:
-        """How many links join the two."""
+        """Return how many links join the two."""
         if not self.link_mbps or not self.all_mbps:
             return 1
         return min(max(self.all_mbps // self.link_mbps, 1), _MOST_LINKS)

@@ -45,8 +45,8 @@ def read(text: bytes, where: str) -> Topology:
     InputError
         It has no link types, or is cut off or contradicts itself.
     """
-    gpus, told = _of_json(text, where) if text.lstrip()[:1] in (b"[", b"{") else _of_text(text, where)
-    return amd_topology(FORMAT, gpus, pairs_of(gpus, told, where), {})
+    gpus, reply = _of_json(text, where) if text.lstrip()[:1] in (b"[", b"{") else _of_text(text, where)
+    return amd_topology(FORMAT, gpus, pairs_of(gpus, reply, where), {})
 
 
 def _of_text(text: bytes, where: str) -> tuple[list[int], Told]:
@@ -58,12 +58,12 @@ def _of_text(text: bytes, where: str) -> tuple[list[int], Told]:
         raise InputError(f"{where}: has no LINK TYPE TABLE; take all of `amd-smi topology`.")
     numbers = {name: k for k, name in enumerate(names)}
     others = [found.get(title, {}) for title in ("HOPS TABLE", "WEIGHT TABLE", "NUMA BW TABLE")]
-    told = {
+    settings = {
         (numbers[row], numbers[column]): _pair(kind, *(table.get((row, column), "") for table in others))
         for (row, column), kind in kinds.items()
         if row != column and row in numbers and column in numbers
     }
-    return list(numbers.values()), told
+    return list(numbers.values()), settings
 
 
 def _pair(kind: str, hops: str, weight: str, bandwidth: str) -> Pair:
@@ -77,16 +77,16 @@ def _of_json(text: bytes, where: str) -> tuple[list[int], Told]:
         document = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise InputError(f"{where}: is no whole JSON ({problem}).") from None
-    gpus, told = list[int](), Told()
+    gpus, state = list[int](), Told()
     for entry in _entries(document):
         number = entry.get("gpu")
         if not isinstance(number, int) or isinstance(number, bool) or number < 0 or number in gpus:
             raise InputError(f"{where}: every entry must have a `gpu`, a number of its own. Got {str(number)[:40]}.")
         gpus.append(number)
-        told.update({(number, other): pair for other, pair in _links(entry) if other != number})
-    if not told and len(gpus) > 1:
+        state.update({(number, other): pair for other, pair in _links(entry) if other != number})
+    if not state and len(gpus) > 1:
         raise InputError(f"{where}: tells no link types; take all of `amd-smi topology --json`.")
-    return sorted(gpus), told
+    return sorted(gpus), state
 
 
 def _entries(document: Any) -> list[dict[str, Any]]:

@@ -35,10 +35,10 @@ def tables(
         A row is missing, or has not as many cells as there are columns.
     """
     for k, line in enumerate(lines):
-        found = title.match(line)
-        names = lines[k + 1].split() if found and k + 1 < len(lines) else []
-        if found and names and all(name.fullmatch(column) for column in names):
-            yield found[1], names, _cells(found[1], names, lines[k + 2 : k + 2 + len(names)], where)
+        match = title.match(line)
+        names = lines[k + 1].split() if match and k + 1 < len(lines) else []
+        if match and names and all(name.fullmatch(column) for column in names):
+            yield match[1], names, _cells(match[1], names, lines[k + 2 : k + 2 + len(names)], where)
 
 
 def _cells(title: str, names: list[str], rows: list[str], where: str) -> Table:

@@ -52,12 +52,12 @@ class TopologyFile(Spec):
     )
 
     def board(self) -> dict[str, Any]:
-        """The levers of the board."""
+        """Return the levers of the board."""
         found = self._of_card(read_topology(self.topology))
         return {"cards": [self._card(node) for node in found.nodes], "links": [self._link(w) for w in found.wires]}
 
     def _of_card(self, found: Topology) -> Topology:
-        """The topology with the NVLinks of the named card."""
+        """Return the topology with the NVLinks of the named card."""
         if not self.card:
             return found
         named = generation_named(self.card)
@@ -76,13 +76,13 @@ class TopologyFile(Spec):
 
     def _link(self, wire: Wire) -> dict[str, Any]:
         replaced = {"nvlink": self.link_gbps, "xgmi": self.link_gbps, "pcie": self.pcie_gbps, "qpi": self.socket_gbps}
-        said = {"between": " ".join(wire.ends), "kind": wire.kind, "count": wire.links, "channel": wire.channel}
-        return {**said, "gbps": replaced[wire.kind] or wire.gbps}
+        config = {"between": " ".join(wire.ends), "kind": wire.kind, "count": wire.links, "channel": wire.channel}
+        return {**config, "gbps": replaced[wire.kind] or wire.gbps}
 
 
 def levers_of_topology(given: object, path: str, where: str) -> object:
-    """What was given with the topology file or the arrangement that it names written out as cards and links; else as
-    it is.
+    """Return what was given with the topology file or the arrangement that it names written out as cards and links;
+    else as it is.
 
     Raises
     ------
@@ -95,8 +95,8 @@ def levers_of_topology(given: object, path: str, where: str) -> object:
         return RegularBoard.read(given, path, where).board()
     if "topology" not in given:
         return given
-    said = TopologyFile.read(given, path, where)
+    message = TopologyFile.read(given, path, where)
     try:
-        return said.board()
+        return message.board()
     except InputError as wrong:
         raise InputError(at(where, f"{path}.topology: {wrong}")) from None

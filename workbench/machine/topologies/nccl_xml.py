@@ -43,13 +43,13 @@ class _Gpu(NamedTuple):
 
 
 def recognises(text: bytes) -> bool:
-    """Whether a text is one of these."""
+    """Return whether a text is one of these."""
     head = text[:65536].removeprefix(b"\xef\xbb\xbf").lstrip()
     return b"<system" in head or head.startswith((b"<?xml", b"<!DOCTYPE"))
 
 
 def read(text: bytes, where: str) -> Topology:
-    """The topology of a file.
+    """Read the topology of a file.
 
     Raises
     ------
@@ -79,21 +79,21 @@ def read(text: bytes, where: str) -> Topology:
 
 
 def _cpus(system: Element, where: str) -> dict[str, Element]:
-    """The NUMA nodes by the name of their card; one number may come once."""
-    found: dict[str, Element] = {}
+    """Return the NUMA nodes by the name of their card; one number may come once."""
+    cpus: dict[str, Element] = {}
     for child in system.children:
         if child.tag == "cpu":
-            name = f"cpu{_whole(child, 'numaid', where, len(found))}"
-            if name in found:
+            name = f"cpu{_whole(child, 'numaid', where, len(cpus))}"
+            if name in cpus:
                 raise InputError(f"{where}: line {child.line}: numaid {name.removeprefix('cpu')} comes twice.")
-            found[name] = child
+            cpus[name] = child
         elif child.tag in ("pci", "gpu"):
             raise InputError(f"{where}: is not connected: line {child.line}: <{child.tag}> stands in no <cpu>.")
-    return dict(sorted(found.items(), key=lambda item: int(item[0].removeprefix("cpu"))))
+    return dict(sorted(cpus.items(), key=lambda item: int(item[0].removeprefix("cpu"))))
 
 
 def _gpus(cpus: dict[str, Element], where: str) -> list[_Gpu]:
-    """The GPUs, numbered by their `dev` where all have one, else in the order of the file."""
+    """Return the GPUs, numbered by their `dev` where all have one, else in the order of the file."""
     found = [
         (cpu, device, next((child for child in device.children if child.tag == "gpu"), None))
         for cpu, element in cpus.items()
@@ -118,8 +118,8 @@ def _gpus(cpus: dict[str, Element], where: str) -> list[_Gpu]:
 
 def _is_gpu(device: Element) -> bool:
     """Return whether a device says that it is a GPU."""
-    said = device.attributes.get("class", "").startswith(_GPU_CLASSES)
-    return said or any(child.tag == "gpu" for child in device.children)
+    message = device.attributes.get("class", "").startswith(_GPU_CLASSES)
+    return message or any(child.tag == "gpu" for child in device.children)
 
 
 def _unclassed(element: Element) -> list[Element]:
@@ -146,7 +146,7 @@ def _whole(element: Element, name: str, where: str, otherwise: int) -> int:
 
 
 def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:
-    """One wire a pair; each end names it, and where the two ends differ, the larger count is taken."""
+    """Return one wire a pair; each end names it, and where the two ends differ, the larger count is taken."""
     of_bus = {gpu.bus: gpu.id for gpu in gpus}
     counts: dict[tuple[tuple[str, str], str, float], int] = {}
     for gpu in gpus:
@@ -163,7 +163,7 @@ def _peers(gpus: list[_Gpu], where: str) -> list[Wire]:
 
 
 def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[Wire]]:
-    """What leads to NVSwitches: the ports of cards, and the wires between them."""
+    """Return what leads to NVSwitches: the ports of cards, and the wires between them."""
     ports = {
         gpu.id: sum(
             _count(link, where) for link in gpu.links if link.attributes.get("tclass", "").startswith(_NVSWITCH)
@@ -177,7 +177,7 @@ def _to_switches(gpus: list[_Gpu], where: str) -> tuple[dict[str, float], list[W
 
 
 def _to_cpus(gpus: list[_Gpu], where: str) -> Iterator[Wire]:
-    """The links between a GPU and the CPU on its module (`c2c`): so many, each of `bw` MB/s."""
+    """Yield the links between a GPU and the CPU on its module (`c2c`): so many, each of `bw` MB/s."""
     for gpu in gpus:
         for link in gpu.element.all("c2c"):
             megabytes = _whole(link, "bw", where, 0)
@@ -186,14 +186,14 @@ def _to_cpus(gpus: list[_Gpu], where: str) -> Iterator[Wire]:
 
 
 def _assumed(gpus: list[_Gpu]) -> float:
-    """What an NVLink was taken to carry where no card says which generation it is."""
+    """Return what an NVLink was taken to carry where no card says which generation it is."""
     linked = any(link.tag == "nvlink" for gpu in gpus for link in gpu.links)
-    told = any(gpu.details is not None and gpu.details.attributes.get("sm") for gpu in gpus)
-    return NVLINK_GBPS if linked and not told else 0.0
+    reply = any(gpu.details is not None and gpu.details.attributes.get("sm") for gpu in gpus)
+    return NVLINK_GBPS if linked and not reply else 0.0
 
 
 def _end(link: Element, gpu: _Gpu, of_bus: dict[str, str], where: str) -> str:
-    """The card to which a link leads; empty for a switch."""
+    """Return the card to which a link leads; empty for a switch."""
     bus, target_class = link.attributes.get("target", "").lower(), link.attributes.get("tclass", "")
     if target_class.startswith(_NVSWITCH):
         return ""
@@ -224,13 +224,13 @@ def _gbps(link: Element, gpu: _Gpu, where: str) -> float:
 
 def _sockets(cpus: dict[str, Element], where: str) -> Iterator[Wire]:
     for (one, element), (other, _) in combinations(cpus.items(), 2):
-        said = element.attributes
-        gbps = socket_gbps(said.get("arch", ""), said.get("vendor", ""), _whole(element, "modelid", where, 0))
+        message = element.attributes
+        gbps = socket_gbps(message.get("arch", ""), message.get("vendor", ""), _whole(element, "modelid", where, 0))
         yield Wire((one, other), "qpi", gbps)
 
 
 def _ways_up(element: Element, cpu: str, gpus: list[_Gpu], where: str) -> list[WayUp]:
-    """How each GPU below an element reaches the CPU."""
+    """Yield how each GPU below an element reaches the CPU."""
     of_bus = {gpu.bus: gpu.id for gpu in gpus}
 
     def below(above: Element, bridges: tuple[str, ...], gbps: tuple[float, ...]) -> Iterator[WayUp]:

@@ -51,13 +51,13 @@ class _Table(NamedTuple):
         return [pair for pair, label in self.labels.items() if label in wanted]
 
     def bonded(self) -> dict[tuple[str, str], int]:
-        """The NVLinks between every two GPUs that have some."""
+        """Return the NVLinks between every two GPUs that have some."""
         found = {pair: self.labels[pair] for pair in combinations(self.gpus, 2)}
         return {pair: int(label[2:]) for pair, label in found.items() if label.startswith("NV")}
 
 
 def recognises(text: bytes) -> bool:
-    """Whether a text is one of these."""
+    """Return whether a text is one of these."""
     of_amd = any(it.recognises(text) for it in (rocm_smi_topo, amd_smi_topo))
     return not of_amd and any(map(_is_header, _lines(text)))
 
@@ -69,7 +69,7 @@ def _is_header(line: str) -> bool:
 
 
 def read(text: bytes, where: str) -> Topology:
-    """The topology of a table.
+    """Read the topology of a table.
 
     Raises
     ------
@@ -152,25 +152,25 @@ def _cells(line: str) -> list[str]:
 
 
 def _label(cells: list[str], place: int, name: str, other: str, where: str) -> str:
-    said = cells[place] if place < len(cells) else ""
-    if not _LABEL.fullmatch(said) or (said == "X") != (name == other):
+    label = cells[place] if place < len(cells) else ""
+    if not _LABEL.fullmatch(label) or (label == "X") != (name == other):
         expected = "X" if name == other else "NVn, PIX, PXB, PHB, NODE, C2C or SYS"
-        raise InputError(f"{where}: row {name}, column {other} must be {expected}. Got {shown(said)}.")
-    if said == "NV0":
+        raise InputError(f"{where}: row {name}, column {other} must be {expected}. Got {shown(label)}.")
+    if label == "NV0":
         raise InputError(f"{where}: row {name}, column {other}: NV0 would be links without bandwidth.")
-    return said
+    return label
 
 
 def _check_symmetric(labels: dict[tuple[str, str], str], where: str) -> None:
-    for (name, other), said in labels.items():
-        if labels[other, name] != said:
+    for (name, other), label in labels.items():
+        if labels[other, name] != label:
             raise InputError(
-                f"{where}: is not symmetric: {name} to {other} is {said}, {other} to {name} is {labels[other, name]}."
+                f"{where}: is not symmetric: {name} to {other} is {label}, {other} to {name} is {labels[other, name]}."
             )
 
 
 def _ways_up(table: _Table, names: dict[str, str]) -> tuple[list[str], list[WayUp]]:
-    """The CPUs, and how each GPU reaches its own."""
+    """Return the CPUs, and how each GPU reaches its own."""
     devices = list(dict.fromkeys(name for name, _ in table.labels))
     near = table.pairs(_BEHIND_ONE_SWITCH + _AT_ONE_CPU)
     alike = [pair for pair in combinations(table.affinity, 2) if len({table.affinity[name] for name in pair}) == 1]
@@ -196,7 +196,7 @@ def _ways_up(table: _Table, names: dict[str, str]) -> tuple[list[str], list[WayU
 
 
 def _together(found: list[list[str]], apart: set[tuple[str, str]]) -> list[list[str]]:
-    """Groups of devices at one CPU: what nothing keeps apart is at the same, and each has a GPU."""
+    """Return the groups of devices at one CPU: what nothing keeps apart is at the same, and each has a GPU."""
     joined: list[list[str]] = []
     for group in found:
         home = next((it for it in joined if not any((one, two) in apart for one in it for two in group)), None)

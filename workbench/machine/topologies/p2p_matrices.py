@@ -37,13 +37,13 @@ class _Matrix(NamedTuple):
 
 
 def recognises(text: bytes) -> bool:
-    """Whether a text is one of these."""
+    """Return whether a text is one of these."""
     lines = text.decode(errors="replace").splitlines()
     return any(_HEADER.match(line) for line in lines) and any(_TITLE.match(line) for line in lines)
 
 
 def read(text: bytes, where: str) -> Topology:
-    """The topology of an output.
+    """Read the topology of an output.
 
     Raises
     ------
@@ -109,12 +109,12 @@ def _rows(lines: list[str], header: int, title: str, where: str) -> np.ndarray:
 
 def _number(cell: str, title: str, where: str) -> float:
     try:
-        found = float(cell)
+        number = float(cell)
     except ValueError:
-        found = -1.0
-    if not 0 <= found < np.inf:
+        number = -1.0
+    if not 0 <= number < np.inf:
         raise InputError(f"{where}: {title}: must hold numbers of at least 0. Got {shown(cell)}.")
-    return found
+    return number
 
 
 def _check(matrix: _Matrix, where: str) -> None:
@@ -130,7 +130,7 @@ def _check(matrix: _Matrix, where: str) -> None:
 
 
 def _one_way(matrices: list[_Matrix], which: str) -> np.ndarray | None:
-    """GB/s per direction with peer access enabled or disabled; None where it was not measured."""
+    """Return the GB/s per direction with peer access enabled or disabled; None where it was not measured."""
     for start, factor in ((_ONE_WAY, 1.0), (_BOTH_WAYS, 0.5)):
         for it in matrices:
             if it.title.startswith(start + which) and "GB/s" in it.title:
@@ -139,14 +139,14 @@ def _one_way(matrices: list[_Matrix], which: str) -> np.ndarray | None:
 
 
 def _of_one_kind(measured: np.ndarray) -> np.ndarray:
-    """The bandwidths with those that are close to each other made equal.
+    """Return the bandwidths with those that are close to each other made equal.
 
     >>> table = np.array([[0, 48.4, 24.1], [48.4, 0, 48.5], [24.1, 48.5, 0]])
     >>> _of_one_kind(table)[0].tolist(), _of_one_kind(table)[2].tolist()
     ([0.0, 48.45, 24.1], [24.1, 48.45, 0.0])
     """
     pairs = sorted(combinations(range(len(measured)), 2), key=lambda pair: float(measured[pair]))
-    found = np.zeros_like(measured)
+    levelled = np.zeros_like(measured)
     kinds: list[list[tuple[int, int]]] = []
     for pair in pairs:
         if kinds and measured[pair] <= measured[kinds[-1][0]] * (1 + _MOST_NOISE):
@@ -156,13 +156,13 @@ def _of_one_kind(measured: np.ndarray) -> np.ndarray:
     for kind in kinds:
         mean = round(float(np.mean([measured[pair] for pair in kind])), 6)
         for one, other in kind:
-            found[one, other] = found[other, one] = mean
-    return found
+            levelled[one, other] = levelled[other, one] = mean
+    return levelled
 
 
 def _reachable(matrices: list[_Matrix], size: int) -> np.ndarray:
-    found = next((it.values for it in matrices if "Connectivity" in it.title), np.ones((size, size)))
-    return found > 0
+    match = next((it.values for it in matrices if "Connectivity" in it.title), np.ones((size, size)))
+    return match > 0
 
 
 def _facts(values: np.ndarray) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class WayUp(NamedTuple):
 
 
 def pci_wires(ways: list[WayUp], linked: Collection[frozenset[str]]) -> list[Wire]:
-    """The links over PCI.
+    """Return the links over PCI.
 
     A link to the CPU is as fast as the slowest part of its way; all GPUs behind one bridge at the CPU share it. Two
     GPUs with a bridge in common reach each other through the lowest such, without the CPU; where they are linked
@@ -53,7 +53,7 @@ def _channel(way: WayUp, shared: list[str]) -> str:
 
 
 def _through_switch(one: WayUp, other: WayUp) -> list[float]:
-    """What two GPUs exchange through their lowest common bridge; empty where there is none."""
+    """Return what two GPUs exchange through their lowest common bridge; empty where there is none."""
     common = next((bridge for bridge in one.bridges if bridge in other.bridges), None)
     if common is None:
         return []

@@ -16,7 +16,7 @@ _FORMATS = (nccl_xml, p2p_matrices, rocm_smi_topo, amd_smi_topo, nvidia_smi_topo
 
 
 def is_topology(path: Path | str) -> bool:
-    """Whether a file is a topology of a format that is read here; False for what is no file."""
+    """Return whether a file is a topology of a format that is read here; False for what is no file."""
     try:
         text = _text(path)
     except InputError:
@@ -25,8 +25,8 @@ def is_topology(path: Path | str) -> bool:
 
 
 def read_topology(path: Path | str) -> Topology:
-    """The topology in a file: NCCL's or RCCL's XML, `nvidia-smi topo -m`, `rocm-smi --showtopo`, `amd-smi topology`, or
-    p2pBandwidthLatencyTest's matrices.
+    """Read the topology in a file: NCCL's or RCCL's XML, `nvidia-smi topo -m`, `rocm-smi --showtopo`, `amd-smi
+    topology`, or p2pBandwidthLatencyTest's matrices.
 
     Raises
     ------

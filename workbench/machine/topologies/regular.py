@@ -63,7 +63,7 @@ least 1. Got 0. Nearest: 1.
             )
 
     def board(self) -> dict[str, Any]:
-        """The levers of the board."""
+        """Return the levers of the board."""
         hosts = [
             {"id": f"cpu{k}", "kind": "cpu", "memory_bytes": round(self.host_gib * GIB)} for k in range(self.hosts)
         ]
@@ -76,7 +76,7 @@ least 1. Got 0. Nearest: 1.
             yield {**link, "count": self.parallel_links}
 
     def _linked(self) -> Iterator[tuple[int, int]]:
-        """The GPUs that have direct links."""
+        """Yield the GPUs that have direct links."""
         if self.arrangement == "fully_connected":
             yield from combinations(range(self.gpus), 2)
         elif self.arrangement == "ring":

@@ -40,8 +40,8 @@ def read(text: bytes, where: str) -> Topology:
     InputError
         It has no link types, or is cut off or contradicts itself.
     """
-    gpus, told, numa = _of_json(text, where) if text.lstrip()[:1] == b"{" else _of_text(text, where)
-    return amd_topology(FORMAT, gpus, pairs_of(gpus, told, where), numa)
+    gpus, reply, numa = _of_json(text, where) if text.lstrip()[:1] == b"{" else _of_text(text, where)
+    return amd_topology(FORMAT, gpus, pairs_of(gpus, reply, where), numa)
 
 
 def _of_text(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int], Pair], dict[int, int]]:
@@ -52,7 +52,7 @@ def _of_text(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int], 
         raise InputError(f"{where}: has no table `Link Type between two GPUs`; take all of `rocm-smi --showtopo`.")
     gpus = [int(name.removeprefix("GPU")) for name in names]
     kinds, hops, weights = (found.get(title, {}) for title in (_KIND, _HOPS, _WEIGHT))
-    told = {
+    settings = {
         (int(row.removeprefix("GPU")), int(column.removeprefix("GPU"))): Pair(
             kind.upper(), whole(hops.get((row, column), "")), whole(weights.get((row, column), ""))
         )
@@ -60,7 +60,7 @@ def _of_text(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int], 
         if row != column
     }
     nodes = (match for line in lines if (match := _NUMA.match(line)))
-    return gpus, told, {int(match[1]): int(match[2]) for match in nodes}
+    return gpus, settings, {int(match[1]): int(match[2]) for match in nodes}
 
 
 def _of_json(text: bytes, where: str) -> tuple[list[int], dict[tuple[int, int], Pair], dict[int, int]]:

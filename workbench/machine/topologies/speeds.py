@@ -42,7 +42,7 @@ _AMD_GBPS, _POWER_GBPS, _ARM_GBPS = 16.0, 32.0, 6.0
 
 
 def nvlink_gbps(sm: int) -> float:
-    """A link of NVIDIA cards of a compute capability, written as 70 for 7.0.
+    """Return a link of NVIDIA cards of a compute capability, written as 70 for 7.0.
 
     >>> nvlink_gbps(70), nvlink_gbps(86), nvlink_gbps(90)
     (20.0, 12.0, 20.6)
@@ -63,12 +63,12 @@ def generation_named(text: str) -> tuple[str, int] | None:
     >>> generation_named("GPU0  GPU1  NIC0") is None
     True
     """
-    found = _CARD.search(text)
-    return (found[0].upper(), _NAMES[found[0].upper()]) if found else None
+    match = _CARD.search(text)
+    return (match[0].upper(), _NAMES[match[0].upper()]) if match else None
 
 
 def xgmi_gbps(gcn: str) -> float:
-    """A link of AMD cards of an architecture, as a name or as the number that older files hold.
+    """Return a link of AMD cards of an architecture, as a name or as the number that older files hold.
 
     >>> xgmi_gbps("gfx942:sramecc+"), xgmi_gbps("910"), xgmi_gbps("908")
     (48.0, 36.0, 24.0)
@@ -78,7 +78,8 @@ def xgmi_gbps(gcn: str) -> float:
 
 
 def pcie_gbps(speed: str, width: int) -> float:
-    """A PCI connection of a speed such as `16.0 GT/s PCIe` and so many lanes; 16 lanes of 8 GT/s where nothing is said.
+    """Return a PCI connection of a speed such as `16.0 GT/s PCIe` and so many lanes; 16 lanes of 8 GT/s where nothing
+    is said.
 
     >>> pcie_gbps("8 GT/s", 16), pcie_gbps("16.0 GT/s PCIe", 8), pcie_gbps("", 0)
     (12.0, 12.0, 12.0)
@@ -89,7 +90,7 @@ def pcie_gbps(speed: str, width: int) -> float:
 
 
 def socket_gbps(arch: str, vendor: str, model: int) -> float:
-    """What two CPUs exchange.
+    """Return what two CPUs exchange.
 
     >>> socket_gbps("x86_64", "GenuineIntel", 85), socket_gbps("x86_64", "AuthenticAMD", 49)
     (10.0, 16.0)

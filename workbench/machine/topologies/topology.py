@@ -51,13 +51,14 @@ class Topology(NamedTuple):
     """What one NVLink was taken to carry where the file does not tell its generation; 0 where nothing was assumed."""
 
     def facts(self) -> dict[str, Any]:
-        """What the file holds, in plain types: `format`, `cards` (GPUs), `links`, and what else its format has."""
+        """Return what the file holds, in plain types: `format`, `cards` (GPUs), `links`, and what else its format
+        has."""
         gpus = sum(node.kind == "gpu" for node in self.nodes)
-        found = {"format": self.format, "cards": gpus, "links": self.links, **self.noted}
+        result = {"format": self.format, "cards": gpus, "links": self.links, **self.noted}
         if not self.nvlink_assumed_gbps:
-            return found
+            return result
         cure = "a sweep's `card` or `link_gbps` tells it"
-        return {**found, "assumed": f"an NVLink carries {self.nvlink_assumed_gbps:g} GB/s per direction; {cure}"}
+        return {**result, "assumed": f"an NVLink carries {self.nvlink_assumed_gbps:g} GB/s per direction; {cure}"}
 
     def with_nvlinks(self, gbps: float) -> Topology:
         """Return the same topology with NVLinks of another speed in the place of the assumed one.
@@ -85,8 +86,8 @@ class Topology(NamedTuple):
 
 
 def switched(ports: Mapping[str, int], gbps: float) -> tuple[dict[str, float], list[Wire]]:
-    """Links to an NVSwitch: every two cards reach each other over all links that both have, and a card's links are its
-    port: what it carries to all others together.
+    """Return the ports and wires of links to an NVSwitch: every two cards reach each other over all links that both
+    have, and a card's links are its port: what it carries to all others together.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def switched(ports: Mapping[str, int], gbps: float) -> tuple[dict[str, float], l
 
 
 def check_connected(topology: Topology, where: str) -> Topology:
-    """The same topology, refused where no wires lead from its first card to some other.
+    """Return the same topology, refused where no wires lead from its first card to some other.
 
     Raises
     ------
@@ -130,7 +131,7 @@ def check_connected(topology: Topology, where: str) -> Topology:
 
 
 def groups(names: list[str], pairs: list[tuple[str, str]]) -> list[list[str]]:
-    """The names in groups that pairs join, in the order of the first of each.
+    """Return the names in groups that pairs join, in the order of the first of each.
 
     >>> groups(["a", "b", "c"], [("a", "c")])
     [['a', 'c'], ['b']]

@@ -17,15 +17,15 @@ class Element(NamedTuple):
     line: int
 
     def all(self, tag: str) -> list[Element]:
-        """Every element of a tag below this one, in the order of the text."""
-        found = []
+        """Return every element of a tag below this one, in the order of the text."""
+        result = []
         for child in self.children:
-            found += [child, *child.all(tag)] if child.tag == tag else child.all(tag)
-        return found
+            result += [child, *child.all(tag)] if child.tag == tag else child.all(tag)
+        return result
 
 
 def xml_tree(text: bytes, where: str) -> Element:
-    """The root of an XML text.
+    """Return the root of an XML text.
 
     >>> root = xml_tree(b'<system version="1"><cpu/></system>', "t.xml")
     >>> root.attributes, [child.tag for child in root.children]

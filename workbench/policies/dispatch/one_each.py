@@ -39,7 +39,7 @@ def refuse_wrong_count(name: str, given: tuple[int, ...], count: int, of: str, w
 
 
 def lever_path(path: str, name: str, lever: str) -> str:
-    """A lever's path in a sweep file, or with the policy's own name where there is no file.
+    """Return a lever's path in a sweep file, or with the policy's own name where there is no file.
 
     >>> lever_path("policy.priority.priority_windows", "priority_windows", "lengths")
     'policy.priority.priority_windows.lengths'

@@ -18,11 +18,11 @@ class Arenas(Policy, abstract=True):
     by: ClassVar[int] = BY_WARP
 
     def count(self) -> int:
-        """How many arenas there are."""
+        """Return how many arenas there are."""
         return 1
 
     def tries(self) -> int:
-        """How many arenas a request tries, one after the other, before it fails."""
+        """Return how many arenas a request tries, one after the other, before it fails."""
         return 1
 
 

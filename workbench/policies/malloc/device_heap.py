@@ -89,32 +89,32 @@ class DeviceHeap:
 
     @property
     def free_map(self) -> str:
-        """The state as a string, granule 0 first, 1 for a free granule."""
+        """Return the state as a string, granule 0 first, 1 for a free granule."""
         return as_text(self._free, self.granules)
 
     @property
     def taken_bytes(self) -> int:
-        """Bytes of all granules that are not free."""
+        """Return the bytes of all granules that are not free."""
         return self.granule * self.free_map.count("0")
 
     def malloc(self, requests: Sequence[int], active: Sequence[bool] | None = None) -> list[int | None]:
-        """The address that each thread of a batch gets, None for one that gets nothing.
+        """Return the address that each thread of a batch gets, None for one that gets nothing.
 
         Raises
         ------
         InputError
             A byte count is no whole number from 0 to 2^40.
         """
-        asked = checked_bytes(requests)
-        calling = np.array([True] * len(asked) if active is None else truths("active", active, len(asked)))
-        found: list[int | None] = [None] * len(asked)
+        requested = checked_bytes(requests)
+        calling = np.array([True] * len(requested) if active is None else truths("active", active, len(requested)))
+        addresses: list[int | None] = [None] * len(requested)
         unit = self.serve.unit()
-        for first in range(0, len(asked), unit):
+        for first in range(0, len(requested), unit):
             lanes = np.flatnonzero(calling[first : first + unit])
-            for one in self.serve.cut(lanes, asked[first + lanes], self._serve_memory):
+            for one in self.serve.cut(lanes, requested[first + lanes], self._serve_memory):
                 if one.leader is not None:
-                    self._take(found, first, one.lanes, one.offsets, one.sizes)
-        return found
+                    self._take(addresses, first, one.lanes, one.offsets, one.sizes)
+        return addresses
 
     def free(self, address: int) -> None:
         """Give back what a thread got; the heap is unchanged where that is refused.
@@ -145,7 +145,7 @@ class DeviceHeap:
     def _take(
         self, found: list[int | None], first: int, lanes: list[int], offsets: list[int], sizes: list[int]
     ) -> None:
-        """One request to the heap; where it fails, what the policy says is tried."""
+        """Take one request to the heap; where it fails, what the policy says is tried."""
         block = self._place(sum(sizes) + self.serve.block_header())
         if block is not None:
             self._book(found, first, block, lanes, offsets, sizes)
@@ -186,8 +186,8 @@ class DeviceHeap:
             self._owner[held] = warp
 
     def _tell(self, name: str, held: _Range) -> None:
-        told = PlacementNotice(self._free, self.granules, *held, self.placement.parameters(), self._memory)
-        self.placement.tell(name, told)
+        notice = PlacementNotice(self._free, self.granules, *held, self.placement.parameters(), self._memory)
+        self.placement.tell(name, notice)
 
 
 def check_pieces(serve: Serve, heap: HeapPolicy, granule: int) -> None:

@@ -20,7 +20,8 @@ class HeapPolicy(Policy, abstract=True):
     """Whether what is freed can be handed out again."""
 
     def frees_parts(self) -> bool:
-        """Whether a part of a block can be given back alone: blocks take exactly the granules that were asked for."""
+        """Return whether a part of a block can be given back alone: blocks take exactly the granules that were asked
+        for."""
         return False
 
 
@@ -100,7 +101,7 @@ class SizeClasses(HeapPolicy):
 
 
 def rounds(placement: Placement) -> bool:
-    """Whether a placement policy may take more than it was asked for.
+    """Return whether a placement policy may take more than it was asked for.
 
     >>> rounds(Placement.read("buddy")), rounds(FirstFit())
     (True, False)

@@ -23,23 +23,24 @@ class HeapLock(Policy, abstract=True):
     hold_cycles: int = lever(400, least=1, most=1_000_000, scale="log", unit="cycles", description=HOLD_SAYS)
 
     def among(self) -> int:
-        """Of how many of the longest waiting one is drawn."""
+        """Return of how many of the longest waiting one is drawn."""
         return 1
 
     def back_off(self) -> tuple[int, int]:
-        """Cycles between the first two tries, and the most between any two."""
+        """Return the cycles between the first two tries, and the most between any two."""
         return 1, 1
 
     def handoff(self) -> tuple[int, int]:
-        """Cycles from a release to the next section where somebody waits, and those on top for each who waits."""
+        """Return the cycles from a release to the next section where somebody waits, and those on top for each who
+        waits."""
         return 0, 0
 
     def rereads(self) -> bool:
-        """Whether everybody who waits reads the lock again at each release."""
+        """Return whether everybody who waits reads the lock again at each release."""
         return False
 
     def retries(self) -> bool:
-        """Whether who competes and loses has tried in vain."""
+        """Return whether who competes and loses has tried in vain."""
         return self.kind in (EACH_SECTION, BACK_OFF)
 
 

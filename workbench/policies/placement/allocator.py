@@ -52,7 +52,7 @@ class Allocator:
 
     @property
     def free_map(self) -> str:
-        """The state as a string, segment 0 first, 1 for a free segment."""
+        """Return the state as a string, segment 0 first, 1 for a free segment."""
         return as_text(self._free, self.segments)
 
     def take(self, length: int) -> int | None:
@@ -95,12 +95,12 @@ class Allocator:
         self._tell("released", start, sum(count for _, count in ranges))
 
     def _scattered(self, length: int) -> list[tuple[int, int]]:
-        """The lowest free segments, one by one."""
+        """Return the lowest free segments, one by one."""
         found = [next_free(self._free, 0)]
         while len(found) < length:
             found.append(next_free(self._free, found[-1] + 1))
         return [(int(segment), 1) for segment in found]
 
     def _tell(self, name: str, start: int, length: int) -> None:
-        told = PlacementNotice(self._free, self.segments, start, length, self.policy.parameters(), self._memory)
-        self.policy.tell(name, told)
+        notice = PlacementNotice(self._free, self.segments, start, length, self.policy.parameters(), self._memory)
+        self.policy.tell(name, notice)

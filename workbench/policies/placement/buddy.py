@@ -37,10 +37,10 @@ class Buddy(Placement):
         return smallest_block(see.free, order_of(see.length))
 
     def footprint(self, length: Any, segments: int) -> Any:
-        """The next power of two."""
+        """Return the next power of two."""
         rounded = np.left_shift(np.int64(1), np.frexp(np.asarray(length) - 1)[1])
         return int(rounded) if np.ndim(length) == 0 else rounded
 
     def work_conserving(self) -> bool:
-        """No: a free range that no free block covers is not used."""
+        """Return False: a free range that no free block covers is not used."""
         return False

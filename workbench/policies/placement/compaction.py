@@ -47,7 +47,7 @@ class Compaction(Placement):
             )
 
     def function(self) -> Callable[..., int]:
-        """The answer of the base."""
+        """Return the answer of the base."""
         return self.base.function()
 
     def speakers(self) -> Sequence[Placement]:
@@ -59,29 +59,29 @@ class Compaction(Placement):
         return self.base.lever_kinds()
 
     def parameters(self) -> np.ndarray:
-        """The levers of the base, whose answer it is."""
+        """Return the levers of the base, whose answer it is."""
         return self.base.parameters()
 
     def notice(self, name: str) -> Callable[..., Any] | None:
-        """That of the base."""
+        """Return what the base is told of grants."""
         return self.base.notice(name)
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """The memory of the base."""
+        """Return the memory of the base."""
         return self.base.start_memory(segments, seed)
 
     def footprint(self, length: Any, segments: int) -> Any:
-        """That of the base."""
+        """Return the footprint that the base gives."""
         return self.base.footprint(length, segments)
 
     def lasting(self, duration: Any) -> Any:
-        """That of the base."""
+        """Return the cycles that the base gives."""
         return self.base.lasting(duration)
 
     def work_conserving(self) -> bool:
-        """As the base: what it refuses, the engine makes room for."""
+        """Return what the base says: what it refuses, the engine makes room for."""
         return self.base.work_conserving()
 
     def serves_empty(self) -> bool:
-        """As the base."""
+        """Return what the base says."""
         return self.base.serves_empty()

@@ -56,10 +56,10 @@ class PlacementContract(Contract):
                 _mark(free, ranges, mark_free)
                 yield "released", _tells(free, size, ranges[0][0], sum(length for _, length in ranges))
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where the answer is no free range, or refuses what fits without saying that it may."""
-        see, answer = asked.see, asked.answer
-        if asked.name != ANSWER:
+        see, answer = request.see, request.answer
+        if request.name != ANSWER:
             return ""
         if answer != REFUSED and not holds(self.policy, see, answer):
             return f"answered {answer} for {see}, but [{answer}, {answer + see.length}) is not free"
@@ -95,7 +95,7 @@ class PlacementContract(Contract):
         return sorted(m for m in taken if m <= segments)
 
     def _served(self, say: Say, segments: int, *lengths: int) -> bool:
-        """Whether each of some lengths is granted in a memory that is empty again after the one before it."""
+        """Return whether each of some lengths is granted in a memory that is empty again after the one before it."""
         speaker = Speaker(self.policy, self.policy.start_memory(segments, SEED), say)
         return all(each.answer != REFUSED for each in walk(speaker, _one_by_one(segments, lengths)))
 
@@ -120,7 +120,7 @@ def _tells(free: np.ndarray, segments: int, start: int, length: int) -> Placemen
 
 
 def holds(policy: Placement, see: PlacementView, start: int) -> bool:
-    """Whether an answer is a grant that the policy's layout allows."""
+    """Return whether an answer is a grant that the policy's layout allows."""
     bits, end = unpacked(see.free, see.segments), start + see.length
     if policy.layout == "scattered":
         return 0 <= start < see.segments and bool(bits.sum() >= see.length)
@@ -128,14 +128,14 @@ def holds(policy: Placement, see: PlacementView, start: int) -> bool:
 
 
 def fits(policy: Placement, see: PlacementView) -> bool:
-    """Whether some grant is possible."""
+    """Return whether some grant is possible."""
     if policy.layout == "scattered":
         return bool(unpacked(see.free, see.segments).sum() >= see.length)
     return "1" * see.length in as_text(see.free, see.segments)
 
 
 def _length(policy: Placement, segments: int, draw: np.random.Generator) -> int:
-    """Small lengths often, up to the whole memory; never one that the policy rounds above it."""
+    """Draw a length, small ones often, up to the whole memory; never one that the policy rounds above it."""
     most = int(draw.choice([max(segments // 16, 1), max(segments // 4, 1), segments]))
     length = int(policy.footprint(int(draw.integers(1, most + 1)), segments))
     return length if length <= segments else int(policy.footprint(1, segments))

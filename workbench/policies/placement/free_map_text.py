@@ -16,7 +16,7 @@ FEWEST_SEGMENTS, MOST_SEGMENTS = 2, 4096
 
 
 def as_bits(given: Bits) -> np.ndarray:
-    """The state as a boolean array; underscores and blanks in a string are passed over.
+    """Return the state as a boolean array; underscores and blanks in a string are passed over.
 
     >>> as_bits("01_1").tolist()
     [False, True, True]
@@ -33,7 +33,7 @@ def as_bits(given: Bits) -> np.ndarray:
 
 
 def as_words(given: Bits, encoding: Encoding, length: int) -> tuple[np.ndarray, int]:
-    """The free map in words and its number of segments, after checking both and the length that is asked for."""
+    """Return the free map in words and its number of segments, after checking both and the length that is asked for."""
     bits = as_bits(given)
     check_length(length, len(bits))
     return packed(bits if encoding == "free1" else ~bits), len(bits)
@@ -53,12 +53,12 @@ def check_length(length: int, segments: int) -> None:
 
 
 def as_text(words: np.ndarray, segments: int) -> str:
-    """Words as a string, segment 0 on the left."""
+    """Return words as a string, segment 0 on the left."""
     return bits_text(unpacked(words, segments))
 
 
 def bits_text(bits: np.ndarray) -> str:
-    """Booleans as a string, the first on the left.
+    """Return booleans as a string, the first on the left.
 
     >>> bits_text(np.array([False, True, True]))
     '011'

@@ -106,19 +106,19 @@ class NearestBoundary(Placement):
             see.memory[AT_TIE] = 0
 
     def function(self) -> Callable[..., int]:
-        """The word-parallel answer, or the circuit where a lever asks for one of its forms."""
+        """Return the word-parallel answer, or the circuit where a lever asks for one of its forms."""
         return type(self).circuit if self._hardware_form() else type(self).answer
 
     def notice(self, name: str) -> Callable[..., Any] | None:
-        """Told of grants only where sides take turns."""
+        """Return what is told of grants, None unless sides take turns."""
         return super().notice(name) if self.tie == "alternate" else None
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """The low side first: int64[2]."""
+        """Return a memory that takes the low side first: int64[2]."""
         return np.zeros(2, np.int64)
 
     def start_map(self, free: Bits, length: int) -> str:
-        """As every policy's; a form of the circuit answers itself."""
+        """Return the map as every policy's; a form of the circuit answers itself."""
         if not self._hardware_form():
             return super().start_map(free, length)
         words, segments = as_words(free, self.encoding, length)

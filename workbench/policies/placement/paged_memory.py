@@ -45,6 +45,7 @@ class PagedMemory(Placement):
         return next_free(see.free, 0) if count_free(see.free) >= see.length else REFUSED
 
     def lasting(self, duration: Any) -> Any:
-        """The duration with the penalty, rounded up to whole cycles; the product is rounded to a millionth first."""
+        """Return the duration with the penalty, rounded up to whole cycles; the product is rounded to a millionth
+        first."""
         longer = np.ceil(np.round(np.asarray(duration) * (1 + self.access_penalty), 6)).astype(np.int64)
         return int(longer) if np.ndim(duration) == 0 else longer

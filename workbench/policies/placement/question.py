@@ -67,7 +67,8 @@ class Placement(Policy, abstract=True):
     released: ClassVar[Notice | None] = None
 
     def place(self, free: Bits, length: int) -> int | None:
-        """The first segment of the range that this policy grants in a state, None when the request does not fit now.
+        """Choose the first segment of the range that this policy grants in a state, None when the request does not fit
+        now.
 
         Parameters
         ----------
@@ -92,7 +93,7 @@ class Placement(Policy, abstract=True):
         return None if start == REFUSED else start
 
     def start_map(self, free: Bits, length: int) -> str:
-        """Every feasible start as a string, segment 0 first (spec 1, R16).
+        """Return every feasible start as a string, segment 0 first (spec 1, R16).
 
         >>> from workbench.policies.placement import FirstFit
         >>> FirstFit().start_map("0111100111111100", 4)
@@ -102,7 +103,7 @@ class Placement(Policy, abstract=True):
         return as_text(windows.start_map(words, int(length)), segments)
 
     def allocator(self, segments: int, release: Release = "strict", seed: int = 0) -> Allocator:
-        """A memory of so many free segments that this policy hands out, to be tried out step by step.
+        """Return a memory of so many free segments that this policy hands out, to be tried out step by step.
 
         >>> from workbench.policies.placement import FirstFit
         >>> memory = FirstFit().allocator(segments=16)
@@ -121,7 +122,7 @@ class Placement(Policy, abstract=True):
             return int(self.plain_answer()(PlacementView(words, segments, length, self.parameters(), memory)))
 
     def admitted(self, length: int, segments: int) -> int:
-        """The segments that a request takes, after refusing one that could never be served (spec 1, E1).
+        """Return the segments that a request takes, after refusing one that could never be served (spec 1, E1).
 
         Raises
         ------
@@ -136,27 +137,30 @@ class Placement(Policy, abstract=True):
         return taken
 
     def footprint(self, length: Any, segments: int) -> Any:
-        """How many segments a request really takes (numbers or arrays): itself, unless the policy rounds it up."""
+        """Return how many segments a request really takes (numbers or arrays): itself, unless the policy rounds it
+        up."""
         return length
 
     def lasting(self, duration: Any) -> Any:
-        """How many cycles a workgroup holds its grant (numbers or arrays): itself, unless the layout slows it down."""
+        """Return how many cycles a workgroup holds its grant (numbers or arrays): itself, unless the layout slows it
+        down."""
         return duration
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def work_conserving(self) -> bool:
-        """Whether it grants whenever some free range is long enough; one that may refuse then says so here."""
+        """Return whether it grants whenever some free range is long enough; one that may refuse then says so here."""
         return True
 
     def serves_empty(self) -> bool:
-        """Whether it grants every admitted request in an empty memory; where not, a queue may wait for ever."""
+        """Return whether it grants every admitted request in an empty memory; where not, a queue may wait for ever."""
         return True
 
     def ready(self, segments: int, seed: int = 0, checked: bool = False) -> ReadyPlacement:
-        """The policy for one run: compiled functions, parameters, fresh memory."""
+        """Return the policy for one run: compiled functions, parameters, fresh memory."""
         return ReadyPlacement(
             self.ready_answer(checked),
             self.ready_notice("granted", checked),

@@ -38,5 +38,5 @@ class RandomFit(Placement):
         return nth_start(see.free, see.length, below(see.memory, GENERATOR, starts)) if starts else NOWHERE
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `random_fit` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `random_fit` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("random_fit"), 1)])

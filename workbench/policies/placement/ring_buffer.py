@@ -74,13 +74,13 @@ class RingBuffer(Placement):
         see.memory[WASTED] = see.memory[WASTING]
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """An empty ring: int64[3]."""
+        """Return an empty ring: int64[3]."""
         return np.zeros(3, np.int64)
 
     def work_conserving(self) -> bool:
-        """No: room is reclaimed in order, and the end of the memory is wasted at a wrap."""
+        """Return False: room is reclaimed in order, and the end of the memory is wasted at a wrap."""
         return False
 
     def serves_empty(self) -> bool:
-        """Only where the tail goes back and a request may end at the end of the memory."""
+        """Return True only where the tail goes back and a request may end at the end of the memory."""
         return self.at_end == "fits" and self.when_empty == "rewind"

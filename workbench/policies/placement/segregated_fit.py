@@ -32,7 +32,8 @@ def _level(size: int) -> int:
 
 @kernel
 def _class_of(size: int, depth: int) -> int:
-    """Sizes below 2**depth have a class each; every doubling above is cut into 2**depth classes."""
+    """Return the class of a size: those below 2**depth have one each; every doubling above is cut into 2**depth
+    classes."""
     if size < 1 << depth:
         return size
     scale = _level(size) - depth
@@ -41,7 +42,7 @@ def _class_of(size: int, depth: int) -> int:
 
 @kernel
 def _sure_class(length: int, depth: int) -> int:
-    """The lowest class all of whose holes hold the length."""
+    """Return the lowest class all of whose holes hold the length."""
     if length < 1 << depth:
         return length
     return _class_of(length + (1 << (_level(length) - depth)) - 1, depth)
@@ -49,8 +50,8 @@ def _sure_class(length: int, depth: int) -> int:
 
 @kernel
 def _rank(size: int, sure: int, depth: int) -> int:
-    found = _class_of(size, depth)
-    return found if found >= sure else LAST_RESORT
+    size_class = _class_of(size, depth)
+    return size_class if size_class >= sure else LAST_RESORT
 
 
 class SegregatedFit(Placement):
@@ -112,13 +113,13 @@ class SegregatedFit(Placement):
         see.memory[AGE_OF + run_start(see.free, see.start)] = see.memory[NEWEST]
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """One hole, of age 0: int64[segments + 2]."""
+        """Return one hole, of age 0: int64[segments + 2]."""
         return np.zeros(AGE_OF + segments + 1, np.int64)
 
     def work_conserving(self) -> bool:
-        """Only where the request's own class is searched."""
+        """Return True only where the request's own class is searched."""
         return self.own_class == "search"
 
     def serves_empty(self) -> bool:
-        """As above: the whole memory may be a hole of the request's own class."""
+        """Return the same as above: the whole memory may be a hole of the request's own class."""
         return self.own_class == "search"

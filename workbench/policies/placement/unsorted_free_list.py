@@ -60,5 +60,5 @@ class UnsortedFreeList(Placement):
         see.memory[PLACE_OF + see.start] = see.memory[PUSHED]
 
     def start_memory(self, segments: int, seed: int) -> np.ndarray:
-        """One region, at place 0: int64[segments + 2]."""
+        """Return one region, at place 0: int64[segments + 2]."""
         return np.zeros(PLACE_OF + segments + 1, np.int64)

@@ -8,7 +8,8 @@ from workbench.policies.pool.fit.best_fit import BestFit
 
 
 def best_fit_split(cached: Sequence[int], size: int) -> tuple[int, int] | None:
-    """The block that best fit takes for a request, and what remains of it when it is split; None = no block fits.
+    """Return the block that best fit takes for a request, and what remains of it when it is split; None = no block
+    fits.
 
     Equal blocks are equal here, so there is no tie to break.
 
@@ -26,5 +27,5 @@ def best_fit_split(cached: Sequence[int], size: int) -> tuple[int, int] | None:
     >>> best_fit_split(cached=[32, 96, 128], size=64), best_fit_split([32, 64, 96], 64), best_fit_split([32, 48], 64)
     ((96, 32), (64, 0), None)
     """
-    found = BestFit().take(cached, size)
-    return None if found is None else (cached[found], cached[found] - size)
+    taken = BestFit().take(cached, size)
+    return None if taken is None else (cached[taken], cached[taken] - size)

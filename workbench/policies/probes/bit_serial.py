@@ -35,17 +35,17 @@ class BitSerial(Probe):
         return longest_run(see.free)
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
-        """The blocks of the largest resource, all of which are scanned side by side."""
+        """Return the blocks of the largest resource, all of which are scanned side by side."""
         return max(blocks, default=1)
 
     def gate_list(self, blocks: int) -> GateList:
-        """All cycles of the scan, one after another."""
+        """Return all cycles of the scan, one after another."""
         from workbench.policies.probes.circuit.serial import build
 
         return build(blocks)
 
     def cost(self, blocks: int) -> ProbeCost:
-        """The hardware of one step, which serves all cycles; the state is copied to a shift register."""
+        """Return the hardware of one step, which serves all cycles; the state is copied to a shift register."""
         from workbench.policies.probes.circuit.gate_list import GateList
         from workbench.policies.probes.circuit.serial import one_step
 

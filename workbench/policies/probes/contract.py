@@ -40,13 +40,15 @@ class ProbeContract(Contract):
             for free in states(size, steps):
                 yield asks(free, size)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where more is reported than there is, or less, without saying that it may be."""
-        report, blocks, run = asked.answer, asked.see.blocks, longest(asked.see.free, asked.see.blocks)
+        report, blocks, run = request.answer, request.see.blocks, longest(request.see.free, request.see.blocks)
         if not 0 <= report <= blocks or (report > run and self.policy.never_more()):
-            return f"reported {report} for {asked.see}, whose longest run is {run}"
+            return f"reported {report} for {request.see}, whose longest run is {run}"
         if report < run and self.policy.exact(blocks):
-            return f"reported {report} for {asked.see}, whose longest run is {run}; one that may do so overrides exact"
+            return (
+                f"reported {report} for {request.see}, whose longest run is {run}; one that may do so overrides exact"
+            )
         return ""
 
     def test_can_be_built_for_some_of_the_sizes(self) -> None:

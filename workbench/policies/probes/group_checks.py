@@ -27,7 +27,7 @@ def check_groups(groups: int, blocks: int, name: str, resource: str, where: str,
 
 
 def dividing(blocks: int) -> list[int]:
-    """The numbers of groups of at least two blocks each; one group for a single block.
+    """Return the numbers of groups of at least two blocks each; one group for a single block.
 
     >>> dividing(12), dividing(1)
     ([1, 2, 3, 4, 6], [1])

@@ -58,7 +58,7 @@ class GroupedSampledRun(SampledRun):
             check_groups(self.groups, count, f"{path or self.name}.groups", label, where, tuple(blocks.values()))
 
     def exact(self, blocks: int) -> bool:
-        """No: a run counts for the whole groups that it holds."""
+        """Return False: a run counts for the whole groups that it holds."""
         return blocks == 1
 
     def _told_apart(self, blocks: int) -> Sequence[int]:

@@ -46,17 +46,17 @@ class ProbeCost(NamedTuple):
 
     @property
     def gates(self) -> int:
-        """All gates, those of the decoding and of selectors included."""
+        """Return all gates, those of the decoding and of selectors included."""
         return self.and_gates + self.or_gates + self.inverters + self.decode_gates + SELECTOR_GATES * self.selectors
 
     @property
     def latency(self) -> int:
-        """Gate levels that pass until the report, whole cycles counted."""
+        """Return the gate levels that pass until the report, whole cycles counted."""
         return self.cycles * self.period
 
     @property
     def relative_clock(self) -> float:
-        """The modelled clock, relative to that of a cycle of 20 levels.
+        """Return the modelled clock, relative to that of a cycle of 20 levels.
 
         >>> ProbeCost(0, 0, 0, 0, 0, registers=0, depth=37, cycles=1, period=40).relative_clock
         0.5

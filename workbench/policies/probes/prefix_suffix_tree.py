@@ -47,18 +47,18 @@ class PrefixSuffixTree(Probe):
         return best
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
-        """1, or the levels of the tree of the largest resource."""
+        """Return 1, or the levels of the tree of the largest resource."""
         levels = (max((n - 1).bit_length(), 1) for n in blocks)
         return 1 if self.timing == "comb_1cycle" else max(levels, default=1)
 
     def gate_list(self, blocks: int) -> GateList:
-        """The tree, level by level."""
+        """Return the tree, level by level."""
         from workbench.policies.probes.circuit.tree import build
 
         return build(blocks, self.timing == "step_a_cycle")[0]
 
     def nodes(self, blocks: int) -> int:
-        """Nodes of the tree, counted as they are built."""
+        """Count the nodes of the tree as they are built."""
         from workbench.policies.probes.circuit.tree import build
 
         return build(blocks, False)[1]

@@ -57,7 +57,7 @@ class Probe(Policy, abstract=True):
     asks: ClassVar[Question] = PROBE
 
     def longest(self, free: Bits) -> int:
-        """What this probe reports of a state, in blocks.
+        """Return what this probe reports of a state, in blocks.
 
         Parameters
         ----------
@@ -104,38 +104,39 @@ class Probe(Policy, abstract=True):
             self.check_blocks(count, path, where, label)
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
-        """Cycles from one report to the next, for resources of so many blocks that are probed side by side.
+        """Return the cycles from one report to the next, for resources of so many blocks that are probed side by side.
 
         1 for a combinational probe, 3 where a report takes three, more where it depends on the blocks.
         """
         return 1
 
     def schedule(self, blocks: Sequence[int]) -> Schedule | None:
-        """When each resource of a unit is looked at; None = all of them in every round."""
+        """Return when each resource of a unit is looked at; None = all of them in every round."""
         return None
 
     def serving(self, blocks: Sequence[int]) -> tuple[Probe, ...]:
-        """The probe that reports each resource of a unit: this one, unless it gives way to another (spec 3, R55)."""
+        """Return the probe that reports each resource of a unit: this one, unless it gives way to another (spec 3,
+        R55)."""
         return (self,) * len(blocks)
 
     def of_module(self) -> Probe:
-        """The probe of a module's own resource, which no unit's probe serves: this one, unless it gives way."""
+        """Return the probe of a module's own resource, which no unit's probe serves: this one, unless it gives way."""
         return self
 
     def never_more(self) -> bool:
-        """Whether a report never exceeds the longest run; every probe of this room keeps to it."""
+        """Return whether a report never exceeds the longest run; every probe of this room keeps to it."""
         return True
 
     def exact(self, blocks: int) -> bool:
-        """Whether every report of a resource is its longest run; one that may report less says so here."""
+        """Return whether every report of a resource is its longest run; one that may report less says so here."""
         return True
 
     def gate_list(self, blocks: int) -> GateList | None:
-        """The probe of one resource as gates that can be counted and evaluated; None where there is no model."""
+        """Return the probe of one resource as gates that can be counted and evaluated; None where there is no model."""
         return None
 
     def cost(self, blocks: int) -> ProbeCost:
-        """The hardware of the probe of one resource: gates, registers, gate levels, cycles, counted on its gates.
+        """Count the hardware of the probe of one resource: gates, registers, gate levels, cycles, counted on its gates.
 
         Raises
         ------
@@ -154,7 +155,7 @@ class Probe(Policy, abstract=True):
         return _counted(self, blocks)
 
     def ready(self, checked: bool = False) -> ReadyProbe:
-        """The probe for a run: its compiled function and its parameters."""
+        """Return the probe for a run: its compiled function and its parameters."""
         return ReadyProbe(self.ready_answer(checked), self.parameters())
 
     def _words(self, free: Bits) -> tuple[np.ndarray, int]:
@@ -179,7 +180,7 @@ def check_count(blocks: int) -> None:
 
 @lru_cache(maxsize=256)
 def _counted(probe: Probe, blocks: int) -> ProbeCost:
-    found = probe.gate_list(blocks)
-    if found is None:
+    gate_list = probe.gate_list(blocks)
+    if gate_list is None:
         raise InputError(f"{probe.name} has no hardware model; one that is to be costed defines gate_list.")
-    return found.cost()
+    return gate_list.cost()

@@ -19,7 +19,7 @@ def _ask_each(answer, states, blocks, params, found):  # type: ignore[no-untyped
 
 
 def reports(probe: Probe, states: np.ndarray, blocks: int) -> np.ndarray:
-    """The report of each state: int64[states].
+    """Return the report of each state: int64[states].
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def reports(probe: Probe, states: np.ndarray, blocks: int) -> np.ndarray:
     >>> reports(ExactRun(), np.array([[0b0110], [0b1110]], np.uint64), 4).tolist()
     [2, 3]
     """
-    ready, found = probe.ready(), np.empty(len(states), np.int64)
-    _ask_each(ready.answer, states, blocks, ready.params, found)
-    if (found == RAISED).any():
-        raise PolicyError(f"{probe.short()} raised in state {int(np.argmax(found == RAISED))} of {len(states)}.")
-    return found
+    ready, result = probe.ready(), np.empty(len(states), np.int64)
+    _ask_each(ready.answer, states, blocks, ready.params, result)
+    if (result == RAISED).any():
+        raise PolicyError(f"{probe.short()} raised in state {int(np.argmax(result == RAISED))} of {len(states)}.")
+    return result

@@ -10,7 +10,7 @@ MOST_BLOCKS = 4096
 
 
 def powers_and_halfway(most: int) -> tuple[int, ...]:
-    """1, 2, 3, 4, 6, 8, 12, ...: the powers of two and the numbers halfway between them; the steps never shrink.
+    """Return 1, 2, 3, 4, 6, 8, 12, ...: the powers of two and the numbers halfway between them; the steps never shrink.
 
     >>> powers_and_halfway(128)
     (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -20,7 +20,8 @@ def powers_and_halfway(most: int) -> tuple[int, ...]:
 
 
 def stepped(lengths: Iterable[int]) -> tuple[int, ...]:
-    """From the shortest up, each length that makes no smaller step than the one before: legal run lengths (R47).
+    """Return, from the shortest up, each length that makes no smaller step than the one before: legal run lengths
+    (R47).
 
     >>> stepped([1, 4, 6, 8, 9, 10, 12, 14, 15, 16])
     (1, 4, 8, 12, 16)
@@ -33,7 +34,8 @@ def stepped(lengths: Iterable[int]) -> tuple[int, ...]:
 
 
 def remaining(lengths: Iterable[int], exclude: Collection[int], exclude_on: Literal["size", "k"]) -> tuple[int, ...]:
-    """The lengths that are left: without the excluded ones, or, read literally, without those of an excluded k (E13).
+    """Return the lengths that are left: without the excluded ones, or, read literally, without those of an excluded k
+    (E13).
 
     >>> remaining(range(1, 17), primes(16), "size")
     (1, 4, 6, 8, 9, 10, 12, 14, 15, 16)
@@ -45,7 +47,7 @@ def remaining(lengths: Iterable[int], exclude: Collection[int], exclude_on: Lite
 
 
 def primes(most: int) -> tuple[int, ...]:
-    """The primes up to a number: the source document's example of what is seldom asked for (R48).
+    """Return the primes up to a number: the source document's example of what is seldom asked for (R48).
 
     >>> primes(16)
     (2, 3, 5, 7, 11, 13)
@@ -54,7 +56,7 @@ def primes(most: int) -> tuple[int, ...]:
 
 
 def seldom(demands: Mapping[int, float], most: int, threshold: float) -> tuple[int, ...]:
-    """The lengths from 2 to a number whose share of all demands is at most a threshold (R48).
+    """Return the lengths from 2 to a number whose share of all demands is at most a threshold (R48).
 
     >>> seldom({4: 90, 6: 9, 16: 1}, most=8, threshold=0.05)
     (2, 3, 5, 7, 8)
@@ -64,7 +66,8 @@ def seldom(demands: Mapping[int, float], most: int, threshold: float) -> tuple[i
 
 
 def wrong_lengths(lengths: Sequence[int]) -> str:
-    """What is wrong with a list of run lengths, in words that follow its name; empty for a legal one (E14, R47)."""
+    """Return what is wrong with a list of run lengths, in words that follow its name; empty for a legal one (E14,
+    R47)."""
     if 1 not in lengths:
         return "must begin with 1"
     if list(lengths) != sorted(set(lengths)):

@@ -23,7 +23,7 @@ from workbench.policies.probes.word_parallel import longest_free_run
 
 @kernel
 def largest_sampled(run: int, params: Any) -> int:
-    """The largest of the sampled lengths among the parameters that is at most so long, 0 for none."""
+    """Return the largest of the sampled lengths among the parameters that is at most so long, 0 for none."""
     row = LENGTHS
     while row < params.size and params[row] <= run:
         row += 1
@@ -89,11 +89,11 @@ class SampledRun(ShiftProbe):
             raise wrong_value("", f"{self.name}.exclude", "must leave the run length 1", self.exclude, kept)
 
     def lengths(self, blocks: int) -> tuple[int, ...]:
-        """The run lengths that are sampled in a resource of so many blocks."""
+        """Return the run lengths that are sampled in a resource of so many blocks."""
         return tuple(n for n in self._sampled() if n <= blocks)
 
     def exact(self, blocks: int) -> bool:
-        """Only where every length is sampled."""
+        """Return True only where every length is sampled."""
         return self.lengths(blocks) == tuple(range(1, blocks + 1))
 
     def _told_apart(self, blocks: int) -> Sequence[int]:

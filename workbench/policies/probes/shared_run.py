@@ -98,13 +98,13 @@ class SharedRun(Probe):
         width, taken_is_one = see.levers.width, see.levers.encoding == FREE0
         word = loaded(bitmap(see.free, see.blocks, False), width, taken_is_one)
         rows = prefixes(word, np.array([0, width]), see.levers.direction == LEFT, taken_is_one, EVERY_SHIFT)
-        found = sequence(rows, 0, see.blocks, taken_is_one)
+        bits = sequence(rows, 0, see.blocks, taken_is_one)
         if see.levers.decode == SCAN:
-            return scanned(found)
-        return min(looked_up(padded(found, width, taken_is_one and see.levers.padding == OCCUPIED)), see.blocks)
+            return scanned(bits)
+        return min(looked_up(padded(bits, width, taken_is_one and see.levers.padding == OCCUPIED)), see.blocks)
 
     def function(self) -> Callable[..., int]:
-        """The word-parallel answer, or the circuit where a lever asks for one of its forms."""
+        """Return the word-parallel answer, or the circuit where a lever asks for one of its forms."""
         forms = ("direction", "encoding", "decode", "padding")
         return type(self).circuit if self._differs(*forms) else type(self).answer
 
@@ -122,7 +122,7 @@ class SharedRun(Probe):
             raise wrong_value(where, f"{path or self.name}.width", expected, self.width, blocks)
 
     def schedule(self, blocks: Sequence[int]) -> Schedule:
-        """When each resource is looked at.
+        """Return when each resource is looked at.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class SharedRun(Probe):
         return Schedule(period, int(period.max(initial=0)) + 1, self.cycles_a_period, self.stale == "forget")
 
     def serving(self, blocks: Sequence[int]) -> tuple[Probe, ...]:
-        """The probe that reports each resource: `alone` for one that has a period for itself (R55).
+        """Return the probe that reports each resource: `alone` for one that has a period for itself (R55).
 
         >>> from workbench.policies.probes import GroupedRun
         >>> [probe.name for probe in SharedRun(alone=GroupedRun(groups=32)).serving([128, 64, 48])]
@@ -150,11 +150,11 @@ class SharedRun(Probe):
         return tuple(self.alone if together == 1 else self for together in np.bincount(period)[period])
 
     def of_module(self) -> Probe:
-        """The probe that this one is used as alone: a module's own memory is not shared out in periods."""
+        """Return the probe that this one is used as alone: a module's own memory is not shared out in periods."""
         return self.alone
 
     def longest_each(self, free: Sequence[Bits]) -> list[int]:
-        """The longest run of several resources, all looked at in one period.
+        """Return the longest run of several resources, all looked at in one period.
 
         Parameters
         ----------
@@ -180,12 +180,13 @@ class SharedRun(Probe):
         return list(wires.looked_up if self.decode == "lut" else wires.scanned)
 
     def trace(self, free: Sequence[Bits]) -> SharedTrace:
-        """Every wire of one period; parameters and errors as in `longest_each`."""
+        """Return every wire of one period; parameters and errors as in `longest_each`."""
         forms = (self.direction, self.encoding, self.masks, self.padding)
         return trace(self._states(free), self.width, *forms)
 
     def gate_list(self, blocks: int) -> GateList | None:
-        """The part of the probe that a resource uses, the whole is in `sharing_cost`; None with the wrong padding."""
+        """Return the part of the probe that a resource uses, the whole is in `sharing_cost`; None with the wrong
+        padding."""
         self.check_blocks(blocks)
         if not self.never_more():
             return None
@@ -193,7 +194,7 @@ class SharedRun(Probe):
         return Probe.read({ExactRun.name: forms}).gate_list(blocks)
 
     def sharing_cost(self, blocks: Sequence[int]) -> SharedCost:
-        """The gates of this probe and of those that it replaces, for the resources of a unit.
+        """Return the gates of this probe and of those that it replaces, for the resources of a unit.
 
         >>> found = SharedRun().sharing_cost([128, 64, 48])
         >>> round(100 * found.saved, 1), round(100 * found.saved_with_masks, 1)
@@ -205,15 +206,15 @@ class SharedRun(Probe):
         return shared_cost(period, list(blocks), self.width, self.masks)
 
     def never_more(self) -> bool:
-        """Not with the wrong padding, where that shows."""
+        """Return False with the wrong padding, where that shows."""
         return (self.encoding, self.decode, self.padding) != ("free0", "lut", "occupied")
 
     def exact(self, blocks: int) -> bool:
-        """Not with the wrong padding, where there is any."""
+        """Return False with the wrong padding, where there is any."""
         return self.never_more() or blocks == self.width
 
     def _states(self, free: Sequence[Bits]) -> list[np.ndarray]:
-        """The free maps as booleans, True = free."""
+        """Return the free maps as booleans, True = free."""
         maps = listed("free", free, "must be a list of free maps")
         states = [as_bits(one) != (self.encoding == "free0") for one in maps]
         check_together([len(state) for state in states], self.width)

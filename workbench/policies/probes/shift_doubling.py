@@ -41,11 +41,11 @@ class ShiftDoubling(Probe):
         return longest_free_run(see.free)
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
-        """1, or the steps for the largest resource."""
+        """Return 1, or the steps for the largest resource."""
         return 1 if self.timing == "comb_1cycle" else max((2 * n.bit_length() - 1 for n in blocks), default=1)
 
     def gate_list(self, blocks: int) -> GateList:
-        """All steps, one after another."""
+        """Return all steps, one after another."""
         from workbench.policies.probes.circuit.doubling import build
 
         return build(blocks, self.timing == "step_a_cycle")

@@ -43,18 +43,19 @@ class ShiftProbe(Probe, abstract=True):
         return report(see.free, see.blocks, see.levers)
 
     def function(self) -> Callable[..., int]:
-        """The word-parallel answer, or the circuit where a lever asks for one of its forms."""
+        """Return the word-parallel answer, or the circuit where a lever asks for one of its forms."""
         forms = ("direction", "encoding", "decode")
         plain = all(getattr(self, name) == self.levers[name].default for name in forms)
         return super().function() if plain else type(self).circuit
 
     def parameters(self) -> np.ndarray:
-        """Direction, encoding, decoding, groups (0 = none), then the sampled lengths (none = all): float64[4 + W]."""
+        """Return direction, encoding, decoding, groups (0 = none), then the sampled lengths (none = all): float64[4 +
+        W]."""
         forms = [self.levers[name].number(getattr(self, name)) for name in ("direction", "encoding", "decode")]
         return np.array([*forms, self._groups(), *self._sampled()], np.float64)
 
     def trace(self, free: Bits) -> ProbeTrace:
-        """Every vector of the circuit for one state: F0, S, SA and SAR.
+        """Return every vector of the circuit for one state: F0, S, SA and SAR.
 
         >>> from workbench.policies.probes import ExactRun
         >>> wires = ExactRun().trace("0110_1110")
@@ -66,7 +67,7 @@ class ShiftProbe(Probe, abstract=True):
         return trace(*self._words(free), self.parameters())
 
     def gate_list(self, blocks: int) -> GateList:
-        """The circuit for a resource as gates."""
+        """Return the circuit for a resource as gates."""
         from workbench.policies.probes.circuit.shift_and import Form, build
 
         self.check_blocks(blocks)
@@ -74,11 +75,11 @@ class ShiftProbe(Probe, abstract=True):
         return build(blocks, self._told_apart(blocks), form, self._groups())
 
     def round_cycles(self, blocks: Sequence[int] = ()) -> int:
-        """1 in one cycle, else 3."""
+        """Return 1 in one cycle, else 3."""
         return 1 if self.timing == "comb_1cycle" else 3
 
     def _told_apart(self, blocks: int) -> Sequence[int]:
-        """The run lengths that the circuit for a resource tells apart, in groups where there are any."""
+        """Return the run lengths that the circuit for a resource tells apart, in groups where there are any."""
         return range(1, blocks + 1)
 
     def _groups(self) -> int:

@@ -18,7 +18,7 @@ from workbench.structures.windows import first_start, starts_inside
 
 @kernel
 def longest_free_run(free: np.ndarray) -> int:
-    """The length of the longest run of free blocks in a free map."""
+    """Return the length of the longest run of free blocks in a free map."""
     if free.size == 1:
         return longest_of_two(free[0], NO_BITS)
     if free.size == 2:
@@ -35,7 +35,7 @@ def longest_free_run(free: np.ndarray) -> int:
 
 @kernel
 def longest_of_two(low: np.uint64, high: np.uint64) -> int:
-    """The length of the longest run of ones in two words."""
+    """Return the length of the longest run of ones in two words."""
     if low | high == NO_BITS:
         return 0
     if low & high == ALL_BITS:
@@ -58,13 +58,14 @@ def longest_of_two(low: np.uint64, high: np.uint64) -> int:
 
 @kernel
 def _lengthened(low: np.uint64, high: np.uint64, step: int) -> tuple[np.uint64, np.uint64]:
-    """The starts of the windows that are longer by a step of up to their length, from 1 to 63."""
+    """Return the starts of the windows that are longer by a step of up to their length, from 1 to 63."""
     return low & (right(low, step) | left(high, WORD - step)), high & right(high, step)
 
 
 @kernel
 def longest_run_of_groups(free: np.ndarray, size: int) -> int:
-    """The most consecutive groups of `size` blocks that are wholly free; groups begin at multiples of their size."""
+    """Return the most consecutive groups of `size` blocks that are wholly free; groups begin at multiples of their
+    size."""
     most = 0
     start = first_start(free, size, 0)
     while start != NOWHERE:

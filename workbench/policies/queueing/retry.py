@@ -14,7 +14,7 @@ class RetryPolicy(Policy, abstract=True):
     question: ClassVar[str] = "retry"
 
     def cycles(self) -> int:
-        """Cycles between two tries of a refused request; 0 = only when something has been released."""
+        """Return the cycles between two tries of a refused request; 0 = only when something has been released."""
         raise NotImplementedError
 
 

@@ -13,7 +13,8 @@ STATE_BITS = 8
 
 
 def record_bits(page_number_bits: int, cores: int) -> int:
-    """Bits of a directory's record: the page number, a bit a core, and the bit for the shared TLB (spec 4, R3, V16).
+    """Return the bits of a directory's record: the page number, a bit a core, and the bit for the shared TLB (spec 4,
+    R3, V16).
 
     >>> [record_bits(36, cores) for cores in (4, 16, 80)]
     [41, 53, 117]
@@ -22,7 +23,7 @@ def record_bits(page_number_bits: int, cores: int) -> int:
 
 
 def entry_bits(page_number_bits: int, frame_bits: int = FRAME_BITS, state_bits: int = STATE_BITS) -> int:
-    """Bits of an entry of a private TLB: page number, frame number, state.
+    """Return the bits of an entry of a private TLB: page number, frame number, state.
 
     >>> entry_bits(36)
     84
@@ -31,7 +32,7 @@ def entry_bits(page_number_bits: int, frame_bits: int = FRAME_BITS, state_bits: 
 
 
 def directory_bits(records: int, page_number_bits: int, cores: int, in_entries: int = 0) -> int:
-    """Bits of one core's directory with so many records.
+    """Return the bits of one core's directory with so many records.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ def directory_bits(records: int, page_number_bits: int, cores: int, in_entries: 
 def equal_area_entries(
     directory: Directory, private_entries: int, private_ways: int, cores: int, page_number_bits: int = 36
 ) -> int:
-    """Entries of a private TLB without a directory that takes the bits of one with this directory.
+    """Return the entries of a private TLB without a directory that takes the bits of one with this directory.
 
     Rounded down to whole sets; a directory without a limit counts as one with a record for each of the core's own
     entries and as many again.

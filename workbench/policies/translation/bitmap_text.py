@@ -8,7 +8,7 @@ from workbench.errors import wrong_value
 
 
 def cores_of(bitmap: str) -> list[int]:
-    """The cores that a bitmap names, in order.
+    """Return the cores that a bitmap names, in order.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def cores_of(bitmap: str) -> list[int]:
 
 
 def degree(bitmap: str) -> int:
-    """The sharing degree: how many cores hold the translation, the local one included (spec 4, E4, E5).
+    """Return the sharing degree: how many cores hold the translation, the local one included (spec 4, E4, E5).
 
     >>> degree("0111"), degree("1000"), degree("1111")
     (3, 1, 4)
@@ -35,7 +35,7 @@ def degree(bitmap: str) -> int:
 
 
 def as_words(bitmap: str) -> np.ndarray:
-    """The bitmap as compiled code sees it: uint64[words], core c is bit c % 64 of word c // 64."""
+    """Return the bitmap as compiled code sees it: uint64[words], core c is bit c % 64 of word c // 64."""
     words = [0] * -(-len(bitmap) // 64)
     for core in cores_of(bitmap):
         words[core // 64] |= 1 << core % 64

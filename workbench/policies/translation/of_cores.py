@@ -18,8 +18,8 @@ class OfCores(Contract):
 
     def start_memory(self, policy: Any, size: int, seed: int) -> np.ndarray:
         """Return what the policy remembers at the start of a run with so many cores."""
-        found: np.ndarray = policy.start_memory(size, seed)
-        return found
+        memory: np.ndarray = policy.start_memory(size, seed)
+        return memory
 
 
 def two_of(draw: np.random.Generator, cores: int) -> tuple[int, int]:

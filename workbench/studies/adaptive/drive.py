@@ -74,5 +74,5 @@ class _Once:
     def end(self) -> None: ...
 
     def over(self) -> None:
-        """The last batch ended."""
+        """Note that the last batch ended."""
         self._watch.end()

@@ -11,7 +11,7 @@ from workbench.studies.statistics.looks import Looks
 
 
 def looks_of(sweep: Sweep) -> Looks:
-    """The one look that decides something about where an interval lies: the last, whatever the rule for seeds.
+    """Return the one look that decides something about where an interval lies: the last, whatever the rule for seeds.
 
     >>> from workbench.experiments.sweep import read_sweep
     >>> looks_of(read_sweep({"engine": "shared_memory", "workload": "bimodal", "seeds": 30}))

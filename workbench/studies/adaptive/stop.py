@@ -33,7 +33,7 @@ class Width(NamedTuple):
 
     @property
     def narrow(self) -> bool:
-        """Whether it is known as well as was asked."""
+        """Return whether it is known as well as was asked."""
         return self.half_width <= self.limit
 
 
@@ -49,24 +49,24 @@ class Stop(NamedTuple):
 
     @property
     def wide(self) -> list[Width]:
-        """The points that are known less well than was asked."""
+        """Return the points that are known less well than was asked."""
         return [width for width in self.widths if not width.narrow]
 
     @property
     def sentence(self) -> str:
-        """What there is to say of it."""
-        asked = f"{self.until.measure} to {self.until.half_width.strip()}"
+        """Return what there is to say of it."""
+        goal = f"{self.until.measure} to {self.until.half_width.strip()}"
         looked = f"{self.seeds} seeds after {self.looks} of {len(self.until.looks)} looks"
         if not self.wide:
-            return f"{looked}: every point is known as well as was asked ({asked})"
+            return f"{looked}: every point is known as well as was asked ({goal})"
         end = "the most there may be" if self.seeds >= self.until.at_most else "stopped on the way"
         widest = max(self.wide, key=lambda width: width.half_width / width.limit if width.limit else math.inf)
-        known = f"{len(self.wide)} of {len(self.widths)} points are known less well than was asked ({asked})"
+        known = f"{len(self.wide)} of {len(self.widths)} points are known less well than was asked ({goal})"
         return f"{looked}, {end}: {known}; the widest is {widest.half_width:.3g} where {widest.limit:.3g} was asked"
 
 
 def stop(runs: RunSet) -> Stop:
-    """Where a sweep with adaptive seeds stopped, by its rows.
+    """Return where a sweep with adaptive seeds stopped, by its rows.
 
     Its seeds are those of the second of two looks in a row at which every point is known as well as was asked, or of
     the last look whose runs all ended.
@@ -76,22 +76,22 @@ def stop(runs: RunSet) -> Stop:
     ended = 1 + sum(1 for _ in itertools.takewhile(lambda count: _ended(runs, count), until.looks[1:]))
     narrow = False
     for done, count in enumerate(until.looks[:ended], start=1):
-        found = Stop(until, count, done, widths(runs, count))
-        if narrow and not found.wide:
+        stopped = Stop(until, count, done, widths(runs, count))
+        if narrow and not stopped.wide:
             break
-        narrow = not found.wide
-    return found
+        narrow = not stopped.wide
+    return stopped
 
 
 def settled(runs: RunSet) -> Plan:
-    """The plan of a sweep, cut to the seeds at which its rule stops; of a sweep with fixed seeds, as it is."""
+    """Return the plan of a sweep, cut to the seeds at which its rule stops; of a sweep with fixed seeds, as it is."""
     if runs.plan.sweep.until is None:
         return runs.plan
     return cut(runs.plan, slice(0, stop(runs).seeds))
 
 
 def cut(plan: Plan, some: slice) -> Plan:
-    """The same plan with some of its seeds."""
+    """Return the same plan with some of its seeds."""
     return Plan(plan.sweep._replace(seeds=plan.sweep.seeds[some]), plan.points)
 
 
@@ -102,7 +102,7 @@ def _ended(runs: RunSet, count: int) -> bool:
 
 
 def widths(runs: RunSet, count: int) -> list[Width]:
-    """How well every difference to a baseline is known after so many seeds."""
+    """Return how well every difference to a baseline is known after so many seeds."""
     sweep = runs.plan.sweep
     assert sweep.until is not None
     bound = bound_of(sweep.until, sweep.mechanism.measures[sweep.until.measure])
@@ -129,7 +129,7 @@ def _width(
 
 
 def half_width(pairs: Pairs, level: float) -> float:
-    """Half the width of the interval of the mean difference; infinite where nothing is known about it.
+    """Return half the width of the interval of the mean difference; infinite where nothing is known about it.
 
     Of differences that are all equal it is the bound on what was not seen, over the range of both sides' values.
     """

@@ -27,7 +27,7 @@ SEEDS, QUICK_SEEDS = 200, 16
 
 
 def known_claims() -> dict[str, Claim]:
-    """Every claim by its id, in the order of the specifications, then the user's."""
+    """Return every claim by its id, in the order of the specifications, then the user's."""
     built_in = {claim.id: claim for room in _ROOMS for claim in importlib.import_module(room).CLAIMS}
     return {**built_in, **_KNOWN}
 
@@ -108,7 +108,7 @@ def claims(
 
 
 def _all(known: Mapping[str, Claim], quick: bool) -> list[str]:
-    """Every claim; a quick report leaves out what starts processes of its own and measures them by the clock."""
+    """Return every claim; a quick report leaves out what starts processes of its own and measures them by the clock."""
     return [id for id, claim in known.items() if not (quick and claim.on_real_service)]
 
 

@@ -28,25 +28,31 @@ ALL = float("inf")
 
 
 def better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
-    """A measure is better of one point than of a baseline, in the mean over the paired seeds."""
-    found = superior(_named(about, measure), "mean gain", comparison := compared(runs, first, other, measure))
-    told = "gain" if not comparison.infinite else comparison.estimand
-    return of(runs, found._replace(statement=told), measure)
+    """Return the case that a measure is better of one point than of a baseline, in the mean over the paired seeds."""
+    finding = superior(_named(about, measure), "mean gain", comparison := compared(runs, first, other, measure))
+    estimand = "gain" if not comparison.infinite else comparison.estimand
+    return of(runs, finding._replace(statement=estimand), measure)
 
 
 def of(runs: RunSet, case: Finding, measure: str, unit: str | None = None) -> Finding:
-    """The case with its measure, the unit of its estimate, and the sweep whose runs it rests on."""
+    """Return the case with its measure, the unit of its estimate, and the sweep whose runs it rests on."""
     unit = unit_of(runs, measure) if unit is None else unit
     return case._replace(measure=measure, unit=unit, results=runs.plan.sweep.name)
 
 
 def always_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, about: str = "") -> Finding:
-    """A measure is better of one point than of a baseline in every run: counted, and no matter of luck."""
-    found = compared(runs, first, other, measure)
-    told = f"better in {found.wins} of {found.n} runs, worse in {found.losses}"
-    whole = found.n > 0 and found.wins == found.n
+    """Return the case that a measure is better of one point than of a baseline in every run: counted, and no matter of
+    luck."""
+    comparison = compared(runs, first, other, measure)
+    note = f"better in {comparison.wins} of {comparison.n} runs, worse in {comparison.losses}"
+    whole = comparison.n > 0 and comparison.wins == comparison.n
     case = fact(
-        _named(about, measure), "better in every run", whole, estimate=found.interval.mean, n=found.n, note=told
+        _named(about, measure),
+        "better in every run",
+        whole,
+        estimate=comparison.interval.mean,
+        n=comparison.n,
+        note=note,
     )
     return of(runs, case, measure)
 
@@ -54,23 +60,25 @@ def always_better(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measur
 def all_better(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str
 ) -> list[Finding]:
-    """Every one of several measures is better: a case each."""
+    """Return a case for each of several measures, every one of which is better."""
     return [better(runs, first, other, measure, about) for measure in measures]
 
 
 def either_better(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measures: Sequence[str], about: str
 ) -> Finding:
-    """One of several measures is better, told from luck by their number; shown is the one that speaks for it most."""
+    """Return the case that one of several measures is better, told from luck by their number; shown is the one that
+    speaks for it most."""
     parts = [better(runs, first, other, measure) for measure in measures]
-    found = some(about, "", parts)
-    return found._replace(statement=f"{found.measure} gains most of {', '.join(measures)}")
+    finding = some(about, "", parts)
+    return finding._replace(statement=f"{finding.measure} gains most of {', '.join(measures)}")
 
 
 def no_worse(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, margin: float, about: str = ""
 ) -> Finding:
-    """A measure of which less is better is higher than the baseline's by less than a margin (one one-sided test)."""
+    """Return the case that a measure of which less is better is higher than the baseline's by less than a margin (one
+    one-sided test)."""
     statement = f"{measure} over the baseline's is below {1 + margin:g}"
     return ratio(runs, first, other, measure, (-ALL, 1 + margin), statement, about)
 
@@ -78,31 +86,34 @@ def no_worse(
 def ratio(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
 ) -> Finding:
-    """The ratio of a point's mean to a baseline's, seed by seed, lies within a band (two one-sided tests)."""
+    """Return the case that the ratio of a point's mean to a baseline's, seed by seed, lies within a band (two one-sided
+    tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     seeds = [seed for seed in ours if seed in theirs]
     other_side, first_side = (np.array([side[seed] for seed in seeds], float) for side in (ours, theirs))
     span = alike_span(other_side, first_side) if seeds and first_side.mean() > 0 else None
     result = equivalent_ratio(other_side, first_side, band, span=span)
-    found = equivalent(_named(about, measure), statement, result)
-    return of(runs, found._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
+    finding = equivalent(_named(about, measure), statement, result)
+    return of(runs, finding._replace(missing=len(runs.seeds) - len(seeds)), f"{measure} over the baseline's", "")
 
 
 def differs_by(
     runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, band: Band, statement: str, about: str = ""
 ) -> Finding:
-    """A measure of a point less a baseline's, seed by seed, lies within a band (two one-sided tests)."""
+    """Return the case that a measure of a point less a baseline's, seed by seed, lies within a band (two one-sided
+    tests)."""
     ours, theirs = finite(runs, other, measure), finite(runs, first, measure)
     pairs = pair(theirs, ours) if ours.keys() & theirs.keys() else pair([], [])
     differences = 0.0 - pairs.differences()
     span = difference_span(pairs.baseline, pairs.other, differences)
-    found = equivalent(_named(about, measure), statement, equivalent_mean(differences, band, span=span))
+    finding = equivalent(_named(about, measure), statement, equivalent_mean(differences, band, span=span))
     missing = len(runs.seeds) - len(differences)
-    return of(runs, found._replace(missing=missing), f"{measure} less the baseline's", unit_of(runs, measure))
+    return of(runs, finding._replace(missing=missing), f"{measure} less the baseline's", unit_of(runs, measure))
 
 
 def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, about: str = "") -> Finding:
-    """A measure falls from point to point: the slope of its line over the doublings of a lever is below 0.
+    """Return the case that a measure falls from point to point: the slope of its line over the doublings of a lever is
+    below 0.
 
     Parameters
     ----------
@@ -110,14 +121,14 @@ def falling(runs: RunSet, points: Mapping[int, PlannedPoint], measure: str, abou
         Two or more values above zero. A seed has a slope of its own, none where the measure is not defined at them all.
     """
     by_value = {value: finite(runs, p, measure) for value, p in points.items()}
-    found = _trend(by_value, measure, about, len(runs.seeds))
-    return of(runs, found, f"fall of {measure} a doubling", unit_of(runs, measure))
+    finding = _trend(by_value, measure, about, len(runs.seeds))
+    return of(runs, finding, f"fall of {measure} a doubling", unit_of(runs, measure))
 
 
 def gain_falls(
     runs: RunSet, pairs: Mapping[int, tuple[PlannedPoint, PlannedPoint]], measure: str, about: str = ""
 ) -> Finding:
-    """How much better a point is than its baseline, as a share of the baseline, falls from pair to pair.
+    """Return the case that a point's gain over its baseline, as a share of the baseline, falls from pair to pair.
 
     Parameters
     ----------
@@ -126,8 +137,8 @@ def gain_falls(
     """
     sign = -1.0 if runs.plan.sweep.mechanism.measures[measure].better == "lower" else 1.0
     gains = {value: _gains(runs, *pair, measure, sign) for value, pair in pairs.items()}
-    found = _trend(gains, f"gain in {measure}", about, len(runs.seeds))
-    return of(runs, found, f"fall of the gain in {measure} a doubling", "share of the baseline")
+    finding = _trend(gains, f"gain in {measure}", about, len(runs.seeds))
+    return of(runs, finding, f"fall of the gain in {measure} a doubling", "share of the baseline")
 
 
 def _gains(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str, sign: float) -> dict[int, float]:
@@ -136,16 +147,16 @@ def _gains(runs: RunSet, first: PlannedPoint, other: PlannedPoint, measure: str,
 
 
 def _trend(by_value: Mapping[int, Mapping[int, float]], what: str, about: str, count: int) -> Finding:
-    """The slope of values by seed over the doublings of a lever is below 0."""
-    found = [*by_value.values()]
-    seeds = [seed for seed in found[0] if all(seed in values for values in found)]
+    """Return the case that the slope of values by seed over the doublings of a lever is below 0."""
+    results = [*by_value.values()]
+    seeds = [seed for seed in results[0] if all(seed in values for values in results)]
     doublings = np.log2(np.array([*by_value], float))
     apart = doublings - doublings.mean()
-    slopes = {seed: float(apart @ [values[seed] for values in found] / (apart @ apart)) for seed in seeds}
+    slopes = {seed: float(apart @ [values[seed] for values in results] / (apart @ apart)) for seed in seeds}
     fall = compare(dict.fromkeys(seeds, 0.0), slopes, names=("no trend", f"{what} a doubling"), better="lower")
-    means = [np.mean([values[seed] for seed in seeds]) if seeds else np.nan for values in found]
-    shown = ", ".join(f"{value:g}: {mean:.4g}" for value, mean in zip(by_value, means, strict=True))
-    finding = superior(_named(about, what), f"falls a doubling; its means are {shown}", fall)
+    means = [np.mean([values[seed] for seed in seeds]) if seeds else np.nan for values in results]
+    means_text = ", ".join(f"{value:g}: {mean:.4g}" for value, mean in zip(by_value, means, strict=True))
+    finding = superior(_named(about, what), f"falls a doubling; its means are {means_text}", fall)
     return finding._replace(missing=count - len(seeds))
 
 

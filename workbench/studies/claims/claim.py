@@ -20,7 +20,7 @@ KINDS: dict[Kind, str] = {
 
 
 def nothing(evidence: Evidence) -> Sequence[Finding]:
-    """No costs are measured."""
+    """Return no costs: none are measured."""
     return []
 
 
@@ -45,21 +45,21 @@ class Claim(NamedTuple):
 
     @property
     def built_in(self) -> bool:
-        """Whether it is part of this package."""
+        """Return whether it is part of this package."""
         return getattr(self.parts, "__module__", "workbench.").startswith("workbench.")
 
     @property
     def family(self) -> str:
-        """The claims that it is corrected with: those of its specification (`H3`), or the user's own."""
-        found = re.match(r"H\d+(?=\.)", self.id)
-        return found[0] if found else "own"
+        """Return the claims that it is corrected with: those of its specification (`H3`), or the user's own."""
+        match = re.match(r"H\d+(?=\.)", self.id)
+        return match[0] if match else "own"
 
     def found(self, evidence: Evidence) -> tuple[Finding, list[Finding]]:
-        """The claim as a whole, and its cases."""
+        """Find the claim as a whole, and its cases."""
         cases = list(self.parts(evidence))
         whole = self.joined(self.id, self.statement, cases) if len(cases) > 1 else cases[0]
         return whole._replace(id=self.id, statement=self.statement), cases
 
     def judged(self, cases: Sequence[Finding], size: int) -> OverCases:
-        """What becomes of it, corrected over its cases and the size of its family."""
+        """Return what becomes of it, corrected over its cases and the size of its family."""
         return over_cases(cases, family=size, joined="some" if self.joined is some else "every")

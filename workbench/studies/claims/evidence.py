@@ -38,7 +38,7 @@ class Evidence:
         self._measured: dict[str, Mapping[str, Any]] = {}
 
     def runs(self, name: str, sweep: Mapping[str, Any], seeds: int | None = None) -> RunSet:
-        """The runs of a sweep; with a folder they are kept there, and what is kept is not run again.
+        """Return the runs of a sweep; with a folder they are kept there, and what is kept is not run again.
 
         Parameters
         ----------
@@ -76,8 +76,8 @@ class Evidence:
                 self._measured[name] = make()
                 if file is not None:
                     file.parent.mkdir(parents=True, exist_ok=True)
-                    told = {"environment": environment(), "measured": self._measured[name]}
-                    write_whole(file, json.dumps(told, indent=1, default=str) + "\n")
+                    settings = {"environment": environment(), "measured": self._measured[name]}
+                    write_whole(file, json.dumps(settings, indent=1, default=str) + "\n")
         return self._measured[name]
 
     def _run(self, name: str, sweep: Mapping[str, Any]) -> RunSet:
@@ -88,9 +88,9 @@ class Evidence:
             store = Store(folder / STORE, name)
             try:
                 keep_sweep(RunSet(plan, ()), folder)
-                found = self._filled(plan, store, folder)
-                keep_files(found, folder)
-                return found
+                runs = self._filled(plan, store, folder)
+                keep_files(runs, folder)
+                return runs
             finally:
                 store.close()
 
@@ -108,18 +108,18 @@ class Evidence:
         return cores() if self._workers is None and self._seconds > WORTH_SECONDS else self._workers
 
 
-def point(runs: RunSet, **shown: Any) -> PlannedPoint:
-    """The point whose coordinates end in the given names and have the given values.
+def point(runs: RunSet, **displayed: Any) -> PlannedPoint:
+    """Return the point whose coordinates end in the given names and have the given values.
 
     Raises
     ------
     InputError
         There is no such point, or more than one.
     """
-    found = [p for p in runs.points if all(_coordinate(p, name) == value for name, value in shown.items())]
-    if len(found) != 1:
-        raise InputError(f"{len(found)} points of the sweep have {shown}; one is needed.")
-    return found[0]
+    matches = [p for p in runs.points if all(_coordinate(p, name) == value for name, value in displayed.items())]
+    if len(matches) != 1:
+        raise InputError(f"{len(matches)} points of the sweep have {displayed}; one is needed.")
+    return matches[0]
 
 
 def _coordinate(p: PlannedPoint, name: str) -> Any:
@@ -127,12 +127,12 @@ def _coordinate(p: PlannedPoint, name: str) -> Any:
 
 
 def unit_of(runs: RunSet, measure: str) -> str:
-    """The unit of a measure."""
+    """Return the unit of a measure."""
     return str(runs.plan.sweep.mechanism.measures[measure].unit)
 
 
 def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure: str) -> PairedComparison:
-    """Two points on one measure, seed by seed."""
+    """Compare two points on one measure, seed by seed."""
     better = runs.plan.sweep.mechanism.measures[measure].better
     names = f"{runs.label(baseline)}", f"{runs.label(other)}"
     sides = by_seed(runs, baseline, measure), by_seed(runs, other, measure)
@@ -140,5 +140,5 @@ def compared(runs: RunSet, baseline: PlannedPoint, other: PlannedPoint, measure:
 
 
 def finite(runs: RunSet, p: PlannedPoint, measure: str) -> dict[int, float]:
-    """A measure by seed where it is defined."""
+    """Return a measure by seed where it is defined."""
     return {seed: value for seed, value in runs.values(p, measure).items() if math.isfinite(value)}

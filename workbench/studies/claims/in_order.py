@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def in_order(id: str) -> tuple[int, str]:
-    """The number of a claim in its specification, then the letter of one that is stated beside it.
+    """Return the number of a claim in its specification, then the letter of one that is stated beside it.
 
     >>> sorted(["H3.10", "H3.9b", "H3.9"], key=in_order)
     ['H3.9', 'H3.9b', 'H3.10']

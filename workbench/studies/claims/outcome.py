@@ -26,62 +26,62 @@ class Outcome(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The claim's number in its specification."""
+        """Return the claim's number in its specification."""
         return self.claim.id
 
     @property
     def verdict(self) -> Word:
-        """One of holds, holds_where, undecided, fails_where, contradicted."""
+        """Return one of holds, holds_where, undecided, fails_where, contradicted."""
         return self.found.word
 
     @property
     def holds(self) -> str:
-        """The verdict in 0.4's words: yes, no or undecided."""
+        """Return the verdict in 0.4's words: yes, no or undecided."""
         return IN_THE_WORLD.get(self.verdict, "undecided")
 
     @property
     def kind(self) -> Kind:
-        """Tested by runs, counted, or true by construction."""
+        """Return how it was shown: tested by runs, counted, or true by construction."""
         return self.claim.kind
 
     @property
     def shown(self) -> Finding:
-        """The case that the verdict stands or falls with."""
+        """Return the case that the verdict stands or falls with."""
         return self.cases[self.found.shown]
 
     @property
     def p_adjusted(self) -> float | None:
-        """Over the cases of the claim and the claims of the family."""
+        """Return the p-value adjusted over the cases of the claim and the claims of the family."""
         return self.found.p_adjusted
 
     @property
     def counts(self) -> dict[Side, int]:
-        """How many cases are for it, against it, and neither, after correction."""
+        """Return how many cases are for it, against it, and neither, after correction."""
         return {side: self.found.sides.count(side) for side in ("for", "against", "neither")}
 
     def row(self) -> dict[str, Any]:
-        """The claim as one row: every figure is of the case shown."""
+        """Return the claim as one row: every figure is of the case shown."""
         counts = {f"cases_{side}": number for side, number in self.counts.items()}
-        told = {"id": self.id, "statement": self.claim.statement, "verdict": self.verdict, "kind": self.kind}
+        settings = {"id": self.id, "statement": self.claim.statement, "verdict": self.verdict, "kind": self.kind}
         more = {"family": self.claim.family, "family_size": self.family_size, **counts}
-        return {**told, "case": self.shown.id, **_figures(self.shown), "p_adjusted": self.p_adjusted, **more}
+        return {**settings, "case": self.shown.id, **_figures(self.shown), "p_adjusted": self.p_adjusted, **more}
 
     def case_rows(self) -> list[dict[str, Any]]:
-        """One row a case and one a cost, with the side after correction; a cost is not corrected."""
+        """Return one row a case and one a cost, with the side after correction; a cost is not corrected."""
         cases = zip(self.cases, self.found.sides, strict=True)
         rows = [self._case_row("case", case, side) for case, side in cases]
         return rows + [self._case_row("cost", cost, cost.side) for cost in self.costs]
 
     def plain(self) -> dict[str, Any]:
-        """The claim as `workbench claims --json` gives it."""
+        """Return the claim as `workbench claims --json` gives it."""
         used = dict.fromkeys(case.results for case in (*self.cases, *self.costs) if case.results)
         cases = [{key: value for key, value in row.items() if key != "claim"} for row in self.case_rows()]
-        said = {**self.row(), "source": self.claim.source, "design": self.claim.design}
-        return _plain({**said, "holds": self.holds, "cases": cases, "results": list(used)})
+        config = {**self.row(), "source": self.claim.source, "design": self.claim.design}
+        return _plain({**config, "holds": self.holds, "cases": cases, "results": list(used)})
 
     def _case_row(self, part: str, case: Finding, side: Side) -> dict[str, Any]:
-        told = {"claim": self.id, "part": part, "case": case.id, "statement": case.statement, "side": side}
-        return {**told, **_figures(case), "results": case.results, "note": case.note}
+        row = {"claim": self.id, "part": part, "case": case.id, "statement": case.statement, "side": side}
+        return {**row, **_figures(case), "results": case.results, "note": case.note}
 
 
 def _figures(case: Finding) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _figures(case: Finding) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no NaN and no infinity: they are null."""
+    """Replace NaN and infinity, which JSON has not, by null."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):

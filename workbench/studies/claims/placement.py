@@ -55,7 +55,7 @@ Cells = list[tuple[str, list[PlannedPoint]]]
 
 
 def _cells(runs: RunSet, each: int) -> Cells:
-    """The points of every workload, in the order in which it was varied."""
+    """Return the points of every workload, in the order in which it was varied."""
     points = runs.points
     return [(name, points[k * each : (k + 1) * each]) for k, name in enumerate(CELLS)]
 
@@ -66,7 +66,7 @@ def _drain(evidence: Evidence) -> tuple[RunSet, Cells]:
 
 
 def _against_first_fit(*measures: str) -> Parts:
-    """In every workload, every measure is better than under first fit: a case each."""
+    """Return a case for every measure in every workload: it is better than under first fit."""
 
     def parts(evidence: Evidence) -> list[Finding]:
         runs, cells = _drain(evidence)
@@ -86,7 +86,8 @@ def _drains_sooner(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _wear(evidence: Evidence) -> Iterator[Finding]:
-    """A segment that is never granted makes max over min infinite: the worst, compared by ranks."""
+    """Yield the cases of wear: a segment that is never granted makes max over min infinite: the worst, compared by
+    ranks."""
     yield from _against_first_fit("wear_cv", "wear_gini", "wear_max_over_min")(evidence)
     runs, cells = _drain(evidence)
     for cell, p in cells:
@@ -94,14 +95,14 @@ def _wear(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _within(runs: RunSet, p: PlannedPoint, measure: str, centre: float, most: float, about: str) -> Finding:
-    """The mean of a share, or of a ratio of halves, within a band around its centre."""
+    """Return the case that the mean of a share, or of a ratio of halves, is within a band around its centre."""
     values = [*values_of(runs, p, measure).values()]
     band = centre - most, centre + most
     known = [min(value, 2 * centre + 1) for value in values]
-    found = equivalent(
+    finding = equivalent(
         f"{about}, {measure}", f"from {band[0]:g} to {band[1]:g}", equivalent_mean(known, band, span=1.0)
     )
-    return of(runs, found, measure)
+    return of(runs, finding, measure)
 
 
 def _ends(evidence: Evidence) -> Iterator[Finding]:
@@ -127,8 +128,8 @@ def _stages(evidence: Evidence) -> Iterator[Finding]:
             f"logic depth {binary.search_depth} against {linear.search_depth}"
         )
         fewer = binary.search_stages < linear.search_stages
-        found = fact(f"N = {segments}", "fewer stages", fewer, estimate=binary.search_stages, note=note)
-        yield found._replace(measure="search stages", unit="stages")
+        finding = fact(f"N = {segments}", "fewer stages", fewer, estimate=binary.search_stages, note=note)
+        yield finding._replace(measure="search stages", unit="stages")
 
 
 CLAIMS = [

@@ -27,40 +27,41 @@ class ClaimReport(NamedTuple):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a claim; measure, unit, estimate, low, high and p are of the case named, `holds` is 0.4's word."""
+        """Return one row a claim; measure, unit, estimate, low, high and p are of the case named, `holds` is 0.4's
+        word."""
         import pandas as pd
 
         return pd.DataFrame([{**one.row(), "holds": one.holds} for one in self.verdicts])
 
     @property
     def case_table(self) -> pd.DataFrame:
-        """One row a case of a claim, and one a cost."""
+        """Return one row a case of a claim, and one a cost."""
         import pandas as pd
 
         return pd.DataFrame([row for one in self.verdicts for row in one.case_rows()])
 
     def plain(self) -> list[dict[str, Any]]:
-        """The report as `workbench claims --json` prints it."""
+        """Return the report as `workbench claims --json` prints it."""
         return [one.plain() for one in self.verdicts]
 
     @property
     def text(self) -> str:
-        """The verdicts with their cases, for reading."""
+        """Return the verdicts with their cases, for reading."""
         return "\n".join([*self.heading, *(line for one in self.verdicts for line in _lines(one))])
 
     @property
     def short(self) -> str:
-        """The verdicts, a line each."""
+        """Return the verdicts, a line each."""
         return "\n".join([*self.heading, *(_line(one) for one in self.verdicts)])
 
     @property
     def heading(self) -> list[str]:
-        """What there is to say of the whole: the families, and how many of their members were not run."""
+        """Return what there is to say of the whole: the families, and how many of their members were not run."""
         run: dict[str, int] = {}
         sizes = {one.claim.family: one.family_size for one in self.verdicts if one.kind in HAVE_P}
         for one in self.verdicts:
             run[one.claim.family] = run.get(one.claim.family, 0) + (one.kind in HAVE_P)
-        told = [
+        sentences = [
             f"{name}: every p-value times {size}, the tested claims of the family"
             + (f", of which {size - run[name]} were not run" if size > run[name] else "")
             for name, size in sizes.items()
@@ -70,11 +71,11 @@ class ClaimReport(NamedTuple):
             if self.quick
             else []
         )
-        return [*quick, *told]
+        return [*quick, *sentences]
 
     @property
     def markdown(self) -> str:
-        """The verdicts as a table of a README."""
+        """Return the verdicts as a table of a README."""
         rows = [
             f"| {one.id} | {one.claim.statement} | {_word(one)} | {one.kind} | {_shown(one)} |" for one in self.verdicts
         ]

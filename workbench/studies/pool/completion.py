@@ -25,7 +25,7 @@ class Cuts(NamedTuple):
 
 
 def cuts_of(demand: Demand) -> Cuts:
-    """Every cut that can be the least: by max-flow and min-cut a load fits if and only if it exceeds none.
+    """Return every cut that can be the least: by max-flow and min-cut a load fits if and only if it exceeds none.
 
     Borrowers that may use the same cards are one; a set that another one with the same cards holds is left out.
 
@@ -60,7 +60,8 @@ def cuts_of(demand: Demand) -> Cuts:
 
 
 def granted_in_order(demand: Demand) -> np.ndarray:
-    """bool[regions], what is granted by a policy that refuses nothing that fits, if it may move and divide regions.
+    """Return what is granted by a policy that refuses nothing that fits, if it may move and divide regions:
+    bool[regions].
 
     Requests are taken in their order; one is refused where the live bytes of all that were granted, and its own, have
     no place together on whichever cards. A policy that leaves regions where they are can be at this frontier, not
@@ -94,7 +95,7 @@ def granted_in_order(demand: Demand) -> np.ndarray:
 
 
 def most_granted(demand: Demand, of: Of = "regions") -> float:
-    """A share of the demand that no policy exceeds, even one that knows the future and refuses what it likes.
+    """Compute a share of the demand that no policy exceeds, even one that knows the future and refuses what it likes.
 
     The linear relaxation of choosing which requests are granted, so that at each moment what lives has a place on the
     cards; regions may be moved and divided.
@@ -139,12 +140,13 @@ def most_granted(demand: Demand, of: Of = "regions") -> float:
     table, room = _tight_cuts(demand)
     if not room.size:
         return 1.0
-    found: Any = linprog(-worth, table, room, bounds=(0, 1), method="highs")
-    return float(-found.fun)
+    solution: Any = linprog(-worth, table, room, bounds=(0, 1), method="highs")
+    return float(-solution.fun)
 
 
 def _tight_cuts(demand: Demand) -> tuple[Any, np.ndarray]:
-    """A row for each fullest moment and cut that all that lives would exceed: its bytes and the room, in that load."""
+    """Return a row for each fullest moment and cut that all that lives would exceed: its bytes and the room, in that
+    load."""
     from scipy.sparse import csr_array, vstack
 
     cuts, rows, entries = cuts_of(demand), [csr_array((0, demand.size.size))], 0

@@ -34,18 +34,18 @@ class Demand(NamedTuple):
 
     @property
     def lasts(self) -> np.ndarray:
-        """int64[requests], nanoseconds from each request to the next, during which nothing comes or goes."""
+        """Return the nanoseconds from each request to the next, during which nothing comes or goes: int64[requests]."""
         return np.diff(self.time, append=self.time[-1:])
 
     @property
     def allowed(self) -> np.ndarray:
-        """bool[cards, cards], whether an application of the column's card may have memory of the row's."""
+        """Return whether an application of the column's card may have memory of the row's: bool[cards, cards]."""
         own = np.eye(len(self.capacity), dtype=bool)
         return (own | (self.lends[:, None] & (self.gbps > 0))) & (self.capacity > 0)[:, None]
 
 
 def demand_of(record: PoolRecord, lends: np.ndarray | None = None, granted_only: bool = False) -> Demand:
-    """What was asked for in a run: every allocation, also those that were refused.
+    """Return what was asked for in a run: every allocation, also those that were refused.
 
     Parameters
     ----------
@@ -76,7 +76,8 @@ def demand_of(record: PoolRecord, lends: np.ndarray | None = None, granted_only:
 
 
 def loads(demand: Demand) -> np.ndarray:
-    """int64[requests, cards], bytes that the applications of each card have after each request, wherever they lie."""
+    """Return the bytes that the applications of each card have after each request, wherever they lie: int64[requests,
+    cards]."""
     change = np.zeros((demand.time.size + 1, demand.capacity.size), np.int64)
     np.add.at(change, (demand.begin, demand.borrower), demand.size)
     np.subtract.at(change, (demand.end, demand.borrower), demand.size)
@@ -84,7 +85,7 @@ def loads(demand: Demand) -> np.ndarray:
 
 
 def fullest_moments(demand: Demand) -> list[np.ndarray]:
-    """The regions that live together at each moment before one of them goes: a region fits if it fits at these.
+    """Return the regions that live together at each moment before one of them goes: a region fits if it fits at these.
 
     Of neighbouring moments the one with fewer regions holds nothing that the other does not.
 
@@ -98,14 +99,14 @@ def fullest_moments(demand: Demand) -> list[np.ndarray]:
     region = np.concatenate([np.arange(demand.begin.size), ends])
     goes = np.arange(row.size) >= demand.begin.size
     live: set[int] = set()
-    found: list[np.ndarray] = []
+    moments: list[np.ndarray] = []
     grown = False
     for place in np.argsort(row, kind="stable").tolist():
         if goes[place]:
             if grown:
-                found.append(np.array(sorted(live), np.int64))
+                moments.append(np.array(sorted(live), np.int64))
             live.remove(int(region[place]))
         else:
             live.add(int(region[place]))
         grown = not goes[place]
-    return [*found, np.array(sorted(live), np.int64)] if grown else found
+    return [*moments, np.array(sorted(live), np.int64)] if grown else moments

@@ -52,7 +52,8 @@ class HeapOnCards(NamedTuple):
 
 
 def segment_requests(heaps: Mapping[int, MallocRecord], growth: HeapGrowth | None = None) -> PoolRequests:
-    """What heaps ask of the pool as they grow: one request a segment, by time, of equal times by card, then address.
+    """Return what heaps ask of the pool as they grow: one request a segment, by time, of equal times by card, then
+    address.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def segment_requests(heaps: Mapping[int, MallocRecord], growth: HeapGrowth | Non
 
 
 def _segments(card: int, record: MallocRecord, how: HeapGrowth) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The segments that blocks touch, and the cycle at which each first is."""
+    """Return the segments that blocks touch, and the cycle at which each first is."""
     first = record.base * record.granule_bytes // how.segment_bytes
     last = ((record.base + record.granules) * record.granule_bytes - 1) // how.segment_bytes
     block, further = spread(last - first + 1)
@@ -104,7 +105,7 @@ def _segments(card: int, record: MallocRecord, how: HeapGrowth) -> tuple[np.ndar
 def pieces_on_cards(
     heaps: Mapping[int, MallocRecord], record: PoolRecord, growth: HeapGrowth | None = None
 ) -> list[HeapOnCards]:
-    """Where the pieces lie once a run of the engine `pool` has served what `segment_requests` asks.
+    """Return where the pieces lie once a run of the engine `pool` has served what `segment_requests` asks.
 
     A call of a warp is all its lanes that asked in the same cycle. A piece that crosses the end of a segment lies on
     the cards of both. What lies beyond the last segment that a block touches counts as refused.
@@ -131,15 +132,15 @@ def pieces_on_cards(
     spec 5, section 8: pieces of one warp should not straddle cards. `heaps_on_pool` has an example of both.
     """
     how = growth or HeapGrowth.read({})
-    asked = segment_requests(heaps, how)
-    if not np.array_equal(asked.time, record.time) or not np.array_equal(asked.card, record.borrower):
+    requests = segment_requests(heaps, how)
+    if not np.array_equal(requests.time, record.time) or not np.array_equal(requests.card, record.borrower):
         raise InputError("pieces_on_cards needs the record of what segment_requests asks. Got one of other requests.")
     card = np.where(granted(record), record.card, NOWHERE)
-    found = []
+    rows = []
     for place, heap in sorted(heaps.items()):
-        mine = asked.card == place
-        found.append(_heap(place, _parts(heap, how), _Segments(asked.handle[mine], card[mine])))
-    return found
+        mine = requests.card == place
+        rows.append(_heap(place, _parts(heap, how), _Segments(requests.handle[mine], card[mine])))
+    return rows
 
 
 class _Segments(NamedTuple):
@@ -151,7 +152,7 @@ class _Segments(NamedTuple):
     """int64[segments], the card of each; `NOWHERE` if it was refused."""
 
     def card_of(self, number: np.ndarray) -> np.ndarray:
-        """The card of each segment that is named: `NOWHERE` also for one that was never asked for."""
+        """Return the card of each segment that is named: `NOWHERE` also for one that was never asked for."""
         cards = np.full(max(int(self.number.max(initial=-1)), int(number.max(initial=-1))) + 1, NOWHERE)
         cards[self.number] = self.lies_on
         return np.asarray(cards[number])
@@ -202,7 +203,7 @@ def _remote(lies_on: np.ndarray, card: int) -> np.ndarray:
 
 
 def _straddling(call: np.ndarray, lies_on: np.ndarray) -> int:
-    """How many calls have parts on more than one card."""
+    """Return how many calls have parts on more than one card."""
     granted_parts = lies_on != NOWHERE
     pairs = np.unique(np.stack([call[granted_parts], lies_on[granted_parts]]), axis=1)
     return int((np.bincount(pairs[0]) > 1).sum())

@@ -40,7 +40,7 @@ def heaps_on_pool(
     left_bytes: int = LEFT,
     seed: int = 0,
 ) -> list[WarpsAndCards]:
-    """The threads of every GPU of a board ask their card's heap for memory; the first GPU has little left.
+    """Let the threads of every GPU of a board ask their card's heap for memory; the first GPU has little left.
 
     GPU k runs the workload's seed + k. All have the same heap, one after another grows by segments of the pool, and of
     each combination the first GPU's heap is told, in the order of the arguments.
@@ -79,19 +79,19 @@ def heaps_on_pool(
     board = Board.read(machine)
     short = _short_of_memory(board, left_bytes)
     gpus = [place for place, card in enumerate(board.cards) if card.kind == "gpu"]
-    found = []
+    rows = []
     for serve in serves:
         heaps = {card: _malloc_run(serve, workload, seed + k) for k, card in enumerate(gpus)}
         for target in targets:
             for size in segments:
                 growth = HeapGrowth.read({"segment_bytes": size})
                 heap = _on_cards(heaps, growth, target, short, seed)[0]
-                found.append(WarpsAndCards(str(serve), str(target), size, heap))
-    return found
+                rows.append(WarpsAndCards(str(serve), str(target), size, heap))
+    return rows
 
 
 def _short_of_memory(board: Board, left_bytes: int) -> Board:
-    """The board with so much left on its first GPU."""
+    """Return the board with so much left on its first GPU."""
     first = next((card for card in board.cards if card.kind == "gpu"), None)
     if first is None:
         raise InputError("heaps_on_pool needs a board with a GPU. Got one of CPUs alone.")
@@ -100,8 +100,8 @@ def _short_of_memory(board: Board, left_bytes: int) -> Board:
 
 
 def _malloc_run(serve: Any, workload: Any, seed: int) -> MallocRecord:
-    said = {"engine": "malloc", "machine": "h100", "workload": workload, "policy": {"serve": serve}}
-    record: MallocRecord = simulated(said, seed)
+    config = {"engine": "malloc", "machine": "h100", "workload": workload, "policy": {"serve": serve}}
+    record: MallocRecord = simulated(config, seed)
     return record
 
 
@@ -112,5 +112,5 @@ def _on_cards(
         place = Path(folder) / "segments.csv"
         write_file([pool_columns(segment_requests(heaps, growth), board.ids)], place)
         workload = {"file": str(place)}
-        said = {"engine": "pool", "machine": board, "workload": workload, "policy": {"target": target}}
-        return pieces_on_cards(heaps, simulated(said, seed), growth)
+        config = {"engine": "pool", "machine": board, "workload": workload, "policy": {"target": target}}
+        return pieces_on_cards(heaps, simulated(config, seed), growth)

@@ -52,7 +52,7 @@ def idle_limit_and_translation(
     seed: int = 0,
     **policy: Any,
 ) -> list[LimitAndPages]:
-    """One run of the pool under several idle limits, each with what the TLBs of one card make of it.
+    """Run the pool once under several idle limits, each with what the TLBs of one card make of it.
 
     Parameters
     ----------
@@ -98,17 +98,17 @@ def idle_limit_and_translation(
 
 def _pool_run(limit: int | None, workload: Any, machine: Any, seed: int) -> PoolRecord:
     idle: Any = "keep_all" if limit is None else {"least_recently_used": {"limit_bytes_a_card": limit}}
-    said = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"idle_release": idle}}
-    record: PoolRecord = simulated(said, seed)
+    config = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"idle_release": idle}}
+    record: PoolRecord = simulated(config, seed)
     return record
 
 
 def _translated(accesses: Accesses, how: Touches, policy: dict[str, Any], place: Path) -> dict[str, float]:
-    """The measures of the TLBs that serve accesses, by way of a file."""
+    """Compute the measures of the TLBs that serve accesses, by way of a file."""
     write_pool_accesses(accesses, place)
     machine = {"cores": how.cores_per_card, "page_bytes": how.page_bytes, "clock_mhz": how.clock_mhz}
-    said = {"engine": "translation", "machine": machine, "workload": {"file": str(place)}, "policy": policy}
-    return measure_translation(simulated(said))
+    config = {"engine": "translation", "machine": machine, "workload": {"file": str(place)}, "policy": policy}
+    return measure_translation(simulated(config))
 
 
 def _row(limit: int | None, pool: dict[str, float], accesses: Accesses, pages: dict[str, float]) -> LimitAndPages:

@@ -39,12 +39,12 @@ class OverBound(NamedTuple):
 
     @property
     def over(self) -> float:
-        """The value over the bound, at least 1; NaN where nothing had to be borrowed."""
+        """Return the value over the bound, at least 1; NaN where nothing had to be borrowed."""
         return self.value_ns / self.bound_ns if self.bound_ns else math.nan
 
 
 def over_bound(runs: RunSet, fixed_entries: int = FIXED_ENTRIES) -> list[OverBound]:
-    """Every finished run of a sweep of the pool beside its bounds, in the order of points and seeds.
+    """Return every finished run of a sweep of the pool beside its bounds, in the order of points and seeds.
 
     Runs are simulated again. A policy that refuses something is held against the bounds of what it granted.
 
@@ -95,15 +95,15 @@ class _Bounds:
 def _beside(point: PlannedPoint, seed: int, record: PoolRecord, bounds: _Bounds) -> OverBound:
     options: Any = point.setup.options
     lends = ~record.hosts | options.cpus_lend
-    asked, had = demand_of(record, lends), demand_of(record, lends, granted_only=True)
-    everything = moving_bound(asked)
-    fits = granted_in_order(asked) if math.isinf(everything) else np.ones(asked.size.size, bool)
+    demand, had = demand_of(record, lends), demand_of(record, lends, granted_only=True)
+    everything = moving_bound(demand)
+    fits = granted_in_order(demand) if math.isinf(everything) else np.ones(demand.size.size, bool)
     moving, fixed = bounds.of(had)
     return OverBound(
         point=point,
         seed=seed,
-        granted_percent=_percent(had.size.sum(), asked),
-        grantable_percent=_percent(asked.size[fits].sum(), asked),
+        granted_percent=_percent(had.size.sum(), demand),
+        grantable_percent=_percent(demand.size[fits].sum(), demand),
         value_ns=borrowed_reading_mean_ns(record),
         bound_ns=moving,
         fixed_bound_ns=fixed,
@@ -111,5 +111,5 @@ def _beside(point: PlannedPoint, seed: int, record: PoolRecord, bounds: _Bounds)
     )
 
 
-def _percent(size: int, asked: Demand) -> float:
-    return 100 * float(size) / float(asked.size.sum()) if asked.size.size else math.nan
+def _percent(size: int, demand: Demand) -> float:
+    return 100 * float(size) / float(demand.size.sum()) if demand.size.size else math.nan

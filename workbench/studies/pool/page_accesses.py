@@ -42,7 +42,7 @@ class Touches(Spec):
 
 
 def pool_accesses(record: PoolRecord, touches: Touches | None = None, card: str | None = None) -> Accesses:
-    """What the applications of all cards, or of one, ask of their TLBs during a pool's run.
+    """Return what the applications of all cards, or of one, ask of their TLBs during a pool's run.
 
     A region is swept once from its first page to its last between its grant and its free (or the end of the run), in
     accesses that are evenly spaced and that the cores of the application's card take in turns; a region has one at
@@ -113,7 +113,7 @@ def write_pool_accesses(accesses: Accesses, out: Path | str) -> None:
 
 
 def _cards(record: PoolRecord, card: str | None) -> np.ndarray:
-    """int64[cards], those whose applications count."""
+    """Return the cards whose applications count: int64[cards]."""
     if card is None:
         return np.unique(record.borrower)
     if card not in record.cards:
@@ -133,20 +133,20 @@ class _Mapped(NamedTuple):
     page_bytes: int
 
     def of(self, card: np.ndarray, address: np.ndarray) -> np.ndarray:
-        """The range in which each address lies."""
+        """Return the range in which each address lies."""
         place: np.ndarray = np.searchsorted(self.key, card * self.span + address, side="right") - 1
         return place
 
     def pages(self, card: np.ndarray, address: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The first virtual page of what lies at an address, and how many pages that has a part of."""
-        found = self.of(card, address)
-        inside = card * self.span + address - self.key[found]
+        """Return the first virtual page of what lies at an address, and how many pages that has a part of."""
+        ranges = self.of(card, address)
+        inside = card * self.span + address - self.key[ranges]
         first = inside // self.page_bytes
-        return self.first_page[found] + first, (inside + size - 1) // self.page_bytes - first + 1
+        return self.first_page[ranges] + first, (inside + size - 1) // self.page_bytes - first + 1
 
 
 def _mapped(record: PoolRecord, stays: Stays, page_bytes: int) -> _Mapped:
-    """Whole virtual pages for every range, in the order in which the first of each was mapped."""
+    """Return the whole virtual pages for every range, in the order in which the first of each was mapped."""
     made = record.calls[record.calls[:, BYTES] > 0]
     card, address = np.r_[made[:, CARD], stays.card], np.r_[made[:, IDENTIFIER], stays.identifier]
     size = np.r_[made[:, BYTES], record.asked[stays.region]]
@@ -183,10 +183,10 @@ def _places(record: PoolRecord, page_bytes: int, first_core: np.ndarray) -> _Pla
     every = stays_of(record, granted(record) & (record.outcome != STITCHED))
     mapped, counts = _mapped(record, every, page_bytes), first_core[record.borrower] >= 0
     stays = Stays(*(column[counts[every.region]] for column in every))
-    found, size = mapped.of(stays.card, stays.identifier), record.asked[stays.region]
+    ranges, size = mapped.of(stays.card, stays.identifier), record.asked[stays.region]
     first, pages = mapped.pages(stays.card, stays.identifier, size)
     goes_on = np.append(stays.region[1:] == stays.region[:-1], False)[: stays.region.size]
-    return _Places(stays, mapped, found, first, pages, goes_on)
+    return _Places(stays, mapped, ranges, first, pages, goes_on)
 
 
 def _sweeps(record: PoolRecord, places: _Places, first_core: np.ndarray, how: Touches) -> _Rows:
@@ -202,7 +202,7 @@ def _sweeps(record: PoolRecord, places: _Places, first_core: np.ndarray, how: To
 
 
 def _moved_on(stay: np.ndarray, when: np.ndarray, places: _Places) -> np.ndarray:
-    """From the first stay of each region the one in which it is at a time; int64[accesses]."""
+    """Return, from the first stay of each region, the one in which it is at a time; int64[accesses]."""
     begin = np.append(places.stays.begin, 0)
     while (later := places.moves[stay] & (begin[stay + 1] <= when)).any():
         stay = stay + later

@@ -34,14 +34,14 @@ class MemoryReplay(NamedTuple):
 
     @property
     def over_recorded(self) -> float:
-        """The peak of reserved bytes over the recorded one, less 1; NaN where that is not recorded."""
+        """Return the peak of reserved bytes over the recorded one, less 1; NaN where that is not recorded."""
         return self.reserved_peak_bytes / self.recorded_peak_bytes - 1 if self.recorded_peak_bytes else np.nan
 
 
 def replayed_memory(
     trace: str, caches: Sequence[Any] | None = None, before: Before = "with_cache", machine: Any = "dgx_h100"
 ) -> list[MemoryReplay]:
-    """The memory events of a trace under several caches, each beside what the trace says of its own allocator.
+    """Replay the memory events of a trace under several caches, each beside what the trace says of its own allocator.
 
     Parameters
     ----------
@@ -84,25 +84,25 @@ def replayed_memory(
     if not caches:
         raise InputError("replayed_memory needs at least one cache. Got none.")
     memory: Any = read_workload({"trace_pool": {"trace": trace}}, wants="pool_requests")
-    told = memory.recorded().reserved
-    asked = before if told is not None or before != "with_cache" else "ask"
-    workload = {"trace_pool": {"trace": trace, "before": asked}}
-    said = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"cache": {"vary": list(caches)}}}
-    plan = make_plan(read_sweep({**said, "seeds": 1}))
+    reply = memory.recorded().reserved
+    beginning = before if reply is not None or before != "with_cache" else "ask"
+    workload = {"trace_pool": {"trace": trace, "before": beginning}}
+    config = {"engine": "pool", "machine": machine, "workload": workload, "policy": {"cache": {"vary": list(caches)}}}
+    plan = make_plan(read_sweep({**config, "seeds": 1}))
     names = RunSet(plan, [])
     engine: Any = plan.sweep.mechanism.engine
-    return [_replay(names.label(point), engine.simulate(point.setup, 0), told) for point in plan.points]
+    return [_replay(names.label(point), engine.simulate(point.setup, 0), reply) for point in plan.points]
 
 
-def _replay(cache: str, record: PoolRecord, told: np.ndarray | None) -> MemoryReplay:
+def _replay(cache: str, record: PoolRecord, reply: np.ndarray | None) -> MemoryReplay:
     taken = np.sum([reserved(record, card) for card in range(len(record.cards))], axis=0)
-    found = measure(record)
-    peak = None if told is None else int(told.max(initial=0))
+    measures = measure(record)
+    peak = None if reply is None else int(reply.max(initial=0))
     return MemoryReplay(
         cache=cache,
-        active_peak_bytes=int(found["active_peak_bytes"]),
-        reserved_peak_bytes=int(found["reserved_peak_bytes"]),
+        active_peak_bytes=int(measures["active_peak_bytes"]),
+        reserved_peak_bytes=int(measures["reserved_peak_bytes"]),
         recorded_peak_bytes=peak,
-        mean_apart=np.nan if told is None or not peak else float(np.abs(taken[-len(told) :] - told).mean() / peak),
+        mean_apart=np.nan if reply is None or not peak else float(np.abs(taken[-len(reply) :] - reply).mean() / peak),
         driver_calls=len(record.calls),
     )

@@ -16,7 +16,8 @@ MOST_WHOLE_ENTRIES = 4_000
 
 
 def moving_bound(demand: Demand) -> float:
-    """The least `borrowed_reading_mean_ns` of any policy that grants the demand, even if it moves and divides regions.
+    """Compute the least `borrowed_reading_mean_ns` of any policy that grants the demand, even if it moves and divides
+    regions.
 
     At every moment a policy that grants all has laid each borrower's live bytes on cards that hold no more than they
     have, so its bytes by borrower and card are a feasible flow of that moment's transportation problem, and reading
@@ -56,7 +57,8 @@ def _mean(total: float, demand: Demand) -> float:
 
 
 def fixed_bound(demand: Demand, whole: bool = False) -> float:
-    """The same for policies that leave a region where they put it: the linear relaxation, or whole regions alone.
+    """Compute the same for policies that leave a region where they put it: the linear relaxation, or whole regions
+    alone.
 
     One variable says which share of a region lies on a card for its whole life; at each moment before a region goes
     (a maximal clique of the regions' lives) no card holds more than it has. Shares that stay are shares that could
@@ -106,15 +108,16 @@ def fixed_bound(demand: Demand, whole: bool = False) -> float:
     cost = demand.size[region] / demand.gbps[card, demand.borrower[region]] * lives
     unit = max(float(cost.max()), 1.0)
     rows = [LinearConstraint(_once(region), 1, 1), *_room(demand, region, card)]
-    found = milp(cost / unit, integrality=np.full(region.size, int(whole)), constraints=rows, options=_EXACTLY)
-    return math.inf if found.x is None else _mean(float(found.fun) * unit, demand)
+    solution = milp(cost / unit, integrality=np.full(region.size, int(whole)), constraints=rows, options=_EXACTLY)
+    return math.inf if solution.x is None else _mean(float(solution.fun) * unit, demand)
 
 
 _EXACTLY: Any = {"mip_rel_gap": 0.0}
 
 
 def entries_of(demand: Demand) -> int:
-    """How large the programme of `fixed_bound` is: cards x regions that live at the fullest moments, all together."""
+    """Return how large the programme of `fixed_bound` is: cards x regions that live at the fullest moments, all
+    together."""
     return demand.capacity.size * sum(live.size for live in fullest_moments(demand))
 
 
@@ -126,14 +129,14 @@ def _check_entries(count: int, whole: bool) -> None:
 
 
 def _once(region: np.ndarray) -> Any:
-    """All shares of a region together are the region."""
+    """Require that all shares of a region together are the region."""
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(region.size), (region, np.arange(region.size))))
 
 
 def _room(demand: Demand, region: np.ndarray, card: np.ndarray) -> list[Any]:
-    """No card holds more than it has at any of the fullest moments; rows that cannot bind are left out."""
+    """Require that no card holds more than it has at any of the fullest moments; rows that cannot bind are left out."""
     from scipy.optimize import LinearConstraint
     from scipy.sparse import csr_array, vstack
 

@@ -69,7 +69,7 @@ def replay_sweep(
     refused: Literal["leave_out", "ask"] = "leave_out",
     device: int = -1,
 ) -> dict[str, Any]:
-    """The sweep that replays a trace under several caches, and under several choices of who lends.
+    """Make the sweep that replays a trace under several caches, and under several choices of who lends.
 
     Parameters
     ----------
@@ -105,20 +105,20 @@ def replay_sweep(
     >>> found["policy"], found["figures"]
     ({'cache': {'vary': ['no_cache', 'rmm_pool']}}, ['reserved_over_requests', 'memory_by_card'])
     """
-    said = {"trace": trace, "before": before, "refused": refused, "device": device}
-    memory: Any = read_workload({"trace_pool": said}, wants="pool_requests")
+    levers = {"trace": trace, "before": before, "refused": refused, "device": device}
+    memory: Any = read_workload({"trace_pool": levers}, wants="pool_requests")
     if not len(memory.recorded().time_ns):
         raise InputError(f"{trace}: tells of no allocation and no release; record the history of memory in it.")
     if not memory.asks():
         cure = " or take `ask` for before" if before == "leave_out" else ""
         raise InputError(f"{trace}: tells of releases alone; record the history of memory from its beginning{cure}.")
     slots = {"cache": caches or known_caches(), "target": targets}
-    asked = {name: value for name, value in said.items() if value != memory.levers[name].default}
+    differing = {name: value for name, value in levers.items() if value != memory.levers[name].default}
     return {
         "question": "What would each policy have done with the memory that was recorded?",
         "engine": "pool",
         "machine": machine if card_bytes is None else _board_of(machine, card_bytes),
-        "workload": {"trace_pool": asked},
+        "workload": {"trace_pool": differing},
         "policy": {slot: {"vary": list(chosen)} for slot, chosen in slots.items() if chosen},
         "seeds": 1,
         "measures": list(MEASURES),
@@ -127,7 +127,7 @@ def replay_sweep(
 
 
 def known_caches() -> list[str]:
-    """Every cache of the catalogue by its name, those defined in a notebook included.
+    """Return every cache of the catalogue by its name, those defined in a notebook included.
 
     >>> {"no_cache", "split_and_coalesce", "stitching"} <= set(known_caches())
     True
@@ -137,14 +137,15 @@ def known_caches() -> list[str]:
 
 
 def _board_of(machine: Any, card_bytes: int) -> dict[str, Any]:
-    """The board with other memory on its GPUs."""
+    """Return the board with other memory on its GPUs."""
     board = Board.read(machine)
     cards = [card.but(memory_bytes=card_bytes, used_bytes=0) if card.kind == "gpu" else card for card in board.cards]
     return board.but(cards=tuple(cards)).plain()
 
 
 def replayed(runs: RunSet) -> list[Replayed]:
-    """One row a finished run of such a sweep, in its order, after the recorded allocator's own where the trace tells.
+    """Return one row a finished run of such a sweep, in its order, after the recorded allocator's own where the trace
+    tells.
 
     Parameters
     ----------
@@ -197,20 +198,21 @@ def calls_before(runs: RunSet) -> dict[str, int]:
 
 
 def recorded_allocator(workload: Any) -> Replayed | None:
-    """What the trace says of its own allocator; None where it does not tell what that had got from its driver."""
-    told = workload.recorded()
-    if told.reserved is None:
+    """Return what the trace says of its own allocator; None where it does not tell what that had got from its
+    driver."""
+    recording = workload.recorded()
+    if recording.reserved is None:
         return None
-    reserved, active = float(told.reserved.max(initial=0)), _most(told.allocated)
+    reserved, active = float(recording.reserved.max(initial=0)), _most(recording.allocated)
     return Replayed(
         policy=RECORDED,
         reserved_peak_bytes=reserved,
         active_peak_bytes=active,
         fragmentation=1 - active / reserved if reserved else math.nan,
-        driver_calls=math.nan if told.driver_calls is None else told.driver_calls,
+        driver_calls=math.nan if recording.driver_calls is None else recording.driver_calls,
         cache_hit_rate=math.nan,
         borrowed_peak_bytes=0.0,
-        refused=math.nan if told.refused is None else told.refused,
+        refused=math.nan if recording.refused is None else recording.refused,
     )
 
 
@@ -222,10 +224,10 @@ def _row(runs: RunSet, point: Any, facts: dict[str, int], before: int) -> Replay
     row = runs.rows.get(run_id(point.id, runs.seeds[0]))
     if row is None or row.status != "done":
         return None
-    found = row.measures
+    measures = row.measures
     return Replayed(
         policy=runs.label(point),
-        driver_calls=round(found["driver_calls_per_request"] * facts["requests"]) - before,
-        refused=round((1 - found["completed_rate"]) * facts["allocations"]),
-        **{name: found[name] for name in Replayed._fields if name in found},
+        driver_calls=round(measures["driver_calls_per_request"] * facts["requests"]) - before,
+        refused=round((1 - measures["completed_rate"]) * facts["allocations"]),
+        **{name: measures[name] for name in Replayed._fields if name in measures},
     )

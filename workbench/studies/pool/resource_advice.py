@@ -61,18 +61,18 @@ class ResourceAdvice:
 
     @property
     def best(self) -> str:
-        """What to write in the program."""
+        """Return what to write in the program."""
         return self.trials[0].setting
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row a setting, the best first."""
+        """Return a row a setting, the best first."""
         import pandas as pd
 
         return pd.DataFrame([trial._asdict() for trial in self.trials])
 
     def plain(self) -> dict[str, Any]:
-        """Everything as plain types."""
+        """Return everything as plain types."""
         return {
             "file": self.path,
             "best": self.trials[0]._asdict(),
@@ -83,11 +83,11 @@ class ResourceAdvice:
         }
 
     def sentences(self) -> list[str]:
-        """What came out, in words."""
+        """Say what came out, in words."""
         best, live = self.trials[0], self.active_peak_bytes
         over = f"{self.least_pool_bytes / live - 1:.1%} above" if live else "above"
         calls = f"{best.driver_calls:,} driver call{'s' * (best.driver_calls != 1)}"
-        said = [
+        messages = [
             f"{self.path}: {bytes_said(live)} live at the peak.",
             f"Best: {best.setting} with {bytes_said(best.reserved_peak_bytes)} reserved at the peak, "
             f"{calls} (about {best.driver_ns / 1e6:,.1f} ms).",
@@ -97,8 +97,10 @@ class ResourceAdvice:
             "and binning resources are not modelled.",
         ]
         if self._from_profile:
-            said.append("The trace tells no addresses: a release is taken for that of the latest block of its size.")
-        return said
+            messages.append(
+                "The trace tells no addresses: a release is taken for that of the latest block of its size."
+            )
+        return messages
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{line}</p>" for line in self.sentences()) + str(self.table.to_html(index=False))
@@ -142,7 +144,7 @@ def advise_resources(path: str | Path, card_bytes: int | None = None, costs: Cal
 
 
 def _pools(live: list[int], least: int) -> Iterator[tuple[str, Cache]]:
-    """The driver alone, and RMM's pool from several sizes on, as one writes them."""
+    """Yield the driver alone, and RMM's pool from several sizes on, as one writes them."""
     yield "rmm.mr.CudaMemoryResource()", NoCache()
     sizes = [least, *(size for size in _GROWING if size < least), _power_above(max(live, default=1))]
     for size in dict.fromkeys(sizes):
@@ -150,7 +152,7 @@ def _pools(live: list[int], least: int) -> Iterator[tuple[str, Cache]]:
 
 
 def _regions(runs: _Runs, least: int) -> Iterator[tuple[str, Cache]]:
-    """TensorFlow's allocator as it grows, and with the smallest power of two in which it need not."""
+    """Yield TensorFlow's allocator as it grows, and with the smallest power of two in which it need not."""
     yield "TensorFlow BFC, allow_growth", Bfc(first_region=1 << 20)
     limit = _power_above(least)
     while not runs.serves(Bfc(first_region=limit)):
@@ -171,9 +173,9 @@ class _Runs:
         from workbench.experiments.sweep import read_sweep
         from workbench.studies.pool.replay import replay_sweep
 
-        said = {**replay_sweep(path, ["rmm_pool"], card_bytes=CARD_BYTES), "figures": [], "measures": []}
-        said["policy"] = {"cache": "rmm_pool", "target": "local_only"}
-        self._setup: Any = make_plan(read_sweep(said)).points[0].setup
+        config = {**replay_sweep(path, ["rmm_pool"], card_bytes=CARD_BYTES), "figures": [], "measures": []}
+        config["policy"] = {"cache": "rmm_pool", "target": "local_only"}
+        self._setup: Any = make_plan(read_sweep(config)).points[0].setup
         self._engine: Any = mechanism("pool").engine
         self._before = int(self._setup.workload.facts(self._setup.machine)["allocations_from_before"])
         self.from_profile = memory_events(self._setup.workload.found(), -1).address is None

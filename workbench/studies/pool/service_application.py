@@ -45,9 +45,9 @@ class Application(NamedTuple):
         client.free_many([one.region for one in held[::2]])
         del held[::2]
         for place, size in enumerate(self._sizes(number, sum(len(one.bytes) for one in held))):
-            region, told = client.alloc(size), _pattern(4096 * number + place, size)
-            region.memory[:] = told
-            held.append(Written(region, told))
+            region, reply = client.alloc(size), _pattern(4096 * number + place, size)
+            region.memory[:] = reply
+            held.append(Written(region, reply))
         read = sum(bytes(one.region.memory) == one.bytes for one in held)
         away = sum(one.region.card != CARD for one in held)
         return Outcome(True, outcome.regions + len(held), outcome.intact + read, outcome.borrowed + away)
@@ -82,24 +82,24 @@ class Outcome(NamedTuple):
 
 
 def _pattern(number: int, size: int) -> bytes:
-    """Bytes that tell regions apart, and the first from the last."""
+    """Return the bytes that tell regions apart, and the first from the last."""
     return (np.arange(size, dtype=np.uint32) * 2654435761 + number * 40503 >> 8).astype(np.uint8).tobytes()
 
 
 @contextmanager
 def application_service(target: str) -> Iterator[Path]:
-    """A service whose cards are small, and which lends by this policy."""
+    """Run a service, within this context, whose cards are small and which lends by this policy."""
     with TemporaryDirectory() as place:
-        said: Mapping[str, Any] = {"target": target, "card_bytes": CARD_BYTES}
-        with running_service(folder := Path(place) / "service", said):
+        config: Mapping[str, Any] = {"target": target, "card_bytes": CARD_BYTES}
+        with running_service(folder := Path(place) / "service", config):
             yield folder
 
 
 def outcomes(target: str, footprints: Sequence[float]) -> dict[float, Outcome]:
     """Run the same application at several footprints under one policy, one after the other."""
     with application_service(target) as folder:
-        found = {}
+        result = {}
         for footprint in footprints:
             with PoolClient(folder, card=CARD) as client:
-                found[footprint] = Application(footprint).run(client)
-        return found
+                result[footprint] = Application(footprint).run(client)
+        return result

@@ -53,13 +53,13 @@ class ServiceLoad(NamedTuple):
                 return self._blocks(processes)
 
     def _blocks(self, processes: Sequence[subprocess.Popen[str]]) -> dict[int, list[float]]:
-        found: dict[int, list[float]] = {count: [] for count in self.clients}
+        result: dict[int, list[float]] = {count: [] for count in self.clients}
         for block in range(self.blocks):
             order = np.argsort(Streams(self.seed).uniforms(f"order {block}", len(self.clients)))
             for place in order.tolist():
                 count = self.clients[place]
-                found[count].append(float(np.mean(self._turn(processes[:count], block + 1))))
-        return found
+                result[count].append(float(np.mean(self._turn(processes[:count], block + 1))))
+        return result
 
     def _turn(self, processes: Sequence[subprocess.Popen[str]], block: int) -> np.ndarray:
         """Let some clients work at once; the waits of them all, in ns."""
@@ -81,7 +81,7 @@ def _reply(process: subprocess.Popen[str]) -> np.ndarray:
 
 @contextmanager
 def _clients(folder: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    """So many clients as processes, which end with the block."""
+    """Run so many clients as processes, which end with the block."""
     with ExitStack() as ending:
         processes = []
         for _ in range(count):

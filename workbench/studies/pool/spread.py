@@ -6,7 +6,7 @@ import numpy as np
 
 
 def spread(count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each place as often as its count says, with the turns 0, 1, 2, ... beside it: two int64[rows].
+    """Return each place as often as its count says, with the turns 0, 1, 2, ... beside it: two int64[rows].
 
     >>> [column.tolist() for column in spread(np.array([2, 0, 3]))]
     [[0, 0, 2, 2, 2], [0, 1, 0, 1, 2]]

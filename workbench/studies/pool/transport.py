@@ -10,7 +10,7 @@ from workbench.studies.pool.demand import Demand
 
 
 def least_reading(demand: Demand, load: np.ndarray) -> np.ndarray:
-    """How long reading every live byte once over its path takes at the least: float64[moments], nanoseconds.
+    """Compute how long reading every live byte once over its path takes at the least: float64[moments], nanoseconds.
 
     Each borrower's bytes go to cards that may hold them, no card gets more than it has, and a byte costs the
     reciprocal of its path's bandwidth, nothing at home. Infinite where no card is left for some byte.
@@ -42,7 +42,7 @@ def least_reading(demand: Demand, load: np.ndarray) -> np.ndarray:
 
 
 def is_nested(gbps: np.ndarray) -> bool:
-    """Whether two cards are never joined worse than over a third one, in both directions alike.
+    """Return whether two cards are never joined worse than over a third one, in both directions alike.
 
     >>> is_nested(np.array([[np.inf, 12], [12, np.inf]]))
     True
@@ -62,14 +62,14 @@ def _of_groups(demand: Demand, load: np.ndarray) -> np.ndarray:
 
 
 def _leaving(beyond: np.ndarray, together: np.ndarray) -> np.ndarray:
-    """int64[moments], what all groups need beyond what they have."""
+    """Return what all groups need beyond what they have: int64[moments]."""
     groups = np.unique(together, axis=0).astype(np.int64)
     left: np.ndarray = np.maximum(beyond @ groups.T, 0).sum(axis=1)
     return left
 
 
 def by_flow(demand: Demand, load: np.ndarray) -> float:
-    """The same of one moment by a general min-cost flow, for paths of every kind; nanoseconds, infinite = none.
+    """Compute the same of one moment by a general min-cost flow, for paths of every kind; nanoseconds, infinite = none.
 
     Parameters
     ----------
@@ -93,7 +93,9 @@ def by_flow(demand: Demand, load: np.ndarray) -> float:
     needs: Any = csr_array((ones, (borrower, arcs)), (cards, holder.size))
     holds: Any = csr_array((ones, (holder, arcs)), (cards, holder.size))
     cost = 1 / demand.gbps[holder, borrower]
-    found: Any = linprog(cost, holds, demand.capacity / unit, needs, load / unit, method="highs") if arcs.size else None
-    if found is None:
+    solution: Any = (
+        linprog(cost, holds, demand.capacity / unit, needs, load / unit, method="highs") if arcs.size else None
+    )
+    if solution is None:
         return np.inf if load.any() else 0.0
-    return float(found.fun) * unit if found.status == 0 else np.inf
+    return float(solution.fun) * unit if solution.status == 0 else np.inf

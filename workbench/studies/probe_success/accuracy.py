@@ -9,7 +9,8 @@ from workbench.studies.probe_success.chain import Setting, failure
 
 
 def mean_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: B008
-    """The expected report of a unit, in blocks: the sum over all demands of the chance that the report reaches them.
+    """Compute the expected report of a unit, in blocks: the sum over all demands of the chance that the report reaches
+    them.
 
     >>> from workbench.policies.probes import ExactRun
     >>> round(mean_report(ExactRun(), Setting(blocks=3)), 12)           # runs 0, 1 x 4, 2 x 2, 3 of the 8 states
@@ -19,7 +20,7 @@ def mean_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: B
 
 
 def under_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: B008
-    """By how many blocks the report falls short of the longest run, on average.
+    """Compute by how many blocks the report falls short of the longest run, on average.
 
     >>> from workbench.policies.probes import ExactRun
     >>> under_report(ExactRun())
@@ -29,7 +30,7 @@ def under_report(probe: Probe, setting: Setting = Setting()) -> float:  # noqa: 
 
 
 def lost_dispatches(probe: Probe, demands: Sequence[int], setting: Setting = Setting()) -> float:  # noqa: B008
-    """The share of demands, each as likely as the others, that the machine could serve and the probe refuses.
+    """Compute the share of demands, each as likely as the others, that the machine could serve and the probe refuses.
 
     >>> from workbench.policies.probes import GroupedRun
     >>> round(lost_dispatches(GroupedRun(groups=32), [5]), 3)

@@ -20,7 +20,7 @@ class CellRun(NamedTuple):
 
 
 def cell_run(probe: Probe, demand: int, blocks: int) -> CellRun:
-    """The run of cells with which a probe reports at least the demand, and without which it reports less.
+    """Return the run of cells with which a probe reports at least the demand, and without which it reports less.
 
     Raises
     ------
@@ -57,5 +57,5 @@ def _unknown(probe: Probe) -> InputError:
 
 
 def _least(lengths: Sequence[int], wanted: int) -> int | None:
-    """The least length that is enough."""
+    """Return the least length that is enough."""
     return min((length for length in lengths if length >= wanted), default=None)

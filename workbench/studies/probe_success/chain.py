@@ -25,7 +25,7 @@ class Setting(NamedTuple):
     """Of the machine; one of them is enough."""
 
     def checked(self) -> Setting:
-        """The same, after refusing what is no such machine.
+        """Return the same, after refusing what is no such machine.
 
         >>> Setting(free=1.5).checked()
         Traceback (most recent call last):
@@ -73,7 +73,8 @@ def check_demand(demand: object, blocks: int) -> None:
 
 
 def failure(probe: Probe, demand: int, setting: Setting = Setting()) -> Failure:  # noqa: B008
-    """The exact chance that a demand on each unit of a module is refused by a unit, by a module, by all modules.
+    """Compute the exact chance that a demand on each unit of a module is refused by a unit, by a module, by all
+    modules.
 
     Parameters
     ----------

@@ -23,21 +23,21 @@ class Chance(NamedTuple):
 
     @property
     def failure(self) -> float:
-        """The probability of failure; 0 where it is below the least float."""
+        """Return the probability of failure; 0 where it is below the least float."""
         return math.exp(self.log_failure)
 
     @property
     def success(self) -> float:
-        """The probability of success; 0 where it is below the least float."""
+        """Return the probability of success; 0 where it is below the least float."""
         return math.exp(self.log_success)
 
     @property
     def log10_failure(self) -> float:
-        """The decimal logarithm of the probability of failure."""
+        """Return the decimal logarithm of the probability of failure."""
         return self.log_failure / math.log(10)
 
     def every(self, count: int) -> Chance:
-        """Of so many independent ones all must succeed: 1 - (1 - p)^count.
+        """Return the chance that all of so many independent ones succeed, as they must: 1 - (1 - p)^count.
 
         >>> round(Chance.of(15 / 16).every(2).success * 256)
         1
@@ -48,7 +48,7 @@ class Chance(NamedTuple):
         return Chance(log_of_complement(succeeds), succeeds)
 
     def any(self, count: int) -> Chance:
-        """Of so many independent ones a single success is enough: p^count.
+        """Return the chance where of so many independent ones a single success is enough: p^count.
 
         >>> Chance.of(0.5).any(4).failure
         0.0625
@@ -56,25 +56,26 @@ class Chance(NamedTuple):
         return self.opposite().every(count).opposite()
 
     def opposite(self) -> Chance:
-        """Failure and success exchanged."""
+        """Return the chance with failure and success exchanged."""
         return Chance(self.log_success, self.log_failure)
 
     @classmethod
     def of(cls, failure: float) -> Chance:
-        """From the probability of failure, from 0 to 1."""
+        """Make a chance from the probability of failure, from 0 to 1."""
         log_failure = math.log(failure) if failure else -math.inf
         return cls(log_failure, log_of_complement(log_failure))
 
     @classmethod
     def of_smaller(cls, log_failure: float, log_success: float) -> Chance:
-        """From both, each to the digits of its size: the smaller one is kept, the larger one is its complement."""
+        """Make a chance from both, each to the digits of its size: the smaller one is kept, the larger one is its
+        complement."""
         if log_failure < log_success:
             return cls(log_failure, log_of_complement(log_failure))
         return cls(log_of_complement(log_success), log_success)
 
 
 def log_of_complement(log_chance: float) -> float:
-    """The logarithm of 1 - e^x, with all its digits.
+    """Return the logarithm of 1 - e^x, with all its digits.
 
     >>> log_of_complement(math.log(0.25)) == math.log(0.75), log_of_complement(-50.0) == -math.exp(-50)
     (True, True)

@@ -12,7 +12,8 @@ from workbench.studies.probe_success.chance import Chance, log_of_complement
 
 @functools.lru_cache(4096)
 def no_run(cells: int, run: int, log_free: float) -> Chance:
-    """The chance that no `run` consecutive cells of a row are free, each free by itself with the same probability.
+    """Compute the chance that no `run` consecutive cells of a row are free, each free by itself with the same
+    probability.
 
     A row begins with k free cells and a taken one, and what then decides is the rest of the row, or it begins with
     `run` free cells. Over all k < run that gives failure and success of a row from those of shorter ones, and both by
@@ -48,6 +49,6 @@ def no_run(cells: int, run: int, log_free: float) -> Chance:
 
 
 def _log_of_sum(logs: np.ndarray) -> float:
-    """The logarithm of the sum of numbers that are given as logarithms."""
+    """Return the logarithm of the sum of numbers that are given as logarithms."""
     largest = float(logs.max())
     return largest if largest == -math.inf else largest + math.log(float(np.exp(logs - largest).sum()))

@@ -35,7 +35,7 @@ def simulated(
     seed: int = 0,
     level: float = 0.95,
 ) -> list[Simulated]:
-    """How often a demand was refused by a unit, by a module, by all modules of a machine: one entry a demand.
+    """Return how often a demand was refused by a unit, by a module, by all modules of a machine: one entry a demand.
 
     Every probe with the same setting and seed meets the same states, those of the named stream `free_blocks`.
 
@@ -75,12 +75,12 @@ def simulated(
     for demand in demands:
         check_demand(demand, setting.blocks)
     drawn = [reports(probe, states, setting.blocks) for states in _states(setting, machines, seed)]
-    found = np.concatenate(drawn).reshape(machines, setting.modules, setting.units)
-    return [_shares(found < demand, level) for demand in demands]
+    result = np.concatenate(drawn).reshape(machines, setting.modules, setting.units)
+    return [_shares(result < demand, level) for demand in demands]
 
 
 def _states(setting: Setting, machines: int, seed: int) -> Iterator[np.ndarray]:
-    """Free maps of all units, a batch at a time: uint64[states, words]."""
+    """Draw the free maps of all units, a batch at a time: uint64[states, words]."""
     draw, left = Streams(seed)["free_blocks"], machines * setting.modules * setting.units
     while left:
         batch = min(left, max(_BLOCKS_AT_ONCE // setting.blocks, 1))
@@ -89,7 +89,7 @@ def _states(setting: Setting, machines: int, seed: int) -> Iterator[np.ndarray]:
 
 
 def packed_rows(bits: np.ndarray) -> np.ndarray:
-    """States as rows of words: uint64[states, words] from bool[states, blocks].
+    """Return states as rows of words: uint64[states, words] from bool[states, blocks].
 
     >>> packed_rows(np.array([[True, False, True], [False, True, False]])).tolist()
     [[5], [2]]
@@ -100,7 +100,7 @@ def packed_rows(bits: np.ndarray) -> np.ndarray:
 
 
 def _shares(refused: np.ndarray, level: float) -> Simulated:
-    """From bool[machines, modules, units]."""
+    """Compute the shares from bool[machines, modules, units]."""
     module = np.any(refused, axis=2)
     machine = np.all(module, axis=1)
     levels = (refused, module, machine)

@@ -23,7 +23,8 @@ def table(
     machines: int = 0,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """The chance that a demand is refused by a unit, by a module, by the whole machine: one row a probe and demand.
+    """Return the chance that a demand is refused by a unit, by a module, by the whole machine: one row a probe and
+    demand.
 
     Parameters
     ----------
@@ -59,10 +60,10 @@ def table(
 def _rows(probe: Probe, demands: Sequence[int], setting: Setting, machines: int, seed: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for demand in demands:
-        found = failure(probe, demand, setting)
-        row = {f"{level}_failure": chance.failure for level, chance in zip(LEVELS, found, strict=True)}
+        chances = failure(probe, demand, setting)
+        row = {f"{level}_failure": chance.failure for level, chance in zip(LEVELS, chances, strict=True)}
         rows.append({"probe": probe.short(), "demand": demand, "free": setting.free, **row})
-        rows[-1]["log10_machine_failure"] = found.machine.log10_failure
+        rows[-1]["log10_machine_failure"] = chances.machine.log10_failure
     for row, drawn in zip(rows, simulated(probe, demands, setting, machines=machines, seed=seed) if machines else []):
         for level, share in zip(LEVELS, drawn, strict=True):
             row |= {f"{level}_drawn": share.mean, f"{level}_low": share.low, f"{level}_high": share.high}

@@ -65,7 +65,7 @@ def check(sweep: Sweep, measure: str | None = None, of: str = "mean") -> Drawn:
 
 
 def analyse(runs: RunSet, measure: str | None = None, of: Of = "mean") -> list[Analysis]:
-    """Every measure of the sweep, or one, of every way to run.
+    """Analyse every measure of the sweep, or one, of every way to run.
 
     Parameters
     ----------
@@ -82,26 +82,26 @@ def analyse(runs: RunSet, measure: str | None = None, of: Of = "mean") -> list[A
     sweep = runs.plan.sweep
     drawn = check(sweep, measure, of)
     names = [measure] if measure is not None else sweep.measures
-    found = []
+    analyses = []
     for declared in (sweep.mechanism.measures[name] for name in names):
         values = outputs(runs, declared, of)
         for way in ways(sweep, drawn):
             if way.points[0] in values:
-                found.append(_analysis(runs, drawn, way, declared, of, np.array([values[id] for id in way.points])))
-    return found
+                analyses.append(_analysis(runs, drawn, way, declared, of, np.array([values[id] for id in way.points])))
+    return analyses
 
 
 def _analysis(runs: RunSet, drawn: Drawn, way: Way, measure: Measure, of: Of, values: np.ndarray) -> Analysis:
     paths = tuple(drawn.axes[k].path for k in way.axes)
     try:
-        found = _found(drawn, values, np.array(way.axes))
+        estimates = _found(drawn, values, np.array(way.axes))
     except InputError as wrong:
         raise InputError(at(at(runs.plan.sweep.where, measure.name), at(way.name, str(wrong)))) from None
-    return Analysis(way.name, measure, of, paths, way.points[0], len(values), len(runs.seeds), found)
+    return Analysis(way.name, measure, of, paths, way.points[0], len(values), len(runs.seeds), estimates)
 
 
 def _found(drawn: Drawn, values: np.ndarray, kept: np.ndarray) -> Indices | Effects:
-    """The indices or effects of the ranges that the way has; the others change nothing in it."""
+    """Return the indices or effects of the ranges that the way has; the others change nothing in it."""
     design = drawn.design
     if isinstance(design, Morris):
         ranks = design.ranks(drawn.axes)

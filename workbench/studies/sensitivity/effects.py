@@ -24,7 +24,7 @@ class Effects(NamedTuple):
 def elementary_effects(
     outputs: Any, ranks: np.ndarray, levels: int, *, shares: np.ndarray | None = None, seed: int = 0
 ) -> Effects:
-    """The effects of outputs in the order of the design `morris`, with a 95 % interval of their mean size.
+    """Compute the effects of outputs in the order of the design `morris`, with a 95 % interval of their mean size.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def elementary_effects(
     >>> elementary_effects(3 * ranks[:, 0] - 5 * ranks[:, 1], ranks, 4).mean.round(6)
     array([ 3., -5.])
     """
-    found = checked(outputs, len(ranks))
-    effects = _effects(found, ranks, ranks if shares is None else shares)
+    values = checked(outputs, len(ranks))
+    effects = _effects(values, ranks, ranks if shares is None else shares)
     drawn = np.random.default_rng(Streams(seed).integer("elementary effects"))
     again = drawn.integers(len(effects), size=(resamples(len(ranks)), len(effects)))
     sizes = np.abs(effects)
@@ -70,14 +70,14 @@ def elementary_effects(
 
 
 def t_half(level: float) -> float:
-    """The half width of a normal interval in standard errors."""
+    """Return the half width of a normal interval in standard errors."""
     from scipy.special import ndtri
 
     return float(ndtri((1 + level) / 2))
 
 
 def _effects(outputs: np.ndarray, ranks: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """The effect of each lever in each walk: float64[walks, axes], NaN where its move came to nothing."""
+    """Return the effect of each lever in each walk: float64[walks, axes], NaN where its move came to nothing."""
     axes = ranks.shape[1]
     moved = np.abs(np.diff(ranks.reshape(-1, axes + 1, axes), axis=1)).argmax(axis=2)
     moves = np.take_along_axis(np.diff(shares.reshape(-1, axes + 1, axes), axis=1), moved[:, :, None], 2)[:, :, 0]
@@ -89,6 +89,7 @@ def _effects(outputs: np.ndarray, ranks: np.ndarray, shares: np.ndarray) -> np.n
 
 
 def _mean(effects: np.ndarray) -> np.ndarray:
-    """The mean over the walks in which a lever moved; 0 where it moved in none, so that nothing depends on it."""
+    """Return the mean over the walks in which a lever moved; 0 where it moved in none, so that nothing depends on
+    it."""
     known = np.isfinite(effects)
     return np.asarray(np.where(known, effects, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))

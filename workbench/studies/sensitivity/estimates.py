@@ -23,13 +23,13 @@ class Estimates(NamedTuple):
 
 
 def around(value: np.ndarray, half: np.ndarray) -> Estimates:
-    """Estimates with intervals to both sides of the same width."""
+    """Return estimates with intervals to both sides of the same width."""
     value, half = np.asarray(value, float), np.asarray(half, float)
     return Estimates(value, value - half, value + half)
 
 
 def resamples(size: int) -> int:
-    """How many bootstrap resamples of so many numbers.
+    """Return how many bootstrap resamples of so many numbers.
 
     >>> resamples(64), resamples(16384)
     (1000, 244)
@@ -38,7 +38,7 @@ def resamples(size: int) -> int:
 
 
 def checked(outputs: np.ndarray, rows: int) -> np.ndarray:
-    """The outputs, as many as the design has rows, every one finite, not all equal.
+    """Return the outputs, as many as the design has rows, every one finite, not all equal.
 
     SALib answers one NaN among thousands of outputs with indices of zero and no word (SALib/SALib#134, #273).
 
@@ -47,12 +47,12 @@ def checked(outputs: np.ndarray, rows: int) -> np.ndarray:
     InputError
         A number is missing or not finite, or all are the same, so that there is nothing to explain.
     """
-    found = np.asarray(outputs, float)
-    if found.shape != (rows,):
-        raise InputError(f"sensitivity needs one output a row of the design ({rows}). Got {found.size}.")
-    bad = np.flatnonzero(~np.isfinite(found))
+    values = np.asarray(outputs, float)
+    if values.shape != (rows,):
+        raise InputError(f"sensitivity needs one output a row of the design ({rows}). Got {values.size}.")
+    bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        raise InputError(f"sensitivity needs finite outputs. Got {found[bad[0]]:g} in row {bad[0]} of {rows}.")
-    if found.min() == found.max():
-        raise InputError(f"sensitivity needs outputs that differ; all {rows} are {found[0]:g}.")
-    return found
+        raise InputError(f"sensitivity needs finite outputs. Got {values[bad[0]]:g} in row {bad[0]} of {rows}.")
+    if values.min() == values.max():
+        raise InputError(f"sensitivity needs outputs that differ; all {rows} are {values[0]:g}.")
+    return values

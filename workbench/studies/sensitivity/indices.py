@@ -24,7 +24,7 @@ class Indices(NamedTuple):
 
 
 def sobol_indices(outputs: Any, axes: int, *, second_order: bool = True, seed: int = 0) -> Indices:
-    """The indices of outputs in the order of the design `saltelli`, with 95 % intervals.
+    """Compute the indices of outputs in the order of the design `saltelli`, with 95 % intervals.
 
     Estimates of small shares may come out below zero, by chance; the interval says so. A lever that changes nothing has
     exactly 0, with an interval of no width.
@@ -60,7 +60,7 @@ def sobol_indices(outputs: Any, axes: int, *, second_order: bool = True, seed: i
         raise missing_extra("estimating Sobol's indices", "sensitivity") from None
     rows = len(np.asarray(outputs))
     width = 2 * axes + 2 if second_order else axes + 2
-    found = sobol.analyze(
+    indices = sobol.analyze(
         problem_of(axes),
         checked(outputs, width * max(rows // width, 1)),
         calc_second_order=second_order,
@@ -68,10 +68,10 @@ def sobol_indices(outputs: Any, axes: int, *, second_order: bool = True, seed: i
         conf_level=LEVEL,
         seed=Streams(seed).integer("sobol indices") % (1 << 32),
     )
-    pairs = around(_both_sides(found["S2"]), _both_sides(found["S2_conf"])) if second_order else None
-    return Indices(around(found["S1"], found["S1_conf"]), around(found["ST"], found["ST_conf"]), pairs)
+    pairs = around(_both_sides(indices["S2"]), _both_sides(indices["S2_conf"])) if second_order else None
+    return Indices(around(indices["S1"], indices["S1_conf"]), around(indices["ST"], indices["ST_conf"]), pairs)
 
 
 def _both_sides(upper: np.ndarray) -> np.ndarray:
-    """The same above and below the diagonal."""
+    """Return the same values above and below the diagonal."""
     return np.where(np.isnan(upper), upper.T, upper)

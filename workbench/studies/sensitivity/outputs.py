@@ -15,7 +15,7 @@ Of = Literal["mean", "gain"]
 
 
 def outputs(runs: RunSet, measure: Measure, of: Of) -> dict[str, float]:
-    """The output of every point by its id; with `gain`, of those that have a baseline.
+    """Return the output of every point by its id; with `gain`, of those that have a baseline.
 
     All points share their seeds, so an output is a function of the levers alone.
 
@@ -37,20 +37,20 @@ def _mean_difference(baseline: list[float], other: list[float]) -> float:
 
 
 def _values(runs: RunSet, point: PlannedPoint, measure: Measure) -> list[float]:
-    """The measure at every seed, in their order."""
-    found = runs.values(point, measure.name)
+    """Return the measure at every seed, in their order."""
+    by_seed = runs.values(point, measure.name)
     for seed in runs.seeds:
-        if not math.isfinite(found.get(seed, math.nan)):
+        if not math.isfinite(by_seed.get(seed, math.nan)):
             raise InputError(
-                f"sensitivity needs a finite {measure.name} of every run: {_why(runs, point, seed, found)}"
+                f"sensitivity needs a finite {measure.name} of every run: {_why(runs, point, seed, by_seed)}"
             )
-    return [found[seed] for seed in runs.seeds]
+    return [by_seed[seed] for seed in runs.seeds]
 
 
-def _why(runs: RunSet, point: PlannedPoint, seed: int, found: dict[int, float]) -> str:
+def _why(runs: RunSet, point: PlannedPoint, seed: int, by_seed: dict[int, float]) -> str:
     row = runs.rows.get(run_id(point.id, seed))
     place = ", ".join(f"{path} = {value}" for path, value in point.coordinates.items())
     where = f"seed {seed} where {place}" if place else f"seed {seed}"
     if row is None:
         return f"{where} has not been run."
-    return f"{where} failed: {row.error}" if row.status != "done" else f"{where} gave {found[seed]:g}."
+    return f"{where} failed: {row.error}" if row.status != "done" else f"{where} gave {by_seed[seed]:g}."

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 class Sensitivity:
     """What the measures of a study depend on."""
 
-    def __init__(self, results: RunSet, found: list[Analysis]) -> None:
+    def __init__(self, results: RunSet, analysis: list[Analysis]) -> None:
         self.results = results
         """The runs behind it, as of any sweep."""
-        self.found = found
+        self.found = analysis
         """One analysis a measure and way to run."""
 
     @functools.cached_property
     def table(self) -> pd.DataFrame:
-        """One row a lever: way, measure, of, lever, and
+        """Return one row a lever: way, measure, of, lever, and
 
         - of `saltelli`: first, first_low, first_high, total, total_low, total_high, shares of the variance;
         - of `morris`: mean_size, mean_size_low, mean_size_high, mean, spread, in the measure's unit.
@@ -38,8 +38,8 @@ class Sensitivity:
 
     @functools.cached_property
     def pairs(self) -> pd.DataFrame:
-        """One row a pair of levers: way, measure, of, lever, with, second, second_low, second_high; empty where pairs
-        were not estimated."""
+        """Return one row a pair of levers: way, measure, of, lever, with, second, second_low, second_high; empty where
+        pairs were not estimated."""
         import pandas as pd
 
         columns = ["way", "measure", "of", "lever", "with", "second", "second_low", "second_high"]
@@ -72,9 +72,9 @@ def _head(one: Analysis) -> dict[str, Any]:
     return {"way": one.way, "measure": one.measure.name, "of": one.of}
 
 
-def _sides(name: str, found: Estimates, place: Any) -> dict[str, float]:
+def _sides(name: str, estimates: Estimates, place: Any) -> dict[str, float]:
     return {
-        name: float(found.value[place]),
-        f"{name}_low": float(found.low[place]),
-        f"{name}_high": float(found.high[place]),
+        name: float(estimates.value[place]),
+        f"{name}_low": float(estimates.low[place]),
+        f"{name}_high": float(estimates.high[place]),
     }

@@ -26,13 +26,13 @@ class Way(NamedTuple):
 
 
 def ways(sweep: Sweep, drawn: Drawn) -> list[Way]:
-    """Every way to run that has a range, in the order of the sweep."""
-    found: dict[str, tuple[dict[str, Any], set[str], dict[int, str]]] = {}
+    """Return every way to run that has a range, in the order of the sweep."""
+    result: dict[str, tuple[dict[str, Any], set[str], dict[int, str]]] = {}
     paths = {axis.path for axis in drawn.axes}
     for alternative in expand(with_choices(sweep), "", sweep.where):
         if ZIP in alternative.steps:
             chosen = _chosen(alternative, paths)
-            _, ranged, ids = found.setdefault(canonical(chosen), (chosen, set(), {}))
+            _, ranged, ids = result.setdefault(canonical(chosen), (chosen, set(), {}))
             ranged |= paths & alternative.coordinates.keys()
             setup = read_setup(sweep, alternative.value)
             ids[alternative.steps[ZIP]] = point_id(setup.identity(), sweep.mechanism.revision)
@@ -40,7 +40,7 @@ def ways(sweep: Sweep, drawn: Drawn) -> list[Way]:
     rows = [place[repr(row)] for row in drawn.rows]
     return [
         Way(_name(chosen), _places(drawn.axes, ranged), [ids[k] for k in rows])
-        for chosen, ranged, ids in found.values()
+        for chosen, ranged, ids in result.values()
     ]
 
 
@@ -49,7 +49,7 @@ def _places(axes: tuple[Axis, ...], ranged: set[str]) -> tuple[int, ...]:
 
 
 def _chosen(alternative: Point, ranges: set[str]) -> dict[str, Any]:
-    """What was chosen but not drawn, by path, the values of ranges within it left out."""
+    """Return what was chosen but not drawn, by path, the values of ranges within it left out."""
     others = {path: value for path, value in alternative.coordinates.items() if path not in ranges}
     return {path: _without(named(value), path, ranges) for path, value in others.items()}
 
@@ -65,7 +65,7 @@ def _without(node: Any, path: str, ranges: set[str]) -> Any:
 
 
 def _name(chosen: Mapping[str, Any]) -> str:
-    """The outermost choices as a legend says them."""
+    """Return the outermost choices as a legend says them."""
     outermost = [p for p in chosen if not any(p != q and p.startswith((f"{q}.", f"{q}[")) for q in chosen)]
     return ", ".join(_told(path, chosen[path]) for path in outermost)
 

@@ -36,7 +36,7 @@ class Equivalence(NamedTuple):
 
 
 def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05, span: float | None = None) -> Equivalence:
-    """Whether the mean of independent values lies within a band: paired t tests, give differences for a pair.
+    """Test whether the mean of independent values lies within a band: paired t tests, give differences for a pair.
 
     Values that are all equal show no spread; the bound on what was not seen (`equal_values`) takes the place of the
     t test, and decides nothing where no span is given. One value decides nothing (p = 1); without any there is no test
@@ -72,7 +72,7 @@ def equivalent_mean(sample: Any, band: Band, *, alpha: float = 0.05, span: float
 def equivalent_ratio(
     numerators: Any, denominators: Any, band: Band, *, alpha: float = 0.05, span: float | None = None
 ) -> Equivalence:
-    """Whether mean(numerators) / mean(denominators) lies within a band, paired by seed (Sasabuchi 1988).
+    """Test whether mean(numerators) / mean(denominators) lies within a band, paired by seed (Sasabuchi 1988).
 
     Tests `numerators - low * denominators > 0` and `high * denominators - numerators > 0` by paired t tests, which is
     Fieller's interval seen from the band. The right test for a share within runs, too (spec 1, H1.6): events of one run
@@ -113,7 +113,7 @@ def equivalent_ratio(
 
 
 def equivalent_proportion(successes: int, trials: int, band: Band, *, alpha: float = 0.05) -> Equivalence:
-    """Whether the chance of success lies within a band: exact binomial tests of independent trials.
+    """Test whether the chance of success lies within a band: exact binomial tests of independent trials.
 
     For shares within runs use `equivalent_ratio` with one count a seed.
 
@@ -151,7 +151,7 @@ def _end_tail(upper: np.ndarray, lower: np.ndarray, end: float) -> float:
 
 
 def _tail(distances: np.ndarray, span: float | None) -> float:
-    """One-sided p-value against "the mean distance is not positive"; 0 for an end at infinity."""
+    """Compute the one-sided p-value against "the mean distance is not positive"; 0 for an end at infinity."""
     from scipy.special import stdtr
 
     if distances.size < 2:
@@ -163,7 +163,7 @@ def _tail(distances: np.ndarray, span: float | None) -> float:
 
 
 def _sparse_tail(distances: np.ndarray) -> float:
-    """The same where nearly all distances are equal, and the mean is a matter of how many seeds are not.
+    """Compute the same where nearly all distances are equal, and the mean is a matter of how many seeds are not.
 
     The chance that so few of them come nearer to the end, if those of all seeds that do were just enough (binomial).
     """

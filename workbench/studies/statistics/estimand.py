@@ -71,7 +71,7 @@ def _by_mean(gained: np.ndarray, pairs: Pairs, method: Literal["t", "bca"], leve
 
 
 def _straightened(gained: np.ndarray) -> float:
-    """What skewness leaves of the evidence; equal values have none."""
+    """Return what skewness leaves of the evidence; equal values have none."""
     return skewed_p(gained) if gained.min() < gained.max() else 0.0
 
 
@@ -79,11 +79,11 @@ def _by_logs(pairs: Pairs, higher: bool, level: float, seed: int) -> Estimate:
     before, after = np.log(pairs.baseline), np.log(pairs.other)
     logs = np.round(after - before if higher else before - after, 12) + 0.0
     span = difference_span(before, after, logs)
-    found = mean_interval(logs, level=level, span=span)
+    result = mean_interval(logs, level=level, span=span)
     test = permutation_test(logs, seed=seed)
     test = test._replace(p_value=max(test.p_value, student_p(logs, span)))
-    gain = np.expm1(found[:3]) if higher else -np.expm1(-np.array(found[:3]))
-    interval = found._replace(mean=float(gain[0]), low=float(gain[1]), high=float(gain[2]), method="log_ratio")
+    gain = np.expm1(result[:3]) if higher else -np.expm1(-np.array(result[:3]))
+    interval = result._replace(mean=float(gain[0]), low=float(gain[1]), high=float(gain[2]), method="log_ratio")
     return Estimate(METHODS["log_ratio"], *agreeing(interval, test))
 
 

@@ -12,7 +12,8 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def false_discovery(p_values: Mapping[Name, float]) -> dict[Name, float]:
-    """The adjusted p-value of every test, in the order given (Benjamini and Hochberg 1995); equal ones stay equal.
+    """Compute the adjusted p-value of every test, in the order given (Benjamini and Hochberg 1995); equal ones stay
+    equal.
 
     Rejecting what is below alpha then makes the expected share of false ones among the rejected at most alpha, where
     the tests are independent or depend on each other positively, as cells of a map do. It rejects more than `holm`,

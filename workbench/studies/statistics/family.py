@@ -12,7 +12,7 @@ Name = TypeVar("Name", bound=Hashable)
 
 
 def holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
-    """The adjusted p-value of every test, in the order given (Holm 1979); equal p-values stay equal.
+    """Compute the adjusted p-value of every test, in the order given (Holm 1979); equal p-values stay equal.
 
     The smallest p is multiplied by the number of tests, the next by one less and so on, none falls below its
     predecessor, none exceeds 1. Rejecting what is below alpha then makes any false rejection in the whole family no

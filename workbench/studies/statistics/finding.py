@@ -44,7 +44,7 @@ class Finding(NamedTuple):
 
     @property
     def both_p(self) -> tuple[float, float]:
-        """The p-values for the claim and against it: of a fact 0 and 1, of what was not tested 1 and 1."""
+        """Return the p-values for the claim and against it: of a fact 0 and 1, of what was not tested 1 and 1."""
         if not self.n:
             return 1.0, 1.0
         if self.p_value is None:
@@ -55,7 +55,7 @@ class Finding(NamedTuple):
 
 
 def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
-    """The claim that the other policy is better in the mean, or in what else the comparison estimates.
+    """Return the claim that the other policy is better in the mean, or in what else the comparison estimates.
 
     Against it: the interval lies below zero. Interval and p-value are of one estimand and cannot disagree.
 
@@ -79,7 +79,7 @@ def superior(id: str, statement: str, comparison: PairedComparison) -> Finding:
 
 
 def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
-    """The claim that the other policy is better on most seeds, P(difference > 0) > 1/2; a tie is not a win.
+    """Return the claim that the other policy is better on most seeds, P(difference > 0) > 1/2; a tie is not a win.
 
     The p-value is the exact binomial one of wins among all pairs, ties included, two-sided.
 
@@ -92,12 +92,12 @@ def majority(id: str, statement: str, comparison: PairedComparison) -> Finding:
     share, note = comparison.win_share, comparison.sentence
     p_value = half_test(comparison.wins, comparison.n) if comparison.n else None
     missing = len(comparison.missing)
-    found = Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note, missing)
-    return found._replace(null=0.5, measure="share of seeds that are better")
+    finding = Finding(id, statement, _clear(share, 0.5), share.mean, share, p_value, comparison.n, note, missing)
+    return finding._replace(null=0.5, measure="share of seeds that are better")
 
 
 def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
-    """The claim that an estimate lies within a band; p is that of the two one-sided tests.
+    """Return the claim that an estimate lies within a band; p is that of the two one-sided tests.
 
     Examples
     --------
@@ -114,12 +114,13 @@ def equivalent(id: str, statement: str, result: Equivalence) -> Finding:
     outside = min(1.0, 2 * min(1 - result.p_low, 1 - result.p_high)) if interval.n > 1 else 1.0
     if interval.method == "constant" and result.place != "outside":
         outside = 1.0
-    found = Finding(id, statement, side[result.place], interval.mean, interval, p_value, interval.n, note)
-    return found._replace(p_against=outside if interval.n else None)
+    finding = Finding(id, statement, side[result.place], interval.mean, interval, p_value, interval.n, note)
+    return finding._replace(p_against=outside if interval.n else None)
 
 
 def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: int = 1, note: str = "") -> Finding:
-    """A claim that is counted out, not sampled (a number of stages, an overlap of zero): no interval, no p-value.
+    """Return a claim that is counted out, not sampled (a number of stages, an overlap of zero): no interval, no
+    p-value.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def fact(id: str, statement: str, true: bool, *, estimate: float = np.nan, n: in
 
 
 def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
-    """The claim that all of several things hold; it shows the figures of the part that it stands or falls with.
+    """Return the claim that all of several things hold; it shows the figures of the part that it stands or falls with.
 
     For it: all parts are. As all parts must be shown, the largest p-value is the p-value of the whole, without
     correction (intersection-union test, Berger 1982). Against it: at least one is, and as the worst of several must
@@ -156,12 +157,12 @@ def every(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
     corrected = 0.0 if against is None else min(1.0, len(tested) * against.both_p[1])
     refuted = against is not None and (against.p_value is None or corrected < _alpha(against))
     side: Side = "against" if refuted else "for" if {part.side for part in parts} == {"for"} else "neither"
-    shown = weakest_of(parts)
+    finding = weakest_of(parts)
     p_value = max((part.p_value for part in tested), default=None) if all(part.n for part in parts) else None  # type: ignore[type-var]
     if refuted and against is not None:
-        shown, p_value = against, None if against.p_value is None else corrected
+        finding, p_value = against, None if against.p_value is None else corrected
     note = "; ".join(f"{part.id} {part.statement}: {part.side}" for part in parts)
-    return shown._replace(id=id, statement=statement, side=side, p_value=p_value, p_against=None, note=note)
+    return finding._replace(id=id, statement=statement, side=side, p_value=p_value, p_against=None, note=note)
 
 
 def _alpha(part: Finding) -> float:
@@ -174,7 +175,8 @@ def weakest_of(parts: Sequence[Finding]) -> Finding:
 
 
 def some(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
-    """The claim that at least one of several things holds; it shows the figures of the one that speaks for it most.
+    """Return the claim that at least one of several things holds; it shows the figures of the one that speaks for it
+    most.
 
     For it: at least one is; against it: all are. As the best of several tries must be told from luck, its p-value is
     the smallest times the number of parts that have a value (Bonferroni). Shown is the part for it, or else not against
@@ -202,7 +204,7 @@ def some(id: str, statement: str, parts: Sequence[Finding]) -> Finding:
 
 
 def _p_or_nothing(part: Finding) -> float:
-    """The key that orders parts by evidence: facts first, parts without a value last."""
+    """Return the key that orders parts by evidence: facts first, parts without a value last."""
     if not part.n:
         return 2.0
     return -1.0 if part.p_value is None else part.p_value

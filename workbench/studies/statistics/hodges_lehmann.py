@@ -11,7 +11,7 @@ from workbench.studies.statistics.sample import as_numbers, check_open
 
 
 def pseudo_median(differences: Any, *, level: float = 0.95) -> Interval:
-    """The median of the means of all pairs of differences, with its interval (Hodges and Lehmann 1963).
+    """Compute the median of the means of all pairs of differences, with its interval (Hodges and Lehmann 1963).
 
     It is what Wilcoxon's signed-rank test is about, as the mean is what Student's is; for symmetric differences the two
     are the same. Infinite differences are the largest, and two of opposite sign cancel.
@@ -42,7 +42,7 @@ def pseudo_median(differences: Any, *, level: float = 0.95) -> Interval:
 
 
 def _walsh(values: np.ndarray) -> np.ndarray:
-    """The means of all pairs, a value with itself included, sorted: float64[n (n + 1) / 2]."""
+    """Return the means of all pairs, a value with itself included, sorted: float64[n (n + 1) / 2]."""
     first, second = np.triu_indices(values.size)
     opposite = np.isinf(values[first]) & (values[first] == -values[second])
     with np.errstate(invalid="ignore"):
@@ -56,7 +56,8 @@ def _middle(means: np.ndarray) -> float:
 
 
 def _cut(count: int, alpha: float) -> int:
-    """How many means lie beyond either limit: the largest rank sum that the two-sided test rejects; -1 = none."""
+    """Return how many means lie beyond either limit: the largest rank sum that the two-sided test rejects; -1 =
+    none."""
     from scipy.special import ndtri
 
     if count > 50:

@@ -37,11 +37,11 @@ class Interval(NamedTuple):
     """How many values it rests on."""
 
     def above(self, value: float) -> bool:
-        """Whether the whole interval lies above a value; unknown limits never do."""
+        """Return whether the whole interval lies above a value; unknown limits never do."""
         return self.low > value
 
     def below(self, value: float) -> bool:
-        """Whether the whole interval lies below a value; unknown limits never do."""
+        """Return whether the whole interval lies below a value; unknown limits never do."""
         return self.high < value
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ BCA_FROM = 20
 def mean_interval(
     sample: Any, *, level: float = 0.95, method: Method = "t", seed: int = 0, span: float | None = None
 ) -> Interval:
-    """The two-sided confidence interval of the mean of independent values.
+    """Compute the two-sided confidence interval of the mean of independent values.
 
     A sample of equal values shows no spread to judge by. Its limits (`constant`) bound what was not seen: with a
     confidence of `level` no more than some 3 / n of all seeds differ (`unseen_share`), each by `span` at most; without
@@ -111,7 +111,7 @@ def mean_interval(
 
 
 def t_quantile(level: float, degrees: int) -> float:
-    """The half width of a two-sided t interval in standard errors."""
+    """Return the half width of a two-sided t interval in standard errors."""
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, (1 + level) / 2))

@@ -42,7 +42,7 @@ class Looks(NamedTuple):
     counts: tuple[int, ...]
 
     def level(self, level: float) -> float:
-        """The level of the interval at each look with which all of them hold together at a level.
+        """Return the level of the interval at each look with which all of them hold together at a level.
 
         Raises
         ------
@@ -53,7 +53,7 @@ class Looks(NamedTuple):
         return level if len(_checked(self.counts)) == 1 else _level(self.counts, level)
 
     def p_value(self, p: float) -> float:
-        """The chance that any look shows a p-value as small as one that was seen; never below it."""
+        """Return the chance that any look shows a p-value as small as one that was seen; never below it."""
         if len(_checked(self.counts)) == 1 or math.isnan(p):
             return p
         most = min(1.0, p * len(self.counts))
@@ -73,7 +73,7 @@ def _level(counts: tuple[int, ...], level: float) -> float:
 
 
 def chance_beyond(counts: Sequence[int], limit: float) -> float:
-    """The chance that a mean of normal values with mean zero is so many standard errors from zero at any look.
+    """Return the chance that a mean of normal values with mean zero is so many standard errors from zero at any look.
 
     The sum at a look that was not beyond before has a density; the next one is that of the sum of it and of what is
     added, integrated over the range within the limit by Gauss and Legendre.
@@ -92,7 +92,7 @@ def chance_beyond(counts: Sequence[int], limit: float) -> float:
 
 
 def _nodes(counts: Sequence[int], steps: np.ndarray, limit: float) -> int:
-    """Enough that the density of what one step adds is resolved within the widest range."""
+    """Return enough nodes that the density of what one step adds is resolved within the widest range."""
     return 32 + math.ceil(6 * limit * math.sqrt((np.asarray(counts) / steps).max()))
 
 
@@ -107,7 +107,7 @@ def _tail(z: float) -> float:
 
 
 def _limit(p: float) -> float:
-    """How many standard errors a two-sided p-value is from zero."""
+    """Return how many standard errors a two-sided p-value is from zero."""
     from scipy.special import ndtri
 
     return float(-ndtri(p / 2))

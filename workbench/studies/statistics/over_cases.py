@@ -84,12 +84,13 @@ def over_cases(
         if family * max(pair[whole] for pair in both) < alpha:
             sides = [side] * len(cases)  # type: ignore[list-item]
     word = _every(sides) if joined == "every" else _some(sides)
-    shown = _shown(word, cases, sides, both, joined)
-    return OverCases(word, tuple(sides), shown, _p_of(word, cases, both, adjusted, shown, family, joined))
+    displayed = _shown(word, cases, sides, both, joined)
+    return OverCases(word, tuple(sides), displayed, _p_of(word, cases, both, adjusted, displayed, family, joined))
 
 
 def _adjusted(cases: Sequence[Finding], both: Sequence[tuple[float, float]], family: int) -> dict[int, float]:
-    """The p-value of each case for the side that it speaks for, Holm-corrected over the cases, times the family."""
+    """Return the p-value of each case for the side that it speaks for, Holm-corrected over the cases, times the
+    family."""
     tested = {k: min(pair) for k, pair in enumerate(both) if cases[k].p_value is not None and cases[k].n}
     certain = {k: min(pair) for k, pair in enumerate(both) if k not in tested}
     return {**certain, **{k: min(1.0, family * p) for k, p in holm(tested).items()}}
@@ -118,7 +119,8 @@ def _some(sides: Sequence[Side]) -> Word:
 def _shown(
     word: Word, cases: Sequence[Finding], sides: Sequence[Side], both: Sequence[tuple[float, float]], joined: Joined
 ) -> int:
-    """The weakest case of what must be shown of all; the strongest of what some case is enough for, a tested one."""
+    """Return the weakest case of what must be shown of all; the strongest of what some case is enough for, a tested
+    one."""
     places = range(len(both))
     if word == "contradicted":
         return max(places, key=lambda k: both[k][1])
@@ -134,12 +136,12 @@ def _p_of(
     cases: Sequence[Finding],
     both: Sequence[tuple[float, float]],
     adjusted: dict[int, float],
-    shown: int,
+    displayed: int,
     family: int,
     joined: Joined,
 ) -> float | None:
     if all(case.p_value is None and case.n for case in cases):
         return None
     if word in ("fails_where", "holds_where") or (joined == "some" and word != "contradicted"):
-        return None if cases[shown].p_value is None else adjusted[shown]
-    return min(1.0, family * both[shown][1 if word == "contradicted" else 0])
+        return None if cases[displayed].p_value is None else adjusted[displayed]
+    return min(1.0, family * both[displayed][1 if word == "contradicted" else 0])

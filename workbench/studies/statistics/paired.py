@@ -66,12 +66,12 @@ class PairedComparison(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The p-value that a family of comparisons is corrected over: that of the estimand shown."""
+        """Return the p-value that a family of comparisons is corrected over: that of the estimand shown."""
         return self.primary.p_value
 
     @property
     def infinite(self) -> int:
-        """Pairs whose difference is infinite: the worst value there is, which no mean can be taken of."""
+        """Count the pairs whose difference is infinite: the worst value there is, which no mean can be taken of."""
         return int(np.isinf(self.differences).sum())
 
     @property
@@ -81,7 +81,7 @@ class PairedComparison(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The result in one line, with what is missing."""
+        """Return the result in one line, with what is missing."""
         if not self.n:
             return f"{self.other} against {self.baseline}: no seed has a value on both sides, so nothing is compared"
         relative = "" if np.isnan(self.saving.mean) else f", {self.saving.mean:.2%} of the baseline"
@@ -155,7 +155,7 @@ def compare(
         raise unknown_name("", "interval method", method, METHODS)
     pairs = pair(baseline, other)
     gained = pairs.differences() if better == "lower" else 0.0 - pairs.differences()
-    found = estimated(gained, pairs, method, higher=better == "higher", level=level, zeros=zeros, seed=seed)
+    estimate = estimated(gained, pairs, method, higher=better == "higher", level=level, zeros=zeros, seed=seed)
     wins, losses = int((gained > 0).sum()), int((gained < 0).sum())
     return PairedComparison(
         *names,
@@ -166,8 +166,8 @@ def compare(
         differences=tuple(gained.tolist()),
         baseline_mean=_or_nan(np.mean, pairs.baseline),
         other_mean=_or_nan(np.mean, pairs.other),
-        interval=found.interval,
-        median=_or_nan(np.median, gained) if np.isfinite(gained).all() else found.interval.mean,
+        interval=estimate.interval,
+        median=_or_nan(np.median, gained) if np.isfinite(gained).all() else estimate.interval.mean,
         saving=_saving(gained, pairs, level),
         wins=wins,
         losses=losses,
@@ -175,18 +175,18 @@ def compare(
         win_share=proportion_interval(wins, gained.size, level=level),
         wilcoxon=wilcoxon(gained, zeros=zeros),
         sign=sign_test(wins, losses) if gained.size else NO_TEST,
-        permutation=_permutation(found, gained, seed),
+        permutation=_permutation(estimate, gained, seed),
         rank_biserial=signed_ranks(gained, zeros=zeros).biserial if gained.size else np.nan,
         cohen_dz=_cohen_dz(gained),
-        estimand=found.estimand,
-        primary=found.primary,
+        estimand=estimate.estimand,
+        primary=estimate.primary,
     )
 
 
-def _permutation(found: Estimate, gained: np.ndarray, seed: int) -> Significance:
-    """The test of the mean difference: made already where that is what is estimated, none of infinite values."""
-    if found.permutation is not NO_TEST:
-        return found.permutation
+def _permutation(estimate: Estimate, gained: np.ndarray, seed: int) -> Significance:
+    """Return the test of the mean difference: made already where that is what is estimated, none of infinite values."""
+    if estimate.permutation is not NO_TEST:
+        return estimate.permutation
     return permutation_test(gained, seed=seed) if np.isfinite(gained).all() else NO_TEST
 
 

@@ -27,7 +27,7 @@ class Pairs(NamedTuple):
     """The seeds that lack a value on one side or on both, in natural order."""
 
     def differences(self) -> np.ndarray:
-        """baseline - other, float64[n].
+        """Return baseline - other: float64[n].
 
         Infinite values are the worst there are: of two there is no difference (0), and one alone differs infinitely.
         Whole numbers are subtracted as they are. Other values carry rounding, and a difference that is rounding alone
@@ -108,5 +108,6 @@ def _items(given: Any, name: str) -> list[tuple[Hashable, Any]]:
 
 
 def _natural(seed: Hashable) -> tuple[int, str]:
-    """2 before 10, whatever order the rows finished in; the order decides what the bootstrap draws."""
+    """Return a key that orders 2 before 10, whatever order the rows finished in; the order decides what the bootstrap
+    draws."""
     return len(str(seed)), str(seed)

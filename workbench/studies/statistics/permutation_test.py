@@ -95,7 +95,7 @@ def chernoff(sizes: np.ndarray, total: float) -> float:
 
 
 def _all_sums(sizes: np.ndarray) -> np.ndarray:
-    """The sums under every sign pattern: float64[2^n]."""
+    """Return the sums under every sign pattern: float64[2^n]."""
     sums = np.zeros(1)
     for size in sizes.tolist():
         sums = np.concatenate([sums - size, sums + size])
@@ -103,7 +103,7 @@ def _all_sums(sizes: np.ndarray) -> np.ndarray:
 
 
 def _random_sums(sizes: np.ndarray, seed: int) -> np.ndarray:
-    """The sums under FLIPS random sign patterns; a random byte looks up the sum of eight differences at once."""
+    """Return the sums under FLIPS random sign patterns; a random byte looks up the sum of eight differences at once."""
     stream, sums = Streams(seed)["permutation"], np.zeros(FLIPS)
     for start in range(0, sizes.size, 8):
         table = _all_sums(sizes[start : start + 8])

@@ -12,7 +12,7 @@ from workbench.studies.statistics.sample import ranked_sample
 
 
 def point_mean(values: Any, *, level: float = 0.95, span: float | None = None, method: str = "t") -> Interval:
-    """The mean with its interval; it is infinite, and says so (`infinite`), where a value is.
+    """Compute the mean with its interval; it is infinite, and says so (`infinite`), where a value is.
 
     Parameters
     ----------

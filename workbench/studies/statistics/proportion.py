@@ -10,7 +10,8 @@ from workbench.studies.statistics.sample import check_open
 
 
 def proportion_interval(successes: int, trials: int, *, level: float = 0.95) -> Interval:
-    """The exact (Clopper-Pearson 1934) interval of the chance of success; it covers at least `level` of the time.
+    """Compute the exact (Clopper-Pearson 1934) interval of the chance of success; it covers at least `level` of the
+    time.
 
     No trials leave the share and its limits unknown (NaN). The trials must be independent: grants of one run are not,
     seeds are (use `ratio_interval` over seeds for a share within runs).
@@ -40,7 +41,7 @@ def proportion_interval(successes: int, trials: int, *, level: float = 0.95) -> 
 
 
 def chance_of_at_least(successes: int, trials: int, chance: float) -> float:
-    """P(X >= successes) of a binomial X: the one-sided p-value against "the chance is no larger".
+    """Return P(X >= successes) of a binomial X: the one-sided p-value against "the chance is no larger".
 
     >>> round(chance_of_at_least(9, 10, 0.5) * 2**10)
     11
@@ -52,12 +53,12 @@ def chance_of_at_least(successes: int, trials: int, chance: float) -> float:
 
 
 def chance_of_at_most(successes: int, trials: int, chance: float) -> float:
-    """P(X <= successes) of a binomial X: the one-sided p-value against "the chance is no smaller"."""
+    """Return P(X <= successes) of a binomial X: the one-sided p-value against "the chance is no smaller"."""
     return chance_of_at_least(trials - successes, trials, 1 - chance)
 
 
 def half_test(successes: int, trials: int) -> float:
-    """The exact two-sided p-value against a chance of one half; 1 without trials.
+    """Compute the exact two-sided p-value against a chance of one half; 1 without trials.
 
     >>> half_test(9, 10) == 2 * 11 / 2**10
     True

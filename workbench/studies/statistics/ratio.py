@@ -16,7 +16,7 @@ _SAME = 1e-12
 
 
 def ratio_interval(numerators: Any, denominators: Any, *, level: float = 0.95, span: float | None = None) -> Interval:
-    """The interval of mean(numerators) / mean(denominators), paired by position (Fieller 1954).
+    """Compute the interval of mean(numerators) / mean(denominators), paired by position (Fieller 1954).
 
     It holds exactly the ratios r that a paired t test of `numerators - r * denominators` does not reject. So a seed
     with a denominator of zero does no harm, and shares within runs whose trials depend on each other are counted by
@@ -82,7 +82,7 @@ def alike_span(upper: np.ndarray, lower: np.ndarray) -> float:
 
 
 def _fieller(rest: np.ndarray, lower: np.ndarray, t_squared: float) -> tuple[float, float]:
-    """The limits as seen from the ratio itself: solved for the residuals, nothing large cancels."""
+    """Return the limits as seen from the ratio itself: solved for the residuals, nothing large cancels."""
     spread = np.cov(rest, lower) / rest.size * t_squared
     slack = lower.mean() ** 2 - spread[1, 1]
     if slack <= 0:
@@ -92,7 +92,7 @@ def _fieller(rest: np.ndarray, lower: np.ndarray, t_squared: float) -> tuple[flo
 
 
 def paired_samples(numerators: Any, denominators: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Both samples as float64[n]; refuses different lengths."""
+    """Return both samples as float64[n]; refuses different lengths."""
     upper, lower = finite_sample(numerators, "numerators"), finite_sample(denominators, "denominators")
     if upper.size != lower.size:
         raise InputError(

@@ -10,7 +10,7 @@ from workbench.errors import InputError, wrong_value
 
 
 def finite_sample(values: Any, name: str = "sample") -> np.ndarray:
-    """The values as float64[n], every one finite.
+    """Return the values as float64[n], every one finite.
 
     One NaN among thousands can turn a whole analysis into plausible nonsense without a word (SALib/SALib#134, #273), so
     it is refused here, by position. A failed run has no value: leave it out and say how many, as `pair` does.
@@ -43,7 +43,8 @@ def finite_sample(values: Any, name: str = "sample") -> np.ndarray:
 
 
 def ranked_sample(values: Any, name: str = "sample") -> np.ndarray:
-    """The values as float64[n], none of them NaN: an infinite one has a rank, though no mean can be taken with it."""
+    """Return the values as float64[n], none of them NaN: an infinite one has a rank, though no mean can be taken with
+    it."""
     row = as_numbers(values, name)
     bad = np.flatnonzero(np.isnan(row))
     if bad.size:
@@ -52,7 +53,7 @@ def ranked_sample(values: Any, name: str = "sample") -> np.ndarray:
 
 
 def as_numbers(values: Any, name: str) -> np.ndarray:
-    """The values as float64[n]; None becomes NaN, text and nested rows are refused."""
+    """Return the values as float64[n]; None becomes NaN, text and nested rows are refused."""
     try:
         given = np.asarray(values)
         if given.dtype.kind not in "biufO":

@@ -78,7 +78,7 @@ def judge(findings: Sequence[Finding], *, alpha: float = 0.05) -> list[Verdict]:
 
 
 def _decisive(finding: Finding) -> float:
-    """The p-value of the side on which the finding lies."""
+    """Return the p-value of the side on which the finding lies."""
     return float(
         finding.both_p[1] if finding.side == "against" and finding.p_against is not None else finding.p_value or 0
     )

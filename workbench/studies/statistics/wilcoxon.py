@@ -29,7 +29,8 @@ class SignedRanks(NamedTuple):
 
     @property
     def biserial(self) -> float:
-        """The matched rank-biserial correlation (Kerby 2014), -1 to 1; 0 where no difference differs from zero."""
+        """Return the matched rank-biserial correlation (Kerby 2014), -1 to 1; 0 where no difference differs from
+        zero."""
         total = self.plus + self.minus
         return (self.plus - self.minus) / total if total else 0.0
 
@@ -99,7 +100,7 @@ def _exact_p(signed: SignedRanks) -> float:
 
 
 def _sums_up_to(steps: np.ndarray, most: int) -> np.ndarray:
-    """How many of all subsets of the steps add up to 0, 1 ... most: float64[most + 1]."""
+    """Return how many of all subsets of the steps add up to 0, 1 ... most: float64[most + 1]."""
     ways = np.zeros(most + 1)
     ways[0], reach = 1.0, 0
     for step in steps.tolist():

@@ -64,97 +64,101 @@ class Advice:
     def __init__(
         self,
         path: str,
-        found: SnapshotReplay,
-        asked: Sequence[Asking],
+        replay: SnapshotReplay,
+        requests: Sequence[Asking],
         trials: Sequence[Trial],
         plan_bytes: int,
         card_bytes: int | None,
     ) -> None:
         self.path = path
-        self.replay = found
-        self.exactness: Exactness = found.exactness
-        self.recorded: Recorded = found.recorded
+        self.replay = replay
+        self.exactness: Exactness = replay.exactness
+        self.recorded: Recorded = replay.recorded
         self.card_bytes = card_bytes
         self.trials: list[Trial] = sorted(trials, key=_order)
-        self.active_peak_bytes = sum(int(one.live.max(initial=0)) for one in asked)
+        self.active_peak_bytes = sum(int(one.live.max(initial=0)) for one in requests)
         self.offline_plan_bytes = plan_bytes
-        self._asked = list(asked)
+        self._asked = list(requests)
 
     @property
     def best(self) -> str:
-        """The value of PYTORCH_ALLOC_CONF under which the least is reserved; empty = PyTorch's defaults."""
+        """Return the value of PYTORCH_ALLOC_CONF under which the least is reserved; empty = PyTorch's defaults."""
         return self.best_trial.conf
 
     @property
     def best_trial(self) -> Trial:
-        """The first of the settings: one that fits on the named card, with the least peak, the fewest driver calls."""
+        """Return the first of the settings: one that fits on the named card, with the least peak, the fewest driver
+        calls."""
         return self.trials[0]
 
     @property
     def own_trial(self) -> Trial:
-        """The settings that the program was recorded with."""
+        """Return the settings that the program was recorded with."""
         own = self.replay.replays[0].recording.settings
         return next(trial for trial in self.trials if trial.settings == own)
 
     @property
     def is_whole(self) -> bool:
-        """Whether the history begins with an allocator that held nothing, so that nothing before it is unknown."""
+        """Return whether the history begins with an allocator that held nothing, so that nothing before it is
+        unknown."""
         return self.replay.is_whole
 
     @property
     def smallest_card_bytes(self) -> int | None:
-        """The smallest card on which the program runs under any of the settings."""
+        """Return the smallest card on which the program runs under any of the settings."""
         return min((it.smallest_card_bytes for it in self.trials if it.smallest_card_bytes is not None), default=None)
 
     @property
     def failures(self) -> list[Failure]:
-        """The requests that the recorded allocator could not serve."""
+        """Return the requests that the recorded allocator could not serve."""
         return [failure for one in self.replay.replays for failure in _failures(one.recording)]
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row a setting, the best first: what it reserves, driver calls, the smallest card, where it runs out."""
+        """Return a row a setting, the best first: what it reserves, driver calls, the smallest card, where it runs
+        out."""
         import pandas as pd
 
         return pd.DataFrame([_flat(trial) for trial in self.trials])
 
     def peak_segments(self) -> list[SegmentMap]:
-        """The recorded segments with their live blocks when most bytes were live, all cards together."""
+        """Return the recorded segments with their live blocks when most bytes were live, all cards together."""
         return [it for one in self.replay.replays for it in segments_at(one.recording, _peak_event(one.recording))]
 
     def holders(self) -> list[Holder]:
-        """Who asked for what was live at the peak."""
+        """Return who asked for what was live at the peak."""
         return by_site(self.peak_segments())
 
     def sizes(self) -> list[Holder]:
-        """What was live at the peak by classes of size."""
+        """Return what was live at the peak by classes of size."""
         return by_size(self.peak_segments())
 
     def pins(self) -> list[Pin]:
-        """Which live blocks kept free bytes from going back when most was reserved."""
+        """Return which live blocks kept free bytes from going back when most was reserved."""
         fullest = ((one.recording, _fullest_event(one.recording)) for one in self.replay.replays)
         return pins(it for recording, event in fullest for it in segments_at(recording, event))
 
     def curves(self) -> list[Curve]:
-        """Bytes over the events of the first card: live and reserved as recorded, reserved under the best setting."""
+        """Return the bytes over the events of the first card: live and reserved as recorded, reserved under the best
+        setting."""
         from workbench.studies.torch_memory.curves import curves_of
 
         return curves_of(self.replay.replays[0].recording, self._asked[0], self.best_trial.settings)
 
     def plain(self) -> dict[str, Any]:
-        """Everything as plain types, as `workbench advise --json` prints it."""
+        """Return everything as plain types, as `workbench advise --json` prints it."""
         from workbench.studies.torch_memory.plain_advice import plain_advice
 
         return plain_advice(self)
 
     def sentences(self) -> list[str]:
-        """What came out, in words."""
-        from workbench.studies.torch_memory.said import sentences_of
+        """Return what came out, in words."""
+        from workbench.studies.torch_memory.sentences import sentences_of
 
         return sentences_of(self)
 
     def html(self) -> str:
-        """A page of its own that needs nothing else: curves, the map of segments at the peak, every setting."""
+        """Return a page of its own that needs nothing else: curves, the map of segments at the peak, every setting."""
         from workbench.studies.torch_memory.page import page_of
 
         return page_of(self)
@@ -175,8 +179,8 @@ def _order(trial: Trial) -> tuple[Any, ...]:
 def _flat(trial: Trial) -> dict[str, Any]:
     row = trial.row()
     out = row.pop("runs_out")
-    told = out if isinstance(out, dict) else {}
-    return {**row, "runs_out_at_event": told.get("event"), "runs_out_asked_bytes": told.get("asked_bytes")}
+    flat = out if isinstance(out, dict) else {}
+    return {**row, "runs_out_at_event": flat.get("event"), "runs_out_asked_bytes": flat.get("asked_bytes")}
 
 
 def advise(path: str | Path, card_bytes: int | None = None, say: Say | None = None, costs: CallCosts = COSTS) -> Advice:
@@ -216,10 +220,10 @@ def _history(path: str | Path) -> tuple[AllocatorLog, ...]:
             "other caches would do with this trace: workbench replay."
         )
     with as_one_sentence(source, "torch_memory_snapshot"):
-        found = read_snapshot(source)
-    if not found.of_allocator:
+        logs = read_snapshot(source)
+    if not logs.of_allocator:
         raise InputError(f"{path}: was made of a profile and does not tell the allocator's segments; take a snapshot.")
-    return found.logs
+    return logs.logs
 
 
 def advise_logs(
@@ -230,29 +234,29 @@ def advise_logs(
     costs: CallCosts = COSTS,
 ) -> Advice:
     """Try settings on histories that are read already; see `advise`."""
-    found = snapshot_replay(logs, where)
+    replay = snapshot_replay(logs, where)
     if say is not None:
-        say(_first_line(where, found))
-    asked = [asking_of(one.recording) for one in found.replays]
-    own = found.replays[0].recording.settings
-    trials = _with_cards(_tried(asked, own, costs), asked, own, card_bytes)
-    return Advice(where, found, asked, trials, _planned(asked, trials), card_bytes)
+        say(_first_line(where, replay))
+    requests = [asking_of(one.recording) for one in replay.replays]
+    own = replay.replays[0].recording.settings
+    trials = _with_cards(_tried(requests, own, costs), requests, own, card_bytes)
+    return Advice(where, replay, requests, trials, _planned(requests, trials), card_bytes)
 
 
-def _first_line(where: str, found: SnapshotReplay) -> str:
-    return f"{where}: {found.exactness.allocs:,} allocations; replayed by PyTorch's rules: {found.exactness}."
+def _first_line(where: str, replay: SnapshotReplay) -> str:
+    return f"{where}: {replay.exactness.allocs:,} allocations; replayed by PyTorch's rules: {replay.exactness}."
 
 
-def _tried(asked: Sequence[Asking], own: AllocatorSettings, costs: CallCosts) -> list[Trial]:
-    """A trial of each setting of the grid, and of what Optuna proposes."""
-    known = {settings: tried(asked, settings, costs) for settings in grid(own)}
+def _tried(requests: Sequence[Asking], own: AllocatorSettings, costs: CallCosts) -> list[Trial]:
+    """Return a trial of each setting of the grid, and of what Optuna proposes."""
+    known = {settings: tried(requests, settings, costs) for settings in grid(own)}
     scores = {settings: _score(trial) for settings, trial in known.items()}
 
     def score(settings: AllocatorSettings) -> tuple[int, int]:
-        known[settings] = tried(asked, settings, costs)
+        known[settings] = tried(requests, settings, costs)
         return _score(known[settings])
 
-    count = sum(len(one.requests.kind) for one in asked)
+    count = sum(len(one.requests.kind) for one in requests)
     proposed(score, scores, min(max(ROWS_IN_ALL // max(count, 1), FEWEST), TRIALS))
     return list(known.values())
 
@@ -262,26 +266,27 @@ def _score(trial: Trial) -> tuple[int, int]:
 
 
 def _with_cards(
-    trials: list[Trial], asked: Sequence[Asking], own: AllocatorSettings, card_bytes: int | None
+    trials: list[Trial], requests: Sequence[Asking], own: AllocatorSettings, card_bytes: int | None
 ) -> list[Trial]:
     if card_bytes is not None:
-        trials = [on_card(trial, asked, card_bytes) for trial in trials]
-    few = sum(len(one.requests.kind) for one in asked) <= MOST_ROWS
+        trials = [on_card(trial, requests, card_bytes) for trial in trials]
+    few = sum(len(one.requests.kind) for one in requests) <= MOST_ROWS
     first = min(trials, key=_order).settings
     looked = (few or trial.settings in (own, first) for trial in trials)
-    return [with_smallest_card(it, asked) if look else it for it, look in zip(trials, looked, strict=True)]
+    return [with_smallest_card(it, requests) if look else it for it, look in zip(trials, looked, strict=True)]
 
 
-def _planned(asked: Sequence[Asking], trials: Sequence[Trial]) -> int:
-    """What a plan of addresses needs; of very many blocks the least that any setting reserved, which is one too."""
+def _planned(requests: Sequence[Asking], trials: Sequence[Trial]) -> int:
+    """Return what a plan of addresses needs; of very many blocks the least that any setting reserved, which is one
+    too."""
     least = min(trial.reserved_peak_bytes for trial in trials)
-    if max(int((one.requests.kind == rows.ALLOC).sum()) for one in asked) > MOST_BLOCKS:
+    if max(int((one.requests.kind == rows.ALLOC).sum()) for one in requests) > MOST_BLOCKS:
         return least
-    return min(sum(_plan_of(one) for one in asked), least)
+    return min(sum(_plan_of(one) for one in requests), least)
 
 
-def _plan_of(asked: Asking) -> int:
-    requests = asked.requests
+def _plan_of(replay: Asking) -> int:
+    requests = replay.requests
     born = np.flatnonzero(requests.kind == rows.ALLOC)
     gone = np.full(int(requests.handle.max(initial=0)) + 1, len(requests.kind))
     ends = np.flatnonzero((requests.kind == rows.FREE) | (requests.kind == rows.COMPLETE))
@@ -291,14 +296,14 @@ def _plan_of(asked: Asking) -> int:
 
 
 def _peak_event(recording: Recording) -> int:
-    """The event after which most bytes were live."""
+    """Return the event after which most bytes were live."""
     events = recording.log.events
     change = events.size * ((events.action == ALLOC).astype(np.int64) - (events.action == FREE_COMPLETED))
     return int(np.argmax(np.cumsum(change))) if len(change) else -1
 
 
 def _fullest_event(recording: Recording) -> int:
-    """The event after which most bytes were reserved and not in use, among those of the highest reserve."""
+    """Return the event after which most bytes were reserved and not in use, among those of the highest reserve."""
     grown = np.cumsum(reserved_by_event(recording.log))
     return len(grown) - 1 - int(np.argmax(grown[::-1])) if len(grown) else -1
 

@@ -23,11 +23,11 @@ def grid(own: AllocatorSettings) -> list[AllocatorSettings]:
     ['', 'expandable_segments:True', 'roundup_power2_divisions:2']
     """
     base = DEFAULTS
-    found = [own, base, base.but(expandable_segments=True)]
-    found += [_with(0, divisions, False) for divisions in DIVISIONS[1:]]
-    found += [_with(0, divisions, True) for divisions in DIVISIONS[1:]]
-    found += [_with(split, divisions, False) for split, divisions in itertools.product(SPLITS[1:], (0, 4, 8))]
-    return list(dict.fromkeys(found))
+    settings = [own, base, base.but(expandable_segments=True)]
+    settings += [_with(0, divisions, False) for divisions in DIVISIONS[1:]]
+    settings += [_with(0, divisions, True) for divisions in DIVISIONS[1:]]
+    settings += [_with(split, divisions, False) for split, divisions in itertools.product(SPLITS[1:], (0, 4, 8))]
+    return list(dict.fromkeys(settings))
 
 
 def _with(split: int, divisions: int, expandable: bool) -> AllocatorSettings:
@@ -53,7 +53,8 @@ def proposed(score: Score, known: dict[AllocatorSettings, tuple[int, int]], tria
 
 
 def _drawn(trial: object) -> AllocatorSettings:
-    """Settings as a trial of Optuna proposes them: sizes of several classes rounded apart, any limit of splitting."""
+    """Return the settings as a trial of Optuna proposes them: sizes of several classes rounded apart, any limit of
+    splitting."""
     suggest = trial.suggest_categorical  # type: ignore[attr-defined]
     expandable = suggest("expandable_segments", [False, True])
     split = 0 if expandable else suggest("max_split_size_mb", list(DRAWN_SPLITS))
@@ -68,6 +69,6 @@ def _drawn(trial: object) -> AllocatorSettings:
 
 
 def _steps(suggest: Callable[..., int]) -> Iterator[int]:
-    """Three classes of sizes: below 16 MiB, below 256 MiB, above."""
+    """Yield three classes of sizes: below 16 MiB, below 256 MiB, above."""
     for name, length in (("below_16_mib", 4), ("below_256_mib", 4), ("above", INTERVALS - 8)):
         yield from [suggest(f"divisions_{name}", [0, 2, 4, 8, 16])] * length

@@ -40,12 +40,12 @@ class SegmentMap(NamedTuple):
 
     @property
     def free(self) -> int:
-        """Bytes of it that are in no block."""
+        """Return the bytes of it that are in no block."""
         return max(self.size - sum(block.size for block in self.blocks), 0)
 
     @property
     def largest_free(self) -> int:
-        """The longest run of such bytes."""
+        """Return the longest run of such bytes."""
         edges = [self.address]
         for block in self.blocks:
             edges += [block.address, block.address + block.size]
@@ -103,7 +103,7 @@ def _name(names: Sequence[str], site: int) -> str:
 
 
 def _begin(recording: Recording) -> tuple[dict[int, int], dict[int, Held]]:
-    """Segments by address, and live blocks by address, before the first event."""
+    """Return the segments by address, and live blocks by address, before the first event."""
     start, blocks, names = recording.start, recording.log.blocks, recording.log.sites
     known = dict(zip(blocks.address.tolist(), blocks.site.tolist(), strict=True))
     segments: dict[int, int] = {}
@@ -124,17 +124,17 @@ def _begin(recording: Recording) -> tuple[dict[int, int], dict[int, Held]]:
 
 
 def _mapped(segments: dict[int, int], live: Iterable[Held]) -> list[SegmentMap]:
-    """Each segment with the blocks that lie in it, the lowest address first."""
-    blocks, at, found = sorted(live), 0, []
+    """Return each segment with the blocks that lie in it, the lowest address first."""
+    blocks, at, maps = sorted(live), 0, []
     for address, size in sorted(segments.items()):
         while at < len(blocks) and blocks[at].address < address:
             at += 1
         inside = at
         while inside < len(blocks) and blocks[inside].address < address + size:
             inside += 1
-        found.append(SegmentMap(address, size, tuple(blocks[at:inside])))
+        maps.append(SegmentMap(address, size, tuple(blocks[at:inside])))
         at = inside
-    return found
+    return maps
 
 
 def by_site(segments: Iterable[SegmentMap]) -> list[Holder]:
@@ -173,5 +173,5 @@ def pins(segments: Iterable[SegmentMap]) -> list[Pin]:
             total[0] += segment.free / len(segment.blocks)
             total[1] += block.size
             total[2] += 1
-    found = (Pin(site, round(pinned), int(size), int(count)) for site, (pinned, size, count) in totals.items())
-    return sorted((pin for pin in found if pin.pinned_bytes), key=lambda it: (-it.pinned_bytes, it.site))
+    blocking = (Pin(site, round(pinned), int(size), int(count)) for site, (pinned, size, count) in totals.items())
+    return sorted((pin for pin in blocking if pin.pinned_bytes), key=lambda it: (-it.pinned_bytes, it.site))

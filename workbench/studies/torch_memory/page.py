@@ -49,12 +49,12 @@ def page_of(advice: Advice) -> str:
 
 def notebook_of(advice: Advice) -> str:
     """Return what a notebook shows: the sentences, the curves, the ten best settings."""
-    said = "".join(f"<p>{_with_code(sentence)}</p>" for sentence in advice.sentences())
-    return f"<div>{said}{curve_chart(advice.curves())}{settings_table(advice.trials[:10])}</div>"
+    paragraphs = "".join(f"<p>{_with_code(sentence)}</p>" for sentence in advice.sentences())
+    return f"<div>{paragraphs}{curve_chart(advice.curves())}{settings_table(advice.trials[:10])}</div>"
 
 
 def _with_code(sentence: str) -> str:
-    """The sentence as HTML, what is to be pasted set apart without the stop behind it."""
+    """Return the sentence as HTML, what is to be pasted set apart without the stop behind it."""
     return " ".join(map(_marked, escape(sentence).split(" ")))
 
 
@@ -74,8 +74,8 @@ def highest(values: np.ndarray, points: int = POINTS) -> np.ndarray:
     if len(values) <= points:
         return values
     edges = np.linspace(0, len(values), points + 1).astype(int)[:-1]
-    found: np.ndarray = np.maximum.reduceat(values, edges)
-    return found
+    result: np.ndarray = np.maximum.reduceat(values, edges)
+    return result
 
 
 def curve_chart(curves: list[Curve]) -> str:
@@ -93,7 +93,7 @@ _SWATCH = "display:inline-block;width:12px;height:12px;margin-right:.5em"
 
 
 def _key(name: str, colour: str) -> str:
-    """A line of the legend, whole, on as many lines as it takes; commas are where it may break."""
+    """Return a line of the legend, whole, on as many lines as it takes; commas are where it may break."""
     words = escape(name).replace(",", ",<wbr>")
     return f"<li><span style='{_SWATCH};background:{colour}'></span>{words}</li>"
 
@@ -123,19 +123,21 @@ def _level(value: int, top: int) -> str:
 
 def segment_chart(segments: list[SegmentMap]) -> str:
     """Return the largest segments as rows of blocks, coloured by who asked; a block says what it is when pointed at."""
-    shown = sorted(segments, key=lambda it: -it.size)[:MOST_SEGMENTS]
-    sites = sorted({block.site for segment in shown for block in segment.blocks})
+    largest = sorted(segments, key=lambda it: -it.size)[:MOST_SEGMENTS]
+    sites = sorted({block.site for segment in largest for block in segment.blocks})
     colours = {site: COLOURS[k % len(COLOURS)] for k, site in enumerate(sites)}
     rows, x, y = [], 0.0, 0
-    scale = max(sum(it.size for it in shown) / (40 * WIDTH), 1)
-    for segment in shown:
+    scale = max(sum(it.size for it in largest) / (40 * WIDTH), 1)
+    for segment in largest:
         width = min(max(segment.size / scale, 2), WIDTH)
         if x + width > WIDTH:
             x, y = 0, y + ROW + 3
         rows.append(_segment(segment, x, y, width, colours))
         x += width + 2
     left = (
-        f"<p>{len(segments) - len(shown):,} smaller segments are not drawn.</p>" if len(segments) > len(shown) else ""
+        f"<p>{len(segments) - len(largest):,} smaller segments are not drawn.</p>"
+        if len(segments) > len(largest)
+        else ""
     )
     return f"<svg class='over' viewBox='0 0 {WIDTH} {y + ROW + 2}' role='img'>{''.join(rows)}</svg>{left}"
 

@@ -52,7 +52,7 @@ class SnapshotReplay(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether every history begins with an allocator that held nothing."""
+        """Return whether every history begins with an allocator that held nothing."""
         return all(one.recording.is_whole for one in self.replays)
 
 
@@ -71,9 +71,9 @@ def snapshot_replay(logs: Sequence[AllocatorLog], where: str) -> SnapshotReplay:
     InputError
         There is one event, or none: nothing that could be replayed.
     """
-    told = [log for log in logs if np.count_nonzero(log.events.action < len(ACTIONS))]
-    _check_events(told, where)
-    replays = tuple(replay_of(log) for log in told)
+    telling = [log for log in logs if np.count_nonzero(log.events.action < len(ACTIONS))]
+    _check_events(telling, where)
+    replays = tuple(replay_of(log) for log in telling)
     exactness = sum((one.exactness for one in replays), NOTHING_TO_COMPARE)
     return SnapshotReplay(replays, exactness, recorded_of([one.recording for one in replays]))
 
@@ -89,9 +89,9 @@ def replay_of_file(file: TraceFile, device: int = -1) -> SnapshotReplay | None:
 def _check_events(logs: list[AllocatorLog], where: str) -> None:
     count = sum(int(np.count_nonzero(log.events.action <= FREE_COMPLETED)) for log in logs)
     if count <= 1:
-        said = "one event" if count else "no event"
+        tally = "one event" if count else "no event"
         raise InputError(
-            f"{where}: its history holds {said} of an allocation, which is nothing to replay; record it with a larger "
+            f"{where}: its history holds {tally} of an allocation, which is nothing to replay; record it with a larger "
             "max_entries, torch.cuda.memory._record_memory_history(max_entries=100000). What its segments tell: "
             "workbench advise."
         )
@@ -111,7 +111,7 @@ def recorded_of(recordings: Sequence[Recording]) -> Recorded:
 
 
 def _changes(recording: Recording) -> tuple[int, np.ndarray]:
-    """Bytes asked for and live before the first event, and what each event adds to them."""
+    """Return the bytes asked for and live before the first event, and what each event adds to them."""
     events = recording.log.events
     change = np.where(events.action == ALLOC, events.size, 0) - np.where(
         events.action == FREE_COMPLETED, events.size, 0
@@ -133,31 +133,31 @@ EXACT_CACHES = {"pytorch_caching": False, "expandable_segments": True}
 """PyTorch's two caches by their names in the pool, and whether each grows page by page."""
 
 
-def exact_rows(found: SnapshotReplay) -> dict[str, CacheRow]:
+def exact_rows(replay: SnapshotReplay) -> dict[str, CacheRow]:
     """Return what PyTorch's two caches do from where the recording began: the recorded settings, and both ways to grow.
 
     `pytorch_caching` gets its memory segment by segment, `expandable_segments` page by page; all other settings are
     those of the recording.
     """
-    return {name: cache_row(name, found, grows) for name, grows in EXACT_CACHES.items()}
+    return {name: cache_row(name, replay, grows) for name, grows in EXACT_CACHES.items()}
 
 
-def cache_row(name: str, found: SnapshotReplay, expandable: bool) -> CacheRow:
+def cache_row(name: str, replay: SnapshotReplay, expandable: bool) -> CacheRow:
     """Return what the recorded settings, with or without expandable segments, do from the recorded beginning."""
-    played = [_played(one, expandable) for one in found.replays]
-    logs = [one.recording.log for one in found.replays]
+    played = [_played(one, expandable) for one in replay.replays]
+    logs = [one.recording.log for one in replay.replays]
     start = sum(one.reserved_at_start for one, _ in played)
     return CacheRow(
         policy=name,
         reserved_peak_bytes=start + together(logs, [by_event(*it) for it in zip(logs, played, strict=True)]),
-        active_peak_bytes=found.recorded.active_peak_bytes,
+        active_peak_bytes=replay.recorded.active_peak_bytes,
         driver_calls=sum(len(one.calls) for one, _ in played),
         refused=sum(one.refused for one, _ in played),
     )
 
 
 def _played(one: Replay, expandable: bool) -> tuple[Played, np.ndarray]:
-    """What the allocator did, and the event of each row that it served."""
+    """Return what the allocator did, and the event of each row that it served."""
     recording = one.recording
     if expandable == recording.settings.expandable_segments:
         return one.played, recording.event
@@ -168,6 +168,6 @@ def _played(one: Replay, expandable: bool) -> tuple[Played, np.ndarray]:
 
 def by_event(log: AllocatorLog, played: tuple[Played, np.ndarray]) -> np.ndarray:
     """Return what each event adds to the bytes that the driver gave in a replay: int64[events]."""
-    found, (did, event) = np.zeros(len(log.events.action), np.int64), played
-    np.add.at(found, event[did.calls[:, 0]], did.calls[:, 2])
-    return found
+    result, (did, event) = np.zeros(len(log.events.action), np.int64), played
+    np.add.at(result, event[did.calls[:, 0]], did.calls[:, 2])
+    return result

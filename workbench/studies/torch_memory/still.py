@@ -25,15 +25,15 @@ class Still(NamedTuple):
     """Free bytes of segments in which something is live, which do not."""
 
     def holders(self) -> list[Holder]:
-        """Who asked for what is live."""
+        """Return who asked for what is live."""
         return by_site(self.segments)
 
     def pins(self) -> list[Pin]:
-        """Which live blocks keep free bytes from going back."""
+        """Return which live blocks keep free bytes from going back."""
         return pins(self.segments)
 
     def plain(self) -> dict[str, Any]:
-        """Everything as plain types."""
+        """Return everything as plain types."""
         figures = {name: value for name, value in self._asdict().items() if name not in ("path", "segments")}
         return {
             "file": self.path,
@@ -47,9 +47,9 @@ class Still(NamedTuple):
         }
 
     def sentences(self) -> list[str]:
-        """What the moment tells."""
+        """Return what the moment tells."""
         free = self.reserved_bytes - self.live_bytes
-        said = [
+        messages = [
             f"{self.path}: the segments of a moment and no history: nothing can be replayed, this is what they tell.",
             f"{bytes_said(self.reserved_bytes)} reserved in {len(self.segments):,} segments, "
             f"{bytes_said(self.live_bytes)} live, {bytes_said(free)} free; the longest free run has "
@@ -57,11 +57,11 @@ class Still(NamedTuple):
             f"{bytes_said(self.whole_free_bytes)} are in segments that are free as a whole and go back before a "
             f"request fails; {bytes_said(self.pinned_free_bytes)} are pinned by live blocks beside them.",
         ]
-        found = self.pins()
-        if found:
-            first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in found[:3])
-            said.append(f"Pinned by {first}.")
-        return [*said, _what_helps(self)]
+        results = self.pins()
+        if results:
+            first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in results[:3])
+            messages.append(f"Pinned by {first}.")
+        return [*messages, _what_helps(self)]
 
 
 def still_of(logs: Sequence[AllocatorLog], path: str) -> Still:
@@ -82,7 +82,7 @@ def still_of(logs: Sequence[AllocatorLog], path: str) -> Still:
 
 
 def _what_helps(still: Still) -> str:
-    """Which setting would have helped, as far as a moment can say it."""
+    """Return which setting would have helped, as far as a moment can say it."""
     if still.reserved_bytes and still.pinned_free_bytes > 0.05 * still.reserved_bytes:
         return (
             "expandable_segments:True would have let most of the pinned memory go back or be used for larger requests: "

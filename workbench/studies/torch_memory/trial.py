@@ -47,16 +47,16 @@ class Trial(NamedTuple):
     """Where it runs out on the named card; where no card was named, on one that is 2 MiB smaller than the smallest."""
 
     def row(self) -> dict[str, object]:
-        """The figures in plain types."""
+        """Return the figures in plain types."""
         plain = self._asdict()
         del plain["settings"]
         return {**plain, "runs_out": None if self.runs_out is None else self.runs_out._asdict()}
 
 
-def tried(asked: Sequence[Asking], settings: AllocatorSettings, costs: CallCosts = COSTS) -> Trial:
+def tried(requests: Sequence[Asking], settings: AllocatorSettings, costs: CallCosts = COSTS) -> Trial:
     """Serve what every card is asked for, on cards that never run out."""
-    played = [played_on(one, settings) for one in asked]
-    calls = [one.calls[one.calls[:, 0] >= its.before] for one, its in zip(played, asked, strict=True)]
+    played = [played_on(one, settings) for one in requests]
+    calls = [one.calls[one.calls[:, 0] >= its.before] for one, its in zip(played, requests, strict=True)]
     return Trial(
         conf=settings.conf,
         settings=settings,
@@ -67,50 +67,50 @@ def tried(asked: Sequence[Asking], settings: AllocatorSettings, costs: CallCosts
     )
 
 
-def played_on(asked: Asking, settings: AllocatorSettings, card_bytes: int | None = None) -> Played:
+def played_on(replay: Asking, settings: AllocatorSettings, card_bytes: int | None = None) -> Played:
     """Serve what a card is asked for; a card that runs out ends it."""
-    rules = settings.rules(asked.private, card_bytes, stops=card_bytes is not None)
-    return play(asked.requests, rules, asked.start)
+    rules = settings.rules(replay.private, card_bytes, stops=card_bytes is not None)
+    return play(replay.requests, rules, replay.start)
 
 
-def with_smallest_card(trial: Trial, asked: Sequence[Asking]) -> Trial:
+def with_smallest_card(trial: Trial, requests: Sequence[Asking]) -> Trial:
     """Look for the smallest card on which nothing is refused, in steps of 2 MiB.
 
     On a smaller card cached memory goes back before a request fails, so that less can be enough than the peak on a card
     without end. A smaller card never serves what a larger one does not, as far as is looked for here.
     """
-    found = [_smallest(one, trial.settings) for one in asked]
-    size, out = max(found, key=lambda each: each[0])
+    smallest = [_smallest(one, trial.settings) for one in requests]
+    size, out = max(smallest, key=lambda each: each[0])
     return trial._replace(smallest_card_bytes=size, runs_out=out if trial.card_bytes is None else trial.runs_out)
 
 
-def _smallest(asked: Asking, settings: AllocatorSettings) -> tuple[int, RunsOut | None]:
-    """The smallest card, and where one that is a step smaller runs out."""
-    high = -(-played_on(asked, settings).reserved_peak // ROUND_LARGE)
-    low, out = int(asked.live.max(initial=0)) // ROUND_LARGE, None
+def _smallest(replay: Asking, settings: AllocatorSettings) -> tuple[int, RunsOut | None]:
+    """Return the smallest card, and where one that is a step smaller runs out."""
+    high = -(-played_on(replay, settings).reserved_peak // ROUND_LARGE)
+    low, out = int(replay.live.max(initial=0)) // ROUND_LARGE, None
     while low < high:
         middle = (low + high) // 2
-        played = played_on(asked, settings, middle * ROUND_LARGE)
+        played = played_on(replay, settings, middle * ROUND_LARGE)
         if played.refused:
-            low, out = middle + 1, runs_out(asked, played)
+            low, out = middle + 1, runs_out(replay, played)
         else:
             high = middle
     return high * ROUND_LARGE, out
 
 
-def on_card(trial: Trial, asked: Sequence[Asking], card_bytes: int) -> Trial:
+def on_card(trial: Trial, requests: Sequence[Asking], card_bytes: int) -> Trial:
     """Say whether every card's program runs on cards of a size."""
-    played = [played_on(one, trial.settings, card_bytes) for one in asked]
-    out = next((runs_out(a, p) for a, p in zip(asked, played, strict=True) if p.refused), None)
+    played = [played_on(one, trial.settings, card_bytes) for one in requests]
+    out = next((runs_out(a, p) for a, p in zip(requests, played, strict=True) if p.refused), None)
     return trial._replace(card_bytes=card_bytes, fits=out is None, runs_out=out)
 
 
-def runs_out(asked: Asking, played: Played) -> RunsOut:
+def runs_out(replay: Asking, played: Played) -> RunsOut:
     """Return the request at which a card was too small."""
     row = played.first_refused
     return RunsOut(
-        event=int(asked.event[row]),
-        asked_bytes=int(asked.requests.size[row]),
-        live_bytes=int(asked.live[row - 1]) if row else 0,
+        event=int(replay.event[row]),
+        asked_bytes=int(replay.requests.size[row]),
+        live_bytes=int(replay.live[row - 1]) if row else 0,
         reserved_bytes=int(played.reserved[row]),
     )

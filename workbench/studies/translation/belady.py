@@ -11,7 +11,7 @@ from workbench.errors import wrong_value
 
 
 def belady_misses(page: Sequence[int] | np.ndarray, entries: int, ways: int = 0) -> int:
-    """The misses of the policy that evicts the page whose next use is farthest off: no other has fewer.
+    """Return the misses of the policy that evicts the page whose next use is farthest off: no other has fewer.
 
     Each access fills its page, and nobody else does. Pages are laid over the sets by their number.
 
@@ -46,7 +46,8 @@ def belady_misses(page: Sequence[int] | np.ndarray, entries: int, ways: int = 0)
 
 
 def _misses(pages: np.ndarray, entries: int) -> int:
-    """Of one set: the heap holds each use by its next, farthest first; what has been used since is passed over."""
+    """Count the misses of one set: the heap holds each use by its next, farthest first; what has been used since is
+    passed over."""
     following = next_uses(pages)
     held: dict[int, int] = {}
     heap: list[tuple[int, int]] = []
@@ -64,7 +65,7 @@ def _misses(pages: np.ndarray, entries: int) -> int:
 
 
 def next_uses(pages: np.ndarray) -> np.ndarray:
-    """For each access the next one to the same page: int64[accesses], their number where there is none.
+    """Return for each access the next one to the same page: int64[accesses], their number where there is none.
 
     >>> next_uses(np.array([5, 7, 5])).tolist()
     [2, 3, 3]

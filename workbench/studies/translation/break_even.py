@@ -31,7 +31,7 @@ class BreakEven(NamedTuple):
 def break_even(
     shared_cycles: float, remote_cycles: float, look_up_cycles: float, stale_share: float = 0.0
 ) -> float | None:
-    """The share of misses with a remote holder named above which the directory pays, None where it never does.
+    """Compute the share of misses with a remote holder named above which the directory pays, None where it never does.
 
     At the share itself it neither pays nor costs. A break-even of 1 is reached by no trace in practice, for then every
     miss would have to find a holder; above 1 it is never reached.
@@ -71,7 +71,7 @@ def pays(
     look_up_cycles: float,
     stale_share: float = 0.0,
 ) -> bool:
-    """Whether a directory lowers the mean latency of a miss when this share of misses finds a holder named.
+    """Return whether a directory lowers the mean latency of a miss when this share of misses finds a holder named.
 
     >>> pays(0.2, 12, 4, 1), pays(0.1, 12, 4, 1)
     (True, False)
@@ -81,7 +81,7 @@ def pays(
 
 
 def break_even_table() -> list[BreakEven]:
-    """The specification's table, calculated: a row a case and share of stale answers.
+    """Return the specification's table, calculated: a row a case and share of stale answers.
 
     >>> len(break_even_table()), break_even_table()[0].remote_share
     (18, 0.125)

@@ -31,7 +31,7 @@ class PrivateMisses(NamedTuple):
 def eviction_misses(
     workload: Any, evictions: Sequence[Any] = EVICTIONS, machine: str = "patent_pilot", seed: int = 0
 ) -> list[PrivateMisses]:
-    """The misses of private TLBs that share nothing, an eviction a row; Belady's bound first, then as asked for.
+    """Return the misses of private TLBs that share nothing, an eviction a row; Belady's bound first, then as asked for.
 
     Each core fills what it misses and asks no other, and translations take no time: whether an access hits depends on
     the order of accesses alone, as in the bound.
@@ -69,12 +69,12 @@ def eviction_misses(
         raise InputError("eviction_misses needs at least one eviction. Got none.")
     policy = {"locate": "no_directory", "fill": "demand_always", "eviction": {"vary": list(evictions)}}
     timeless = {"preset": machine, "private_cycles": 0, "level_cycles": 0, "shared_entries": 0}
-    said = {"engine": "translation", "machine": timeless, "workload": workload, "policy": policy, "seeds": 1}
-    plan = make_plan(read_sweep(said))
+    config = {"engine": "translation", "machine": timeless, "workload": workload, "policy": policy, "seeds": 1}
+    plan = make_plan(read_sweep(config))
     names, engine = RunSet(plan, []), plan.sweep.mechanism.engine
     least = _fewest(plan.points[0].setup, seed)
-    found = [(names.label(it), _missed(engine.simulate(it.setup, seed))) for it in plan.points]
-    return [PrivateMisses(name, misses, misses / least - 1) for name, misses in [("belady", least), *found]]
+    rows = [(names.label(it), _missed(engine.simulate(it.setup, seed))) for it in plan.points]
+    return [PrivateMisses(name, misses, misses / least - 1) for name, misses in [("belady", least), *rows]]
 
 
 def _missed(record: TranslationRecord) -> int:
@@ -82,7 +82,7 @@ def _missed(record: TranslationRecord) -> int:
 
 
 def _fewest(setup: Any, seed: int) -> int:
-    """Belady's misses of every core, each on its own accesses."""
+    """Count Belady's misses of every core, each on its own accesses."""
     blocks = list(setup.workload.accesses(setup.machine, Streams(seed)))
     core, page = (np.concatenate([getattr(block, column) for block in blocks]) for column in ("core", "page"))
     tlb = setup.machine.private_entries, setup.machine.private_ways

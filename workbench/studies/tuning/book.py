@@ -44,7 +44,7 @@ class Shelf(Protocol):
     """Where a book lies: what is written there is there for good."""
 
     def trials(self) -> list[optuna.trial.FrozenTrial]:
-        """Every trial that is kept, in order."""
+        """Return every trial that is kept, in order."""
 
     def add(self, trial: optuna.trial.FrozenTrial) -> None:
         """Keep one trial more: it outlives this process from now on, and this machine after `sync`."""
@@ -53,7 +53,7 @@ class Shelf(Protocol):
         """Bring to the disk what was kept; called from another thread."""
 
     def state(self) -> bytes | None:
-        """The sampler that was kept last."""
+        """Return the sampler that was kept last."""
 
     def put_state(self, content: bytes) -> None:
         """Keep the sampler, instead of the one before."""
@@ -63,7 +63,7 @@ class Shelf(Protocol):
 
     @property
     def where(self) -> str:
-        """What refusals call the place of the sampler."""
+        """Return what refusals call the place of the sampler."""
 
 
 class Book:
@@ -80,7 +80,7 @@ class Book:
             check_trial(trial, shelf.where if shelf is not None else "")
 
     def state(self) -> SamplerState | None:
-        """The sampler as it was after the last whole batch."""
+        """Return the sampler as it was after the last whole batch."""
         content = None if self._shelf is None else self._shelf.state()
         return None if content is None or self._shelf is None else read_state(content, self._shelf.where)
 

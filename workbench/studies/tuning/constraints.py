@@ -22,7 +22,8 @@ class Constraint(NamedTuple):
     most: float | None
 
     def broken_by(self, value: float) -> dict[str, float]:
-        """How far a value is beyond each bound, as a share of the bound (of 1 where that is 0); at most 0 = kept.
+        """Return how far a value is beyond each bound, as a share of the bound (of 1 where that is 0); at most 0 =
+        kept.
 
         In shares, bounds of unlike units weigh alike in samplers that add them up.
 
@@ -30,24 +31,24 @@ class Constraint(NamedTuple):
         {'wait at most 5000': 0.2}
         """
         name = self.measure.name
-        found = {}
+        excess = {}
         if self.least is not None:
-            found[f"{name} at least {self.least:g}"] = (self.least - value) / (abs(self.least) or 1.0)
+            excess[f"{name} at least {self.least:g}"] = (self.least - value) / (abs(self.least) or 1.0)
         if self.most is not None:
-            found[f"{name} at most {self.most:g}"] = (value - self.most) / (abs(self.most) or 1.0)
-        return found
+            excess[f"{name} at most {self.most:g}"] = (value - self.most) / (abs(self.most) or 1.0)
+        return excess
 
     def kept_by(self, value: float) -> bool:
-        """Whether a value is within the bounds; NaN is not."""
+        """Return whether a value is within the bounds; NaN is not."""
         return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
 
     def plain(self) -> list[Any]:
-        """The same in plain types."""
+        """Return the same in plain types."""
         return [self.measure.name, self.least, self.most]
 
 
 def read_constraints(given: Any, sweep: Sweep, where: str) -> tuple[Constraint, ...]:
-    """The constraints of a study file.
+    """Read the constraints of a study file.
 
     Raises
     ------

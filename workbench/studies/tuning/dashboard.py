@@ -24,7 +24,7 @@ LOOK_SECONDS = 0.5
 
 
 def dashboard_command(study: Study, folder: Path) -> str:
-    """The command that opens a study in the browser."""
+    """Return the command that opens a study in the browser."""
     return f"optuna-dashboard {folder / JOURNAL if study.storage is None else hidden(study.storage.driven)}"
 
 

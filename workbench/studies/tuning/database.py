@@ -62,10 +62,12 @@ class Database:
                 storage=self._rows, study_name=self._name, directions=title.directions, load_if_exists=True
             )
         self._id = study._study_id
-        said = self._rows.get_study_system_attrs(self._id)
-        if IDENTITY in said:
+        attributes = self._rows.get_study_system_attrs(self._id)
+        if IDENTITY in attributes:
             cure = "name another with storage: {url: , study: NAME}"
-            refuse_another(json.loads(said[IDENTITY]), title.identity, f"{self._place.shown}: {self._name!r}", cure)
+            refuse_another(
+                json.loads(attributes[IDENTITY]), title.identity, f"{self._place.shown}: {self._name!r}", cure
+            )
         elif self._rows.get_all_trials(self._id, deepcopy=False):
             raise StoreError(f"{self.where} was not begun by the workbench; name another study.")
         else:
@@ -94,7 +96,7 @@ class Database:
         self._kept += 1
 
     def sync(self) -> None:
-        """Nothing to do: a trial that was added is committed."""
+        """Do nothing: a trial that was added is committed."""
 
     def state(self) -> bytes | None:
         text = self._patiently(lambda: self._rows.get_study_system_attrs(self._id).get(STATE))
@@ -142,9 +144,9 @@ class Database:
         from sqlalchemy import text
 
         session = self._rows.engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        asked = text("SELECT pg_try_advisory_lock(hashtext(:study))")
+        query = text("SELECT pg_try_advisory_lock(hashtext(:study))")
         until = time.monotonic() + HANDOVER_SECONDS
-        while not session.execute(asked, {"study": f"workbench:{self._name}"}).scalar():
+        while not session.execute(query, {"study": f"workbench:{self._name}"}).scalar():
             if time.monotonic() >= until:
                 session.close()
                 raise StoreError(f"{self.where} is in use by {self._owner()}; wait for it or name another study.")
@@ -158,7 +160,7 @@ class Database:
         return "another driver"
 
     def _still_own(self) -> None:
-        """Own the study anew if the session that held the lock is gone."""
+        """Lock the study anew if the session that held the lock is gone."""
         from sqlalchemy import text
         from sqlalchemy.exc import SQLAlchemyError
 
@@ -185,16 +187,16 @@ class Database:
 
 
 def open_database(storage: Storage) -> RDBStorage:
-    """The database as Optuna's storage; lost connections are noticed before they are used.
+    """Open the database as Optuna's storage; lost connections are noticed before they are used.
 
     A server whose databases have no encoding (SQL_ASCII) would answer in bytes, which SQLAlchemy cannot read.
     """
     from optuna.storages import RDBStorage
 
-    asked = {} if storage.file else {"client_encoding": "utf8"}
+    options = {} if storage.file else {"client_encoding": "utf8"}
     try:
         with quiet():
-            return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True, "connect_args": asked})
+            return RDBStorage(storage.driven, engine_kwargs={"pool_pre_ping": True, "connect_args": options})
     except ImportError:
         raise missing_extra(f"the storage {storage.shown}", "postgresql") from None
 

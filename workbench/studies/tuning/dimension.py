@@ -38,7 +38,7 @@ class Dimension(NamedTuple):
     """The lever's default where it lies in the range, else its low end: the value before anything was tuned."""
 
     def ask(self, trial: optuna.trial.Trial) -> Any:
-        """The value that a trial tries."""
+        """Return the value that a trial tries."""
         if self.kind == "category":
             return self.value(trial.suggest_categorical(self.path, self.labels))
         if self.kind == "number":
@@ -47,7 +47,7 @@ class Dimension(NamedTuple):
         return self.value(trial.suggest_int(self.path, least, most, step=step, log=self.log))
 
     def distribution(self) -> optuna.distributions.BaseDistribution:
-        """The axis as Optuna describes it."""
+        """Return the axis as Optuna describes it."""
         from optuna.distributions import CategoricalDistribution, FloatDistribution, IntDistribution
 
         if self.kind == "category":
@@ -57,13 +57,13 @@ class Dimension(NamedTuple):
         return IntDistribution(int(self.least), int(self.most), step=int(self.step or 1), log=self.log)
 
     def parameter(self, value: Any) -> Any:
-        """The opposite of `value`: what Optuna keeps for a value of the lever."""
+        """Return the opposite of `value`: what Optuna keeps for a value of the lever."""
         if self.kind == "category":
             return self.labels[self.values.index(value)]
         return int(value).bit_length() - 1 if self.kind == "power_of_two" else value
 
     def value(self, parameter: Any) -> Any:
-        """The lever's value for a parameter as Optuna keeps it: a label of a category, an exponent of two."""
+        """Return the lever's value for a parameter as Optuna keeps it: a label of a category, an exponent of two."""
         if self.kind == "category":
             return self.values[self.labels.index(parameter)]
         if self.kind == "power_of_two":
@@ -72,23 +72,24 @@ class Dimension(NamedTuple):
 
     @property
     def labels(self) -> tuple[Plain, ...]:
-        """The values of a category as a journal can hold them."""
+        """Return the values of a category as a journal can hold them."""
         return tuple(value if isinstance(value, Plain) else str(value) for value in self.values)
 
     def plain(self) -> dict[str, Any]:
-        """The axis in plain types: part of what makes a study the same study."""
+        """Return the axis in plain types: part of what makes a study the same study."""
         return {**self._asdict(), "values": list(self.labels), "start": str(self.start)}
 
 
 def tunable(lever: Lever) -> bool:
-    """Whether a lever says by itself what can be tried: it has choices, is a switch, or has both ends of a range."""
+    """Return whether a lever says by itself what can be tried: it has choices, is a switch, or has both ends of a
+    range."""
     if lever.kind in _NUMERIC:
         return lever.least is not None and lever.most is not None
     return lever.kind in ("choice", "switch")
 
 
 def dimension(lever: Lever, wish: Any, path: str, where: str = "") -> Dimension:
-    """The axis of one lever: its whole range (`wish` is True), a list of values, or a narrower range.
+    """Return the axis of one lever: its whole range (`wish` is True), a list of values, or a narrower range.
 
     Raises
     ------

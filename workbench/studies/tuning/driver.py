@@ -51,21 +51,21 @@ def conduct(study: Study, book: Book, evaluator: Evaluator, workload: Any, trial
     """
     began, runs_before = time.perf_counter(), evaluator.seconds
     with quiet():
-        desk = _Desk(study, book, evaluator, workload)
-        while desk.told < trials:
-            desk.batch(trials)
+        scheduler = _Scheduler(study, book, evaluator, workload)
+        while scheduler.told < trials:
+            scheduler.batch(trials)
         book.write()
-        front = sorted(trial.number for trial in desk.asker.best_trials if trial.number < trials)
+        front = sorted(trial.number for trial in scheduler.asker.best_trials if trial.number < trials)
         done = [_trial(study, frozen) for frozen in book.trials]
     spent = time.perf_counter() - began - (evaluator.seconds - runs_before)
     return Conducted(done, front, spent)
 
 
-class _Desk:
+class _Scheduler:
     """Where a sampler is asked and told; in memory, so that no storage slows it down."""
 
     def __init__(self, study: Study, book: Book, evaluator: Evaluator, workload: Any) -> None:
-        """Optuna's study as it stood after the last whole batch."""
+        """Take Optuna's study as it stood after the last whole batch."""
         import optuna
         from optuna.storages import InMemoryStorage
 
@@ -120,19 +120,20 @@ class _Desk:
         kept = self._book.trials
         new = {trial.number: self._point(proposal) for trial, proposal in batch if trial.number >= len(kept)}
         judged = self._evaluator.judge(new, self._front.front)
-        told = []
+        outcomes = []
         for trial, _ in batch:
             if trial.number in judged:
-                told.append(telling.tell(self._study, self.asker, trial, *judged[trial.number]))
-                self._book.append(told[-1])
+                outcomes.append(telling.tell(self._study, self.asker, trial, *judged[trial.number]))
+                self._book.append(outcomes[-1])
             else:
-                told.append(telling.repeat(self._study, self.asker, trial, kept[trial.number]))
+                outcomes.append(telling.repeat(self._study, self.asker, trial, kept[trial.number]))
         self._book.sync()
-        for frozen in told:
+        for frozen in outcomes:
             self._learn(frozen)
 
     def _point(self, proposal: Proposal) -> PlannedPoint | InputError:
-        """The point of a proposal; some combinations of levers are none, which fails the trial and not the study."""
+        """Return the point of a proposal; some combinations of levers are none, which fails the trial and not the
+        study."""
         try:
             return planned(self._study, proposal, self._workload)
         except InputError as wrong:

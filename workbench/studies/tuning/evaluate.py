@@ -54,25 +54,25 @@ class Evaluator:
         self._working, self._runs = 0.0, 0  # seconds without those of compilation, of so many runs
 
     def judge(
-        self, asked: Mapping[int, PlannedPoint | InputError], front: Sequence[Incumbent]
+        self, request: Mapping[int, PlannedPoint | InputError], front: Sequence[Incumbent]
     ) -> dict[int, tuple[str, Outcome]]:
         """Run a batch of trials; the id of the point of each, and what it is told.
 
         Parameters
         ----------
-        asked : mapping
+        request : mapping
             By number of the trial, its point, or why there is no such point.
         front : incumbents
             The front before this batch, by which trials are given up where the study wants that.
         """
-        points = {number: point for number, point in asked.items() if isinstance(point, PlannedPoint)}
+        points = {number: point for number, point in request.items() if isinstance(point, PlannedPoint)}
         lost = self._give_up(points, front)
         self._run([point for number, point in points.items() if lost.get(number) is None], self._study.sweep.seeds)
         return {
             number: (point.id, self._outcome(point, lost.get(number)))
             if isinstance(point, PlannedPoint)
             else ("", Outcome(None, str(point)))
-            for number, point in asked.items()
+            for number, point in request.items()
         }
 
     def _give_up(self, points: Mapping[int, PlannedPoint], front: Sequence[Incumbent]) -> dict[int, int | None]:
@@ -90,7 +90,7 @@ class Evaluator:
         }
 
     def _costs(self, point: PlannedPoint, seeds: Sequence[int]) -> list[Costs]:
-        """One row a seed; none at all where a run failed or an objective is no number."""
+        """Return one row a seed; none at all where a run failed or an objective is no number."""
         rows = self._rows(point, seeds)
         names = [one.measure.name for one in self._study.objectives]
         values = [[row.measures.get(name, math.nan) for name in names] for row in rows]
@@ -110,7 +110,8 @@ class Evaluator:
         self._runs += len(self._watch.fresh) - before
 
     def _workers_for(self, plan: Plan) -> int | None:
-        """Workers pay off over a whole study where they may not over a single batch."""
+        """Return how many workers are worth starting: they pay off over a whole study where they may not over a single
+        batch."""
         if self._workers is not None or self._executor is not None or self._working < TRY_SECONDS or not self._runs:
             return self._workers
         each = self._working / self._runs
@@ -118,7 +119,7 @@ class Evaluator:
         return max(cores(), 1) if worth else 1
 
     def _outcome(self, point: PlannedPoint, lost_to: int | None) -> Outcome:
-        """The mean of each objective over the seeds, or why there is none."""
+        """Return the mean of each objective over the seeds, or why there is none."""
         if lost_to is not None:
             return Outcome(None, beaten_by=lost_to)
         rows = self._rows(point, self._study.sweep.seeds)
@@ -154,7 +155,7 @@ class Collector:
         self.fresh: set[str] = set()
 
     def done(self, run: str) -> bool:
-        """Whether a run is kept and did not fail."""
+        """Return whether a run is kept and did not fail."""
         return run in self.rows and self.rows[run].status == "done"
 
     def say(self, line: str) -> None:

@@ -28,7 +28,7 @@ class Front:
     """The trials that no other beats on the study's seeds, with their runs on fresh ones."""
 
     def __init__(self, study: Study, trials: Sequence[Trial], holdout: RunSet) -> None:
-        """`trials` has the first trial of each point of the front; `holdout` has their runs and the baselines'."""
+        """Take as `trials` the first trial of each point of the front, as `holdout` their runs and the baselines'."""
         self._objectives, self._constraints, self._holdout = study.objectives, study.constraints, holdout
         by_id = {point.id: point for point in holdout.points}
         self._tuned = {path.split(".")[1] for t in trials for path in t.proposal.chosen if path.startswith("policy.")}
@@ -39,7 +39,7 @@ class Front:
         self.best = self._still_best()
 
     def table(self) -> pd.DataFrame:
-        """One row a point; `StudyResults.pareto` names the columns."""
+        """Return one row a point; `StudyResults.pareto` names the columns."""
         import pandas as pd
 
         rows = [self._row(k) for k in range(len(self.points))]
@@ -52,31 +52,32 @@ class Front:
         return pd.DataFrame(rows)
 
     def _beats(self, row: dict[str, Any], p_adjusted: float) -> bool:
-        """Whether a point is better than its baseline in every objective, corrected over the front."""
+        """Return whether a point is better than its baseline in every objective, corrected over the front."""
         return bool(row.get("feasible", True)) and p_adjusted < 1 - LEVEL
 
     def _beating_p(self, point: PlannedPoint) -> float:
-        """The p-value of being better in every objective: the largest of theirs, 1 where one is not better at all."""
-        found = [self.comparison(point, one) for one in self._objectives]
-        clear = [one is not None and one.n > 0 and one.interval.mean > 0 for one in found]
-        return max(one.p_value for one in found if one is not None) if all(clear) else 1.0
+        """Return the p-value of being better in every objective: the largest of theirs, 1 where one is not better at
+        all."""
+        comparisons = [self.comparison(point, one) for one in self._objectives]
+        clear = [one is not None and one.n > 0 and one.interval.mean > 0 for one in comparisons]
+        return max(one.p_value for one in comparisons if one is not None) if all(clear) else 1.0
 
     def name(self, point: PlannedPoint) -> str:
-        """The policies that the study chooses between, with the levers that differ from their defaults."""
+        """Return the policies that the study chooses between, with the levers that differ from their defaults."""
         chosen = [policy.short() for slot, policy in point.setup.policies.items() if slot in self._tuned]
         return ", ".join(chosen) or self._holdout.label(point)
 
     def interval(self, point: PlannedPoint, objective: Objective) -> Interval:
-        """The mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is infinite
-        where a value is."""
+        """Return the mean of an objective on the hold-out seeds; failed runs are left out, and `n` says so. It is
+        infinite where a value is."""
         return self._interval(point, objective.measure)
 
     def keeps(self, point: PlannedPoint) -> bool:
-        """Whether a point keeps every constraint in the mean over the hold-out seeds."""
+        """Return whether a point keeps every constraint in the mean over the hold-out seeds."""
         return all(one.kept_by(self._interval(point, one.measure).mean) for one in self._constraints)
 
     def comparison(self, point: PlannedPoint, objective: Objective) -> PairedComparison | None:
-        """A point against its baseline on the hold-out seeds, None where there is no other to be held to."""
+        """Return a point against its baseline on the hold-out seeds, None where there is no other to be held to."""
         baseline = self._holdout.baseline_of(point)
         if baseline is None:
             return None
@@ -106,19 +107,20 @@ class Front:
         return row | ({"feasible": self.kept[k]} if self._constraints else {})
 
     def _against(self, point: PlannedPoint, objective: Objective) -> dict[str, float]:
-        found, name = self.comparison(point, objective), objective.measure.name
-        if found is None:
+        paired, name = self.comparison(point, objective), objective.measure.name
+        if paired is None:
             return {}
-        ends = {f"{name}_difference_low": found.interval.low, f"{name}_difference_high": found.interval.high}
-        return {f"{name}_difference": found.interval.mean, **ends, f"{name}_p_holm": found.p_value}
+        ends = {f"{name}_difference_low": paired.interval.low, f"{name}_difference_high": paired.interval.high}
+        return {f"{name}_difference": paired.interval.mean, **ends, f"{name}_p_holm": paired.p_value}
 
     def _pairs(self, row: dict[str, Any], point: PlannedPoint, objective: Objective) -> dict[str, int]:
-        """On how many fresh seeds a point and its baseline are compared at least, and how many of them lack a pair."""
-        found = self.comparison(point, objective)
-        if found is None:
+        """Return on how many fresh seeds a point and its baseline are compared at least, and how many of them lack a
+        pair."""
+        paired = self.comparison(point, objective)
+        if paired is None:
             return {}
-        missing = max(row.get("missing", 0), len(found.missing))
-        return {"pairs": min(row.get("pairs", found.n), found.n), "missing": missing}
+        missing = max(row.get("missing", 0), len(paired.missing))
+        return {"pairs": min(row.get("pairs", paired.n), paired.n), "missing": missing}
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:

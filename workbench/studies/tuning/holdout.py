@@ -23,7 +23,8 @@ _COMPARED = 64
 
 
 def different(trials: Sequence[Trial]) -> list[Trial]:
-    """The first trial of each outcome, in order: points that came out equal in everything are one row of a front."""
+    """Return the first trial of each outcome, in order: points that came out equal in everything are one row of a
+    front."""
     first: dict[tuple[float, ...] | str, Trial] = {}
     for trial in trials:
         first.setdefault(trial.point if trial.values is None else (*trial.values, *trial.limits), trial)
@@ -31,19 +32,20 @@ def different(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def front_sweep(study: Study, proposals: Sequence[Proposal]) -> Sweep:
-    """The sweep over some proposals on the study's hold-out seeds: what is tuned steps together, the rest is fixed."""
+    """Return the sweep over some proposals on the study's hold-out seeds: what is tuned steps together, the rest is
+    fixed."""
     kept = {key: value for key, value in study.said.items() if key in KEYS}
-    said = {
+    config = {
         **kept,
         **{key: _stepped(node, [p.said[key] for p in proposals]) for key, node in study.space.parts.items()},
         "seeds": study.holdout_seeds,
         "measures": study.sweep.said_measures(),
     }
-    return checked_sweep(said, study.name, study.sweep.where, study.sweep.folder)
+    return checked_sweep(config, study.name, study.sweep.where, study.sweep.folder)
 
 
 def _stepped(node: Node, drawn: list[Any]) -> Any:
-    """One key of the sweep: its tuned entries vary together, its others are the same for all."""
+    """Return one key of the sweep: its tuned entries vary together, its others are the same for all."""
     if not isinstance(node, Levers):
         return drawn[0]
     return {

@@ -27,12 +27,12 @@ class History(NamedTuple):
 
     @property
     def shares(self) -> np.ndarray:
-        """float64[trials], of the final hypervolume; NaN where there is none."""
+        """Return the shares of the final hypervolume: float64[trials]; NaN where there is none."""
         final = self.volumes[-1] if len(self.volumes) else 0.0
         return np.asarray(self.volumes / final if final > 0 else np.full(len(self.volumes), math.nan))
 
     def trials_to(self, share: float, final: float | None = None) -> int | None:
-        """After how many trials so much of the final hypervolume (or of another) was reached; None = never.
+        """Return after how many trials so much of the final hypervolume (or of another) was reached; None = never.
 
         >>> History(np.array([0.0, 2.0, 9.0, 10.0]), np.zeros(2)).trials_to(0.9)
         3
@@ -43,7 +43,7 @@ class History(NamedTuple):
 
 
 def hypervolume(costs: np.ndarray, reference: np.ndarray) -> float:
-    """The volume between points and a reference point, what several of them beat counted once.
+    """Compute the volume between points and a reference point, what several of them beat counted once.
 
     It is cut into slices along the last objective, within each of which the points so far beat the same area; the cost
     of n points is in the order of n^objectives, with n the size of a front.
@@ -80,13 +80,13 @@ def hypervolume(costs: np.ndarray, reference: np.ndarray) -> float:
 
 
 def _area(ordered: np.ndarray, reference: np.ndarray) -> float:
-    """The area of two objectives, the points in the order of the second."""
+    """Compute the area of two objectives, the points in the order of the second."""
     widths = reference[0] - np.minimum.accumulate(ordered[:, 0])
     return float(np.dot(widths, np.diff(np.append(ordered[:, 1], reference[1]))))
 
 
 def reference_point(costs: np.ndarray) -> np.ndarray:
-    """The point behind a set of trials from which their hypervolume is measured: float64[objectives].
+    """Return the point behind a set of trials from which their hypervolume is measured: float64[objectives].
 
     Where the front has no extent in an objective, that of all trials counts; where they have none either, 1.
     """
@@ -98,19 +98,19 @@ def reference_point(costs: np.ndarray) -> np.ndarray:
 
 
 def on_front(costs: np.ndarray) -> np.ndarray:
-    """Whether each row is on the front of all rows: bool[points]; equal rows are on it together.
+    """Return whether each row is on the front of all rows: bool[points]; equal rows are on it together.
 
     >>> on_front(np.array([[1, 5], [2, 4], [2, 5], [1, 5]]))
     array([ True,  True, False,  True])
     """
-    found = np.ones(len(costs), bool)
+    result = np.ones(len(costs), bool)
     for k, row in enumerate(costs):
-        found[k] = not ((costs <= row).all(axis=1) & (costs < row).any(axis=1)).any()
-    return found
+        result[k] = not ((costs <= row).all(axis=1) & (costs < row).any(axis=1)).any()
+    return result
 
 
 def history(costs: Sequence[Sequence[float] | None], reference: np.ndarray | None = None) -> History:
-    """The hypervolume after each trial.
+    """Return the hypervolume after each trial.
 
     Parameters
     ----------

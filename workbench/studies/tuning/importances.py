@@ -39,7 +39,7 @@ FLOOR = 0.95
 
 
 def lever_shares(study: Study, trials: Sequence[Trial]) -> dict[str, dict[str, float]]:
-    """By goal, the share of each lever, the largest first, and of `INERT` the share that noise alone reaches.
+    """Compute, by goal, the share of each lever, the largest first, and of `INERT` the share that noise alone reaches.
 
     The shares of the levers of a goal add up to 1. The goals are the objectives by name, and with several of them
     `front`: coming near the front at all. Trials that break a constraint are left out. Empty where fewer than `FEWEST`
@@ -63,7 +63,7 @@ def _with_floor(asker: optuna.Study, beside: Sequence[optuna.Study], target: Any
 
 
 def _among_the_others(share: float) -> float:
-    """The inert lever's share of what the others have together: theirs in the table add up to 1 without it."""
+    """Return the inert lever's share of what the others have together: theirs in the table add up to 1 without it."""
     return min(1.0, share / (1 - share)) if share < 1 else 1.0
 
 
@@ -74,12 +74,13 @@ def _value(place: int) -> Callable[[optuna.trial.FrozenTrial], float]:
 def _shares(asker: optuna.Study, target: Callable[[optuna.trial.FrozenTrial], float] | None) -> dict[str, float]:
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
-    found = get_param_importances(asker, evaluator=PedAnovaImportanceEvaluator(), target=target)
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+    importances = get_param_importances(asker, evaluator=PedAnovaImportanceEvaluator(), target=target)
+    return dict(sorted(importances.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _study_of(study: Study, trials: Sequence[Trial], inert: int | None = None) -> optuna.Study:
-    """The trials with the levers that mattered to each, and costs for values; perhaps with an inert lever beside."""
+    """Return the trials with the levers that mattered to each, and costs for values; perhaps with an inert lever
+    beside."""
     import optuna
 
     beside = [None] * len(trials) if inert is None else Streams(inert)["inert lever"].random(len(trials)).tolist()

@@ -108,7 +108,7 @@ def _open(path: Path, title: Title) -> tuple[JournalFile, optuna.Study]:
 
 
 def journal_storage(path: Path) -> optuna.storages.JournalStorage:
-    """The journal as Optuna's storage, for those who look at it."""
+    """Open the journal as Optuna's storage, for those who look at it."""
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 

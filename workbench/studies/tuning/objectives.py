@@ -26,11 +26,11 @@ class Objective(NamedTuple):
 
     @property
     def better(self) -> Literal["lower", "higher"]:
-        """Which values are good, in the words of a measure."""
+        """Return which values are good, in the words of a measure."""
         return "lower" if self.direction == "minimize" else "higher"
 
     def cost(self, value: float) -> float:
-        """The value, negated where more is better: less cost is always better.
+        """Return the value, negated where more is better: less cost is always better.
 
         >>> Objective(Measure("pace", "", "higher", ""), "maximize").cost(3.0)
         -3.0
@@ -39,12 +39,12 @@ class Objective(NamedTuple):
 
 
 def costs_of(values: Sequence[float], objectives: Sequence[Objective]) -> Costs:
-    """The values of the objectives as costs."""
+    """Return the values of the objectives as costs."""
     return tuple(one.cost(value) for one, value in zip(objectives, values, strict=True))
 
 
 def read_objectives(given: Any, sweep: Sweep, where: str) -> tuple[Objective, ...]:
-    """The objectives of a study file: names, or `{measure: NAME, direction: minimize or maximize}`.
+    """Read the objectives of a study file: names, or `{measure: NAME, direction: minimize or maximize}`.
 
     Raises
     ------
@@ -53,15 +53,15 @@ def read_objectives(given: Any, sweep: Sweep, where: str) -> tuple[Objective, ..
     """
     if not isinstance(given, list) or not given:
         raise wrong_value(where, "objectives", "must be a list of at least one measure", given)
-    found = tuple(_objective(one, f"objectives[{k}]", sweep, where) for k, one in enumerate(given))
-    names = [one.measure.name for one in found]
+    objectives = tuple(_objective(one, f"objectives[{k}]", sweep, where) for k, one in enumerate(given))
+    names = [one.measure.name for one in objectives]
     if len(set(names)) != len(names):
         raise wrong_value(where, "objectives", "must be different measures", names)
-    return found
+    return objectives
 
 
 def known_measure(name: object, sweep: Sweep, where: str) -> Measure:
-    """The measure of a name, or one sentence that guesses what was meant."""
+    """Return the measure of a name, or one sentence that guesses what was meant."""
     known = sweep.mechanism.measures
     if not isinstance(name, str) or name not in known:
         raise unknown_name(where, "measure", name, known)

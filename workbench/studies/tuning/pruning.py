@@ -29,7 +29,7 @@ class Pruning(Spec):
 
 
 def read_pruning(given: Any, seeds: int, where: str) -> Pruning | None:
-    """The rule of a study file: `true`, a mapping, or `false` for none.
+    """Read the rule of a study file: `true`, a mapping, or `false` for none.
 
     Raises
     ------
@@ -38,10 +38,10 @@ def read_pruning(given: Any, seeds: int, where: str) -> Pruning | None:
     """
     if given is False or given is None:
         return None
-    found = Pruning.read({} if given is True else given, "pruning", where)
-    if found.after >= seeds:
-        raise wrong_value(where, "pruning.after", f"must be less than seeds ({seeds})", found.after, max(seeds - 1, 1))
-    return found
+    rule = Pruning.read({} if given is True else given, "pruning", where)
+    if rule.after >= seeds:
+        raise wrong_value(where, "pruning.after", f"must be less than seeds ({seeds})", rule.after, max(seeds - 1, 1))
+    return rule
 
 
 class Incumbent(NamedTuple):
@@ -74,16 +74,16 @@ def _at_least_as_good(one: Costs, other: Costs) -> bool:
 def beaten_by(
     front: Iterable[Incumbent],
     costs_of: Callable[[Any], Sequence[Costs]],
-    found: Sequence[Costs],
+    costs: Sequence[Costs],
     margin: float,
 ) -> int | None:
-    """The number of the trial of the front that makes another hopeless, None where there is none.
+    """Return the number of the trial of the front that makes another hopeless, None where there is none.
 
     Parameters
     ----------
     costs_of : callable
         The costs of a point on the seeds so far, one row a seed.
-    found : costs
+    costs : costs
         The same of the trial that is judged.
 
     Examples
@@ -95,7 +95,7 @@ def beaten_by(
     >>> beaten_by(front, rows.get, [(1.2, 2.5), (2.1, 2.5)], margin=0.1)
     """
     for one in front:
-        if all(_clearly_better(a, b, margin) for a, b in zip(costs_of(one.point), found, strict=True)):
+        if all(_clearly_better(a, b, margin) for a, b in zip(costs_of(one.point), costs, strict=True)):
             return one.number
     return None
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No log lines and no notes on experimental parts inside; the user's own settings afterwards."""
+    """Keep log lines and notes on experimental parts quiet within this context; the user's own settings hold
+    afterwards."""
     import optuna
 
     before = optuna.logging.get_verbosity()

@@ -23,12 +23,12 @@ _ENTRIES: dict[str, Any] = {"integers": "integer", "numbers": "number"}
 
 
 def is_tuned(given: Any) -> bool:
-    """Whether something is `{tune: ...}`."""
+    """Return whether something is `{tune: ...}`."""
     return isinstance(given, Mapping) and list(given) == [TUNE]
 
 
 def read_levers(sweep: Sweep, cls: type[Spec], given: Any, path: str) -> Node:
-    """The levers of a spec: `{tune: true}` for all of them, or a mapping."""
+    """Read the levers of a spec: `{tune: true}` for all of them, or a mapping."""
     if is_tuned(given):
         if given[TUNE] is not True:
             raise wrong_value(sweep.where, f"{path}.tune", "must be true, which tunes every lever", given[TUNE])
@@ -45,13 +45,13 @@ def read_levers(sweep: Sweep, cls: type[Spec], given: Any, path: str) -> Node:
 
 
 def _all(sweep: Sweep, cls: type[Spec], path: str) -> Node:
-    """Every lever that has a range of its own; the others keep their defaults."""
+    """Read every lever that has a range of its own; the others keep their defaults."""
     ranged = {name: lever for name, lever in cls.levers.items() if tunable(lever)}
     return Levers({name: dimension(lever, True, f"{path}.{name}", sweep.where) for name, lever in ranged.items()}, cls)
 
 
 def read_lever(sweep: Sweep, lever: Lever, given: Any, path: str) -> Node:
-    """One lever: an axis, a policy with axes of its own, a list of either, or a value."""
+    """Read one lever: an axis, a policy with axes of its own, a list of either, or a value."""
     policy = lever.spec if lever.spec is not None and issubclass(lever.spec, Policy) else None
     if policy is not None and lever.kind == "spec":
         return read_candidates(sweep, policy.question, given, path)
@@ -73,14 +73,15 @@ def _holds_tune(given: Any) -> bool:
 
 
 def _entry(lever: Lever, place: int) -> Lever:
-    """What one entry of a list may be: the range of the list, and the entry of its default where that is as long."""
+    """Return what one entry of a list may be: the range of the list, and the entry of its default where that is as
+    long."""
     default = () if lever.required else lever.default
     given = {"default": default[place]} if place < len(default) else {"default": lever.least or 0}
     return dataclasses.replace(lever, name=f"{lever.name}[{place}]", kind=_ENTRIES[lever.kind], **given)
 
 
 def read_candidates(sweep: Sweep, question: str, given: Any, path: str) -> Node:
-    """A policy, or a choice between several, whose levers matter only when they are chosen."""
+    """Read a policy, or a choice between several, whose levers matter only when they are chosen."""
     if not is_tuned(given):
         return _candidate(sweep, question, given, path, everything=False)[1]
     items = list(policies(question)) if given[TUNE] is True else given[TUNE]
@@ -98,7 +99,7 @@ def read_candidates(sweep: Sweep, question: str, given: Any, path: str) -> Node:
 
 
 def _candidate(sweep: Sweep, question: str, given: Any, path: str, everything: bool) -> tuple[str, Node]:
-    """One policy with the levers that are tuned; `everything` = all of them where it is named alone."""
+    """Read one policy with the levers that are tuned; `everything` = all of them where it is named alone."""
     if isinstance(given, Policy):
         return given.name, Fixed(read_policy(question, given, path, sweep.where))
     if _is_a_slot(sweep, question, given, path):
@@ -115,7 +116,7 @@ def _candidate(sweep: Sweep, question: str, given: Any, path: str, everything: b
 
 
 def _is_a_slot(sweep: Sweep, question: str, given: Any, path: str) -> bool:
-    """Whether another slot of the same question is meant: `shared_placement: placement`."""
+    """Return whether another slot of the same question is meant: `shared_placement: placement`."""
     slots = sweep.mechanism.engine.slots
     if not isinstance(given, str) or given not in slots or not path.startswith("policy."):
         return False

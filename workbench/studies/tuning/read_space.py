@@ -16,21 +16,21 @@ from workbench.studies.tuning.space import Fixed, Levers, Node
 
 
 def read_space(sweep: Sweep) -> Levers:
-    """The search space of a study: what `tune` stands under in `machine`, `options` and `policy`.
+    """Read the search space of a study: what `tune` stands under in `machine`, `options` and `policy`.
 
     Raises
     ------
     InputError
         A policy or lever is unknown, a range is not allowed, or nothing is tuned; the sentence holds the path.
     """
-    said, where = sweep.said, sweep.where
-    _refuse(said.get("workload"), "vary", "workload", where, "a study has one workload")
-    _refuse(said.get("workload"), TUNE, "workload", where, "the workload is what is given, not what is chosen")
+    config, where = sweep.said, sweep.where
+    _refuse(config.get("workload"), "vary", "workload", where, "a study has one workload")
+    _refuse(config.get("workload"), TUNE, "workload", where, "the workload is what is given, not what is chosen")
     for key in ("machine", "options", "policy"):
-        _refuse(said.get(key), "vary", key, where, "a study chooses with tune")
-    machine = _machine(sweep, said.get("machine") or {})
-    options = read_levers(sweep, sweep.mechanism.engine.options, said.get("options") or {}, "options")
-    policy = Levers(dict(_slots(sweep, said.get("policy") or {})))
+        _refuse(config.get(key), "vary", key, where, "a study chooses with tune")
+    machine = _machine(sweep, config.get("machine") or {})
+    options = read_levers(sweep, sweep.mechanism.engine.options, config.get("options") or {}, "options")
+    policy = Levers(dict(_slots(sweep, config.get("policy") or {})))
     return Levers({"machine": machine, "options": options, "policy": policy})
 
 
@@ -47,7 +47,7 @@ def _refuse(node: Any, word: str, path: str, where: str, why: str) -> None:
 
 
 def _machine(sweep: Sweep, given: Any) -> Node:
-    """A preset's name, or a mapping that may name a preset beside the levers."""
+    """Read a preset's name, or a mapping that may name a preset beside the levers."""
     if not isinstance(given, Mapping):
         return Fixed(given)
     tuned = {key: value for key, value in given.items() if is_tuned(value)}

@@ -24,10 +24,10 @@ class StudyResults:
     """The outcome of a study."""
 
     def __init__(
-        self, study: Study, found: list[Trial], best: list[Trial], holdout: RunSet | None, folder: Path | None
+        self, study: Study, trials: list[Trial], best: list[Trial], holdout: RunSet | None, folder: Path | None
     ) -> None:
         self.study = study
-        self.found = found
+        self.found = trials
         """Every trial, in order."""
         self.holdout = holdout
         """The front's and the baseline's runs on fresh seeds, to be summarised, drawn and exported like those of any
@@ -40,23 +40,23 @@ class StudyResults:
 
     @property
     def failures(self) -> list[Trial]:
-        """The trials that failed, each with its reason."""
+        """Return the trials that failed, each with its reason."""
         return [trial for trial in self.found if trial.status == "failed"]
 
     @property
     def pruned(self) -> list[Trial]:
-        """The trials that were given up as hopeless, each with the trial that made it so."""
+        """Return the trials that were given up as hopeless, each with the trial that made it so."""
         return [trial for trial in self.found if trial.status == "pruned"]
 
     @property
     def any_failed(self) -> bool:
-        """Whether a trial failed, or a run of the front or the baseline on the hold-out seeds."""
+        """Return whether a trial failed, or a run of the front or the baseline on the hold-out seeds."""
         return bool(self.failures) or (self.holdout is not None and bool(self.holdout.failures))
 
     @functools.cached_property
     def trials(self) -> pd.DataFrame:
-        """One row a trial: trial, status (done, failed, pruned), error, point_id, one column a tuned lever, one an
-        objective, one a constraint's measure, feasible (keeps every constraint), front."""
+        """Return one row a trial: trial, status (done, failed, pruned), error, point_id, one column a tuned lever, one
+        an objective, one a constraint's measure, feasible (keeps every constraint), front."""
         import pandas as pd
 
         paths = list(dict.fromkeys(path for trial in self.found for path in trial.proposal.chosen))
@@ -79,7 +79,7 @@ class StudyResults:
 
     @functools.cached_property
     def front(self) -> Front:
-        """The trials that no other beats, with their runs on fresh seeds.
+        """Return the trials that no other beats, with their runs on fresh seeds.
 
         Raises
         ------
@@ -92,7 +92,7 @@ class StudyResults:
 
     @property
     def pareto(self) -> pd.DataFrame:
-        """One row a point of the front, as it did on the hold-out seeds.
+        """Return one row a point of the front, as it did on the hold-out seeds.
 
         Columns: trial, policy (what it is), best (it keeps the constraints and no other point of the front beats it
         there either), n, and for each objective NAME: NAME (mean), NAME_low, NAME_high (95 %, Student's t), NAME_tuned
@@ -106,11 +106,12 @@ class StudyResults:
 
     @functools.cached_property
     def history(self) -> History:
-        """The hypervolume after each trial, on the study's own seeds."""
+        """Return the hypervolume after each trial, on the study's own seeds."""
         return history(self.costs())
 
     def costs(self) -> list[Costs | None]:
-        """The objectives of each trial as costs, None of those that failed, were given up or break a constraint."""
+        """Return the objectives of each trial as costs, None of those that failed, were given up or break a
+        constraint."""
         counted = [trial.feasible(self.study.constraints) for trial in self.found]
         return [
             costs_of(trial.values or (), self.study.objectives) if counts else None
@@ -119,7 +120,7 @@ class StudyResults:
 
     @property
     def hypervolume(self) -> pd.DataFrame:
-        """One row a trial: trial, hypervolume so far, share of the final one."""
+        """Return one row a trial: trial, hypervolume so far, share of the final one."""
         import pandas as pd
 
         numbers = [trial.number for trial in self.found]
@@ -127,8 +128,8 @@ class StudyResults:
 
     @functools.cached_property
     def importances(self) -> pd.DataFrame:
-        """One row a tuned lever: lever, and its share in what makes trials good, by goal (PED-ANOVA): the front, and
-        each objective. The row `(inert lever)` is what a lever that changes nothing reaches; no smaller share means
+        """Return one row a tuned lever: lever, and its share in what makes trials good, by goal (PED-ANOVA): the front,
+        and each objective. The row `(inert lever)` is what a lever that changes nothing reaches; no smaller share means
         anything. Trials that break a constraint are left out. Empty where fewer than 20 trials are done."""
         import pandas as pd
 
@@ -141,7 +142,7 @@ def _given_up(trial: Trial) -> str:
     return "" if trial.beaten_by is None else f"given up: trial {trial.beaten_by} beats it in every objective."
 
 
-def _why_none(found: list[Trial], failures: list[Trial]) -> str:
-    if len(failures) == len(found):
-        return f"all {len(found)} trials failed; the first: {found[0].error}"
-    return f"none of the {len(found)} trials keeps the constraints, so there is no front."
+def _why_none(trials: list[Trial], failures: list[Trial]) -> str:
+    if len(failures) == len(trials):
+        return f"all {len(trials)} trials failed; the first: {trials[0].error}"
+    return f"none of the {len(trials)} trials keeps the constraints, so there is no front."

@@ -53,12 +53,12 @@ class _Careful(pickle.Unpickler):
 
 
 def as_bytes(state: SamplerState) -> bytes:
-    """The state as it is now; the sampler may go on."""
+    """Return the state as it is now; the sampler may go on."""
     return pickle.dumps(tuple(state))
 
 
 def read_state(content: bytes, where: str) -> SamplerState:
-    """The state that was kept.
+    """Read the state that was kept.
 
     Raises
     ------

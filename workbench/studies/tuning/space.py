@@ -45,7 +45,7 @@ Choose = Callable[[Dimension], Any]
 
 
 def draw(node: Node, choose: Choose) -> Any:
-    """What the sweep's mapping says once `choose` has answered every dimension that matters, in order.
+    """Return what the sweep's mapping says once `choose` has answered every dimension that matters, in order.
 
     >>> tie = Dimension("tie", "category", 0, 0, None, False, ("low", "high"), "low")
     >>> draw(Levers({"tie": tie, "width": Fixed(3)}), lambda dimension: "high")
@@ -63,7 +63,7 @@ def draw(node: Node, choose: Choose) -> Any:
 
 
 def dimensions(node: Node) -> Iterator[Dimension]:
-    """Every dimension, those of policies that may not be chosen included."""
+    """Yield every dimension, those of policies that may not be chosen included."""
     if isinstance(node, Dimension):
         yield node
     elif isinstance(node, OneOf):
@@ -76,7 +76,7 @@ def dimensions(node: Node) -> Iterator[Dimension]:
 
 
 def groups(node: Node) -> Iterator[list[Dimension]]:
-    """The dimensions that always matter together: first those of every trial, then those of each choice.
+    """Yield the dimensions that always matter together: first those of every trial, then those of each choice.
 
     >>> tie = Dimension("fit.tie", "category", 0, 0, None, False, ("low", "high"), "low")
     >>> fit = tie._replace(path="fit", values=("first_fit", "best_fit"))
@@ -101,7 +101,7 @@ def groups(node: Node) -> Iterator[list[Dimension]]:
 
 
 def plain(node: Node) -> Any:
-    """The space in plain types; two studies with the same text search the same space."""
+    """Return the space in plain types; two studies with the same text search the same space."""
     if isinstance(node, Dimension):
         return node.plain()
     if isinstance(node, Levers):

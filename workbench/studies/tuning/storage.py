@@ -25,22 +25,22 @@ class Storage(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The address as people may see it: without a password."""
+        """Return the address as people may see it: without a password."""
         return hidden(self.url)
 
     @property
     def file(self) -> Path | None:
-        """The file of an SQLite database."""
+        """Return the file of an SQLite database."""
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite:") else None
 
     @property
     def driven(self) -> str:
-        """The address with the driver that the workbench installs."""
+        """Return the address with the driver that the workbench installs."""
         return self.url.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
 def hidden(text: str) -> str:
-    """A text whose addresses lack their passwords.
+    """Return a text whose addresses lack their passwords.
 
     >>> hidden("postgresql://ada:secret@cluster/tuning")
     'postgresql://ada@cluster/tuning'
@@ -49,7 +49,7 @@ def hidden(text: str) -> str:
 
 
 def read_storage(given: Any, name: str, where: str) -> Storage | None:
-    """The storage of a study file: an address, or `{url: , study: NAME}` where a name is taken; None = a journal.
+    """Read the storage of a study file: an address, or `{url: , study: NAME}` where a name is taken; None = a journal.
 
     Raises
     ------
@@ -63,17 +63,17 @@ def read_storage(given: Any, name: str, where: str) -> Storage | None:
     """
     if given is None:
         return None
-    said = given if isinstance(given, Mapping) else {"url": given}
-    for key in said:
+    config = given if isinstance(given, Mapping) else {"url": given}
+    for key in config:
         if key not in _KEYS:
             raise unknown_name(at(where, "storage"), "key", key, _KEYS)
-    url, study = said.get("url"), said.get("study", name)
+    url, study = config.get("url"), config.get("study", name)
     if not isinstance(study, str) or not study.strip():
         raise wrong_value(where, "storage.study", "must be the name of a study", study)
-    found = _URL.fullmatch(url) if isinstance(url, str) else None
-    if found is None:
+    match = _URL.fullmatch(url) if isinstance(url, str) else None
+    if match is None:
         raise wrong_value(where, "storage", _EXPECTED, hidden(url) if isinstance(url, str) else url)
-    if found["kind"] == "sqlite" and not found["rest"].startswith("/"):
-        raise InputError(at(where, f"storage: an SQLite file is named after three slashes: sqlite:///{found['rest']}"))
-    kind = "sqlite" if found["kind"] == "sqlite" else "postgresql"
-    return Storage(f"{kind}://{found['rest']}", study)
+    if match["kind"] == "sqlite" and not match["rest"].startswith("/"):
+        raise InputError(at(where, f"storage: an SQLite file is named after three slashes: sqlite:///{match['rest']}"))
+    kind = "sqlite" if match["kind"] == "sqlite" else "postgresql"
+    return Storage(f"{kind}://{match['rest']}", study)

@@ -57,68 +57,68 @@ def read_study(source: str | Path | Mapping[str, Any], overrides: Mapping[str, A
         A key, measure, sampler, policy or lever is unknown, a range is not allowed, nothing is tuned, the sampler does
         not serve such a study, or the seeds of the last comparison are not fresh.
     """
-    said, where, folder, name = said_by(source)
+    config, where, folder, name = said_by(source)
     where = "study" if isinstance(source, Mapping) else where
     for path, value in (overrides or {}).items():
-        override(said, path, value, where)
-    _check_keys(said, where)
-    sweep = _sweep(said, name if where != "study" else "study", where, folder)
+        override(config, path, value, where)
+    _check_keys(config, where)
+    sweep = _sweep(config, name if where != "study" else "study", where, folder)
     if sweep.until is not None:
         raise InputError(at(where, "seeds.until has no place in a study: every trial has the same seeds."))
     space = read_space(sweep)
     if not any(True for _ in dimensions(space)):
         raise InputError(at(where, "nothing is tuned; write {tune: true} or {tune: [...]} at a policy or a lever."))
-    objectives = read_objectives(said["objectives"], sweep, where)
-    constraints = read_constraints(said.get("constraints", {}), sweep, where)
+    objectives = read_objectives(config["objectives"], sweep, where)
+    constraints = read_constraints(config.get("constraints", {}), sweep, where)
     measures = [one.measure.name for one in objectives] + [one.measure.name for one in constraints]
-    sampler = Sampler.read(said["sampler"], "sampler", where)
+    sampler = Sampler.read(config["sampler"], "sampler", where)
     sampler.check_study(len(objectives), len(constraints), list(dimensions(space)), where)
     return Study(
         name=sweep.name,
         sweep=sweep._replace(measures=list(dict.fromkeys(measures))),
-        said=said,
+        said=config,
         space=space,
         objectives=objectives,
         constraints=constraints,
         sampler=sampler,
-        trials=read_trials(said.get("trials", 100), where),
-        pruning=read_pruning(said.get("pruning"), len(sweep.seeds), where),
-        holdout_seeds=_holdout(said, sweep.seeds, where),
-        storage=read_storage(said.get("storage"), sweep.name, where),
+        trials=read_trials(config.get("trials", 100), where),
+        pruning=read_pruning(config.get("pruning"), len(sweep.seeds), where),
+        holdout_seeds=_holdout(config, sweep.seeds, where),
+        storage=read_storage(config.get("storage"), sweep.name, where),
     )
 
 
 def read_trials(given: object, where: str = "") -> int:
-    """How many trials are asked for."""
+    """Return how many trials are asked for."""
     if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= MOST_TRIALS:
         raise wrong_value(where, "trials", f"must be a whole number from 1 to {MOST_TRIALS}", given)
     return given
 
 
-def _check_keys(said: Mapping[str, Any], where: str) -> None:
+def _check_keys(config: Mapping[str, Any], where: str) -> None:
     known = {key: says for key, says in {**KEYS, **STUDY_KEYS}.items() if key not in _NOT_OF_A_STUDY}
-    for key in said:
+    for key in config:
         if key not in known:
             raise unknown_name(where, "key", key, known)
     for key in ("objectives", "sampler"):
-        if key not in said:
+        if key not in config:
             raise InputError(at(where, f"the key {key} is missing ({STUDY_KEYS[key]})."))
 
 
-def _sweep(said: Mapping[str, Any], name: str, where: str, folder: Path) -> Sweep:
-    kept = {key: value for key, value in said.items() if key in KEYS}
-    return checked_sweep(kept, name, where, folder, _named_measures(said))
+def _sweep(config: Mapping[str, Any], name: str, where: str, folder: Path) -> Sweep:
+    kept = {key: value for key, value in config.items() if key in KEYS}
+    return checked_sweep(kept, name, where, folder, _named_measures(config))
 
 
-def _named_measures(said: Mapping[str, Any]) -> list[Any]:
+def _named_measures(config: Mapping[str, Any]) -> list[Any]:
     """Return whatever stands where an objective or a constraint names its measure."""
-    objectives = said["objectives"] if isinstance(said["objectives"], list) else []
+    objectives = config["objectives"] if isinstance(config["objectives"], list) else []
     named = [one.get("measure") if isinstance(one, Mapping) else one for one in objectives]
-    return [*named, *(said.get("constraints") or ())]
+    return [*named, *(config.get("constraints") or ())]
 
 
-def _holdout(said: Mapping[str, Any], tuned_on: list[int], where: str) -> list[int]:
-    given = said.get("holdout_seeds", {"first": max(tuned_on) + 1, "count": 20})
+def _holdout(config: Mapping[str, Any], tuned_on: list[int], where: str) -> list[int]:
+    given = config.get("holdout_seeds", {"first": max(tuned_on) + 1, "count": 20})
     if isinstance(given, int) and not isinstance(given, bool):
         given = {"first": max(tuned_on) + 1, "count": given}
     try:

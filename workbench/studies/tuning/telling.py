@@ -55,7 +55,7 @@ def repeat(
 
 
 def outcome_of(study: Study, kept: optuna.trial.FrozenTrial) -> tuple[str, Outcome]:
-    """The id of a kept trial's point, and what it was told.
+    """Return the id of a kept trial's point, and what it was told.
 
     Raises
     ------

@@ -42,19 +42,19 @@ class Trial(NamedTuple):
 
     @property
     def status(self) -> str:
-        """`done`, `failed` or `pruned`."""
+        """Return `done`, `failed` or `pruned`."""
         if self.values is not None:
             return "done"
         return "failed" if self.beaten_by is None else "pruned"
 
     def feasible(self, constraints: Sequence[Constraint]) -> bool:
-        """Whether it is done and keeps every constraint."""
+        """Return whether it is done and keeps every constraint."""
         kept = zip(constraints, self.limits, strict=False)
         return self.values is not None and all(one.kept_by(value) for one, value in kept)
 
 
 def proposed(study: Study, choose: Any) -> Proposal:
-    """What is tried when `choose` answers each dimension."""
+    """Return what is tried when `choose` answers each dimension."""
     chosen: dict[str, Any] = {}
 
     def remembered(dimension: Dimension) -> Any:
@@ -65,12 +65,12 @@ def proposed(study: Study, choose: Any) -> Proposal:
 
 
 def planned(study: Study, proposal: Proposal, workload: Any) -> PlannedPoint:
-    """The point of a proposal: the same, with the same name, as an ordinary sweep would have."""
+    """Return the point of a proposal: the same, with the same name, as an ordinary sweep would have."""
     setup = read_setup(study.sweep, {**proposal.said, "workload": workload})
     name = point_id(setup.identity(), study.sweep.mechanism.revision)
     return PlannedPoint(name, with_code(setup), {}, None)
 
 
 def shown(value: Any) -> Any:
-    """A chosen value as a table shows it."""
+    """Return a chosen value as a table shows it."""
     return value.short() if isinstance(value, Spec) else value

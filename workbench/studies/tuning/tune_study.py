@@ -82,28 +82,29 @@ def tune(
     >>> len(found.trials), bool(found.pareto.best.any())
     (6, True)
     """
-    asked = read_study(study, set)
+    requested = read_study(study, set)
     if trials is not None:
-        asked = asked._replace(trials=read_trials(trials))
-    sweep = asked.sweep
+        requested = requested._replace(trials=read_trials(trials))
+    sweep = requested.sweep
     wants = sweep.mechanism.engine.wants
     workload = read_workload(sweep.said["workload"], "workload", sweep.where, sweep.folder, wants)
-    identity = _identity(asked, workload)
+    identity = _identity(requested, workload)
     if out is None:
         store = Store(None)
-        return _tuned(asked, workload, identity, store, None, workers, executor, progress)
+        return _tuned(requested, workload, identity, store, None, workers, executor, progress)
     with held(Path(out)) as folder:
-        store = Store(folder / STORE, f"study {asked.name}")
+        store = Store(folder / STORE, f"study {requested.name}")
         try:
-            found = _tuned(asked, workload, identity, store, folder, workers, executor, progress)
-            _keep(found, folder)
-            return found
+            results = _tuned(requested, workload, identity, store, folder, workers, executor, progress)
+            _keep(results, folder)
+            return results
         finally:
             store.close()
 
 
 def _identity(study: Study, workload: Any) -> dict[str, Any]:
-    """What makes a study the same study; plans its start too, so that mistakes are found before anything runs."""
+    """Return what makes a study the same study; plans its start too, so that mistakes are found before anything
+    runs."""
     start = proposed(study, lambda dimension: dimension.start)
     make_plan(front_sweep(study, [start]))
     with quiet():
@@ -129,7 +130,7 @@ def _identity(study: Study, workload: Any) -> dict[str, Any]:
 
 
 def _shelf(study: Study, folder: Path | None, identity: Mapping[str, Any]) -> Shelf | None:
-    """Where the trials are kept; without a folder and a database, nowhere."""
+    """Return where the trials are kept; without a folder and a database, nowhere."""
     directions = [objective.direction for objective in study.objectives]
     title = Title(study.name, [objective.measure.name for objective in study.objectives], directions, identity)
     if study.storage is not None:
@@ -164,9 +165,9 @@ def _tuned(
         book.close()
     best = different([conducted.trials[number] for number in conducted.front])
     holdout = _holdout(study, best, store, folder, workers, executor, watch)
-    found = StudyResults(study, conducted.trials, best, holdout, folder)
-    found.seconds, found.tuner_seconds = time.perf_counter() - began, conducted.tuner_seconds
-    return found
+    results = StudyResults(study, conducted.trials, best, holdout, folder)
+    results.seconds, results.tuner_seconds = time.perf_counter() - began, conducted.tuner_seconds
+    return results
 
 
 def _holdout(
@@ -185,20 +186,20 @@ def _holdout(
     return gather(plan, store, folder, seconds)
 
 
-def _keep(found: StudyResults, folder: Path) -> None:
+def _keep(results: StudyResults, folder: Path) -> None:
     """Write what belongs beside the store: the study, its trials, its front, and the hold-out sweep with its table."""
-    said = with_files(named(found.study.said), found.study.sweep.folder, lambda path: str(path.resolve()))
-    if "storage" in said:
-        said["storage"] = _without_password(said["storage"])
-    write_whole(folder / STUDY, yaml.safe_dump(said, sort_keys=False, allow_unicode=True))
-    write_whole(folder / TRIALS, found.trials.to_csv(index=False))
-    write_whole(folder / HISTORY, found.hypervolume.to_csv(index=False))
-    write_whole(folder / LEVERS, found.importances.to_csv(index=False))
-    if found.holdout is not None:
-        write_whole(folder / FRONT, found.pareto.to_csv(index=False))
-        keep_files(found.holdout, folder)
+    config = with_files(named(results.study.said), results.study.sweep.folder, lambda path: str(path.resolve()))
+    if "storage" in config:
+        config["storage"] = _without_password(config["storage"])
+    write_whole(folder / STUDY, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+    write_whole(folder / TRIALS, results.trials.to_csv(index=False))
+    write_whole(folder / HISTORY, results.hypervolume.to_csv(index=False))
+    write_whole(folder / LEVERS, results.importances.to_csv(index=False))
+    if results.holdout is not None:
+        write_whole(folder / FRONT, results.pareto.to_csv(index=False))
+        keep_files(results.holdout, folder)
 
 
 def _without_password(storage: Any) -> Any:
-    """What is kept of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
+    """Return what is kept of an address; the password comes from the environment (PGPASSWORD) or ~/.pgpass."""
     return {**storage, "url": hidden(storage["url"])} if isinstance(storage, Mapping) else hidden(storage)

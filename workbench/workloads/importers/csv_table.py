@@ -37,8 +37,8 @@ class Header:
 
 
 def _split(name: str) -> tuple[str, str]:
-    found = _UNIT.match(name.strip().lstrip("\ufeff"))
-    return (found[1].lower(), found[2]) if found else (name.strip().lstrip("\ufeff").lower(), "")
+    match = _UNIT.match(name.strip().lstrip("\ufeff"))
+    return (match[1].lower(), match[2]) if match else (name.strip().lstrip("\ufeff").lower(), "")
 
 
 Recognised = Callable[[Header], bool]

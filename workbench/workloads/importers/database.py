@@ -90,7 +90,7 @@ class Database:
 
     @property
     def tables(self) -> list[str]:
-        """The names of the plain tables."""
+        """Return the names of the plain tables."""
         return list(self._tables)
 
     def columns(self, table: str) -> list[str]:
@@ -113,20 +113,20 @@ class Database:
         """
         if table not in self._tables:
             return []
-        found: list[tuple[Any, ...]] = []
+        result: list[tuple[Any, ...]] = []
         for batch in self._query(self._select(table, columns, "NULL")):
-            found += batch
-            if len(found) > MOST_SMALL_ROWS:
+            result += batch
+            if len(result) > MOST_SMALL_ROWS:
                 raise InputError(f"{self.where}: {table} has more than {MOST_SMALL_ROWS} rows; the file is damaged.")
-        return found
+        return result
 
     def texts(self, table: str, key: str, text: str, wanted: set[int]) -> dict[int, str]:
         """Return some texts of a table of any size by their numbers."""
-        found: dict[int, str] = {}
+        result: dict[int, str] = {}
         if table in self._tables:
             for batch in self._query(self._select(table, (key, text), "NULL")):
-                found.update((number, str(value)) for number, value in batch if number in wanted and value is not None)
-        return found
+                result.update((number, str(value)) for number, value in batch if number in wanted and value is not None)
+        return result
 
     def numbers(self, table: str, columns: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
         """Yield the rows of a table as columns of whole numbers, a batch at a time, in the order of the file.

@@ -51,7 +51,7 @@ class Importer:
             _KNOWN.join(cls.format, cls())
 
     def recognises(self, head: bytes) -> bool:
-        """Whether contents that begin so (up to 1 MiB) are of this format."""
+        """Return whether contents that begin so (up to 1 MiB) are of this format."""
         raise NotImplementedError
 
     def recognises_source(self, source: Source) -> bool:
@@ -59,7 +59,7 @@ class Importer:
         return self.recognises(source.head)
 
     def read(self, source: Source) -> Trace:
-        """The trace.
+        """Read the trace.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class Importer:
 
 
 def importers() -> Mapping[str, Importer]:
-    """Every importer by the name of its format."""
+    """Return every importer by the name of its format."""
     _import_all()
     return dict(sorted(_KNOWN.items()))
 

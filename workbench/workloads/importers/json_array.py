@@ -50,7 +50,7 @@ class JsonArray:
         """The document with the array empty; complete once the batches are used up."""
 
     def batches(self) -> Iterator[bytes]:
-        """JSON arrays of whole elements, in order.
+        """Yield JSON arrays of whole elements, in order.
 
         >>> array = JsonArray(iter([b'{"a": 1, "events": [{"x": "],"}, ', b'{"y": [2]}], "b": 3}']), "events", "t.json")
         >>> list(array.batches()), array.rest
@@ -80,10 +80,10 @@ class JsonArray:
             seen = max(len(text) - _LONGEST_KEY, 0)
             text += piece
             self.is_document = text[:_LONGEST_KEY].lstrip()[:1] == b"["
-            found = _ARRAY.search(text) if self.is_document else self._start.search(text, seen)
-            if found:
-                self.rest = bytes(text[: found.end()])
-                return bytes(text[found.end() :])
+            match = _ARRAY.search(text) if self.is_document else self._start.search(text, seen)
+            if match:
+                self.rest = bytes(text[: match.end()])
+                return bytes(text[match.end() :])
             if len(text) > MOST_PENDING:
                 raise InputError(f"{self._where}: holds no {self._key} in its first {bytes_said(MOST_PENDING)}.")
         raise InputError(f"{self._where}: holds no {self._key}.")
@@ -98,7 +98,7 @@ class JsonArray:
         return b"".join(parts)
 
     def _more(self, at_least: int) -> bytes:
-        """The next pieces: as much again as is pending, so that a long element is scanned a few times only."""
+        """Return the next pieces: as much again as is pending, so that a long element is scanned a few times only."""
         parts: list[bytes] = []
         while sum(map(len, parts)) < max(at_least, 1):
             piece = next(self._pieces, b"")
@@ -114,7 +114,7 @@ def _batch(elements: bytes) -> Iterator[bytes]:
 
 
 def _cut(text: bytes) -> tuple[int, int]:
-    """Where the last whole element of a text ends (its comma), and where the array ends; -1 where it does not.
+    """Return where the last whole element of a text ends (its comma), and where the array ends; -1 where it does not.
 
     The text begins at an element, outside of every string.
     """

@@ -28,12 +28,12 @@ class KernelDetails(NamedTuple):
 
     @property
     def workgroups(self) -> int | None:
-        """Of the grid."""
+        """Return the workgroups of the grid."""
         return self.grid and self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
     def threads(self) -> int | None:
-        """Of a workgroup."""
+        """Return the threads of a workgroup."""
         return self.block and self.block[0] * self.block[1] * self.block[2]
 
 
@@ -52,13 +52,13 @@ def kernel_details(line: str, where: str) -> KernelDetails:
     >>> kernel_details(" grid:6240,1,1 block:256,1,1 private_mem:0 group_mem:2112 occ_pct:0", "t").shared_bytes
     2112
     """
-    told = dict(part.partition(":")[::2] for part in line.split())
-    registers = _whole(told, "regs", where)
-    shared = _shared(told, where)
+    reply = dict(part.partition(":")[::2] for part in line.split())
+    registers = _whole(reply, "regs", where)
+    shared = _shared(reply, where)
     implausible = registers is not None and registers > MOST_REGISTERS
     return KernelDetails(
-        grid=_triple(told, "grid", where),
-        block=_triple(told, "block", where),
+        grid=_triple(reply, "grid", where),
+        block=_triple(reply, "block", where),
         shared_bytes=None if implausible else shared,
         registers=None if implausible else registers,
         implausible=implausible,

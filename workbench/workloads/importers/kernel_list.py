@@ -13,16 +13,16 @@ class KernelList(Trace):
 
     def facts(self) -> dict[str, Any]:
         """Return the facts of a trace without those that need starts."""
-        found = super().facts()
-        found.pop("span_ns", None)
+        result = super().facts()
+        result.pop("span_ns", None)
         if not self.kernels.duration_ns.any():
             for name in ("total_duration_ns", "zero_durations"):
-                found.pop(name, None)
-        return found
+                result.pop(name, None)
+        return result
 
     def missing(self, needed: Sequence[str] = ("workgroups", "shared_bytes")) -> list[str]:
         """Return a clause for each thing that a workload needs and the list lacks."""
-        said = [clause for clause in super().missing(needed) if " last 0 ns " not in clause]
+        messages = [clause for clause in super().missing(needed) if " last 0 ns " not in clause]
         if self.kernels.rows and not self.kernels.duration_ns.any():
-            said.append(f"it holds no times ({self.noted.get('times_from', 'record a trace as well')})")
-        return said
+            messages.append(f"it holds no times ({self.noted.get('times_from', 'record a trace as well')})")
+        return messages

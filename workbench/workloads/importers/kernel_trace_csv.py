@@ -81,9 +81,9 @@ def _add(row: Row, kernels: KernelRows) -> None:
 
 def _agent(row: Row) -> int:
     """Return the number of the agent; `Agent n` counts CPUs too, so it is no number of a card."""
-    found = _AGENT.fullmatch(row.text("agent_id"))
-    if found is None:
+    match = _AGENT.fullmatch(row.text("agent_id"))
+    if match is None:
         raise InputError(
             f"{row.where}: Agent_Id must be a number, `Agent n` or `GPU n`. Got {shown(row.text('agent_id'))}."
         )
-    return int(found[1])
+    return int(match[1])

@@ -64,7 +64,7 @@ class KernelsList(Importer):
 
 
 def read_listing(source: Source) -> Listing:
-    """What a kernelslist says.
+    """Read what a kernelslist says.
 
     Raises
     ------
@@ -94,13 +94,13 @@ def _file_name(name: str, place: str) -> str:
 
 
 def trace_beside(path: Path, name: str) -> Path | None:
-    """The trace that a list at a path names, compressed or not; None where it is absent."""
+    """Return the trace that a list at a path names, compressed or not; None where it is absent."""
     plain = name.removesuffix(".xz").removesuffix(".gz")
     return next((found for packed in _PACKED if (found := path.with_name(plain + packed)).is_file()), None)
 
 
 def _not_listed(path: Path, names: list[str]) -> int:
-    """How many traces of kernels lie beside a list that does not name them."""
+    """Return how many traces of kernels lie beside a list that does not name them."""
     listed = {trace_beside(path, name) for name in names}
     ends = tuple(f".trace{group}{packed}" for group in ("", "g") for packed in _PACKED)
     beside = (found for found in path.parent.glob("kernel-*") if found.name.endswith(ends))

@@ -113,7 +113,7 @@ def _kind(event: Event) -> str:
 
 
 def _recorded(axes: tuple[int, int, int] | None) -> tuple[int, int, int] | None:
-    """Axes of a grid or a block; None where one is 0, as what counted them did not know the call."""
+    """Return the axes of a grid or a block; None where one is 0, as what counted them did not know the call."""
     return axes if axes and 0 not in axes else None
 
 
@@ -179,8 +179,8 @@ class _Kernels:
             return table._replace(workgroups=np.where(divided, whole, table.workgroups)), noted
         noted["grids_of_unsaid_unit"] = int(unsaid.sum())
         either = np.where(unsaid[:, None], np.stack([table.workgroups, whole], axis=1), MISSING)
-        told = np.where(unsaid, MISSING, np.where(divided, whole, table.workgroups))
-        return table._replace(workgroups=told, either_workgroups=either), noted
+        message = np.where(unsaid, MISSING, np.where(divided, whole, table.workgroups))
+        return table._replace(workgroups=message, either_workgroups=either), noted
 
     def _name(self, event: Event, place: str) -> str:
         raw = bytes(event.name)
@@ -212,7 +212,7 @@ class _Memory:
             column.append(MISSING if value is None else value)
 
     def table(self) -> AllocationTable:
-        """In the order of time: the file's order is not to be relied on."""
+        """Return the table in the order of time: the file's order is not to be relied on."""
         columns = [np.array(column, np.int64) for column in self._columns.values()]
         order = np.argsort(columns[0], kind="stable")
         time_ns, size, device = (column[order] for column in columns[:3])

@@ -72,7 +72,7 @@ class Properties(msgspec.Struct):
     memory: int | None = msgspec.field(default=None, name="totalGlobalMem")
 
     def card(self) -> Card:
-        """The same in the workbench's words."""
+        """Return the same in the workbench's words."""
         return Card(
             number=self.id,
             name=self.name,
@@ -96,12 +96,14 @@ class Rest(msgspec.Struct):
 
     @property
     def of_rocm(self) -> bool:
-        """Whether the file names a ROCm library that recorded it; both are known to count some grids in work-items."""
+        """Return whether the file names a ROCm library that recorded it; both are known to count some grids in
+        work-items."""
         return self.roctracer != EMPTY or self.rocprofiler != EMPTY
 
     @property
     def of_amd(self) -> bool:
-        """Whether the file says that it was recorded on AMD cards, by their library, their name or their waves."""
+        """Return whether the file says that it was recorded on AMD cards, by their library, their name or their
+        waves."""
         return self.of_rocm or any("AMD" in card.name or card.wave_size == _WAVE_OF_AMD for card in self.properties)
 
 
@@ -130,9 +132,9 @@ class Mending:
             return decoder.decode(text)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             mended, counts = repaired(text)
-        found = decoded(decoder, mended, self._where, what)
+        result = decoded(decoder, mended, self._where, what)
         self.counts.update(counts)
-        return found
+        return result
 
 
 def arguments(decoder: msgspec.json.Decoder[T], event: Event, where: str, place: str) -> T:
@@ -143,7 +145,7 @@ def arguments(decoder: msgspec.json.Decoder[T], event: Event, where: str, place:
 
 
 def nanoseconds(microseconds: msgspec.Raw, where: str, what: str) -> int:
-    """Nanoseconds, exactly: a double loses the decimals of microseconds that are counted from 1970.
+    """Convert to nanoseconds, exactly: a double loses the decimals of microseconds that are counted from 1970.
 
     >>> nanoseconds(msgspec.Raw(b"1712195495505583.297"), "t.json", "time stamp")
     1712195495505583297

@@ -70,10 +70,10 @@ class Launches:
             return none
         numbers, first = np.unique(np.array(self._correlation, np.int64), return_index=True)
         place = np.minimum(np.searchsorted(numbers, correlation), len(numbers) - 1)
-        found = (numbers[place] == correlation) & (correlation != MISSING)
+        result = (numbers[place] == correlation) & (correlation != MISSING)
         row = first[place]
-        shared = np.where(found, np.array(self._shared, np.int64)[row], MISSING)
-        return Launched(found, found & np.array(self._in_work_items, bool)[row], shared)
+        shared = np.where(result, np.array(self._shared, np.int64)[row], MISSING)
+        return Launched(result, result & np.array(self._in_work_items, bool)[row], shared)
 
 
 def in_workgroups(grid: np.ndarray, block: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ class MemoryRows:
         _append(self._calls, time_ns, size, device)
 
     def also_before(self, blocks: Iterable[Block]) -> None:
-        """Blocks that are live at the end and that no event allocated: they were live all the time."""
+        """Add blocks that are live at the end and that no event allocated: they were live all the time."""
         known = {(block.device, block.address) for block in self._before}
         for block in blocks:
             place = (block.device, block.address)
@@ -64,7 +64,7 @@ class MemoryRows:
                 self._before.append(block)
 
     def table(self, calls_told: bool = False) -> AllocationTable:
-        """The columns, all cards in one order of time; bytes live after each row count what was live before.
+        """Return the columns, all cards in one order of time; bytes live after each row count what was live before.
 
         Parameters
         ----------
@@ -92,14 +92,14 @@ def _append(columns: Mapping[str, array[int]], *row: int) -> None:
 
 
 def _by_time(columns: Mapping[str, array[int]]) -> dict[str, np.ndarray]:
-    """The columns as int64[rows]; rows of equal time stay in their order."""
+    """Return the columns as int64[rows]; rows of equal time stay in their order."""
     found = {name: np.array(column, np.int64) for name, column in columns.items()}
     order = np.argsort(found["time_ns"], kind="stable")
     return {name: column[order] for name, column in found.items()}
 
 
 def live_after(changes: np.ndarray, device: np.ndarray, before: LiveBefore) -> np.ndarray:
-    """Bytes live on the row's card after each row: int64[rows].
+    """Return the bytes live on the row's card after each row: int64[rows].
 
     Parameters
     ----------
@@ -119,5 +119,5 @@ def live_after(changes: np.ndarray, device: np.ndarray, before: LiveBefore) -> n
 
 
 def memory_trace(path: Path, format_name: str, table: AllocationTable, noted: Mapping[str, Any]) -> Trace:
-    """A trace of memory alone."""
+    """Return a trace of memory alone."""
     return Trace(path, format_name, "", KernelRows().table(), allocations=table, noted=noted)

@@ -138,10 +138,10 @@ class _Kernel:
         text = self.row.text(name)
         if not text:
             return None
-        found = _TRIPLE.fullmatch(text)
-        if found is None:
+        match = _TRIPLE.fullmatch(text)
+        if match is None:
             raise InputError(f"{self.row.where}: {name} must be like (256, 1, 1). Got {shown(text)}.")
-        x, y, z = map(int, found.groups())
+        x, y, z = map(int, match.groups())
         return x, y, z
 
 

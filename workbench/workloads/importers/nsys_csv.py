@@ -88,14 +88,14 @@ def _add(row: Row, kernels: KernelRows, cards: dict[int, str]) -> None:
 def _device(row: Row) -> tuple[int, str]:
     """Return number and name of the card: `NVIDIA H100 (0)`."""
     text = row.text("device")
-    found = _DEVICE.match(text)
-    if found is None and text.isascii() and text.isdigit() and len(text) < 10:
+    match = _DEVICE.match(text)
+    if match is None and text.isascii() and text.isdigit() and len(text) < 10:
         return int(text), ""
-    if found is None and text:
+    if match is None and text:
         raise InputError(
             f"{row.where}: Device must be a name and a number, such as `NVIDIA H100 (0)`. Got {shown(text)}."
         )
-    return (int(found[2]), found[1]) if found else (0, "")
+    return (int(match[2]), match[1]) if match else (0, "")
 
 
 def _known_to(row: Row) -> int:

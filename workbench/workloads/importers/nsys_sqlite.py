@@ -164,5 +164,5 @@ def _whole(value: Any) -> int | None:
 def _schema(database: Database) -> str:
     """Return the version of the export's schema; empty where it is not said."""
     told: Iterator[tuple[Any, ...]] = iter(database.rows("META_DATA_EXPORT", ("name", "value")))
-    said = {str(name): str(value) for name, value in told}
-    return said.get("EXPORT_SCHEMA_VERSION", "")
+    config = {str(name): str(value) for name, value in told}
+    return config.get("EXPORT_SCHEMA_VERSION", "")

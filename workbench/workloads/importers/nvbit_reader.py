@@ -49,13 +49,13 @@ class Launch(NamedTuple):
 
     @property
     def thread_blocks(self) -> int:
-        """Of the grid."""
+        """Return the thread blocks of the grid."""
         x, y, z = self.grid
         return x * y * z
 
     @property
     def warps_a_block(self) -> int:
-        """Warps of a thread block."""
+        """Return the warps of a thread block."""
         x, y, z = self.block
         return -(-x * y * z // _WARP)
 

@@ -82,10 +82,10 @@ def _is_packet(head: bytes) -> bool:
         first = head[place : place + length]
         if length == 0 or len(first) < min(length, len(head) - place):
             return False
-        found = dict(fields(first[:4096] if len(first) < length else first))
+        result = dict(fields(first[:4096] if len(first) < length else first))
     except WireError:
         return False
-    return isinstance(found.get(10), int) or isinstance(found.get(3), int) or isinstance(found.get(8), int)
+    return isinstance(result.get(10), int) or isinstance(result.get(3), int) or isinstance(result.get(8), int)
 
 
 class _Names:
@@ -101,9 +101,9 @@ class _Names:
         """Take the names of a packet."""
         for kind, entry in fields(interned):
             if kind in self.of:
-                told = dict(fields(raw(entry)))
-                name = told.get(2, b"")
-                self.of[kind][whole(told.get(1, 0))] = text(name) if isinstance(name, bytes) else ""
+                reply = dict(fields(raw(entry)))
+                name = reply.get(2, b"")
+                self.of[kind][whole(reply.get(1, 0))] = text(name) if isinstance(name, bytes) else ""
 
 
 class _Slice(NamedTuple):
@@ -160,10 +160,10 @@ class _Reader:
         yield from (raw(value) for number, value in fields(contents) if number == 1)
 
     def _track(self, descriptor: bytes) -> None:
-        told = dict(fields(descriptor))
-        name = told.get(2, told.get(10, b""))
-        if 1 in told and isinstance(name, bytes):
-            self._tracks[whole(told[1])] = text(name)
+        reply = dict(fields(descriptor))
+        name = reply.get(2, reply.get(10, b""))
+        if 1 in reply and isinstance(name, bytes):
+            self._tracks[whole(reply[1])] = text(name)
 
     def _event(self, event: bytes, names: _Names) -> None:
         begun = _slice(event, names)
@@ -204,8 +204,8 @@ class _Reader:
         agent = _first(begun.annotations, ("agent", "agent_id", "device"), place)
         if agent is not None:
             return agent
-        found = _IN_TRACK.search(self._tracks.get(begun.track, ""))
-        return int(found[1]) if found else 0
+        match = _IN_TRACK.search(self._tracks.get(begun.track, ""))
+        return int(match[1]) if match else 0
 
 
 def _slice(event: bytes, names: _Names) -> _Slice | None:
@@ -226,8 +226,8 @@ def _slice(event: bytes, names: _Names) -> _Slice | None:
         elif number == 22:
             categories.append(text(value))
         elif number == 4:
-            key, found = _annotation(raw(value), names)
-            annotations[key] = found
+            key, result = _annotation(raw(value), names)
+            annotations[key] = result
     return _Slice(name, categories, track, annotations) if kind == _BEGINS else None
 
 
@@ -235,31 +235,31 @@ def _numbers(value: int | bytes) -> list[int]:
     """Return the numbers of a repeated field, packed or not."""
     if isinstance(value, int):
         return [value]
-    found, place = [], 0
+    result, place = [], 0
     while place < len(value):
         number, place = varint(value, place)
-        found.append(number)
-    return found
+        result.append(number)
+    return result
 
 
 def _annotation(message: bytes, names: _Names) -> tuple[str, Any]:
     """Return name and value of an annotation: a number or a text; None for what is nested."""
     name = ""
-    found: int | str | None = None
+    result: int | str | None = None
     for number, value in fields(message):
         if number == 1:
             name = names.of[names.ANNOTATIONS].get(whole(value), "")
         elif number == 10:
             name = text(value)
         elif number in (2, 3, 7):
-            found = whole(value)
+            result = whole(value)
         elif number == 4:
-            found = signed(value)
+            result = signed(value)
         elif number == 6:
-            found = text(value)
+            result = text(value)
         elif number == 17:
-            found = names.of[names.VALUES].get(whole(value), "")
-    return name, found
+            result = names.of[names.VALUES].get(whole(value), "")
+    return name, result
 
 
 def _default_track(defaults: bytes) -> int:
@@ -281,8 +281,8 @@ def _shape(told: dict[str, Any], place: str) -> tuple[int | None, int | None, tu
 
 
 def _axes(value: Any) -> tuple[int, int, int] | None:
-    found = _AXES.fullmatch(value) if isinstance(value, str) else None
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+    result = _AXES.fullmatch(value) if isinstance(value, str) else None
+    return (int(result[1]), int(result[2]), int(result[3])) if result else None
 
 
 def _first(told: dict[str, Any], names: tuple[str, ...], place: str) -> int | None:
@@ -295,7 +295,7 @@ def _whole(told: dict[str, Any], name: str, place: str) -> int | None:
     value = told.get(name)
     if value is None or isinstance(value, int):
         return value
-    found = _NUMBER.fullmatch(value)
-    if found is None:
+    match = _NUMBER.fullmatch(value)
+    if match is None:
         raise InputError(f"{place}: {name} must be a whole number. Got {shown(value)}.")
-    return int(found[1])
+    return int(match[1])

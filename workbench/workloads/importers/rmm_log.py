@@ -64,7 +64,7 @@ class RmmLog(Importer):
 
 
 def _rows(source: Source) -> Iterator[tuple[str, list[str]]]:
-    """Every row below the header with its place."""
+    """Yield every row below the header with its place."""
     lines = csv.reader(source.lines(), strict=True)
     try:
         next(lines)
@@ -86,11 +86,11 @@ class _Clock:
         self._days = 0
 
     def read(self, text: str, where: str) -> int:
-        found = _time(text, where) + self._days * _SECONDS_OF_DAY * _NS
-        if self._last - found > _SECONDS_OF_DAY * _NS // 2:
+        time = _time(text, where) + self._days * _SECONDS_OF_DAY * _NS
+        if self._last - time > _SECONDS_OF_DAY * _NS // 2:
             self._days += 1
-            found += _SECONDS_OF_DAY * _NS
-        self._last = max(self._last, found)
+            time += _SECONDS_OF_DAY * _NS
+        self._last = max(self._last, time)
         return self._last
 
 

@@ -146,8 +146,8 @@ def _mapped(keys: np.ndarray, numbers: Mapping[int, int], recording: _Recording,
     lost = next((key for key in unique.tolist() if key not in numbers), None)
     if lost is not None:
         raise InputError(f"{recording.database.where}: a dispatch names {what} {lost}, which the file does not list.")
-    found: np.ndarray = np.array([numbers[key] for key in unique.tolist()], np.int64)[inverse]
-    return found
+    result: np.ndarray = np.array([numbers[key] for key in unique.tolist()], np.int64)[inverse]
+    return result
 
 
 def _tracks(recording: _Recording) -> dict[str, np.ndarray] | None:
@@ -199,10 +199,10 @@ def _at(times: tuple[np.ndarray, np.ndarray], keys: np.ndarray, recording: _Reco
 
 def _schema(database: Database, endings: list[str]) -> str:
     """Return the version of the schema, several joined; empty where it is not said."""
-    told = {
+    reply = {
         str(value)
         for ending in endings
         for tag, value in database.rows(f"rocpd_metadata{ending}", ("tag", "value"))
         if tag == "schema_version"
     }
-    return ", ".join(sorted(told))
+    return ", ".join(sorted(reply))

@@ -75,7 +75,7 @@ class _Header:
         return row[self._places[what]]
 
     def number(self, row: Sequence[str], what: str, where: str) -> int | None:
-        """A whole number, None where the file has no such column or the field is empty."""
+        """Return a whole number, None where the file has no such column or the field is empty."""
         text = row[self._places[what]].strip() if what in self._places else ""
         try:
             return int(Decimal(text)) if text else None

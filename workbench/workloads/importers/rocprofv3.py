@@ -153,7 +153,7 @@ def _add(process: _Process, rows: KernelRows, where: str) -> None:
 
 
 def _gpus(process: _Process) -> list[tuple[int, _Agent]]:
-    """The GPU agents, numbered as the runtime numbers them, or in the order of the file."""
+    """Return the GPU agents, numbered as the runtime numbers them, or in the order of the file."""
     gpus = [agent for agent in process.agents if agent.type == _GPU]
     return [(k if a.logical_node_type_id is None else a.logical_node_type_id, a) for k, a in enumerate(gpus)]
 

@@ -72,7 +72,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first MiB of the contents, by which the format is recognised."""
+        """Return the first MiB of the contents, by which the format is recognised."""
         with self._refusing(), self._opened() as file:
             head = b"".join(as_utf8([file.read(HEAD_BYTES)]))
         if not head:
@@ -80,7 +80,7 @@ class Source:
         return head
 
     def pieces(self) -> Iterator[bytes]:
-        """The contents in pieces of 2 MiB; memory does not grow with the file.
+        """Yield the contents in pieces of 2 MiB; memory does not grow with the file.
 
         A byte order mark is left out, and UTF-16 becomes UTF-8.
 
@@ -93,7 +93,7 @@ class Source:
         return filter(None, as_utf8(self._unpacked()))
 
     def _unpacked(self) -> Iterator[bytes]:
-        """The contents as they stand in the file; a file that is not compressed may have any size."""
+        """Return the contents as they stand in the file; a file that is not compressed may have any size."""
         if self._open is open:
             return self._read()
         if os.environ.get(MOST_VARIABLE):
@@ -108,7 +108,7 @@ class Source:
                 yield piece
 
     def _within(self, pieces: Iterable[bytes], most: int, sentence: str) -> Iterator[bytes]:
-        """The pieces, as long as they are not larger together than that."""
+        """Yield the pieces, as long as they are not larger together than that."""
         total = 0
         for piece in pieces:
             total += len(piece)
@@ -117,7 +117,7 @@ class Source:
             yield piece
 
     def lines(self) -> Iterator[str]:
-        """The contents as lines of text, ends kept; bytes that are not UTF-8 are replaced.
+        """Yield the contents as lines of text, ends kept; bytes that are not UTF-8 are replaced.
 
         Raises
         ------
@@ -134,7 +134,7 @@ class Source:
             yield rest.decode(errors="replace")
 
     def whole(self) -> bytes:
-        """All of the contents.
+        """Return all of the contents.
 
         Raises
         ------

@@ -151,7 +151,8 @@ def _check_count(outside: _Snapshot, where: str, most: int) -> None:
 def _segments(
     found: list[Any], sites: Sites
 ) -> tuple[dict[int, list[Any]], dict[int, list[Any]], tuple[tuple[int, int], ...], bool]:
-    """Rows of segments and of blocks by device, the pools that they are in, and whether an allocator had them."""
+    """Return the rows of segments and of blocks by device, the pools that they are in, and whether an allocator had
+    them."""
     segments: dict[int, list[Any]] = {}
     blocks: dict[int, list[Any]] = {}
     pools, typed = {NO_POOL: 0}, True
@@ -184,7 +185,7 @@ def _columns(kind: Any, rows: list[Any]) -> Any:
 
 
 def _pieces(events: list[Any], device: int) -> Iterator[list[_Event]]:
-    """The events, checked, so many at a time: whole they would take as much memory once more."""
+    """Yield the events, checked, so many at a time: whole they would take as much memory once more."""
     for start in range(0, len(events), PIECE):
         try:
             yield msgspec.convert(events[start : start + PIECE], list[_Event])
@@ -193,7 +194,7 @@ def _pieces(events: list[Any], device: int) -> Iterator[list[_Event]]:
 
 
 def _whole_path(said: str, device: int, start: int) -> str:
-    """What was said of an event, with its place in the snapshot instead of that in the piece."""
+    """Return what was said of an event, with its place in the snapshot instead of that in the piece."""
     return re.sub(r"`\$\[(\d+)\]", lambda at: f"`$.device_traces[{device}][{start + int(at[1])}]", said)
 
 

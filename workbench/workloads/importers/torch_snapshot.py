@@ -101,21 +101,21 @@ def _noted(found: TorchLogs) -> dict[str, Any]:
 
 
 def _live(log: AllocatorLog) -> list[Block]:
-    """The blocks in use after the last event."""
+    """Return the blocks in use after the last event."""
     held = log.blocks.state != INACTIVE
     columns = (log.blocks.asked[held].tolist(), log.blocks.address[held].tolist())
     return [Block(asked, log.device, address) for asked, address in zip(*columns, strict=True)]
 
 
 def _are_segments(found: Any) -> bool:
-    """Whether these are segments alone, as `torch.cuda.memory_snapshot()` gives them."""
+    """Return whether these are segments alone, as `torch.cuda.memory_snapshot()` gives them."""
     if isinstance(found, dict):
         return "segments" in found and "device_traces" not in found
     return isinstance(found, list) and bool(found) and all(isinstance(it, dict) and "blocks" in it for it in found)
 
 
 def _add(rows: MemoryRows, log: AllocatorLog, of_allocator: bool) -> None:
-    """The events of one card; without time stamps they are a microsecond apart.
+    """Add the events of one card; without time stamps they are a microsecond apart.
 
     What the driver had given before the first event is what it has given in the end, less what events added; it is
     unknown in a snapshot that was made of a profile.
@@ -126,8 +126,8 @@ def _add(rows: MemoryRows, log: AllocatorLog, of_allocator: bool) -> None:
     reserved = log.reserved_at_end - int(grown.sum()) + np.cumsum(grown)
     if not of_allocator:
         reserved = np.full(len(grown), UNKNOWN)
-    told = np.where(events.time_us < 0, np.arange(len(grown)), events.time_us)
-    time = np.maximum.accumulate(np.maximum(1000 * told, 0))
+    times = np.where(events.time_us < 0, np.arange(len(grown)), events.time_us)
+    time = np.maximum.accumulate(np.maximum(1000 * times, 0))
     held = events.action != OTHER
     columns = (events.action, time, events.address, events.size, grown, reserved)
     for action, when, address, size, change, had in zip(*(c[held].tolist() for c in columns), strict=True):

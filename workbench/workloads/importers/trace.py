@@ -51,21 +51,22 @@ class Trace(NamedTuple):
     """What PyTorch's allocator of each card did, of a memory snapshot."""
 
     def facts(self) -> dict[str, Any]:
-        """What the trace holds, in plain types: counts, sums and maxima, those that the format has.
+        """Return what the trace holds, in plain types: counts, sums and maxima, those that the format has.
 
         A fact that the trace cannot tell is left out, and `missing` says why; nothing stands as zero instead.
         """
         kernels = _kernel_facts(self.counted, self.kernels) if self.counted else {}
-        found: dict[str, Any] = {"format": self.format, **kernels, **self.noted}
+        result: dict[str, Any] = {"format": self.format, **kernels, **self.noted}
         if self.allocations is not None:
-            found |= self.allocations.facts()
+            result |= self.allocations.facts()
         if self.cards:
-            found["cards"] = len(self.cards)
-            found["card_names"] = sorted({card.name for card in self.cards})
-        return {**found, "missing": self.missing()}
+            result["cards"] = len(self.cards)
+            result["card_names"] = sorted({card.name for card in self.cards})
+        return {**result, "missing": self.missing()}
 
     def missing(self, needed: Sequence[str] = ("workgroups", "shared_bytes")) -> list[str]:
-        """A clause for each thing that a workload needs and the trace lacks: what, in how many rows, what has it.
+        """Return a clause for each thing that a workload needs and the trace lacks: what, in how many rows, what has
+        it.
 
         Parameters
         ----------
@@ -77,15 +78,15 @@ class Trace(NamedTuple):
             return [f"it holds no kernels ({self.format} records memory alone)"]
         if not rows:
             return [f"it holds no {word} (record the GPU's activity as well)"]
-        said = []
+        clauses = []
         for field in needed:
             what, cure = _CURES[field]
             lacking = self.kernels.lacking(field)
             if lacking:
-                said.append(f"{lacking} of {rows} {word} have no {what} ({cure}{self._by_lever(field)})")
+                clauses.append(f"{lacking} of {rows} {word} have no {what} ({cure}{self._by_lever(field)})")
         if not self.kernels.duration_ns.any():
-            said.append(f"all {word} last 0 ns (the time stamps were rounded; take a trace in nanoseconds)")
-        return said
+            clauses.append(f"all {word} last 0 ns (the time stamps were rounded; take a trace in nanoseconds)")
+        return clauses
 
     def _by_lever(self, field: str) -> str:
         """Return which lever takes what stands elsewhere in the trace instead of a column; empty where nothing does."""
@@ -131,7 +132,7 @@ def _streams(device: np.ndarray, stream: np.ndarray) -> int:
 
 
 def _kernel_facts(counted: str, table: KernelTable) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         counted: table.rows,
         "unique_names": len(table.unique_names),
         "total_duration_ns": int(table.duration_ns.sum()),
@@ -139,19 +140,19 @@ def _kernel_facts(counted: str, table: KernelTable) -> dict[str, Any]:
         "device_numbers": np.unique(table.device).tolist(),
     }
     if table.stream is not None:
-        found["streams"] = _streams(table.device, table.stream)
+        facts["streams"] = _streams(table.device, table.stream)
     if not table.rows:
-        return found
-    found["zero_durations"] = int(np.count_nonzero(table.duration_ns == 0))
-    found["span_ns"] = int((table.start_ns + table.duration_ns).max()) - int(table.start_ns.min())
+        return facts
+    facts["zero_durations"] = int(np.count_nonzero(table.duration_ns == 0))
+    facts["span_ns"] = int((table.start_ns + table.duration_ns).max()) - int(table.start_ns.min())
     if table.shared_bytes is not None:
-        found["max_shared_bytes"] = int(table.shared_bytes.max())
-        found[f"{counted}_with_shared_memory"] = int(np.count_nonzero(table.shared_bytes > 0))
+        facts["max_shared_bytes"] = int(table.shared_bytes.max())
+        facts[f"{counted}_with_shared_memory"] = int(np.count_nonzero(table.shared_bytes > 0))
     if table.workgroups is not None:
-        found["workgroups"] = int(table.workgroups[table.workgroups >= 0].sum())
-        found[f"{counted}_with_grid"] = table.rows - table.lacking("workgroups")
+        facts["workgroups"] = int(table.workgroups[table.workgroups >= 0].sum())
+        facts[f"{counted}_with_grid"] = table.rows - table.lacking("workgroups")
     if table.threads is not None:
-        found["max_threads"] = int(table.threads.max())
+        facts["max_threads"] = int(table.threads.max())
     if table.vgprs is not None:
-        found["max_registers"] = int(table.vgprs.max())
-    return found
+        facts["max_registers"] = int(table.vgprs.max())
+    return facts

@@ -16,11 +16,11 @@ class AddressTrace(Trace):
     """A trace that says what its kernels touched, not how long they ran: it gives accesses, never workgroups."""
 
     def facts(self) -> dict[str, Any]:
-        """The facts of its format, and what it lacks."""
+        """Return the facts of its format, and what it lacks."""
         return {"format": self.format, **self.noted, "missing": self.missing()}
 
     def missing(self, needed: object = ()) -> list[str]:
-        """A trace of addresses has no times, whatever is needed."""
+        """Return that a trace of addresses has no times, whatever is needed."""
         return ["it holds no times (it says what each warp executed, in its order, not when)"]
 
 
@@ -33,18 +33,18 @@ class Footprint:
         self._lowest, self._highest = 1 << 63, -1
 
     def passing(self, batches: Iterator[Touches]) -> Iterator[Touches]:
-        """The same batches, counted as they go by."""
+        """Yield the same batches, counted as they go by."""
         for batch in batches:
             self._add(batch)
             yield batch
 
     def facts(self) -> dict[str, Any]:
-        """Counts of addresses and pages, and what lies at the ends."""
-        found: dict[str, Any] = {"global_addresses": self.addresses}
-        found |= {name: len(pages) for name, pages in self._pages.items()}
+        """Return the counts of addresses and pages, and what lies at the ends."""
+        result: dict[str, Any] = {"global_addresses": self.addresses}
+        result |= {name: len(pages) for name, pages in self._pages.items()}
         if self.addresses:
-            found |= {"lowest_address": hex(self._lowest), "highest_address": hex(self._highest)}
-        return found
+            result |= {"lowest_address": hex(self._lowest), "highest_address": hex(self._highest)}
+        return result
 
     def _add(self, batch: Touches) -> None:
         if not len(batch.address):
@@ -57,7 +57,7 @@ class Footprint:
 
 
 def warp_facts(reader: WarpReader, footprint: Footprint) -> dict[str, Any]:
-    """The facts of one trace; it is read to its end."""
+    """Return the facts of one trace; it is read to its end."""
     for _ in footprint.passing(reader.batches()):
         pass
     header, of_memory = reader.header, sum(reader.opcodes.values())

@@ -40,12 +40,12 @@ class WarpHeader(NamedTuple):
 
     @property
     def thread_blocks(self) -> int:
-        """Of the grid."""
+        """Return the thread blocks of the grid."""
         x, y, z = self.grid
         return x * y * z
 
     def layout(self, grouped: bool) -> Layout:
-        """What lines have besides their instruction; those of a raw file begin with block x, y, z and warp."""
+        """Return what lines have besides their instruction; those of a raw file begin with block x, y, z and warp."""
         before = int(self.lineinfo)
         if not grouped:
             before += _OF_RAW + (_OF_CLUSTER if "cluster" in self.fields else 0)
@@ -53,21 +53,21 @@ class WarpHeader(NamedTuple):
 
 
 def warp_header(lines: NumberedLines, where: str) -> WarpHeader:
-    """The header; the lines are read up to `#traces format`.
+    """Return the header; the lines are read up to `#traces format`.
 
     Raises
     ------
     InputError
         The header ends before its end, lacks what is needed, or a value is not as it must be.
     """
-    said: dict[str, tuple[int, str]] = {}
+    entries: dict[str, tuple[int, str]] = {}
     for number, line in lines:
         if line.startswith("#traces format"):
-            return _header(said, line.partition("=")[2].strip(), where)
-        key, found, value = line.partition("=")
-        if not line.startswith("-") or not found:
+            return _header(entries, line.partition("=")[2].strip(), where)
+        key, separator, value = line.partition("=")
+        if not line.startswith("-") or not separator:
             raise InputError(f"{where}: line {number}: expected `-key = value` or `#traces format`. Got {shown(line)}.")
-        said[key[1:].strip()] = (number, value.strip())
+        entries[key[1:].strip()] = (number, value.strip())
     raise InputError(f"{where}: ends within its header; expected a line `#traces format`.")
 
 

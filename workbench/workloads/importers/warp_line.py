@@ -37,7 +37,7 @@ class Instruction(NamedTuple):
 
 
 def instruction(fields: list[str], layout: Layout) -> Instruction:
-    """The instruction of a line.
+    """Parse the instruction of a line.
 
     >>> line = "0008 0000000f 1 R2 LDG.E 1 R4 4 1 0x7f00 8"
     >>> instruction(line.split(), Layout(0, 0)).addresses == [0x7F00, 0x7F08, 0x7F10, 0x7F18]
@@ -89,11 +89,11 @@ def _addresses(mode: int, lanes: int, written: list[str]) -> list[int]:
     if mode == 1:
         stride = int(written[1])
         return [address + lane * stride for lane in range(lanes)]
-    found = [address] * min(lanes, 1)
+    addresses = [address] * min(lanes, 1)
     for difference in written[1:]:
         address += int(difference)
-        found.append(address)
-    return found
+        addresses.append(address)
+    return addresses
 
 
 def _check_count(fields: list[str], expected: int) -> None:
@@ -102,7 +102,7 @@ def _check_count(fields: list[str], expected: int) -> None:
 
 
 def _fault(fields: list[str], layout: Layout) -> str:
-    """Which field of a line is not as it must be, read slowly."""
+    """Return which field of a line is not as it must be, read slowly."""
     at = layout.before + 1
     steps: list[tuple[str, int]] = [("the PC in hex", 16), ("an active mask of 32 lanes in hex", 16)]
     for place, (what, base) in enumerate(steps, layout.before):

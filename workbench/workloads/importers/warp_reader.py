@@ -71,11 +71,11 @@ class WarpReader:
 
     @property
     def blocks(self) -> int:
-        """How many thread blocks have been read of."""
+        """Return how many thread blocks have been read of."""
         return len({warp // self._warps_a_block for warp in self.warps})
 
     def batches(self) -> Iterator[Touches]:
-        """What is touched, batch by batch.
+        """Return what is touched, batch by batch.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class WarpReader:
         yield self._batch()
 
     def _owner(self, number: int, fields: list[str]) -> tuple[int, int]:
-        """The block and the warp that a line of a raw file begins with."""
+        """Return the block and the warp that a line of a raw file begins with."""
         if not all(map(is_count, fields[:4])):
             raise self._wrong(number, "expected thread block x, y, z and warp", " ".join(fields[:4]))
         x, y, z, warp = (int(field) for field in fields[:4])
@@ -131,14 +131,14 @@ class WarpReader:
         yield self._batch()
 
     def _begins(self) -> bool:
-        """Whether another thread block begins; nothing else may stand between two."""
+        """Return whether another thread block begins; nothing else may stand between two."""
         number, line = next(self._lines, (0, ""))
         if number and not line.startswith("#BEGIN_TB"):
             raise self._wrong(number, "expected #BEGIN_TB or the end of the file", line)
         return bool(number)
 
     def _thread_block(self) -> None:
-        """All warps of a block, up to its #END_TB."""
+        """Read all warps of a block, up to its #END_TB."""
         layout, block, warp, left = self.header.layout(grouped=True), -1, -1, 0
         for number, line in self._lines:
             key, assigned, value = line.partition("=")
@@ -212,7 +212,7 @@ def is_shared(opcode: str, addresses: list[int], base: int = -1) -> bool:
 
 
 def instruction_of(fields: list[str], layout: Layout, where: str, number: int) -> Instruction:
-    """The instruction of a numbered line of a file."""
+    """Parse the instruction of a numbered line of a file."""
     try:
         return instruction(fields, layout)
     except InputError as wrong:

@@ -118,38 +118,38 @@ def _plane(message: bytes) -> _Plane:
 def _entry(message: bytes) -> tuple[int, bytes]:
     """Return key and value of an entry of a map."""
     key, value = 0, b""
-    for number, found in fields(message):
+    for number, result in fields(message):
         if number == 1:
-            key = signed(found)
+            key = signed(result)
         elif number == 2:
-            value = raw(found)
+            value = raw(result)
     return key, value
 
 
 def _stats(messages: list[bytes], names: dict[int, str]) -> dict[str, int | str]:
     """Return statistics by name; those that are doubles or bytes are left out."""
-    found: dict[str, int | str] = {}
+    result: dict[str, int | str] = {}
     for message in messages:
         name = ""
         for number, value in fields(message):
             if number == 1:
                 name = names.get(signed(value), "")
             elif number in (3, 4):
-                found[name] = signed(value)
+                result[name] = signed(value)
             elif number == 5:
-                found[name] = text(value)
+                result[name] = text(value)
             elif number == 7:
-                found[name] = names.get(whole(value), "")
-    return found
+                result[name] = names.get(whole(value), "")
+    return result
 
 
 def _add(plane: _Plane, device: int, kernels: KernelRows, counts: Counter[str], where: str) -> None:
     """Add the kernels of a card."""
-    told = {key: _kind(message, plane.stat_names) for key, message in plane.events.items()}
+    settings = {key: _kind(message, plane.stat_names) for key, message in plane.events.items()}
     for line in plane.lines:
         head, events = _line(line)
         for event in events:
-            _add_event(event, head, told, plane, device, kernels, counts, where)
+            _add_event(event, head, settings, plane, device, kernels, counts, where)
 
 
 class _Line(NamedTuple):

@@ -42,8 +42,9 @@ def merged(servers: list[FilledRequests]) -> FilledRequests:
     time = np.concatenate([one.time for one in servers])
     order = np.argsort(time, kind="stable")
     columns = (np.concatenate(parts)[order] for parts in zip(*servers, strict=True))
-    found = PoolRequests(*(np.ascontiguousarray(column) for column in columns))
+    requests = PoolRequests(*(np.ascontiguousarray(column) for column in columns))
     first = np.cumsum([0, *(int(one.handle.max(initial=-1)) + 1 for one in servers)])
     return FilledRequests.of(
-        found._replace(handle=found.handle + first[found.app]), np.concatenate([one.filled for one in servers])[order]
+        requests._replace(handle=requests.handle + first[requests.app]),
+        np.concatenate([one.filled for one in servers])[order],
     )

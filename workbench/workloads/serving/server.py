@@ -35,12 +35,12 @@ class ServerRules(NamedTuple):
 
     @property
     def unit(self) -> int:
-        """Tokens in which memory is dealt out."""
+        """Return the tokens in which memory is dealt out."""
         return self.layout.block or 1
 
     @property
     def units(self) -> int:
-        """How many of these the server has."""
+        """Return how many of these the server has."""
         return self.capacity_bytes // (self.unit * self.token_bytes)
 
 
@@ -97,8 +97,8 @@ class Server:
         count = len(traffic.arrival)
         self.served = Served(*(np.full(count, fill, np.int64) for fill in (-1, -1, 0)))
         columns = (column.tolist() for column in traffic)
-        for number, (arrival, *told) in enumerate(zip(*columns, strict=True)):
-            self._plan(arrival, _ARRIVE, _Sequence(number, *told))
+        for number, (arrival, *reply) in enumerate(zip(*columns, strict=True)):
+            self._plan(arrival, _ARRIVE, _Sequence(number, *reply))
 
     def run(self) -> Served:
         """Serve all that comes."""
@@ -123,7 +123,7 @@ class Server:
             self._begin(sequence, now)
 
     def _needed(self, sequence: _Sequence) -> int:
-        """The units that a request starts with."""
+        """Return the units that a request starts with."""
         if not self.rules.layout.block:
             return self._reserved(sequence)
         shared = self._shared_tokens(sequence)
@@ -135,7 +135,7 @@ class Server:
         return self.rules.layout.tokens(sequence.prompt, sequence.answer, self.rules.longest)
 
     def _shared_tokens(self, sequence: _Sequence) -> int:
-        """The tokens of a request's prefix that fill whole blocks."""
+        """Return the tokens of a request's prefix that fill whole blocks."""
         if sequence.prefix == NO_PREFIX or not self.rules.layout.block:
             return 0
         return self.rules.prefix_tokens // self.rules.unit * self.rules.unit

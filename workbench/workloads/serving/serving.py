@@ -56,7 +56,7 @@ class Serving(Workload):
     )
 
     def traffic(self, streams: Streams) -> Traffic:
-        """What comes, for all servers together."""
+        """Return what comes, for all servers together."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
@@ -82,11 +82,11 @@ class Serving(Workload):
     def _run(self, machine: Any, streams: Streams) -> list[tuple[Rows, Served]]:
         self.check_machine(machine)
         traffic = self.traffic(streams).cut(self.longest)
-        found = []
+        result = []
         for number, card in enumerate(gpus_of(machine)[: self.servers].tolist()):
             rows = Rows(number, card)
-            found.append((rows, Server(traffic.dealt(self.servers, number), self._rules(machine, card), rows).run()))
-        return found
+            result.append((rows, Server(traffic.dealt(self.servers, number), self._rules(machine, card), rows).run()))
+        return result
 
     def _rules(self, machine: Any, card: int) -> ServerRules:
         return ServerRules(

@@ -61,7 +61,12 @@ class AwaitedBlock(Generator):
     def tensor_requests(self, machine: Any, streams: Streams) -> TensorRequests:
         rows = [(ALLOC, 0, 2 * self.block_bytes), (FREE, 0, 0)]
         for number in range(self.requests):
-            kept, awaited, asked = (1 + 3 * number + k for k in range(3))
+            kept, awaited, requested = (1 + 3 * number + k for k in range(3))
             rows += [(ALLOC, kept, self.block_bytes), (ALLOC, awaited, self.block_bytes), (DEFER, awaited, 0)]
-            rows += [(ALLOC, asked, self.block_bytes), (COMPLETE, awaited, 0), (FREE, kept, 0), (FREE, asked, 0)]
+            rows += [
+                (ALLOC, requested, self.block_bytes),
+                (COMPLETE, awaited, 0),
+                (FREE, kept, 0),
+                (FREE, requested, 0),
+            ]
         return program_of(rows)

@@ -29,7 +29,7 @@ class Offered(NamedTuple):
 
     @classmethod
     def of(cls, amount: np.ndarray, duration: np.ndarray, capacity: int) -> Offered:
-        """What is offered to one resource.
+        """Return what is offered to one resource.
 
         Parameters
         ----------
@@ -44,7 +44,7 @@ class Offered(NamedTuple):
         return cls(_exact_sum(amount * duration), capacity)
 
     def above(self, other: Offered) -> bool:
-        """Whether it keeps its resource busy for longer than another keeps its own.
+        """Return whether it keeps its resource busy for longer than another keeps its own.
 
         >>> Offered(10, 2).above(Offered(40, 10)), Offered(10, 2).above(Offered(50, 10))
         (True, False)
@@ -52,7 +52,7 @@ class Offered(NamedTuple):
         return self.work * other.capacity > other.work * self.capacity
 
     def gap(self, count: int, load: float) -> float:
-        """Cycles between arrivals, on average, at which so many offer a load."""
+        """Return the cycles between arrivals, on average, at which so many offer a load."""
         return self.work / (self.capacity * count * load)
 
 
@@ -60,7 +60,7 @@ class Arrival(Family, noun="arrival", example="{poisson: 12}"):
     """The base of every way to arrive."""
 
     def cycles(self, count: int, offered: Callable[[], Offered], streams: Streams) -> np.ndarray:
-        """The cycle at which each joins the queue: int64[count], from the stream `arrivals` alone.
+        """Return the cycle at which each joins the queue: int64[count], from the stream `arrivals` alone.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ def _poisson(gap: float, count: int, streams: Streams) -> np.ndarray:
 
 
 def _exact_sum(numbers: np.ndarray) -> int:
-    """The sum of int64 numbers of at least 0, which may need more than 63 bits.
+    """Return the sum of int64 numbers of at least 0, which may need more than 63 bits.
 
     >>> _exact_sum(np.array([2**62, 2**62, 2**62])) == 3 * 2**62
     True

@@ -15,7 +15,7 @@ class Frees(Family, noun="way to free", example="{freed_by_thread: {share: 0.5}}
     """The base of every way to free."""
 
     def times(self, arrival: np.ndarray, warp: np.ndarray, streams: Streams) -> np.ndarray:
-        """When each call gives up what it got: int64[calls], -1 for never.
+        """Return when each call gives up what it got: int64[calls], -1 for never.
 
         Parameters
         ----------

@@ -75,7 +75,7 @@ class FullCard(Generator):
         return blocks_of(total, self.size, streams, stream, f"{self.name}.size") if total else np.zeros(0, np.int64)
 
     def _full(self, card: int, machine: Any, streams: Streams) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """The steps (block, bytes) with which the card fills up, and those with which blocks are renewed."""
+        """Return the steps (block, bytes) with which the card fills up, and those with which blocks are renewed."""
         sizes = self._blocks(self.footprint, card, machine, streams, "sizes 0").tolist()
         live = list(range(len(sizes)))
         steps: list[tuple[int, int]] = []
@@ -95,7 +95,7 @@ def _taken(sizes: np.ndarray, first: int) -> list[tuple[int, int]]:
 
 
 def _end(times: list[np.ndarray]) -> int:
-    """The time after all of these."""
+    """Return the time after all of these."""
     return max((int(column[-1]) + 1 for column in times if len(column)), default=0)
 
 
@@ -108,7 +108,7 @@ def _until(
     streams: Streams,
     number: int,
 ) -> Steps:
-    """The steps of an application, and the release of all that is live from the end on."""
+    """Return the steps of an application, and the release of all that is live from the end on."""
     done = [step for part in steps for step in part]
     live = {block: size for block, size in done if size > 0}
     for gone in [block for block, size in done if size < 0]:

@@ -63,7 +63,7 @@ BUILT_IN = (
 
 
 def generators(wants: str) -> dict[str, type[Generator]]:
-    """The generators of what an engine wants, by name.
+    """Return the generators of what an engine wants, by name.
 
     >>> sorted(generators("groups"))
     ['random_groups']
@@ -93,8 +93,8 @@ def add_generator(cls: type[Generator]) -> type[Generator]:
 
 def generator_in_file(name: str, folder: Path, where: str) -> type[Generator]:
     """Return the generator that `FILE.py:CLASS` names, as `workbench.parts.from_file` does; errors as of that."""
-    found: type[Generator] = from_file(name, folder, where, "generator", _is_generator)
-    return found
+    generator: type[Generator] = from_file(name, folder, where, "generator", _is_generator)
+    return generator
 
 
 def _is_generator(value: object) -> bool:
@@ -109,7 +109,7 @@ def read_generator(
     wants: str = "workgroups",
     folder: Path | None = None,
 ) -> Generator:
-    """The generator of a name with some levers set; it must give what an engine `wants`.
+    """Read the generator of a name with some levers set; it must give what an engine `wants`.
 
     >>> read_generator("random_workgroups", {"count": 10, "size": 4}).count
     10

@@ -27,7 +27,8 @@ class FurtherDemand(Spec):
 
 
 def laws_of(spec: RandomGroups, machine: Any, path: str) -> dict[str, Law]:
-    """The law of each resource that a machine has, by label; of wave and workgroup slots one is taken without a law.
+    """Return the law of each resource that a machine has, by label; of wave and workgroup slots one is taken without a
+    law.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def check_most(path: str, law: Law, most: int, expected: str) -> None:
 
 
 def _lever_of(spec: RandomGroups, label: str) -> str:
-    """The lever that holds the law of a resource, as messages name it."""
+    """Return the lever that holds the law of a resource, as messages name it."""
     places = [place for place, demand in enumerate(spec.further) if demand.label == label]
     if places:
         return f"further[{places[0]}].blocks"
@@ -86,7 +87,7 @@ def _lever_of(spec: RandomGroups, label: str) -> str:
 
 
 def busiest(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarray], duration: np.ndarray) -> Offered:
-    """What is offered to the resource that is asked for most, over all modules of the machine.
+    """Return what is offered to the resource that is asked for most, over all modules of the machine.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def busiest(machine: Any, waves: np.ndarray, demand: Mapping[str, np.ndarray], d
         blocks = np.ones_like(waves) if resource.label in ALWAYS_ONE else demand[resource.label]
         capacity = resource.blocks * machine.compute_units * (machine.simds_a_unit if of_unit else 1)
         offers.append(Offered.of(blocks * waves if of_unit else blocks, duration, capacity))
-    found = offers[0]
+    busiest_offer = offers[0]
     for offered in offers[1:]:
-        found = offered if offered.above(found) else found
-    return found
+        busiest_offer = offered if offered.above(busiest_offer) else busiest_offer
+    return busiest_offer

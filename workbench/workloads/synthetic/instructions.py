@@ -24,7 +24,7 @@ class Instructions(Family, noun="kind of instructions", example="{instruction_mi
     """Whether the seed changes what comes."""
 
     def counts(self, waves: np.ndarray, duration: np.ndarray, size_ranks: np.ndarray, streams: Streams) -> np.ndarray:
-        """Instructions of each class that a whole group executes: int64[groups, 6].
+        """Return the instructions of each class that a whole group executes: int64[groups, 6].
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class Mix(Spec):
     jump: float = lever(0.0, least=0, most=_MOST_RATE, unit="per kilocycle", description="jumps of a wave")
 
     def rates(self) -> list[float]:
-        """Of each class."""
+        """Return the rates of each class."""
         return [getattr(self, which) for which in INSTRUCTION_CLASSES]
 
 
@@ -85,20 +85,20 @@ class InstructionMix(Instructions):
 
     @property
     def varies(self) -> bool:  # type: ignore[override]
-        """Whether there is more than one mix to choose from."""
+        """Return whether there is more than one mix to choose from."""
         return sum(mix.weight > 0 for mix in self.mixes) > 1
 
     def counts(self, waves: np.ndarray, duration: np.ndarray, size_ranks: np.ndarray, streams: Streams) -> np.ndarray:
         rates = np.array([mix.rates() for mix in self.mixes])
         chosen = self._chosen(len(waves), streams)
         wave_cycles = (waves * duration).astype(float)
-        found = np.empty((len(waves), len(INSTRUCTION_CLASSES)), np.int64)
+        result = np.empty((len(waves), len(INSTRUCTION_CLASSES)), np.int64)
         for which in range(len(INSTRUCTION_CLASSES)):
-            found[:, which] = np.rint(wave_cycles * rates[chosen, which] / CYCLES_PER_KILOCYCLE)
-        return _checked(found, duration, self.name)
+            result[:, which] = np.rint(wave_cycles * rates[chosen, which] / CYCLES_PER_KILOCYCLE)
+        return _checked(result, duration, self.name)
 
     def _chosen(self, count: int, streams: Streams) -> np.ndarray:
-        """int64[count], the place of each group's mix."""
+        """Return the place of each group's mix: int64[count]."""
         weights = tuple(mix.weight for mix in self.mixes)
         if not self.varies:
             return np.full(count, int(np.argmax(weights)))
@@ -120,12 +120,12 @@ class InstructionLaws(Instructions):
     jump: Law = lever(Constant(value=0), unit="instructions", description="jumps of a wave")
 
     def counts(self, waves: np.ndarray, duration: np.ndarray, size_ranks: np.ndarray, streams: Streams) -> np.ndarray:
-        found = np.empty((len(waves), len(INSTRUCTION_CLASSES)), np.int64)
+        result = np.empty((len(waves), len(INSTRUCTION_CLASSES)), np.int64)
         for place, which in enumerate(INSTRUCTION_CLASSES):
             law: Law = getattr(self, which)
             own = streams.uniforms(f"instructions {which}", len(waves))
-            found[:, place] = law.draw(law.ranks(own, size_ranks)) * waves
-        return _checked(found, duration, self.name)
+            result[:, place] = law.draw(law.ranks(own, size_ranks)) * waves
+        return _checked(result, duration, self.name)
 
 
 def _checked(counts: np.ndarray, duration: np.ndarray, name: str) -> np.ndarray:

@@ -13,7 +13,7 @@ _TERMS_OF_POWER = 15
 
 
 def waiting(uniforms: np.ndarray) -> np.ndarray:
-    """-ln(1 - u): how long until an event of rate one, drawn from a uniform number by inversion.
+    """Return -ln(1 - u): how long until an event of rate one, drawn from a uniform number by inversion.
 
     NumPy picks its logarithm by what the processor can do, and those differ in the last bit; a sum of many such times
     then rounds to another cycle now and then. This one uses sums, products and quotients alone, which IEEE 754 fixes:
@@ -46,7 +46,7 @@ def waiting(uniforms: np.ndarray) -> np.ndarray:
 
 
 def power(exponents: np.ndarray) -> np.ndarray:
-    """Two to the power of each exponent, to the same bit on every machine.
+    """Return two to the power of each exponent, to the same bit on every machine.
 
     2^x = 2^n e^(r ln 2) with n the nearest whole number and |r| <= 1/2; the series of the exponential in sums and
     products alone.

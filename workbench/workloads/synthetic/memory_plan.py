@@ -34,7 +34,7 @@ class Steps(NamedTuple):
 
 
 def blocks_of(total: int, law: Law, streams: Streams, stream: str, path: str) -> np.ndarray:
-    """Blocks of a law's sizes that are so many bytes together, the last one cut to fit: int64[blocks].
+    """Return the blocks of a law's sizes that are so many bytes together, the last one cut to fit: int64[blocks].
 
     Block n has the n-th rank of the stream, however many are needed.
 
@@ -79,7 +79,7 @@ def check_law(law: Law, machine: Any, path: str, where: str = "") -> None:
 
 
 def times_after(start: int, law: Law, streams: Streams, stream: str, count: int) -> np.ndarray:
-    """The times of so many steps, gaps drawn from a law apart: int64[count], ns, the first at the start."""
+    """Return the times of so many steps, gaps drawn from a law apart: int64[count], ns, the first at the start."""
     if not count:
         return np.zeros(0, np.int64)
     gaps = law.draw(streams.uniforms(stream, count))
@@ -87,7 +87,7 @@ def times_after(start: int, law: Law, streams: Streams, stream: str, count: int)
 
 
 def requests_of(plans: Sequence[Steps]) -> PoolRequests:
-    """The steps of all applications by time; at one time those of the lower number come first.
+    """Return the steps of all applications by time; at one time those of the lower number come first.
 
     >>> steps = Steps(1, np.array([0, 9]), np.array([0, 0]), np.array([64, -64]))
     >>> asked = requests_of([steps, steps])

@@ -72,7 +72,7 @@ class MixedJobs(Generator):
         return requests_of([self._job(number, *row, streams) for number, row in enumerate(rows)])
 
     def _cards(self, gpus: int) -> Empirical:
-        """Which GPU a job runs on, counted from 1."""
+        """Return which GPU a job runs on, counted from 1."""
         numbers = tuple(range(1, gpus + 1))
         return Empirical(outcomes=numbers, weights=tuple(number**-self.skew for number in numbers))
 

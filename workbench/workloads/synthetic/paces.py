@@ -18,7 +18,7 @@ class Pace(Family, noun="pace", example="{bursts: 8}"):
     """The base of every pace."""
 
     def clock(self, cores: int, gap: float, streams: Streams) -> Clock:
-        """A clock that starts at cycle 0; its cycles and cores do not depend on how it is read.
+        """Return a clock that starts at cycle 0; its cycles and cores do not depend on how it is read.
 
         Parameters
         ----------

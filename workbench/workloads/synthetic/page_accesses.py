@@ -41,15 +41,15 @@ class PageAccesses(Workload):
     )
 
     def pages(self, machine: Any) -> int:
-        """How many pages all arrays have together."""
+        """Return how many pages all arrays have together."""
         raise NotImplementedError
 
     def reader(self, machine: Any, streams: Streams) -> PageReader:
-        """The pages of the trace from its beginning."""
+        """Return the pages of the trace from its beginning."""
         raise NotImplementedError
 
     def array_pages(self, machine: Any) -> int:
-        """Pages of one array, at least 1."""
+        """Return the pages of one array, at least 1."""
         return _pages(self.working_set, machine)
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
@@ -59,7 +59,7 @@ class PageAccesses(Workload):
             raise InputError(at(where, f"{path or self.name}.working_set {expected}. Got {self.working_set}."))
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
-        """The accesses, in blocks.
+        """Return the accesses, in blocks.
 
         Raises
         ------
@@ -90,15 +90,15 @@ class SomeShared(PageAccesses):
     )
 
     def patterns(self) -> tuple[PagePattern, PagePattern]:
-        """Which pages of the shared array, and of an own array, come next."""
+        """Return which pages of the shared array, and of an own array, come next."""
         raise NotImplementedError
 
     def pages(self, machine: Any) -> int:
-        """The shared array, then the array of each core."""
+        """Return the pages of the shared array, then of the array of each core."""
         return self.array_pages(machine) + self.own_pages(machine) * int(machine.cores)
 
     def own_pages(self, machine: Any) -> int:
-        """Pages of a core's own array, at least 1."""
+        """Return the pages of a core's own array, at least 1."""
         return _pages(self.own_working_set or self.working_set, machine)
 
     def reader(self, machine: Any, streams: Streams) -> PageReader:

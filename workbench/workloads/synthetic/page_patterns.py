@@ -20,7 +20,7 @@ class PagePattern(Family, noun="page pattern", example="{zipf: 0.9}"):
     """The base of every pattern."""
 
     def reader(self, pages: int, cores: int) -> Reader:
-        """A reader of an array of so many pages by so many cores, at its beginning."""
+        """Return a reader of an array of so many pages by so many cores, at its beginning."""
         raise NotImplementedError
 
 
@@ -68,7 +68,8 @@ class Zipf(PagePattern):
 
 
 def _inverted(cumulated: np.ndarray, first: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """The first place whose cumulated chance is above each rank, from the first one that its cell of ranks has."""
+    """Return the first place whose cumulated chance is above each rank, from the first one that its cell of ranks
+    has."""
     cell = (ranks * (len(first) - 1)).astype(np.int64)
     place = first[cell]
     searched = np.flatnonzero(cumulated[place] <= ranks)
@@ -78,7 +79,8 @@ def _inverted(cumulated: np.ndarray, first: np.ndarray, ranks: np.ndarray) -> np
 
 @lru_cache(maxsize=4)
 def _chances(alpha: float, pages: int) -> tuple[np.ndarray, np.ndarray]:
-    """float64[pages] cumulated chances; int64[cells + 1], the first place of each cell of equal ranks."""
+    """Return the cumulated chances, float64[pages], and the first place of each cell of equal ranks, int64[cells +
+    1]."""
     weights = np.arange(1, pages + 1, dtype=np.float64) ** -alpha
     cumulated = np.cumsum(weights)
     cumulated = np.round(cumulated / cumulated[-1] * _FINEST) / _FINEST

@@ -40,7 +40,7 @@ class ProducerConsumer(PageAccesses, Generator):
     lag: int = lever(8, least=0, most=1 << 30, unit="pages", description="how far consumers are behind their producer")
 
     def pages(self, machine: Any) -> int:
-        """The ring of each group, then the array of each core."""
+        """Return the pages of the ring of each group, then of the array of each core."""
         return self.array_pages(machine) * (self._groups(machine) + int(machine.cores))
 
     def reader(self, machine: Any, streams: Streams) -> PageReader:

@@ -106,7 +106,7 @@ class RandomGroups(Generator):
         return found._replace(arrival=arrival if len(grid) == self.count else np.repeat(arrival, grid))
 
     def _kernels(self, machine: Any, kernels: int, streams: Streams) -> Groups:
-        """The group of each kernel, as if all arrived at cycle 0."""
+        """Return the group of each kernel, as if all arrived at cycle 0."""
         size_ranks = streams.uniforms("waves", kernels)
 
         def drawn(law: Law, stream: str) -> np.ndarray:
@@ -130,7 +130,7 @@ class RandomGroups(Generator):
         )
 
     def _grids(self, streams: Streams) -> np.ndarray:
-        """int64[kernels], the groups of each kernel; the last one is cut to what `count` leaves of it."""
+        """Return the groups of each kernel, int64[kernels]; the last one is cut to what `count` leaves of it."""
         least, most = self.grid.span()
         if most == 1:
             return np.ones(self.count, np.int64)
@@ -146,7 +146,7 @@ class RandomGroups(Generator):
         return Empirical(outcomes=numbers, weights=self.channel_weights).draw(ranks) - 1
 
     def _priority_of_channels(self) -> np.ndarray:
-        """int64[channels], the law's number at the middle of each channel's share of all ranks."""
+        """Return the law's number at the middle of each channel's share of all ranks: int64[channels]."""
         return self.priority.draw((np.arange(self.channels) + 0.5) / self.channels)
 
     def _check_weights(self) -> None:

@@ -80,7 +80,8 @@ class RandomMallocs(Generator):
         return thread % self.block_threads + 1 if self.size_by == "thread" else self.size.draw(ranks)
 
     def _calling(self, chances: np.ndarray) -> np.ndarray:
-        """Which calls are made: those whose chance is below the share, or the same number of lowest ones a warp."""
+        """Return which calls are made: those whose chance is below the share, or the same number of lowest ones a
+        warp."""
         if self.active_by == "lane":
             return chances < self.active
         lanes = max(round(self.active * self.warp_size), 1)

@@ -35,7 +35,7 @@ class Regime(NamedTuple):
 
 @cache
 def regimes(wants: str = "workgroups") -> Mapping[str, Regime]:
-    """Every regime of what an engine wants, by name.
+    """Return every regime of what an engine wants, by name.
 
     >>> list(regimes())
     ['large_uniform', 'medium_uniform', 'bimodal', 'power_of_two', 'small_uniform']
@@ -48,7 +48,7 @@ def regimes(wants: str = "workgroups") -> Mapping[str, Regime]:
 
 
 def regime(name: object, path: str = "", where: str = "", wants: str = "workgroups") -> Regime:
-    """The regime of a name.
+    """Return the regime of a name.
 
     Raises
     ------

@@ -115,7 +115,7 @@ class PipelineParallel(Generator):
 
 
 def in_flight(count: int, most: int) -> np.ndarray:
-    """In which order micro-batches come (+n) and go (-n), counted from 1, with so many there at once at most.
+    """Return in which order micro-batches come (+n) and go (-n), counted from 1, with so many there at once at most.
 
     >>> in_flight(3, 2)
     array([ 1,  2, -1,  3, -2, -3])
@@ -131,7 +131,7 @@ def in_flight(count: int, most: int) -> np.ndarray:
 def _closed(
     card: int, block: np.ndarray, size: np.ndarray, held: int, gap: Law, streams: Streams, stream: str
 ) -> Steps:
-    """The steps with what stayed given back at the end, at their times."""
+    """Return the steps with what stayed given back at the end, at their times."""
     block = np.concatenate([block, np.arange(held)])
     size = np.concatenate([size, -size[:held]])
     return Steps(card, times_after(0, gap, streams, stream, len(block)), block, size)

@@ -45,12 +45,12 @@ def test_v36_resources():
 
 def test_a_trial_runs_one_class_na_times_in_one_module():
     seen = []
-    found = InstructionCalibrator(nx=64).calibrate(meter((1,) * 6, seen=seen), modules=16, seed=3)
+    calibration = InstructionCalibrator(nx=64).calibrate(meter((1,) * 6, seen=seen), modules=16, seed=3)
     assert [trial.instructions for trial in seen] == [
         (0,) * 6,
         *(tuple(64 * (k == s) for k in range(6)) for s in range(6)),
     ]
-    assert {(trial.module, trial.cycles, trial.tasks) for trial in seen} == {(found.module, 64, 0)}
+    assert {(trial.module, trial.cycles, trial.tasks) for trial in seen} == {(calibration.module, 64, 0)}
 
 
 def test_tasks_need_the_base_and_one_resource():
@@ -70,12 +70,12 @@ def test_idle_power_does_not_matter_once_it_is_subtracted(powers, idle):
 
 def test_a_power_model_is_measured_like_a_module():
     power = ClassPower(idle_watts=7, instr_move_pj=100, instr_matrix_pj=1600, instr_load_pj=0)
-    found = InstructionCalibrator().calibrate(metered(power, clock_mhz=2000))
+    calibration = InstructionCalibrator().calibrate(metered(power, clock_mhz=2000))
     energies = power.energies_pj()
-    assert found.idle_watts == 7
-    assert found.watts == pytest.approx(7 + energies * 2e-3)
-    assert found.weights == pytest.approx(energies / 50, rel=1e-9)  # a jump is the least that is not 0
-    assert LeastRecentEnergy(weights=found.weights).choose([(17, 0, 0, 0, 0, 0), (0, 9, 0, 1, 0, 0)]) == 1
+    assert calibration.idle_watts == 7
+    assert calibration.watts == pytest.approx(7 + energies * 2e-3)
+    assert calibration.weights == pytest.approx(energies / 50, rel=1e-9)  # a jump is the least that is not 0
+    assert LeastRecentEnergy(weights=calibration.weights).choose([(17, 0, 0, 0, 0, 0), (0, 9, 0, 1, 0, 0)]) == 1
 
 
 def test_every_module_may_be_drawn_and_a_seed_draws_the_same():

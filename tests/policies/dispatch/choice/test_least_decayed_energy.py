@@ -19,8 +19,8 @@ class TestLeastDecayedEnergy(ChoiceContract):
 @given(scenes)
 def test_scores_as_its_twin(shown):
     weights = (1, 0, 4, 0.5, 0, 2)
-    found = scored(LeastDecayedEnergy(weights=weights), shown)
-    assert_same_scores(found, [slow.energy(m, weights) for m in told(shown)])
+    result = scored(LeastDecayedEnergy(weights=weights), shown)
+    assert_same_scores(result, [slow.energy(m, weights) for m in told(shown)])
 
 
 def test_what_the_engine_must_keep():

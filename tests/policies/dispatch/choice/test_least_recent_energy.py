@@ -25,8 +25,8 @@ class TestShortMemory(ChoiceContract):
 
 @given(scenes, WEIGHTS)
 def test_scores_as_its_twin(shown, weights):
-    found = scored(LeastRecentEnergy(weights=weights), shown)
-    assert_same_scores(found, [slow.energy(m, weights) for m in told(shown)])
+    result = scored(LeastRecentEnergy(weights=weights), shown)
+    assert_same_scores(result, [slow.energy(m, weights) for m in told(shown)])
 
 
 def test_v34():

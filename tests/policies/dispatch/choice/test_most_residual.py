@@ -30,9 +30,9 @@ class TestLongest(ChoiceContract):
 
 @given(scenes, WEIGHTS, st.booleans(), st.sampled_from(["free", "longest"]))
 def test_scores_as_its_twin(shown, weights, normalise, of):
-    found = scored(MostResidual(weights=weights, normalise=normalise, of=of), shown)
+    result = scored(MostResidual(weights=weights, normalise=normalise, of=of), shown)
     totals, each = shown.totals.tolist(), weights or (1,) * 5
-    assert_same_scores(found, [slow.residual(m, totals, each, normalise, of) for m in told(shown)])
+    assert_same_scores(result, [slow.residual(m, totals, each, normalise, of) for m in told(shown)])
 
 
 V32 = [(10, 20, 8, 4), (12, 10, 16, 3), (10, 20, 8, 4)]

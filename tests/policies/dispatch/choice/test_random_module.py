@@ -23,8 +23,8 @@ def test_one_candidate_is_drawn(shown):
 
 
 def test_every_candidate_is_as_likely_as_another():
-    shown, speaker = scene([(1,)] * 9, "free", modules=(0, 2, 3, 7, 8)), in_a_run(RandomModule(), 9)
+    displayed, speaker = scene([(1,)] * 9, "free", modules=(0, 2, 3, 7, 8)), in_a_run(RandomModule(), 9)
     wins = np.zeros(5)
     for _ in range(5000):
-        wins += asked(speaker, shown)
+        wins += asked(speaker, displayed)
     assert stats.chisquare(wins).pvalue > 0.001

@@ -20,9 +20,9 @@ def test_takes_turns_as_its_twin(modules, data):
     taken: list[int] = []
     for _ in range(10):
         candidates = sorted(data.draw(st.sets(st.integers(0, modules - 1), min_size=1)))
-        found = RoundRobin().choose([(1,)] * modules, after=taken, modules=candidates)
-        assert found == slow.turn(modules, candidates, taken[-1] if taken else -1)
-        taken.append(found)
+        result = RoundRobin().choose([(1,)] * modules, after=taken, modules=candidates)
+        assert result == slow.turn(modules, candidates, taken[-1] if taken else -1)
+        taken.append(result)
 
 
 def test_every_module_in_turn():

@@ -35,9 +35,9 @@ def test_the_idler_of_two_wins(shown):
 
 
 def test_every_pair_is_as_likely_as_another():
-    shown, speaker = scene([(1,) * 5] * 5, "free"), in_a_run(TwoChoices(), 5)
+    displayed, speaker = scene([(1,) * 5] * 5, "free"), in_a_run(TwoChoices(), 5)
     pairs: Counter[tuple[int, ...]] = Counter()
     for _ in range(5000):
-        pairs[tuple(np.flatnonzero(asked(speaker, shown)).tolist())] += 1
+        pairs[tuple(np.flatnonzero(asked(speaker, displayed)).tolist())] += 1
     assert len(pairs) == 10
     assert stats.chisquare(list(pairs.values())).pvalue > 0.001

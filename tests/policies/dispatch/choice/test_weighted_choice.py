@@ -138,5 +138,5 @@ def test_says_which_choice_does_not_go_with_the_machine():
 
 def test_read_from_a_sweep_file():
     given = {"weighted_choice": {"choices": ["least_waves", {"most_residual": {"normalise": True}}], "weights": [1, 2]}}
-    found = read_policy("choice", given)
-    assert found == WeightedChoice(choices=(LeastWaves(), MostResidual(normalise=True)), weights=(1, 2))
+    policy = read_policy("choice", given)
+    assert policy == WeightedChoice(choices=(LeastWaves(), MostResidual(normalise=True)), weights=(1, 2))

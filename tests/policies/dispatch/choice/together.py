@@ -20,13 +20,13 @@ scenes = st.builds(
 """States of up to twelve modules, some of which are alike."""
 
 
-def scored(policy: Choice, shown: Scene, after: tuple[int, ...] = ()) -> list[float]:
+def scored(policy: Choice, scene: Scene, after: tuple[int, ...] = ()) -> list[float]:
     """The scores of the candidates, asked as an engine asks."""
-    ((term, _),) = policy.bound(shown.names).terms()
-    speaker = in_a_run(term, shown.heat.size)
+    ((term, _),) = policy.bound(scene.names).terms()
+    speaker = in_a_run(term, scene.heat.size)
     for module in after:
-        speaker.tell("chosen", ChoiceNotice(module, shown.heat.size, *KEPT))
-    return asked(speaker, shown).tolist()
+        speaker.tell("chosen", ChoiceNotice(module, scene.heat.size, *KEPT))
+    return asked(speaker, scene).tolist()
 
 
 def in_a_run(term: Choice, modules: int) -> Speaker:
@@ -34,23 +34,23 @@ def in_a_run(term: Choice, modules: int) -> Speaker:
     return Speaker(term, term.start_memory(modules, 1))
 
 
-def asked(speaker: Speaker, shown: Scene) -> np.ndarray:
+def asked(speaker: Speaker, scene: Scene) -> np.ndarray:
     """The scores of the candidates in a state."""
-    see = asks(shown)
+    see = asks(scene)
     speaker.ask(see)
     return see.scores[:-1]
 
 
-def told(shown: Scene) -> list[dict[str, object]]:
+def told(scene: Scene) -> list[dict[str, object]]:
     """Each candidate as a twin sees it."""
-    modules = shown.heat.size
-    tables = {name: getattr(shown, name).reshape(modules, -1).tolist() for name in ("free", "longest", "recent")}
-    heat = shown.heat.tolist()
-    return [{**{n: table[m] for n, table in tables.items()}, "heat": heat[m]} for m in shown.modules.tolist()]
+    modules = scene.heat.size
+    tables = {name: getattr(scene, name).reshape(modules, -1).tolist() for name in ("free", "longest", "recent")}
+    heat = scene.heat.tolist()
+    return [{**{n: table[m] for n, table in tables.items()}, "heat": heat[m]} for m in scene.modules.tolist()]
 
 
-def assert_same_scores(found: list[float], exact: list[object]) -> None:
+def assert_same_scores(results: list[float], exact: list[object]) -> None:
     """The scores are those of the twin to a rounding, and equal where the twin's modules are the same."""
-    assert len(found) == len(exact)
-    for mine, its in zip(found, exact, strict=True):
+    assert len(results) == len(exact)
+    for mine, its in zip(results, exact, strict=True):
         assert abs(mine - float(its)) <= 1e-9 * max(1.0, abs(float(its)))

@@ -11,5 +11,5 @@ class TestNoPriority(PriorityContract):
 
 
 def test_everyone_is_equal_above_what_is_below_all():
-    found = NoPriority().ranks([1, 2, 7, 8, 9], levels=8, cycle=99, waited=[5, 0, 9, 1, 99])
-    assert found == [0, 0, 0, 0, 1]
+    result = NoPriority().ranks([1, 2, 7, 8, 9], levels=8, cycle=99, waited=[5, 0, 9, 1, 99])
+    assert result == [0, 0, 0, 0, 1]

@@ -27,10 +27,10 @@ class TestWindowsOfGivenLengths(PriorityContract):
 
 def order(policy: PriorityWindows, cycle: int, levels: int) -> list[int]:
     rank = ranks(policy, levels)
-    found = sorted(range(1, levels + 2), key=lambda priority: rank(cycle, priority, 3))
-    assert found[-1] == levels + 1, "what is below all is never raised"
-    assert len({rank(cycle, priority, 3) for priority in found}) == len(found), "static priorities never tie"
-    return found[:-1]
+    result = sorted(range(1, levels + 2), key=lambda priority: rank(cycle, priority, 3))
+    assert result[-1] == levels + 1, "what is below all is never raised"
+    assert len({rank(cycle, priority, 3) for priority in result}) == len(result), "static priorities never tie"
+    return result[:-1]
 
 
 @given(lengths, st.integers(0, 400) | st.integers(1 << 39, 1 << 45))

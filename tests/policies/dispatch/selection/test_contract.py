@@ -209,11 +209,11 @@ class DiffersByProcess(Selection):
 
     def answer(see):
         wide = 1 << 62
-        found = -1
+        result = -1
         for k in range(see.count):
-            if see.fits[k] and (found < 0 or wide * 2 > 0):
-                found = k
-        return found
+            if see.fits[k] and (result < 0 or wide * 2 > 0):
+                result = k
+        return result
 
 
 @compiled_only

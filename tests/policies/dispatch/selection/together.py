@@ -26,14 +26,14 @@ walks = st.lists(_round, min_size=1, max_size=10)
 
 def prepared(walk: Iterable[tuple[int, ...]]) -> list[tuple[int, list[Waiting]]]:
     """The rounds as a dispatcher asks: cycles that rise, and at least one head that fits."""
-    cycle, found = 0, []
+    cycle, result = 0, []
     for wait, who, *drawn in walk:
         cycle += wait
         waiting = [_read(channel, drawn[channel]) for channel in range(CHANNELS) if who >> channel & 1]
         if not any(head.fits for head in waiting):
             waiting[-1] = waiting[-1]._replace(fits=True)
-        found.append((cycle, waiting))
-    return found
+        result.append((cycle, waiting))
+    return result
 
 
 def _read(channel: int, drawn: int) -> Waiting:
@@ -46,11 +46,11 @@ def _read(channel: int, drawn: int) -> Waiting:
 
 def far_walk(channels: int, seed: int = 0, steps: int = 1200) -> list[tuple[int, list[Waiting]]]:
     """A long walk, where counters overflow their quanta and everybody has been served often."""
-    found = []
-    for asked in rounds(channels, LEVELS, steps, seed):
-        columns = [column[: asked.count].tolist() for column in asked[2:8]]
-        found.append((asked.cycle, [Waiting(*head) for head in zip(*columns, strict=True)]))
-    return found
+    result = []
+    for requested in rounds(channels, LEVELS, steps, seed):
+        columns = [column[: requested.count].tolist() for column in requested[2:8]]
+        result.append((requested.cycle, [Waiting(*head) for head in zip(*columns, strict=True)]))
+    return result
 
 
 def as_round(cycle: int, heads: list[Waiting]) -> SelectionView:

@@ -39,13 +39,13 @@ def test_related_waves_are_never_split(waves, into):
 
 def asked_in(policy: SplitWhenStuck, history: list[tuple[bool, list[tuple[int, int]]]]) -> list[list[int]]:
     """Which heads are split in each round, by the policy's patience and answer and the rule of the question."""
-    fails, found = 0, []
+    fails, result = 0, []
     for dispatched, heads in history:
         fails = 0 if dispatched else min(fails + 1, policy.patience() + 1)
-        asked = enumerate(heads) if fails > policy.patience() else ()
-        found.append([k for k, (waves, independent) in asked if len(policy.parts(waves, bool(independent))) > 1])
-        fails = 0 if found[-1] else fails
-    return found
+        requested = enumerate(heads) if fails > policy.patience() else ()
+        result.append([k for k, (waves, independent) in requested if len(policy.parts(waves, bool(independent))) > 1])
+        fails = 0 if result[-1] else fails
+    return result
 
 
 heads = st.lists(st.tuples(st.integers(1, 9), st.integers(0, 1)), max_size=3)

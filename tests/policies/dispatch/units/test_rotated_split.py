@@ -93,14 +93,14 @@ def test_table_of_the_literal_formulas(row):
 def spreads(policy, rounds, groups, seed):
     """Largest less smallest cumulative count after each of some numbers of rounds."""
     ask, taken = Speaker(policy).ask, np.zeros(4, np.int64)
-    pointer, total, found = policy.first_pointer(0, seed), np.zeros(4, np.int64), []
+    pointer, total, result = policy.first_pointer(0, seed), np.zeros(4, np.int64), []
     for at, waves in enumerate(groups, 1):
         see = asks(waves, pointer, taken)
         pointer = ask(see)
         total += see.counts
         if at in rounds:
-            found.append(int(total.max() - total.min()))
-    return found
+            result.append(int(total.max() - total.min()))
+    return result
 
 
 ROUNDS = (16, 64, 256, 1024)
@@ -121,18 +121,18 @@ def twenty_sequences():
 @pytest.mark.parametrize(("policy", "expected"), MEAN_SPREADS, ids=lambda value: str(value)[:60])
 def test_mean_spreads_of_twenty_seeds(policy, expected, twenty_sequences):
     """Two means of 20 draws each, ours and the specification's, differ by at most four standard errors of that."""
-    found = np.array([spreads(policy, ROUNDS, groups, 0) for groups in twenty_sequences])
-    error = found.std(axis=0, ddof=1) * np.sqrt(2 / 20)
-    assert (np.abs(found.mean(axis=0) - expected) <= 4 * error).all(), (found.mean(axis=0), error)
+    result = np.array([spreads(policy, ROUNDS, groups, 0) for groups in twenty_sequences])
+    error = result.std(axis=0, ddof=1) * np.sqrt(2 / 20)
+    assert (np.abs(result.mean(axis=0) - expected) <= 4 * error).all(), (result.mean(axis=0), error)
 
 
 @pytest.mark.parametrize("pointer", ["tail", "head"])
 def test_mean_spreads_of_the_corrected_rule(pointer, twenty_sequences):
-    found = np.array([spreads(RotatedSplit(pointer=pointer), ROUNDS, groups, 0) for groups in twenty_sequences])
-    assert found.max() <= 1
-    assert (found.mean(axis=0) >= 0.5).all()
-    assert (found.mean(axis=0) <= 0.95).all()
-    assert 0.65 <= found.mean() <= 0.95  # "mean 0.7-0.9"
+    result = np.array([spreads(RotatedSplit(pointer=pointer), ROUNDS, groups, 0) for groups in twenty_sequences])
+    assert result.max() <= 1
+    assert (result.mean(axis=0) >= 0.5).all()
+    assert (result.mean(axis=0) <= 0.95).all()
+    assert 0.65 <= result.mean() <= 0.95  # "mean 0.7-0.9"
 
 
 def test_rivals_drift_and_least_loaded_levels():

@@ -75,11 +75,11 @@ def neighbours(graph):
 
 def places(kernel):
     """Arrays one behind the other, each from a page on."""
-    found, end = [], 0
+    result, end = [], 0
     for size in kernel.array_bytes():
-        found.append(end)
+        result.append(end)
         end += -(-size // 512) * 512
-    return found
+    return result
 
 
 def expected(kernel):

@@ -28,17 +28,17 @@ def by_the_rule(correlation: float, own: float, size: float) -> float:
 
 @given(st.floats(-1, 1), RANKS, RANKS)
 def test_the_rank_is_the_one_that_the_rule_gives(correlation, own, size):
-    found = Correlated(rank_correlation=correlation).ranks(np.array([own]), np.array([size]))[0]
-    assert found == pytest.approx(by_the_rule(correlation, own, size), abs=1e-7)
-    assert 0 <= found < 1
+    result = Correlated(rank_correlation=correlation).ranks(np.array([own]), np.array([size]))[0]
+    assert result == pytest.approx(by_the_rule(correlation, own, size), abs=1e-7)
+    assert 0 <= result < 1
 
 
 @pytest.mark.parametrize("correlation", [-1.0, -0.5, 0.0, 0.3, 0.8, 1.0])
 def test_ranks_have_the_correlation_that_was_asked_for(correlation):
     streams = Streams(5)
     sizes, own = streams.uniforms("sizes", DRAWS), streams.uniforms("durations", DRAWS)
-    found = spearmanr(Correlated(rank_correlation=correlation).ranks(own, sizes), sizes).statistic
-    assert found == pytest.approx(correlation, abs=5 / math.sqrt(DRAWS))
+    result = spearmanr(Correlated(rank_correlation=correlation).ranks(own, sizes), sizes).statistic
+    assert result == pytest.approx(correlation, abs=5 / math.sqrt(DRAWS))
 
 
 @pytest.mark.parametrize("correlation", [-1.0, -0.6, 0.9, 1.0])

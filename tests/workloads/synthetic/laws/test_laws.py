@@ -269,8 +269,8 @@ def test_any_junk_is_a_law_or_is_refused_in_one_line(value):
 
 @given(st.sampled_from(sorted(LAWS)), ANYTHING)
 def test_any_junk_inside_a_law_is_taken_or_refused_in_one_line(name, value):
-    said = refusal(Law.read, {name: value}, "size", "a.yaml")
-    assert said.startswith(f"a.yaml: size.{name}") or not said
+    message = refusal(Law.read, {name: value}, "size", "a.yaml")
+    assert message.startswith(f"a.yaml: size.{name}") or not message
 
 
 def test_weights_at_the_edge_of_floats_never_fall_off_the_end():

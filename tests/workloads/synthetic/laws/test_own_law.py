@@ -63,9 +63,9 @@ def test_what_it_draws_is_checked():
 
 
 def test_a_size_that_may_not_fit_is_refused_without_a_lever_to_name():
-    said = refusal(RandomWorkgroups(size=Even(pairs=9)).workgroups, Machine(segments=16), Streams(1))
+    message = refusal(RandomWorkgroups(size=Even(pairs=9)).workgroups, Machine(segments=16), Streams(1))
     expected = "random_workgroups.size must draw at most 16 segments, all that the machine has. Got up to 18."
-    assert said == expected
+    assert message == expected
 
 
 def test_a_later_definition_replaces_ones_own_but_none_of_the_package():

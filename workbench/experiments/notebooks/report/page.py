@@ -38,7 +38,7 @@ class Pages:
         self._notebook = HTMLExporter(extra_loaders=[loader], template_file="page.html.j2", embed_images=True)
 
     def page(self, run: NotebookRun, title: str) -> str:
-        """The output of a run as a page of its own."""
+        """Return the output of a run as a page of its own."""
         import nbformat
 
         node = nbformat.read(run.output, as_version=4)
@@ -49,5 +49,5 @@ class Pages:
         return str(text)
 
     def index(self, **content: Any) -> str:
-        """The index; every text in it is escaped."""
+        """Return the index; every text in it is escaped."""
         return self._index.get_template("index.html.j2").render(policy=_POLICY, **content)

@@ -77,7 +77,7 @@ def _row(task: Task, names: Mapping[str, Any], run: NotebookRun | None) -> dict[
 
 
 def _state(run: NotebookRun | None) -> str:
-    """What a row says: a notebook that an earlier batch had finished is done like any other."""
+    """Return what a row says: a notebook that an earlier batch had finished is done like any other."""
     if run is None:
         return NOT_RUN
     return "done" if run.status == "kept" else run.status
@@ -89,7 +89,7 @@ def _counts(tasks: Sequence[Task], runs: Mapping[str, NotebookRun]) -> dict[str,
 
 
 def said(value: Any) -> str:
-    """A parameter as the table shows it: text as it is, anything else as JSON in one line.
+    """Return a parameter as the table shows it: text as it is, anything else as JSON in one line.
 
     >>> said("first_fit"), said({"nearest_boundary": {"tie": "high"}}), said(True)
     ('first_fit', '{"nearest_boundary": {"tie": "high"}}', 'true')

@@ -51,26 +51,29 @@ class ChoiceContract(Contract):
         """Ask about random states of so many modules, and tell of the module that scores highest."""
         kept: Any = None
         for step in range(steps):
-            shown = drawn_scene(draw, self.names, size, cycle=step * 1000)
-            see = asks(shown)
+            scene = drawn_scene(draw, self.names, size, cycle=step * 1000)
+            see = asks(scene)
             yield see
-            taken = int(shown.modules[np.argmax(see.scores[:-1])])
+            taken = int(scene.modules[np.argmax(see.scores[:-1])])
             yield "chosen", ChoiceNotice(taken, size, kept, kept)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where a candidate has no finite score, or something behind the last one is written."""
-        if asked.name != ANSWER:
+        if request.name != ANSWER:
             return ""
-        scores = asked.after.scores
+        scores = request.after.scores
         if not np.isfinite(scores[:-1]).all():
-            return f"scored {scores[:-1].tolist()} for {asked.see}"
-        return "" if scores[-1] == UNTOUCHED else f"wrote behind the last candidate, for {asked.see}"
+            return f"scored {scores[:-1].tolist()} for {request.see}"
+        return "" if scores[-1] == UNTOUCHED else f"wrote behind the last candidate, for {request.see}"
 
     def test_scores_follow_from_the_candidates_alone(self) -> None:
         self._same_after(_others_changed)
 
     def test_impartial_or_not(self) -> None:
-        turned = [(_scores(asked), self._again(asked, _reversed(asked.see))[::-1]) for asked in self._answers()]
+        turned = [
+            (_scores(requested), self._again(requested, _reversed(requested.see))[::-1])
+            for requested in self._answers()
+        ]
         assert all(one == other for one, other in turned) == self.impartial, f"impartial is {self.impartial}"
 
     def test_terms_are_single_scores(self) -> None:
@@ -84,30 +87,30 @@ class ChoiceContract(Contract):
         assert self.policy.bound(self.names).bound(self.names) == self.policy.bound(self.names)
 
     def _answers(self) -> list[Asked]:
-        return [asked for asked in self.asked() if asked.name == ANSWER]
+        return [requested for requested in self.asked() if requested.name == ANSWER]
 
     def _same_after(self, change: Any) -> None:
-        for asked in self._answers():
-            assert self._again(asked, change(asked.see)) == _scores(asked), asked.see
+        for requested in self._answers():
+            assert self._again(requested, change(requested.see)) == _scores(requested), requested.see
 
-    def _again(self, asked: Asked, see: ChoiceView) -> list[float]:
-        """The scores in another state, with the memory that there was."""
-        speaker = Speaker(asked.policy, asked.see.memory.copy(), plain(asked.policy))
+    def _again(self, request: Asked, see: ChoiceView) -> list[float]:
+        """Return the scores in another state, with the memory that there was."""
+        speaker = Speaker(request.policy, request.see.memory.copy(), plain(request.policy))
         other = see._replace(scores=np.zeros(see.count), memory=speaker.memory)
         assert speaker.ask(other) != RAISED, f"raised for {see}"
         return [float(score) for score in other.scores]
 
 
-def _scores(asked: Asked) -> list[float]:
-    found: list[float] = asked.after.scores[:-1].tolist()
-    return found
+def _scores(request: Asked) -> list[float]:
+    scores: list[float] = request.after.scores[:-1].tolist()
+    return scores
 
 
-def asks(shown: Scene) -> ChoiceView:
+def asks(scene: Scene) -> ChoiceView:
     """Return what is asked about a state, with a place behind the last candidate that stays untouched."""
     kept: Any = None
-    scores = np.full(shown.modules.size + 1, UNTOUCHED)
-    return ChoiceView(shown.cycle, shown.modules.size, *shown.columns(), scores, kept, kept)
+    scores = np.full(scene.modules.size + 1, UNTOUCHED)
+    return ChoiceView(scene.cycle, scene.modules.size, *scene.columns(), scores, kept, kept)
 
 
 def drawn_scene(draw: np.random.Generator, names: tuple[str, ...] = USUAL, modules: int = 5, cycle: int = 0) -> Scene:
@@ -134,7 +137,7 @@ _ROWS = ("free", "longest", "recent")
 
 
 def _others_changed(see: ChoiceView) -> ChoiceView:
-    """The same, but modules that are no candidates have another state."""
+    """Return the same view, but modules that are no candidates have another state."""
     modules = see.heat.size
     other = np.ones(modules, bool)
     other[see.modules] = False
@@ -143,7 +146,7 @@ def _others_changed(see: ChoiceView) -> ChoiceView:
 
 
 def _reversed(see: ChoiceView) -> ChoiceView:
-    """The same modules in the opposite order."""
+    """Return the same modules in the opposite order."""
     modules, turned = see.heat.size, np.ascontiguousarray
     rows: Any = {n: turned(getattr(see, n).reshape(modules, -1)[::-1]).reshape(-1) for n in _ROWS}
     return see._replace(modules=turned((modules - 1 - see.modules)[::-1]), heat=turned(see.heat[::-1]), **rows)

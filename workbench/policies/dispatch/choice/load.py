@@ -28,7 +28,7 @@ class ByLoad(Choice, abstract=True):
     )
 
     def bound(self, names: Sequence[str]) -> Self:
-        """With the place at which this machine has the slots."""
+        """Return the policy with the place at which this machine has the slots."""
         return self.but(load_at=list(names).index(self.load)) if self.load in names else self
 
     def parameters(self) -> np.ndarray:
@@ -46,6 +46,6 @@ class ByLoad(Choice, abstract=True):
 
 @kernel
 def idle_slots(module: int, free: Any, totals: Any, params: Any) -> float:
-    """Minus the waves or workgroups that run in a module: the more, the idler."""
+    """Return minus the waves or workgroups that run in a module: the more, the idler."""
     place = int(params[AT])
     return float(free[module * totals.size + place] - totals[place])

@@ -9,13 +9,13 @@ from workbench.compiled import kernel
 
 @kernel
 def share_left(module: int, resource: int, demand: Any, free: Any, totals: Any) -> float:
-    """The share of a resource that would be left in a module with the group in it."""
+    """Return the share of a resource that would be left in a module with the group in it."""
     return float((free[module * totals.size + resource] - demand[resource]) / totals[resource])
 
 
 @kernel
 def squared_length(module: int, demand: Any, free: Any, totals: Any) -> float:
-    """The square of the length of the vector of shares that would be left."""
+    """Return the square of the length of the vector of shares that would be left."""
     total = 0.0
     for resource in range(totals.size):
         left = share_left(module, resource, demand, free, totals)

@@ -32,7 +32,7 @@ class Scene(NamedTuple):
     names: tuple[str, ...]
 
     def columns(self) -> _Columns:
-        """The arrays in the order of the question, from `modules` to `heat`."""
+        """Return the arrays in the order of the question, from `modules` to `heat`."""
         return self.modules, self.demand, self.free, self.longest, self.totals, self.recent, self.heat
 
 
@@ -60,15 +60,15 @@ def scene(rows: Any, rows_are: str, **seen: Any) -> Scene:
 
 
 def _candidates(modules: Any, count: int) -> list[int]:
-    """The modules that may take the group, at least one of those that are shown."""
-    found = wholes("modules", modules, 0, count - 1)
-    if not found:
+    """Return the modules that may take the group, at least one of those that are shown."""
+    candidates = wholes("modules", modules, 0, count - 1)
+    if not candidates:
         raise InputError("choose needs at least one candidate. Got modules without any.")
-    return found
+    return candidates
 
 
 def _names(names: Any, width: int) -> tuple[str, ...]:
-    """What the resources are called: as given, as usual where there are five, else by their numbers."""
+    """Return what the resources are called: as given, as usual where there are five, else by their numbers."""
     if names is None:
         return USUAL if width == len(USUAL) else tuple(f"resource {k + 1}" for k in range(width))
     found = listed("names", names, "must be a list of names of resources")
@@ -78,7 +78,7 @@ def _names(names: Any, width: int) -> tuple[str, ...]:
 
 
 def _table(rows: Any, count: int, width: int, what: str) -> np.ndarray:
-    """The rows as float64[count, width]; zeros where there are none."""
+    """Return the rows as float64[count, width]; zeros where there are none."""
     if count == 0:
         raise InputError("choose needs at least one module. Got no rows.")
     if rows is None:
@@ -88,14 +88,15 @@ def _table(rows: Any, count: int, width: int, what: str) -> np.ndarray:
     if len(rows) != count or len(widths) != 1 or (what == "recent" and widths != [width]):
         of = f" of {width} classes" if what == "recent" else ""
         raise InputError(f"{what} must have one row{of} a module, all of one length. Got rows of {widths}.")
-    found = np.array(rows, np.float64)
-    if not (np.abs(found) <= MOST).all():
-        raise wrong_value("", what, f"must hold numbers up to {MOST}", float(found.flat[np.abs(found).argmax()]))
-    return found
+    result = np.array(rows, np.float64)
+    if not (np.abs(result) <= MOST).all():
+        raise wrong_value("", what, f"must hold numbers up to {MOST}", float(result.flat[np.abs(result).argmax()]))
+    return result
 
 
 def summed(scored: Sequence[tuple[np.ndarray, float]]) -> list[float]:
-    """One score as it is; several normalised over the candidates, weighted and added in their order (spec 3, E20).
+    """Return one score as it is; several normalised over the candidates, weighted and added in their order (spec 3,
+    E20).
 
     >>> summed([(np.array([5.0, 7.0]), 1.0)]), summed([(np.array([5.0, 7.0]), 0.5), (np.array([-4.0, -4.0]), 0.5)])
     ([5.0, 7.0], [0.0, 0.5])
@@ -109,6 +110,6 @@ def summed(scored: Sequence[tuple[np.ndarray, float]]) -> list[float]:
 
 
 def normalised(scores: np.ndarray) -> np.ndarray:
-    """Min-max over the candidates, to 0..1: (score - least) / (most - least), 0 where all are equal."""
+    """Normalise scores over the candidates to 0..1: (score - least) / (most - least), 0 where all are equal."""
     least, most = scores.min(), scores.max()
     return np.zeros(len(scores)) if least == most else (scores - least) / (most - least)

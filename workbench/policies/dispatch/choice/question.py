@@ -55,7 +55,7 @@ class Choice(Policy, abstract=True):
     chosen: ClassVar[Callable[..., Any] | None] = None
 
     def terms(self) -> tuple[tuple[Choice, float], ...]:
-        """The scores that are summed, each with its weight; a single score is taken as it is.
+        """Return the scores that are summed, each with its weight; a single score is taken as it is.
 
         With several terms each score is first normalised over the candidates: (score - least) / (most - least), 0
         where all are equal (spec 3, E20). The sum is then formed in the order of the terms.
@@ -63,26 +63,27 @@ class Choice(Policy, abstract=True):
         return ((self, 1.0),)
 
     def history_cycles(self) -> int:
-        """Over how many of the latest cycles instructions are counted exactly, 0 = not at all."""
+        """Return over how many of the latest cycles instructions are counted exactly, 0 = not at all."""
         return 0
 
     def halving_cycles(self) -> int:
-        """The cycles after which counters of instructions are halved, 0 = no such counters."""
+        """Return the cycles after which counters of instructions are halved, 0 = no such counters."""
         return 0
 
     def needs_heat(self) -> bool:
-        """Whether the policy reads temperatures, so that heat must be simulated."""
+        """Return whether the policy reads temperatures, so that heat must be simulated."""
         return False
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def check_resources(self, names: Sequence[str], path: str = "", where: str = "") -> None:
         """Refuse levers that do not go with the machine's resources, such as a wrong number of weights."""
 
     def bound(self, names: Sequence[str]) -> Self:
-        """The policy for a machine with these resources, in their order.
+        """Return the policy for a machine with these resources, in their order.
 
         Itself, unless it must know where a certain resource stands. Engines bind the policy before anything else.
         """
@@ -93,11 +94,11 @@ class Choice(Policy, abstract=True):
         return [term for term, _ in self.terms()]
 
     def needs_totals(self) -> bool:
-        """Whether the score divides by what an empty module has."""
+        """Return whether the score divides by what an empty module has."""
         return False
 
     def scores(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> list[float]:
-        """The score of each module, in plain Python and without an engine; parameters as those of `choose`."""
+        """Return the score of each module, in plain Python and without an engine; parameters as those of `choose`."""
         shown, seed = scene(rows, self.rows_are, **seen), seed_of(seed)
         after = wholes("after", after, 0, len(shown.heat) - 1)
         if self.needs_totals() and not shown.totals.all():
@@ -107,7 +108,7 @@ class Choice(Policy, abstract=True):
         return summed([(self._asked(term, shown, after, seed), weight) for term, weight in bound.terms()])
 
     def choose(self, rows: Any, after: Sequence[int] = (), seed: int = 0, **seen: Any) -> int:
-        """The module that takes a group, in plain Python and without an engine; the lowest module wins a tie.
+        """Choose the module that takes a group, in plain Python and without an engine; the lowest module wins a tie.
 
         Parameters
         ----------
@@ -128,9 +129,9 @@ class Choice(Policy, abstract=True):
         InputError
             There is no module, rows differ in length, or the levers do not go with the resources.
         """
-        found = self.scores(rows, after, seed, **seen)
+        scores = self.scores(rows, after, seed, **seen)
         candidates = seen.get("modules")
-        return int((range(len(found)) if candidates is None else candidates)[found.index(max(found))])
+        return int((range(len(scores)) if candidates is None else candidates)[scores.index(max(scores))])
 
     @staticmethod
     def _asked(term: Choice, shown: Scene, after: Sequence[int], seed: int) -> np.ndarray:
@@ -142,7 +143,7 @@ class Choice(Policy, abstract=True):
         return scores
 
     def ready(self, modules: int, seed: int = 0, checked: bool = False) -> ReadyChoice:
-        """The score for one run: compiled functions, parameters, fresh memory."""
+        """Return the score for one run: compiled functions, parameters, fresh memory."""
         return ReadyChoice(
             self.ready_answer(checked),
             self.ready_notice("chosen", checked),

@@ -37,5 +37,5 @@ class RandomModule(Choice):
         see.scores[below(see.memory, GENERATOR, see.count)] = 1.0
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `random_module` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `random_module` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("random_module"), 1)])

@@ -50,7 +50,7 @@ class RecentCounts:
         self._ahead.append((cycle, CLASSES.index(kind), count))
 
     def counts(self, cycle: int) -> tuple[int, ...]:
-        """The instructions of each class in the `nx` cycles before a cycle.
+        """Return the instructions of each class in the `nx` cycles before a cycle.
 
         Raises
         ------

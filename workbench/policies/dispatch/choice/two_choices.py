@@ -48,5 +48,5 @@ class TwoChoices(ByLoad):
             see.scores[one] = 2.0
 
     def start_memory(self, modules: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `two_choices` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `two_choices` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("two_choices"), 1)])

@@ -42,11 +42,11 @@ class WeightedChoice(Choice):
         check_sum(self.name, self.choices, self.weights, "most_residual")
 
     def terms(self) -> tuple[tuple[Choice, float], ...]:
-        """The terms of every choice with their weights, sums within laid flat."""
+        """Return the terms of every choice with their weights, sums within laid flat."""
         return laid_flat(self.choices, self.weights)
 
     def bound(self, names: Sequence[str]) -> Self:
-        """The same sum of choices that know the machine's resources."""
+        """Return the same sum of choices that know the machine's resources."""
         return self.but(choices=tuple(choice.bound(names) for choice in self.choices))
 
     def check_resources(self, names: Sequence[str], path: str = "", where: str = "") -> None:
@@ -61,5 +61,5 @@ class WeightedChoice(Choice):
 
     @property
     def draws(self) -> bool:  # type: ignore[override]
-        """Whether any of the choices draws random numbers."""
+        """Return whether any of the choices draws random numbers."""
         return any(choice.draws for choice in self.choices)

@@ -37,7 +37,7 @@ class PriorityContract(Contract):
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Numbers of priorities that the policy is made for."""
+        """Return numbers of priorities that the policy is made for."""
         return self.sizes
 
     def scenes(self, policy: Priority, size: int, steps: int, draw: np.random.Generator) -> Scenes:
@@ -48,13 +48,15 @@ class PriorityContract(Contract):
             yield asks(cycle, int(draw.integers(1, size + 2)), size, waited)
             yield "holds_until", OrderView(step if step < 70 else cycle, size, None)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where an order does not hold beyond the cycle; any number is a rank."""
-        early = asked.name != ANSWER and type(self.policy).holds_until and asked.answer <= asked.see.cycle
-        return f"says that an order holds until {asked.answer}, which is not later, for {asked.see}" if early else ""
+        early = request.name != ANSWER and type(self.policy).holds_until and request.answer <= request.see.cycle
+        return (
+            f"says that an order holds until {request.answer}, which is not later, for {request.see}" if early else ""
+        )
 
     def check(self) -> None:
-        """As every policy's; and refuse one whose order changes before `holds_until` says so."""
+        """Check as for every policy; and refuse one whose order changes before `holds_until` says so."""
         super().check()
         for size in self.sizes:
             for cycle in (0, 7, 100, FAR + 3):
@@ -72,9 +74,9 @@ class PriorityContract(Contract):
 
     def test_below_all_is_never_more_urgent_than_the_lowest(self) -> None:
         rank = Speaker(self.policy).ask
-        for asked in self.asked():
-            if asked.name == ANSWER:
-                lowest, below = (asked.see._replace(priority=asked.see.levels + k) for k in (0, 1))
+        for requested in self.asked():
+            if requested.name == ANSWER:
+                lowest, below = (requested.see._replace(priority=requested.see.levels + k) for k in (0, 1))
                 assert rank(lowest) <= rank(below), below
 
 
@@ -111,7 +113,8 @@ def _order(rank: Callable[[PriorityView], int], two: list[tuple[int, int]], leve
 
 
 def _cycles(cycle: int, until: int, most: int = 40) -> list[int]:
-    """The cycles from one to another: all of them if they are few, else the first and last ones and some between."""
+    """Return the cycles from one to another: all of them if they are few, else the first and last ones and some
+    between."""
     last = min(until - 1, cycle + 100_000)
     if last - cycle < most:
         return list(range(cycle, last + 1))

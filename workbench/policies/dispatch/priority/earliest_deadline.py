@@ -15,7 +15,7 @@ STEP, FIRST = 0, 1
 
 @kernel
 def slack(priority: int, params: np.ndarray) -> int:
-    """The cycles from an arrival to its deadline."""
+    """Return the cycles from an arrival to its deadline."""
     given, step = int(params.size) - FIRST, int(params[STEP])
     if given == 0:
         return step * priority
@@ -66,9 +66,9 @@ class EarliestDeadline(Priority):
         refuse_wrong_count(lever_path(path, self.name, "slacks"), self.slacks, levels, "priorities", where)
 
     def order(self, cycle: int, levels: int | None = None) -> tuple[int, ...]:
-        """The static priorities from the most urgent on; as many as there are slacks unless it is said."""
+        """Return the static priorities from the most urgent on; as many as there are slacks unless it is said."""
         return super().order(cycle, (len(self.slacks) or 4) if levels is None else levels)
 
     def parameters(self) -> np.ndarray:
-        """What each priority adds, and the slacks: float64[1 + slacks]."""
+        """Return what each priority adds, and the slacks: float64[1 + slacks]."""
         return np.array([self.cycles_a_level, *self.slacks], np.float64)

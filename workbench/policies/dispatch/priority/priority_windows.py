@@ -19,14 +19,14 @@ ON_TOP = 0
 
 @kernel
 def how_many(levels: int, params: np.ndarray) -> int:
-    """The number of windows: as many as lengths were given, else one a priority."""
+    """Return the number of windows: as many as lengths were given, else one a priority."""
     given = int(params.size) - FIRST
     return given if given else levels
 
 
 @kernel
 def length(window: int, levels: int, params: np.ndarray) -> int:
-    """The cycles of a window, counted from 0."""
+    """Return the cycles of a window, counted from 0."""
     if params.size > FIRST:
         return int(params[FIRST + window])
     return int(params[SHORTEST]) * (levels - window)
@@ -34,7 +34,8 @@ def length(window: int, levels: int, params: np.ndarray) -> int:
 
 @kernel
 def open_window(cycle: int, levels: int, params: np.ndarray) -> tuple[int, int]:
-    """The window that the cyclic counter is in, from 0, and how many of its cycles are left, this one included."""
+    """Return the window that the cyclic counter is in, from 0, and how many of its cycles are left, this one
+    included."""
     windows, period = how_many(levels, params), 0
     for window in range(windows):
         period += length(window, levels, params)
@@ -106,9 +107,9 @@ class PriorityWindows(Priority):
             refuse_wrong_count(name, self.lengths, levels, "priorities", where, " (or set unmatched)")
 
     def order(self, cycle: int, levels: int | None = None) -> tuple[int, ...]:
-        """The static priorities from the most urgent on; as many as there are lengths unless it is said."""
+        """Return the static priorities from the most urgent on; as many as there are lengths unless it is said."""
         return super().order(cycle, (len(self.lengths) or 4) if levels is None else levels)
 
     def parameters(self) -> np.ndarray:
-        """The shortest window and the lengths: float64[1 + windows]."""
+        """Return the shortest window and the lengths: float64[1 + windows]."""
         return np.array([self.shortest, *self.lengths], np.float64)

@@ -43,7 +43,7 @@ class Priority(Policy, abstract=True):
         """Refuse a number of priorities that this policy is not made for."""
 
     def order(self, cycle: int, levels: int = 4) -> tuple[int, ...]:
-        """The static priorities from the most urgent on, at a cycle, for groups that arrive at that cycle.
+        """Return the static priorities from the most urgent on, at a cycle, for groups that arrive at that cycle.
 
         The higher static priority wins a tie.
         """
@@ -55,7 +55,8 @@ class Priority(Policy, abstract=True):
     def ranks(
         self, priorities: Sequence[int], levels: int = 4, cycle: int = 0, waited: Sequence[int] = ()
     ) -> list[int]:
-        """The rank of each of several groups at a cycle, given their static priorities; the lowest is served first.
+        """Return the rank of each of several groups at a cycle, given their static priorities; the lowest is served
+        first.
 
         Parameters
         ----------
@@ -81,7 +82,7 @@ class Priority(Policy, abstract=True):
         return [int(answer(PriorityView(cycle, p, levels, w, params))) for p, w in zip(each, since, strict=True)]
 
     def ready(self, checked: bool = False) -> ReadyPriority:
-        """The policy for a run."""
+        """Return the policy for a run."""
         return ReadyPriority(
             self.ready_answer(checked),
             self.ready_notice("holds_until", checked),

@@ -15,7 +15,7 @@ AMONG = 0
 
 @kernel
 def rank_limit(count: int, rank: Any, fits: Any, params: Any) -> int:
-    """The worst rank that a candidate may have, by the lever `among`."""
+    """Return the worst rank that a candidate may have, by the lever `among`."""
     return ANY_RANK if params[AMONG] else best_rank(count, rank, fits)
 
 

@@ -13,7 +13,7 @@ ANY_RANK = 1 << 62
 
 @kernel
 def best_rank(count: int, rank: np.ndarray, fits: np.ndarray) -> int:
-    """The most urgent rank among the groups that fit, `ANY_RANK` when none does."""
+    """Return the most urgent rank among the groups that fit, `ANY_RANK` when none does."""
     best = ANY_RANK
     for k in range(count):
         if fits[k] and rank[k] < best:
@@ -23,13 +23,13 @@ def best_rank(count: int, rank: np.ndarray, fits: np.ndarray) -> int:
 
 @kernel
 def is_candidate(k: int, rank: np.ndarray, fits: np.ndarray, limit: int) -> bool:
-    """Whether a group fits and its rank is no worse than a limit."""
+    """Return whether a group fits and its rank is no worse than a limit."""
     return bool(fits[k]) and rank[k] <= limit
 
 
 @kernel
 def first_candidate(count: int, rank: np.ndarray, fits: np.ndarray, limit: int) -> int:
-    """The position of the candidate with the lowest channel, `NOBODY` when there is none."""
+    """Return the position of the candidate with the lowest channel, `NOBODY` when there is none."""
     for k in range(count):
         if is_candidate(k, rank, fits, limit):
             return k
@@ -38,16 +38,16 @@ def first_candidate(count: int, rank: np.ndarray, fits: np.ndarray, limit: int) 
 
 @kernel
 def how_many(count: int, rank: np.ndarray, fits: np.ndarray, limit: int) -> int:
-    """The number of candidates."""
-    found = 0
+    """Return the number of candidates."""
+    result = 0
     for k in range(count):
-        found += is_candidate(k, rank, fits, limit)
-    return found
+        result += is_candidate(k, rank, fits, limit)
+    return result
 
 
 @kernel
 def nth_candidate(n: int, count: int, rank: np.ndarray, fits: np.ndarray, limit: int) -> int:
-    """The position of one of the candidates, counted from 0; `NOBODY` when there are not so many."""
+    """Return the position of one of the candidates, counted from 0; `NOBODY` when there are not so many."""
     for k in range(count):
         if is_candidate(k, rank, fits, limit):
             if n == 0:
@@ -58,17 +58,19 @@ def nth_candidate(n: int, count: int, rank: np.ndarray, fits: np.ndarray, limit:
 
 @kernel
 def oldest_candidate(count: int, rank: np.ndarray, fits: np.ndarray, waited: np.ndarray, limit: int) -> int:
-    """The position of the candidate that has waited longest, the lowest channel at a tie; `NOBODY` without one."""
-    found = NOBODY
+    """Return the position of the candidate that has waited longest, the lowest channel at a tie; `NOBODY` without
+    one."""
+    oldest = NOBODY
     for k in range(count):
-        if is_candidate(k, rank, fits, limit) and (found == NOBODY or waited[k] > waited[found]):
-            found = k
-    return found
+        if is_candidate(k, rank, fits, limit) and (oldest == NOBODY or waited[k] > waited[oldest]):
+            oldest = k
+    return oldest
 
 
 @kernel
 def next_candidate(after: int, count: int, channel: np.ndarray, rank: np.ndarray, fits: np.ndarray, limit: int) -> int:
-    """The position of the first candidate behind a channel in cyclic order, that channel itself last; or `NOBODY`."""
+    """Return the position of the first candidate behind a channel in cyclic order, that channel itself last; or
+    `NOBODY`."""
     for k in range(count):
         if channel[k] > after and is_candidate(k, rank, fits, limit):
             return k
@@ -77,7 +79,7 @@ def next_candidate(after: int, count: int, channel: np.ndarray, rank: np.ndarray
 
 @kernel
 def candidate_of(wanted: int, count: int, channel: np.ndarray, rank: np.ndarray, fits: np.ndarray, limit: int) -> int:
-    """The position of a channel's candidate, `NOBODY` when it has none."""
+    """Return the position of a channel's candidate, `NOBODY` when it has none."""
     for k in range(count):
         if channel[k] == wanted and is_candidate(k, rank, fits, limit):
             return k
@@ -86,7 +88,7 @@ def candidate_of(wanted: int, count: int, channel: np.ndarray, rank: np.ndarray,
 
 @kernel
 def seek(at: int, wanted: int, count: int, channel: np.ndarray) -> int:
-    """The position, from `at` on, of the first group whose channel is not below one that is looked for."""
+    """Return the position, from `at` on, of the first group whose channel is not below one that is looked for."""
     while at < count and channel[at] < wanted:
         at += 1
     return at

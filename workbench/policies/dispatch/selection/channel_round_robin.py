@@ -44,5 +44,5 @@ class ChannelRoundRobin(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Nobody was served yet: int64[1]."""
+        """Return a memory in which nobody was served yet: int64[1]."""
         return np.array([-1])

@@ -46,28 +46,28 @@ class SelectionContract(Contract):
         policy.check_run(size, self.levels)
         yield from rounds(size, self.levels, steps)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where the answer is no group that fits, or nobody without saying that it may be."""
-        see, chosen = asked.see, asked.answer
+        see, chosen = request.see, request.answer
         if chosen == NOBODY:
-            return self._fault_of_nobody(asked)
+            return self._fault_of_nobody(request)
         if not (0 <= chosen < see.count and see.fits[chosen]):
             return f"answered {chosen}, which is no group that fits, for {see}"
         return ""
 
-    def _fault_of_nobody(self, asked: Asked) -> str:
-        """Nobody must be allowed, not be remembered, and stay nobody while nothing but time changes."""
+    def _fault_of_nobody(self, request: Asked) -> str:
+        """Return a fault unless nobody is allowed, not remembered, and stays nobody while nothing but time changes."""
         if self.policy.work_conserving():
-            return f"chose nobody for {asked.see}; one that may do so overrides work_conserving"
-        if asked.see.memory.tolist() != asked.after.memory.tolist():
-            return f"chose nobody and remembered something, for {asked.see}"
-        later = asked.see._replace(cycle=asked.see.cycle + LATER, waited=asked.see.waited + LATER)
-        if Speaker(self.policy, asked.see.memory.copy(), plain(self.policy)).ask(later) != NOBODY:
-            return f"chose nobody for {asked.see}, and somebody when only time had passed"
+            return f"chose nobody for {request.see}; one that may do so overrides work_conserving"
+        if request.see.memory.tolist() != request.after.memory.tolist():
+            return f"chose nobody and remembered something, for {request.see}"
+        later = request.see._replace(cycle=request.see.cycle + LATER, waited=request.see.waited + LATER)
+        if Speaker(self.policy, request.see.memory.copy(), plain(self.policy)).ask(later) != NOBODY:
+            return f"chose nobody for {request.see}, and somebody when only time had passed"
         return ""
 
     def test_chooses_nobody_if_it_says_that_it_may(self) -> None:
-        nobody = any(asked.answer == NOBODY for asked in self.asked())
+        nobody = any(requested.answer == NOBODY for requested in self.asked())
         assert nobody != self.policy.work_conserving(), "says that it may choose nobody, and always chooses somebody"
 
 

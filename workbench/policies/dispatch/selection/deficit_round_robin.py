@@ -18,7 +18,7 @@ LAST, FIRST = 0, 1
 
 @kernel
 def visits(saved: int, cost: int, quantum: int) -> int:
-    """How often a channel must be visited, and given a quantum each time, until it can pay."""
+    """Return how often a channel must be visited, and given a quantum each time, until it can pay."""
     return max((cost - saved + quantum - 1) // quantum, 1)
 
 
@@ -83,7 +83,7 @@ class DeficitRoundRobin(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """It is nobody's turn, nothing is saved: int64[1 + channels]."""
+        """Return a memory in which it is nobody's turn and nothing is saved: int64[1 + channels]."""
         memory = np.zeros(FIRST + channels, np.int64)
         memory[LAST] = -1
         return memory

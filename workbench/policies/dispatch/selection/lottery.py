@@ -21,7 +21,7 @@ GENERATOR = 0
 
 @kernel
 def tickets_of(channel: int, params: np.ndarray) -> int:
-    """The tickets of a channel."""
+    """Return the tickets of a channel."""
     return int(params[FIRST_TICKETS + channel]) if params.size > FIRST_TICKETS else 1
 
 
@@ -63,7 +63,7 @@ class Lottery(ByChannel):
         return NOBODY
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `lottery` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `lottery` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("lottery"), 1)])
 
     def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
@@ -71,5 +71,5 @@ class Lottery(ByChannel):
         refuse_wrong_count(lever_path(path, self.name, "tickets"), self.tickets, channels, "channels", where)
 
     def parameters(self) -> np.ndarray:
-        """Whom it chooses among, and the tickets: float64[1 + tickets]."""
+        """Return whom it chooses among, and the tickets: float64[1 + tickets]."""
         return np.array([*self.numbers(), *self.tickets], np.float64)

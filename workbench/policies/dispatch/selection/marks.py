@@ -14,13 +14,14 @@ LEVELS, FIRST = 1, 2
 
 @kernel
 def mark(channel: int, priority: int, memory: np.ndarray) -> int:
-    """The slot of a channel's mark for a priority."""
+    """Return the slot of a channel's mark for a priority."""
     return int(FIRST + channel * memory[LEVELS] + priority - 1)
 
 
 @kernel
 def nth_unmarked(turn, count, channel, priority, rank, fits, limit, memory):  # type: ignore[no-untyped-def]
-    """The position of one of the candidates without a mark for their own priority, counted from 0; or `NOBODY`."""
+    """Return the position of one of the candidates without a mark for their own priority, counted from 0; or
+    `NOBODY`."""
     for k in range(count):
         if is_candidate(k, rank, fits, limit) and not memory[mark(channel[k], priority[k], memory)]:
             if turn == 0:
@@ -31,12 +32,12 @@ def nth_unmarked(turn, count, channel, priority, rank, fits, limit, memory):  # 
 
 @kernel
 def unmarked(count, channel, priority, rank, fits, limit, memory):  # type: ignore[no-untyped-def]
-    """How many candidates have no mark for their own priority."""
-    found = 0
+    """Return how many candidates have no mark for their own priority."""
+    result = 0
     for k in range(count):
         if is_candidate(k, rank, fits, limit) and not memory[mark(channel[k], priority[k], memory)]:
-            found += 1
-    return found
+            result += 1
+    return result
 
 
 @kernel

@@ -20,7 +20,7 @@ LAST, PERIOD, FIRST = 0, 1, 2
 
 @kernel
 def boosts(cycle: Any, params: np.ndarray) -> int:
-    """How many boosts there have been."""
+    """Return how many boosts there have been."""
     every = int(params[BOOST])
     return cycle // every if every else 0
 
@@ -93,7 +93,7 @@ class MultilevelFeedback(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Every channel in the first queue: int64[2 + 2 * channels]."""
+        """Return a memory with every channel in the first queue: int64[2 + 2 * channels]."""
         memory = np.zeros(FIRST + 2 * channels, np.int64)
         memory[LAST] = -1
         return memory

@@ -37,5 +37,5 @@ class PlainRandom(ByChannel):
         return nth_candidate(drawn, see.count, see.rank, see.fits, limit)
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `plain_random` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `plain_random` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("plain_random"), 1)])

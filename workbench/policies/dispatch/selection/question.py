@@ -44,18 +44,19 @@ class Selection(Policy, abstract=True):
     asks: ClassVar[Question] = SELECT
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
         """Refuse channels or priorities that this policy's levers do not go with."""
 
     def work_conserving(self) -> bool:
-        """Whether it always chooses somebody when anybody fits; one that may answer -1 says so here."""
+        """Return whether it always chooses somebody when anybody fits; one that may answer -1 says so here."""
         return True
 
     def rounds(self, channels: int, levels: int = 4, seed: int = 0) -> Rounds:
-        """A run of this policy alone, to be tried out round by round.
+        """Return a run of this policy alone, to be tried out round by round.
 
         >>> from workbench.policies.dispatch.selection import ChannelRoundRobin
         >>> rounds = ChannelRoundRobin().rounds(channels=3)
@@ -67,6 +68,6 @@ class Selection(Policy, abstract=True):
         return Rounds(self, channels, levels, seed)
 
     def ready(self, channels: int, levels: int, seed: int = 0, checked: bool = False) -> ReadySelection:
-        """The policy for one run: compiled function, parameters, fresh memory."""
+        """Return the policy for one run: compiled function, parameters, fresh memory."""
         memory = self.start_memory(channels, levels, seed)
         return ReadySelection(self.ready_answer(checked), self.parameters(), memory)

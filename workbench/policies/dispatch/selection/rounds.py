@@ -44,7 +44,7 @@ class Rounds:
         self.cycle = 0
 
     def pick(self, *heads: Head | int) -> int | None:
-        """The channel whose head is dispatched in this round, None = nobody's; then one cycle passes.
+        """Choose the channel whose head is dispatched in this round, None = nobody's; then one cycle passes.
 
         Parameters
         ----------
@@ -82,7 +82,7 @@ class Rounds:
 
 
 def _checked(head: Head) -> Head:
-    """The same head, its numbers as plain whole numbers."""
+    """Return the same head, its numbers as plain whole numbers."""
     (fits,) = truths("fits", [head.fits], 1)
     return Head(
         channel=whole("channel", head.channel, None, None),

@@ -48,9 +48,9 @@ class SameChannel(Selection):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """Nobody was served yet: int64[1]."""
+        """Return a memory in which nobody was served yet: int64[1]."""
         return np.array([-1])
 
     def work_conserving(self) -> bool:
-        """Unless it blocks."""
+        """Return True unless it blocks."""
         return not self.blocks

@@ -71,7 +71,8 @@ class ServedMarks(Selection):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """No marks, also none for sub-groups below all priorities: int64[2 + channels * (levels + 1)]."""
+        """Return a memory without marks, also none for sub-groups below all priorities: int64[2 + channels * (levels +
+        1)]."""
         memory = np.zeros(FIRST + channels * (levels + 1), np.int64)
         memory[GENERATOR] = max(Streams(seed).integer("served_marks"), 1)
         memory[LEVELS] = levels + 1

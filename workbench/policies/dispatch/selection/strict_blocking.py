@@ -15,7 +15,7 @@ EQUALS = 0
 
 @kernel
 def top_rank(count: int, rank: Any) -> int:
-    """The most urgent rank of all that wait, whether they fit or not."""
+    """Return the most urgent rank of all that wait, whether they fit or not."""
     best = ANY_RANK
     for k in range(count):
         best = min(best, rank[k])
@@ -55,5 +55,5 @@ class StrictBlocking(Selection):
         return oldest_candidate(see.count, see.rank, see.fits, see.waited, limit)
 
     def work_conserving(self) -> bool:
-        """No: what does not fit blocks all behind it."""
+        """Return False: what does not fit blocks all behind it."""
         return False

@@ -65,7 +65,7 @@ class Stride(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """The pass of each channel, 0: int64[channels]."""
+        """Return the pass of each channel, 0: int64[channels]."""
         return np.zeros(channels, np.int64)
 
     def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
@@ -73,5 +73,5 @@ class Stride(ByChannel):
         refuse_wrong_count(lever_path(path, self.name, "tickets"), self.tickets, channels, "channels", where)
 
     def parameters(self) -> np.ndarray:
-        """Whom it chooses among, and the tickets: float64[1 + tickets]."""
+        """Return whom it chooses among, and the tickets: float64[1 + tickets]."""
         return np.array([*self.numbers(), *self.tickets], np.float64)

@@ -49,7 +49,7 @@ class WeightedRoundRobin(ByChannel):
         return chosen
 
     def start_memory(self, channels: int, levels: int, seed: int) -> np.ndarray:
-        """It is nobody's turn yet: int64[2]."""
+        """Return a memory in which it is nobody's turn yet: int64[2]."""
         return np.array([-1, 0])
 
     def check_run(self, channels: int, levels: int, path: str = "", where: str = "") -> None:
@@ -57,5 +57,5 @@ class WeightedRoundRobin(ByChannel):
         refuse_wrong_count(lever_path(path, self.name, "weights"), self.weights, channels, "channels", where)
 
     def parameters(self) -> np.ndarray:
-        """Whom it chooses among, and the weights: float64[1 + weights]."""
+        """Return whom it chooses among, and the weights: float64[1 + weights]."""
         return np.array([*self.numbers(), *self.weights], np.float64)

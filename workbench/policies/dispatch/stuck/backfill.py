@@ -38,7 +38,7 @@ class Backfill(Stuck):
     upstream: Stuck = lever(NeverSplit(), description="what becomes of a head that stays stuck all the same")
 
     def function(self) -> Callable[..., int]:
-        """The answer of upstream."""
+        """Return the answer of upstream."""
         return self.upstream.function()
 
     def speakers(self) -> Sequence[Stuck]:
@@ -50,21 +50,21 @@ class Backfill(Stuck):
         return self.upstream.lever_kinds()
 
     def parameters(self) -> np.ndarray:
-        """The levers of upstream, whose answer it is."""
+        """Return the levers of upstream, whose answer it is."""
         return self.upstream.parameters()
 
     def patience(self) -> int:
-        """That of upstream."""
+        """Return the patience of upstream."""
         return self.upstream.patience()
 
     def look_ahead(self) -> int:
-        """The depth, or what upstream looks ahead if that is more."""
+        """Return the depth, or what upstream looks ahead if that is more."""
         return max(self.depth, self.upstream.look_ahead())
 
     def sub_priority(self) -> SubPriority:
-        """That of upstream."""
+        """Return the priority that upstream gives a sub-group."""
         return self.upstream.sub_priority()
 
     def divides_shared(self) -> bool:
-        """As upstream."""
+        """Return what upstream says."""
         return self.upstream.divides_shared()

@@ -35,9 +35,9 @@ class StuckContract(Contract):
         for waves, independent, priority in product(WAVES, (0, 1), range(1, size + 2)):
             yield StuckView(waves, independent, priority, size, None)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where waves that belong together are split, or a sub-group would get none (spec 3, R29)."""
-        parts, see = asked.answer, asked.see
+        parts, see = request.answer, request.see
         fine = parts in (0, 1) or (see.independent and 2 <= parts <= see.waves)
         return "" if fine else f"splits into {parts}, for {see}"
 

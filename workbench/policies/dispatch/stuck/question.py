@@ -51,27 +51,28 @@ class Stuck(Policy, abstract=True):
     asks: ClassVar[Question] = PARTS
 
     def patience(self) -> int:
-        """The failed rounds in a row that must be exceeded before the policy is asked."""
+        """Return the failed rounds in a row that must be exceeded before the policy is asked."""
         return FOR_EVER
 
     def look_ahead(self) -> int:
-        """How many groups behind the head of each channel may be dispatched while the head does not fit."""
+        """Return how many groups behind the head of each channel may be dispatched while the head does not fit."""
         return 0
 
     def sub_priority(self) -> SubPriority:
-        """The priority of a sub-group."""
+        """Return the priority of a sub-group."""
         return "inherit"
 
     def divides_shared(self) -> bool:
-        """Whether a sub-group asks for its share of its group's module resources, rounded up, instead of all."""
+        """Return whether a sub-group asks for its share of its group's module resources, rounded up, instead of all."""
         return False
 
     def rounds_until_asked(self, at: int = 0) -> int:
-        """How many rounds in a row must fail until the policy is asked, counted from `at` failed ones (spec 3, E10)."""
+        """Return how many rounds in a row must fail until the policy is asked, counted from `at` failed ones (spec 3,
+        E10)."""
         return max(self.patience() + 1 - whole("at", at), 1)
 
     def parts(self, waves: int, independent: bool = True, priority: int = 1, levels: int = 4) -> list[int]:
-        """The waves of each sub-group that a group becomes when it is asked about; itself if it stays whole.
+        """Return the waves of each sub-group that a group becomes when it is asked about; itself if it stays whole.
 
         Parameters
         ----------
@@ -96,7 +97,7 @@ class Stuck(Policy, abstract=True):
         return [waves // parts + (k < waves % parts) for k in range(parts)]
 
     def ready(self, checked: bool = False) -> ReadyStuck:
-        """The policy for a run."""
+        """Return the policy for a run."""
         return ReadyStuck(
             self.ready_answer(checked),
             self.parameters(),

@@ -55,13 +55,13 @@ class SplitWhenStuck(Stuck):
         return 2 if see.levers.into == HALVES else see.waves
 
     def patience(self) -> int:
-        """The threshold."""
+        """Return the threshold."""
         return self.threshold
 
     def sub_priority(self) -> SubPriority:
-        """The lever `priority`."""
+        """Return the lever `priority`."""
         return self.priority
 
     def divides_shared(self) -> bool:
-        """Whether the lever `shared` says so."""
+        """Return whether the lever `shared` says so."""
         return self.shared == "divided"

@@ -49,27 +49,27 @@ class UnitsContract(Contract):
             while running and sum(map(np.sum, running)) > WAVES_A_UNIT * size:
                 running.pop(int(draw.integers(len(running))))
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where a wave is lost or given twice, or a unit gets a negative number."""
-        counts = asked.after.counts
-        wrong = counts.sum() != asked.see.waves or counts.min() < 0
-        return f"shared out {counts.tolist()} for {asked.see}" if wrong else ""
+        counts = request.after.counts
+        wrong = counts.sum() != request.see.waves or counts.min() < 0
+        return f"shared out {counts.tolist()} for {request.see}" if wrong else ""
 
     def test_evenly_or_not(self) -> None:
-        uneven = [asked for asked in self.asked() if np.ptp(asked.after.counts) > 1]
+        uneven = [requested for requested in self.asked() if np.ptp(requested.after.counts) > 1]
         assert bool(uneven) != self.evenly, f"evenly is {self.evenly}, {len(uneven)} groups are not: {uneven[:1]}"
 
     def test_the_counts_do_not_depend_on_what_stood_there(self) -> None:
         say = compiled(self.policy)
-        for asked in self.asked():
-            again = asked.see._replace(counts=np.full(asked.see.units, 99, np.int64))
-            assert say("answer", again) == asked.answer, asked.see
-            assert again.counts.tolist() == asked.after.counts.tolist(), asked.see
+        for requested in self.asked():
+            again = requested.see._replace(counts=np.full(requested.see.units, 99, np.int64))
+            assert say("answer", again) == requested.answer, requested.see
+            assert again.counts.tolist() == requested.after.counts.tolist(), requested.see
 
     def test_the_pointer_alone_counts_where_it_says_so(self) -> None:
-        for asked in self.asked() if self.policy.by_pointer() else []:
-            counts = self.policy.split(asked.see.waves, asked.see.units, asked.see.pointer)[0]
-            assert counts == asked.after.counts.tolist(), asked.see
+        for requested in self.asked() if self.policy.by_pointer() else []:
+            counts = self.policy.split(requested.see.waves, requested.see.units, requested.see.pointer)[0]
+            assert counts == requested.after.counts.tolist(), requested.see
 
     def test_no_waves_change_nothing(self) -> None:
         assert self.policy.split(waves=0, units=4, at=3) == ([0, 0, 0, 0], 3)

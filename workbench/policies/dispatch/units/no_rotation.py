@@ -28,5 +28,5 @@ class NoRotation(Units):
         return int(see.pointer)
 
     def by_pointer(self) -> bool:
-        """Yes: the loads of the units are not looked at."""
+        """Return True: the loads of the units are not looked at."""
         return True

@@ -35,17 +35,17 @@ class Units(Policy, abstract=True):
     asks: ClassVar[Question] = UNITS
 
     def by_pointer(self) -> bool:
-        """Whether the counts depend on the module's pointer alone: engines then ask less often."""
+        """Return whether the counts depend on the module's pointer alone: engines then ask less often."""
         return False
 
     def first_pointer(self, module: int, seed: int) -> int:
-        """What a module stores before its first group."""
+        """Return what a module stores before its first group."""
         return 0
 
     def split(
         self, waves: int, units: int, at: int | None = None, taken: tuple[int, ...] = (), most: int | None = None
     ) -> tuple[list[int], int]:
-        """The waves that each unit is given, and the new pointer.
+        """Return the waves that each unit is given, and the new pointer.
 
         Parameters
         ----------
@@ -79,5 +79,5 @@ class Units(Policy, abstract=True):
         return counts.tolist(), after
 
     def ready(self, checked: bool = False) -> ReadyUnits:
-        """The policy for a run."""
+        """Return the policy for a run."""
         return ReadyUnits(self.ready_answer(checked), self.parameters(), int(self.by_pointer()))

@@ -38,9 +38,9 @@ class RandomRotation(Units):
         return int(after)
 
     def by_pointer(self) -> bool:
-        """Yes: the loads of the units are not looked at."""
+        """Return True: the loads of the units are not looked at."""
         return True
 
     def first_pointer(self, module: int, seed: int) -> int:
-        """The generator's state, drawn from a stream of the seed that bears the module's number, never 0."""
+        """Return the generator's state, drawn from a stream of the seed that bears the module's number, never 0."""
         return max(Streams(seed).integer(f"random_rotation/{module}"), 1)

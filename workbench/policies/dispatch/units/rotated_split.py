@@ -56,7 +56,7 @@ class RotatedSplit(Units):
         return int((see.pointer + see.waves) % see.units)
 
     def by_pointer(self) -> bool:
-        """Yes: the loads of the units are not looked at."""
+        """Return True: the loads of the units are not looked at."""
         return True
 
     def function(self) -> Callable[..., int]:
@@ -64,7 +64,7 @@ class RotatedSplit(Units):
 
 
 def literal(see: UnitsView) -> int:
-    """R65: the rotation begins at the new pointer."""
+    """Begin the rotation at the new pointer (R65)."""
     head = see.levers.pointer == HEAD
     after = _moved(see.pointer, see.waves + 1 if head else see.waves, see.units, see.levers.reading == SECOND_READING)
     share_out(see.waves, see.units, after if head else (after + 1) % see.units, see.counts)

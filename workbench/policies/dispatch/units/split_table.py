@@ -60,18 +60,18 @@ class SplitTable(Spec):
 
     @property
     def most(self) -> int:
-        """Waves that a module can hold, units times the waves of a unit: the last row."""
+        """Return the waves that a module can hold, units times the waves of a unit: the last row."""
         return self.units * self.waves_a_unit
 
     def rows(self) -> np.ndarray:
-        """The whole table: int64[most, units], the row of a group of w waves at w - 1."""
+        """Return the whole table: int64[most, units], the row of a group of w waves at w - 1."""
         table = np.zeros((self.most, self.units), np.int64)
         for waves in range(1, self.most + 1):
             share_out(waves, self.units, 0, table[waves - 1])
         return table
 
     def row(self, waves: int) -> tuple[int, ...]:
-        """The waves that each unit is given of a group.
+        """Return the waves that each unit is given of a group.
 
         Raises
         ------

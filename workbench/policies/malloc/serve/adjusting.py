@@ -9,13 +9,13 @@ MOST_ALIGN = 1 << 16
 
 @kernel
 def adjusted(asked: int, least: int, align: int) -> int:
-    """Bytes of the piece that a request of so many bytes gets."""
+    """Return the bytes of the piece that a request of so many bytes gets."""
     raised = max(asked, least)
     return (raised + align - 1) // align * align
 
 
 def next_power(number: int) -> int:
-    """The least power of two that is not below a number.
+    """Return the least power of two that is not below a number.
 
     >>> [next_power(n) for n in (1, 3, 4, 5)]
     [1, 4, 4, 8]

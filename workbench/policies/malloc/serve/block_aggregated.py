@@ -49,7 +49,7 @@ class BlockAggregated(Serve):
         return WarpAggregated.answer
 
     def parameters(self) -> np.ndarray:
-        """What the answer of `warp_aggregated` sees."""
+        """Return what the answer of `warp_aggregated` sees."""
         return np.array([self.min_alloc, self.align or next_power(self.min_alloc), 0, 0, 0], float)
 
     def unit(self) -> int:

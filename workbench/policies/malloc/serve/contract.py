@@ -32,24 +32,24 @@ class ServeContract(Contract):
 
     def scenes(self, policy: Serve, size: int, steps: int, draw: np.random.Generator) -> Scenes:
         """Put calls of all lanes, of one, of some, of equal and unequal sizes, zeros among them."""
-        for lanes, asked in _calls(policy.unit(), draw):
+        for lanes, requested in _calls(policy.unit(), draw):
             empty = (np.zeros(len(lanes), np.int64) for _ in range(4))
-            yield ServeView._make((lanes, asked, *empty, *KEPT))
+            yield ServeView._make((lanes, requested, *empty, *KEPT))
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where a piece is too small or nowhere, or a request has a leader that is none of its lanes."""
-        fault = _fault(asked.answer, asked.after)
-        return f"answered {fault}, for {asked.see}" if fault else ""
+        fault = _fault(request.answer, request.after)
+        return f"answered {fault}, for {request.see}" if fault else ""
 
     def test_pieces_of_a_request_do_not_overlap(self) -> None:
-        for asked in self.asked():
-            for request in range(asked.answer):
-                inside = asked.after.part == request
-                starts, sizes = asked.after.offset[inside], asked.after.size[inside]
+        for requested in self.asked():
+            for request in range(requested.answer):
+                inside = requested.after.part == request
+                starts, sizes = requested.after.offset[inside], requested.after.size[inside]
                 order = np.argsort(starts, kind="stable")
                 ends = (starts + sizes)[order]
                 fine = (starts[order][1:] >= ends[:-1]).all() and ends.max(initial=0) <= sizes.sum()
-                assert fine, f"pieces overlap or leave their block, for {asked.see}"
+                assert fine, f"pieces overlap or leave their block, for {requested.see}"
 
     def test_what_it_asks_of_the_engine(self) -> None:
         policy = self.policy
@@ -70,7 +70,7 @@ def _calls(unit: int, draw: np.random.Generator) -> Iterator[tuple[np.ndarray, n
 
 
 def _fault(requests: int, after: ServeView) -> str:
-    """What is wrong with an answer, in words; empty where nothing is."""
+    """Return what is wrong with an answer, in words; empty where nothing is."""
     count, got = len(after.lanes), after.part >= 0
     if not 0 <= requests <= count:
         return f"{requests} requests"

@@ -58,7 +58,7 @@ class PerThread(Serve):
         return parts
 
     def parameters(self) -> np.ndarray:
-        """What the answer sees: min_alloc, the alignment in bytes, zero_policy."""
+        """Return what the answer sees: min_alloc, the alignment in bytes, zero_policy."""
         zero = self.levers["zero_policy"].number(self.zero_policy)
         return np.array([self.min_alloc, self.align or next_power(self.min_alloc), zero], float)
 

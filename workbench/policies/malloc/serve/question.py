@@ -69,7 +69,7 @@ class Serve(Policy, abstract=True):
     asks: ClassVar[Question] = SERVE
 
     def offsets(self, requests: Sequence[int]) -> list[tuple[int, list[int]]]:
-        """The total of every heap request and the offsets of its pieces, for a batch of threads 0, 1, 2, ...
+        """Return the total of every heap request and the offsets of its pieces, for a batch of threads 0, 1, 2, ...
 
         Parameters
         ----------
@@ -91,23 +91,23 @@ class Serve(Policy, abstract=True):
         return [(one.total, one.offsets) for one in found]
 
     def served(self, requests: Sequence[int], active: Sequence[bool] | None = None) -> list[Served]:
-        """Every heap request that a batch of threads makes, warp by warp; inactive threads make none.
+        """Return every heap request that a batch of threads makes, warp by warp; inactive threads make none.
 
         >>> from workbench.policies.malloc import PerThread
         >>> PerThread().served([2, 9], active=[False, True])
         [Served(total=12, leader=1, lanes=[1], offsets=[0], sizes=[12])]
         """
-        asked = checked_bytes(requests)
-        calling = np.array([True] * len(asked) if active is None else truths("active", active, len(asked)))
+        requested = checked_bytes(requests)
+        calling = np.array([True] * len(requested) if active is None else truths("active", active, len(requested)))
         unit, memory = self.unit(), self.start_memory(0)
-        found: list[Served] = []
-        for first in range(0, len(asked), unit):
+        result: list[Served] = []
+        for first in range(0, len(requested), unit):
             lanes = np.flatnonzero(calling[first : first + unit])
-            found += self.cut(lanes, asked[first + lanes], memory)
-        return found
+            result += self.cut(lanes, requested[first + lanes], memory)
+        return result
 
     def cut(self, lanes: np.ndarray, asked: np.ndarray, memory: np.ndarray) -> list[Served]:
-        """One call, asked in plain Python: its heap requests."""
+        """Cut one call, asked in plain Python, into its heap requests."""
         if not len(lanes):
             return []
         part, offset, size, leader = (np.zeros(len(lanes), np.int64) for _ in range(4))
@@ -115,63 +115,66 @@ class Serve(Policy, abstract=True):
         return [_told(p, lanes, part, offset, size, leader) for p in range(parts)]
 
     def unit(self) -> int:
-        """Threads that are served together: threads k unit .. k unit + unit - 1 make a group (spec 2, R2, R4)."""
+        """Return how many threads are served together: threads k unit .. k unit + unit - 1 make a group (spec 2, R2,
+        R4)."""
         return 32
 
     def scan_steps(self) -> int:
-        """Steps of the sum over the lanes and of the prefix sum, which one shuffle tree gives together."""
+        """Return the steps of the sum over the lanes and of the prefix sum, which one shuffle tree gives together."""
         return 0
 
     def divides(self) -> bool:
-        """Whether a granted block has to be divided among lanes."""
+        """Return whether a granted block has to be divided among lanes."""
         return False
 
     def barrier_steps(self) -> int:
-        """Steps of the barrier that gathers the group before it asks; a warp needs none."""
+        """Return the steps of the barrier that gathers the group before it asks; a warp needs none."""
         return 0
 
     def prefix_moment(self) -> PrefixWhen:
-        """When the prefix sum is computed (spec 2, R9)."""
+        """Return when the prefix sum is computed (spec 2, R9)."""
         return "before_request"
 
     def overlaps_split(self) -> bool:
-        """Whether a block is divided outside of the critical section (spec 2, R19)."""
+        """Return whether a block is divided outside of the critical section (spec 2, R19)."""
         return True
 
     def on_failure(self) -> OnFailure:
-        """What becomes of a request that the heap cannot serve (spec 2, E4)."""
+        """Return what becomes of a request that the heap cannot serve (spec 2, E4)."""
         return "all_null"
 
     def frees(self) -> FreePolicy:
-        """How pieces are given back (spec 2, E3)."""
+        """Return how pieces are given back (spec 2, E3)."""
         return "refcount"
 
     def block_header(self) -> int:
-        """Bytes in front of the pieces of every block (spec 2, E13)."""
+        """Return the bytes in front of the pieces of every block (spec 2, E13)."""
         return 0
 
     def start_memory(self, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size]."""
+        """Return what the policy remembers at the start of a run: int64[memory_size]."""
         return np.zeros(1, np.int64)
 
     def ready(self, seed: int = 0, checked: bool = False) -> ReadyServe:
-        """The policy for one run."""
+        """Return the policy for one run."""
         return ReadyServe(self.ready_answer(checked), self.parameters(), self.start_memory(seed))
 
 
 def checked_bytes(requests: Sequence[int]) -> np.ndarray:
-    """Byte counts as an array, after refusing what is no whole number from 0 to 2^40."""
+    """Return byte counts as an array, after refusing what is no whole number from 0 to 2^40."""
     requests = listed("requests", requests, "must be a list of byte counts")
-    for k, asked in enumerate(requests):
-        whole = isinstance(asked, (int, np.integer)) and not isinstance(asked, bool)
-        if not whole or not 0 <= asked <= MOST_BYTES:
-            nearest = min(max(int(asked), 0), MOST_BYTES) if whole else None
-            raise wrong_value("", f"requests[{k}]", "must be a whole number of bytes from 0 to 2^40", asked, nearest)
+    for k, requested in enumerate(requests):
+        whole = isinstance(requested, (int, np.integer)) and not isinstance(requested, bool)
+        if not whole or not 0 <= requested <= MOST_BYTES:
+            nearest = min(max(int(requested), 0), MOST_BYTES) if whole else None
+            raise wrong_value(
+                "", f"requests[{k}]", "must be a whole number of bytes from 0 to 2^40", requested, nearest
+            )
     return np.array(requests, np.int64).reshape(-1)
 
 
 def tree_steps(lanes: int) -> int:
-    """Steps of a sum or a prefix sum over so many lanes.
+    """Return the steps of a sum or a prefix sum over so many lanes.
 
     >>> [tree_steps(lanes) for lanes in (1, 2, 32, 33)]
     [0, 1, 5, 6]
@@ -184,5 +187,5 @@ def _told(
 ) -> Served:
     inside = part == p
     asks = None if leader[p] == NOT_SERVED else int(lanes[leader[p]])
-    shown = (column[inside].tolist() for column in (lanes, offset, size))
-    return Served(int(size[inside].sum()), asks, *shown)
+    displayed = (column[inside].tolist() for column in (lanes, offset, size))
+    return Served(int(size[inside].sum()), asks, *displayed)

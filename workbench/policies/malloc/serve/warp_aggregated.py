@@ -103,7 +103,7 @@ class WarpAggregated(Serve):
 
     @property
     def draws(self) -> bool:  # type: ignore[override]
-        """Whether a leader is drawn."""
+        """Return whether a leader is drawn."""
         return self.leader_rule == "any"
 
     def check(self) -> None:
@@ -114,19 +114,19 @@ class WarpAggregated(Serve):
             )
 
     def parameters(self) -> np.ndarray:
-        """What the answer sees: min_alloc, the alignment in bytes, prefix, zero_policy and leader_rule."""
+        """Return what the answer sees: min_alloc, the alignment in bytes, prefix, zero_policy and leader_rule."""
         levers = ("prefix", "zero_policy", "leader_rule")
         chosen = [self.levers[name].number(getattr(self, name)) for name in levers]
         return np.array([self.min_alloc, self.align or next_power(self.min_alloc), *chosen], float)
 
     def offsets(self, requests: Any) -> list[tuple[int, list[int]]]:
-        """The total of every warp and the offsets of its lanes; see `Serve.offsets`."""
-        found = super().offsets(requests)
-        if self.pad and found and len(requests) % self.warp_size:
-            total, last = found[-1]
+        """Return the total of every warp and the offsets of its lanes; see `Serve.offsets`."""
+        result = super().offsets(requests)
+        if self.pad and result and len(requests) % self.warp_size:
+            total, last = result[-1]
             end = last[-1] if self.prefix == "as_written" else total
-            found[-1] = total, last + [end] * (-len(requests) % self.warp_size)
-        return found
+            result[-1] = total, last + [end] * (-len(requests) % self.warp_size)
+        return result
 
     def unit(self) -> int:
         return self.warp_size
@@ -153,5 +153,5 @@ class WarpAggregated(Serve):
         return self.header_bytes
 
     def start_memory(self, seed: int) -> np.ndarray:
-        """The generator that draws the leader, the same for every seed where none is drawn."""
+        """Return the generator that draws the leader, the same for every seed where none is drawn."""
         return np.array([max(seed, 1) if self.draws else 1], np.int64)

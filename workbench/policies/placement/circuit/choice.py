@@ -18,7 +18,7 @@ AT_TIE = 1
 
 @kernel
 def nearer_end(i: int, j: int, segments: int, length: int, params: Any, memory: Any) -> int:
-    """Of the lowest start i and the highest start j, the one whose window lies nearer to its end of the memory.
+    """Choose, of the lowest start i and the highest start j, the one whose window lies nearer to its end of the memory.
 
     With distances i and N - j - m the low side is nearer where i + j < N - m (R19, R22); with the distances of the
     start bits alone, i and N - 1 - j, where i + j < N - 1 (R20).

@@ -74,7 +74,7 @@ def cost(
 
 
 def _test(segments: int, length: int, probe: str) -> tuple[int, int]:
-    """Gates and depth of the window test."""
+    """Count the gates and the depth of the window test."""
     rows = segments - length + 1
     if probe == "mask_or_and":
         return rows * (2 * segments + segments - 1), 2 + _levels(segments)
@@ -84,7 +84,7 @@ def _test(segments: int, length: int, probe: str) -> tuple[int, int]:
 
 
 def _halving(segments: int, lut_bits: int) -> tuple[int, int, int, int]:
-    """Stages, look-up width, gates and depth of a search by halving (R26, R28)."""
+    """Count stages, look-up width, gates and depth of a search by halving (R26, R28)."""
     width, stages, gates, depth = 1 << _levels(segments), 0, 0, 0
     while width > lut_bits:
         width //= 2
@@ -95,5 +95,5 @@ def _halving(segments: int, lut_bits: int) -> tuple[int, int, int, int]:
 
 
 def _levels(inputs: int) -> int:
-    """The depth of a tree of two-input gates."""
+    """Return the depth of a tree of two-input gates."""
     return (inputs - 1).bit_length()

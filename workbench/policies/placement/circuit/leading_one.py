@@ -14,7 +14,7 @@ from workbench.compiled import allocating, kernel
 
 @allocating
 def padded(starts: np.ndarray) -> np.ndarray:
-    """A vector with zeros added at the high end up to a power of two (R28)."""
+    """Return a vector with zeros added at the high end up to a power of two (R28)."""
     width = 1
     while width < starts.size:
         width *= 2
@@ -26,7 +26,7 @@ def padded(starts: np.ndarray) -> np.ndarray:
 
 @kernel
 def holds_one(vector: np.ndarray, base: int, width: int) -> bool:
-    """OR of the bits [base, base + width)."""
+    """Return the OR of the bits [base, base + width)."""
     some = False
     for k in range(base, base + width):
         some |= vector[k]
@@ -35,7 +35,8 @@ def holds_one(vector: np.ndarray, base: int, width: int) -> bool:
 
 @kernel
 def lowest_by_halving(wide: np.ndarray, lut_bits: int) -> int:
-    """LLOP: a stage emits 0 and keeps the low half where that holds a 1, else 1 and the high half (R24)."""
+    """Find the lowest 1 as LLOP: a stage emits 0 and keeps the low half where that holds a 1, else 1 and the high half
+    (R24)."""
     base, width, emitted = 0, wide.size, 0
     while width > lut_bits:
         width //= 2
@@ -47,7 +48,7 @@ def lowest_by_halving(wide: np.ndarray, lut_bits: int) -> int:
 
 @kernel
 def highest_raw_by_halving(wide: np.ndarray, lut_bits: int) -> int:
-    """MLOP as the circuit emits it: NOT OR of the high half at each stage, the complement of the index (R25)."""
+    """Return MLOP as the circuit emits it: NOT OR of the high half at each stage, the complement of the index (R25)."""
     base, width, emitted = 0, wide.size, 0
     while width > lut_bits:
         width //= 2
@@ -59,7 +60,7 @@ def highest_raw_by_halving(wide: np.ndarray, lut_bits: int) -> int:
 
 @kernel
 def lowest_by_scan(vector: np.ndarray, base: int, width: int) -> int:
-    """The index of the first 1 from `base` up; of the last bit where there is none."""
+    """Return the index of the first 1 from `base` up; of the last bit where there is none."""
     for index in range(base, base + width):
         if vector[index]:
             return index
@@ -68,7 +69,8 @@ def lowest_by_scan(vector: np.ndarray, base: int, width: int) -> int:
 
 @kernel
 def highest_by_scan(vector: np.ndarray, base: int, width: int) -> int:
-    """The index of the first 1 from the top of the bits [base, base + width) down; `base` where there is none."""
+    """Return the index of the first 1 from the top of the bits [base, base + width) down; `base` where there is
+    none."""
     for index in range(base + width - 1, base - 1, -1):
         if vector[index]:
             return index

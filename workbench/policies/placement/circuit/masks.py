@@ -9,13 +9,13 @@ from workbench.compiled import NO_BITS, ONE_BIT, allocating, kernel, right
 
 @kernel
 def is_one(words: np.ndarray, segment: int) -> bool:
-    """The bit of one segment in a map of 64-bit words."""
+    """Return the bit of one segment in a map of 64-bit words."""
     return right(words[segment >> 6], segment & 63) & ONE_BIT != NO_BITS
 
 
 @allocating
 def bitmap(free: np.ndarray, segments: int, taken_is_one: bool) -> np.ndarray:
-    """The free map as bool[segments] in an encoding: 1 is free (`free1`), or 1 is taken (`free0`)."""
+    """Return the free map as bool[segments] in an encoding: 1 is free (`free1`), or 1 is taken (`free0`)."""
     bits = np.zeros(segments, np.bool_)
     for segment in range(segments):
         bits[segment] = is_one(free, segment) != taken_is_one
@@ -24,7 +24,7 @@ def bitmap(free: np.ndarray, segments: int, taken_is_one: bool) -> np.ndarray:
 
 @allocating
 def size_mask(segments: int, length: int) -> np.ndarray:
-    """As many low ones as the request is long (R9): window mask 0."""
+    """Return as many low ones as the request is long (R9): window mask 0."""
     mask = np.zeros(segments, np.bool_)
     for k in range(length):
         mask[k] = True
@@ -33,7 +33,8 @@ def size_mask(segments: int, length: int) -> np.ndarray:
 
 @allocating
 def shifted(vector: np.ndarray, by: int, entering: bool) -> np.ndarray:
-    """A vector moved toward higher positions, lower ones for a negative amount, with a value entering at the end."""
+    """Return a vector moved toward higher positions, lower ones for a negative amount, with a value entering at the
+    end."""
     moved = np.empty(vector.size, np.bool_)
     for k in range(vector.size):
         moved[k] = vector[k - by] if 0 <= k - by < vector.size else entering
@@ -42,7 +43,7 @@ def shifted(vector: np.ndarray, by: int, entering: bool) -> np.ndarray:
 
 @allocating
 def window_masks(segments: int, length: int) -> np.ndarray:
-    """Every window mask, each the one before shifted by one: bool[segments - length + 1, segments] (R10-R12).
+    """Return every window mask, each the one before shifted by one: bool[segments - length + 1, segments] (R10-R12).
 
     There are no rows above segments - length: a window there would reach past the end (R11, E3).
     """
@@ -57,5 +58,6 @@ def window_masks(segments: int, length: int) -> np.ndarray:
 
 @allocating
 def release_mask(segments: int, start: int, length: int) -> np.ndarray:
-    """What is OR-ed into the bitmap at a release: the size mask shifted by the base, not by the length (R9, E6)."""
+    """Return what is OR-ed into the bitmap at a release: the size mask shifted by the base, not by the length (R9,
+    E6)."""
     return shifted(size_mask(segments, length), start, False)

@@ -84,7 +84,7 @@ def trace(
 
 
 def _chosen(searched: CircuitTrace, i: int, raw: int, width: int, middle: int) -> CircuitTrace:
-    """The wires behind the searches; `middle` is N - m, or N - 1 for the start-bit rule."""
+    """Return the wires behind the searches; `middle` is N - m, or N - 1 for the start-bit rule."""
     j = width - 1 - raw
     return searched._replace(
         i=i,

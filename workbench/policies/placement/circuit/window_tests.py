@@ -16,7 +16,8 @@ SHIFT_AND, WINDOW_AND = 0, 2
 
 @kernel
 def mask_test(bits: np.ndarray, mask: np.ndarray, taken_is_one: bool) -> bool:
-    """Test A of a row: AND over k of NOT mask[k] OR map[k]; in `free0` the NOR of mask[k] AND map[k] (R13, E14)."""
+    """Test a row by its mask (A): AND over k of NOT mask[k] OR map[k]; in `free0` the NOR of mask[k] AND map[k] (R13,
+    E14)."""
     every, some = True, False
     for k in range(bits.size):
         every &= (not mask[k]) | bits[k]
@@ -26,7 +27,7 @@ def mask_test(bits: np.ndarray, mask: np.ndarray, taken_is_one: bool) -> bool:
 
 @kernel
 def window_test(bits: np.ndarray, start: int, length: int, taken_is_one: bool) -> bool:
-    """Test B of a row: AND of the window's own bits; in `free0` their NOR (R14)."""
+    """Test a row by its window (B): AND of the window's own bits; in `free0` their NOR (R14)."""
     every, some = True, False
     for k in range(start, start + length):
         every &= bits[k]
@@ -36,7 +37,7 @@ def window_test(bits: np.ndarray, start: int, length: int, taken_is_one: bool) -
 
 @allocating
 def shift_test(bits: np.ndarray, length: int, taken_is_one: bool) -> np.ndarray:
-    """Every row at once: the map AND its copies shifted by 1 to length - 1, taken segments coming in (D12).
+    """Test every row at once: the map AND its copies shifted by 1 to length - 1, taken segments coming in (D12).
 
     This is the vector SA[length - 1] of spec 3 (R31, R32) with the shift toward lower positions; in `free0` the chain
     is made of ORs.
@@ -55,7 +56,8 @@ def shift_test(bits: np.ndarray, length: int, taken_is_one: bool) -> np.ndarray:
 def start_bits(
     bits: np.ndarray, length: int, probe: int, on_the_fly: bool, descending: bool, taken_is_one: bool
 ) -> np.ndarray:
-    """The start map, bool[segments], row by row in the order asked for; rows above segments - length stay 0 (E3)."""
+    """Return the start map, bool[segments], row by row in the order asked for; rows above segments - length stay 0
+    (E3)."""
     if probe == SHIFT_AND:
         return shift_test(bits, length, taken_is_one)
     if probe == WINDOW_AND:
@@ -91,7 +93,7 @@ def _stored_mask_tests(bits: np.ndarray, length: int, descending: bool, taken_is
 
 @allocating
 def _shifted_mask_tests(bits: np.ndarray, length: int, descending: bool, taken_is_one: bool) -> np.ndarray:
-    """One mask that moves by a position from row to row."""
+    """Test with one mask that moves by a position from row to row."""
     rows, starts = bits.size - length + 1, np.zeros(bits.size, np.bool_)
     mask = shifted(size_mask(bits.size, length), _row(0, rows, descending), False)
     for step in range(rows):

@@ -68,11 +68,11 @@ class Cache(Policy, abstract=True):
     question: ClassVar[str] = "cache"
 
     def rules(self) -> CacheRules:
-        """The numbers that the engine works by."""
+        """Return the numbers that the engine works by."""
         raise NotImplementedError
 
     def block_bytes(self, size: int) -> int:
-        """Bytes that a request takes of a cached block.
+        """Return the bytes that a request takes of a cached block.
 
         Raises
         ------
@@ -87,7 +87,8 @@ class Cache(Policy, abstract=True):
         return in_class(rounded, rules.classes) if rules.classes else rounded
 
     def segment_bytes(self, size: int) -> int:
-        """Bytes that the driver is asked for when no cached block serves a request (the first time, if it grows)."""
+        """Return the bytes that the driver is asked for when no cached block serves a request (the first time, if it
+        grows)."""
         rules, block, size = self.rules(), self.block_bytes(size), whole("size", size)
         if size <= rules.small_most:
             return max(rules.small_segment, block)
@@ -97,7 +98,7 @@ class Cache(Policy, abstract=True):
 
 
 def in_class(size: int, classes: int) -> int:
-    """The least size of a class that holds a size: so many to each doubling, evenly apart.
+    """Return the least size of a class that holds a size: so many to each doubling, evenly apart.
 
     >>> [in_class(size, 4) for size in (64, 65, 81, 128, 5)], in_class(65, 1)
     ([64, 80, 96, 128, 5], 128)

@@ -38,15 +38,15 @@ class FitContract(Contract):
             index, needed = _drawn(draw)
             yield FitView(needed, 0, 0, *index, *KEPT)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where the block is in use or too small."""
-        found, see = asked.answer, asked.see
-        if found == NONE:
+        answer, see = request.answer, request.see
+        if answer == NONE:
             return ""
-        if not 0 <= found < see.nodes.size // FIELDS or see.nodes[found * FIELDS + ABOVE] == OUTSIDE:
-            return f"took block {found}, which is not cached, for {see}"
-        small = see.nodes[found * FIELDS + SIZE] < see.size
-        return f"took block {found}, which is too small, for {see}" if small else ""
+        if not 0 <= answer < see.nodes.size // FIELDS or see.nodes[answer * FIELDS + ABOVE] == OUTSIDE:
+            return f"took block {answer}, which is not cached, for {see}"
+        small = see.nodes[answer * FIELDS + SIZE] < see.size
+        return f"took block {answer}, which is too small, for {see}" if small else ""
 
     def test_takes_an_exact_block_where_it_is_the_only_one(self) -> None:
         assert self.policy.take([64], 64) == 0

@@ -51,11 +51,11 @@ class CacheFit(Policy, abstract=True):
     asks: ClassVar[Question] = FIT
 
     def start_memory(self) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size]."""
+        """Return what the policy remembers at the start of a run: int64[memory_size]."""
         return np.zeros(1, np.int64)
 
     def take(self, cached: Sequence[int], size: int) -> int | None:
-        """The place in `cached` of the block that is taken, in plain Python and without an engine.
+        """Choose the place in `cached` of the block that is taken, in plain Python and without an engine.
 
         Parameters
         ----------
@@ -79,16 +79,16 @@ class CacheFit(Policy, abstract=True):
             raise wrong_value("", "sizes", "must be at least 1 byte", min([size, *cached]), 1)
         index = blocks_in_order(cached)
         first = 0 if len(cached) else NONE
-        found = self.plain_answer()(FitView(size, 0, first, *index, self.parameters(), self.start_memory()))
-        return None if found < 0 else int(found)
+        answer = self.plain_answer()(FitView(size, 0, first, *index, self.parameters(), self.start_memory()))
+        return None if answer < 0 else int(answer)
 
     def ready(self, checked: bool = False) -> ReadyFit:
-        """The policy for one run: compiled function, parameters, fresh memory."""
+        """Return the policy for one run: compiled function, parameters, fresh memory."""
         return ReadyFit(self.ready_answer(checked), self.parameters(), self.start_memory())
 
 
 def blocks_in_order(cached: Sequence[int], free: Sequence[bool] | None = None) -> SizeIndex:
-    """A pool of blocks side by side from address 0 on; those that are not `free` are in use."""
+    """Return a pool of blocks side by side from address 0 on; those that are not `free` are in use."""
     index, address = new_size_index(1, max(len(cached), 1)), 0
     for block, size in enumerate(cached):
         at = block * FIELDS

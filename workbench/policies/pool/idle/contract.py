@@ -34,17 +34,17 @@ class IdleContract(Contract):
             excess = int(draw.integers(1, sizes[order].sum() + 1))
             yield IdleView(excess, order[0], chained(sizes.tolist(), order), _BROUGHT)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where what is named is not wholly cached."""
-        wrong = asked.answer not in (-1, *_cached(asked.see))
-        return f"named {asked.answer}, which is not wholly cached, for {asked.see}" if wrong else ""
+        wrong = request.answer not in (-1, *_cached(request.see))
+        return f"named {request.answer}, which is not wholly cached, for {request.see}" if wrong else ""
 
     def test_keeps_within_its_limit_or_keeps_all(self) -> None:
         assert 0 <= self.policy.limit_bytes() <= NO_LIMIT
-        for asked in self.asked():
-            sizes = asked.see.origins[BYTES::EACH][_cached(asked.see)].tolist()
-            gone = self.policy.returned(sizes, max(sum(sizes) - asked.see.excess, 0))
-            assert not gone or sum(sizes) - sum(gone) <= sum(sizes) - asked.see.excess
+        for requested in self.asked():
+            sizes = requested.see.origins[BYTES::EACH][_cached(requested.see)].tolist()
+            gone = self.policy.returned(sizes, max(sum(sizes) - requested.see.excess, 0))
+            assert not gone or sum(sizes) - sum(gone) <= sum(sizes) - requested.see.excess
 
 
 _BROUGHT: Any = None
@@ -52,12 +52,12 @@ _BROUGHT: Any = None
 
 
 def _cached(see: IdleView) -> list[int]:
-    """The driver allocations that are wholly cached, in the order in which they became so."""
-    found, at = [], see.oldest
+    """Return the driver allocations that are wholly cached, in the order in which they became so."""
+    origins, at = [], see.oldest
     while at >= 0:
-        found.append(int(at))
+        origins.append(int(at))
         at = see.origins[EACH * at + NEWER]
-    return found
+    return origins
 
 
 def _drawn(draw: np.random.Generator) -> tuple[np.ndarray, list[int]]:

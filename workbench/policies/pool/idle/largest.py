@@ -22,9 +22,9 @@ class Largest(Limited):
 
     @staticmethod
     def answer(see: IdleView) -> int:
-        found, it = see.oldest, see.oldest
+        largest, it = see.oldest, see.oldest
         while it >= 0:
-            if see.origins[it * EACH + BYTES] > see.origins[found * EACH + BYTES]:
-                found = it
+            if see.origins[it * EACH + BYTES] > see.origins[largest * EACH + BYTES]:
+                largest = it
             it = see.origins[it * EACH + NEWER]
-        return found
+        return largest

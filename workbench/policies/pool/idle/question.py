@@ -46,11 +46,11 @@ class IdleRelease(Policy, abstract=True):
     asks: ClassVar[Question] = RELEASE
 
     def limit_bytes(self) -> int:
-        """Cached bytes that a card may keep."""
+        """Return the cached bytes that a card may keep."""
         return NO_LIMIT
 
     def returned(self, cached: Sequence[int], limit: int) -> list[int]:
-        """The driver allocations that go back, in their order, in plain Python and without an engine.
+        """Return the driver allocations that go back, in their order, in plain Python and without an engine.
 
         Parameters
         ----------
@@ -70,20 +70,20 @@ class IdleRelease(Policy, abstract=True):
         left, gone = list(range(len(cached))), []
         while left and sum(cached[k] for k in left) > limit:
             excess = sum(cached[k] for k in left) - limit
-            found = int(self.plain_answer()(IdleView(excess, left[0], chained(cached, left), self.parameters())))
-            if found < 0:
+            answer = int(self.plain_answer()(IdleView(excess, left[0], chained(cached, left), self.parameters())))
+            if answer < 0:
                 break
-            gone.append(cached[found])
-            left.remove(found)
+            gone.append(cached[answer])
+            left.remove(answer)
         return gone
 
     def ready(self, checked: bool = False) -> ReadyIdle:
-        """The policy for one run."""
+        """Return the policy for one run."""
         return ReadyIdle(self.ready_answer(checked), self.parameters(), self.limit_bytes())
 
 
 def chained(cached: Sequence[int], order: Sequence[int]) -> np.ndarray:
-    """Driver allocations of these sizes, those of `order` wholly cached one after another."""
+    """Return driver allocations of these sizes, those of `order` wholly cached one after another."""
     origins = np.full((max(len(cached), 1), EACH), -1)
     for k, size in enumerate(cached):
         origins[k, BYTES], origins[k, IN_USE] = size, 0

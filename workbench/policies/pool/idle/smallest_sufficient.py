@@ -25,11 +25,11 @@ class SmallestSufficient(Limited):
 
     @staticmethod
     def answer(see: IdleView) -> int:
-        found, it = see.oldest, see.oldest
+        smallest, it = see.oldest, see.oldest
         while it >= 0:
-            size, best = see.origins[it * EACH + BYTES], see.origins[found * EACH + BYTES]
+            size, best = see.origins[it * EACH + BYTES], see.origins[smallest * EACH + BYTES]
             enough = size >= see.excess
             if (enough and (best < see.excess or size < best)) or (not enough and best < see.excess and size > best):
-                found = it
+                smallest = it
             it = see.origins[it * EACH + NEWER]
-        return found
+        return smallest

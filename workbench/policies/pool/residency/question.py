@@ -31,7 +31,7 @@ class ResidencyRules(NamedTuple):
     """Where regions go, those placed longest ago first, when their card lacks the bytes for a newcomer of its own."""
 
     def moves(self) -> bool:
-        """Whether a region ever moves."""
+        """Return whether a region ever moves."""
         return bool(self.returns or self.evicts)
 
 
@@ -41,5 +41,5 @@ class Residency(Policy, abstract=True):
     question: ClassVar[str] = "residency"
 
     def rules(self) -> ResidencyRules:
-        """The numbers that the engine works by."""
+        """Return the numbers that the engine works by."""
         raise NotImplementedError

@@ -17,7 +17,7 @@ MASK = (1 << BITS) - 1
 
 @kernel
 def random_weight(server: int, key: int) -> int:
-    """The weight of a server for a key, both below 2**31: below 2**31 as well, and no product leaves 64 bits."""
+    """Return the weight of a server for a key, both below 2**31: below 2**31 as well, and no product leaves 64 bits."""
     mixed = ((MULTIPLIER * server + INCREMENT) & MASK) ^ key
     return (MULTIPLIER * mixed + INCREMENT) & MASK
 
@@ -50,12 +50,12 @@ class ConsistentHashing(Target):
             see.scores[k] = float(random_weight(int(see.levers[see.cards[k]]), key))
 
     def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
-        """The digest of each card's id: float64[cards], whole numbers below 2**31."""
+        """Return the digest of each card's id: float64[cards], whole numbers below 2**31."""
         return np.array([digest_of(name) for name in ids], np.float64)
 
 
 def digest_of(name: str) -> int:
-    """A number below 2**31 that follows from a name alone.
+    """Return a number below 2**31 that follows from a name alone.
 
     >>> digest_of("gpu0"), digest_of("gpu1")
     (537597410, 1662053961)

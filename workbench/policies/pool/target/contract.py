@@ -49,19 +49,19 @@ class TargetContract(Contract):
     def scenes(self, policy: Target, size: int, steps: int, draw: np.random.Generator) -> Scenes:
         """Ask about boards in all states, some cards alike, and tell of the card that scores highest."""
         for _ in range(steps):
-            shown = _drawn(draw, size)
-            scores = np.full(shown.cards.size + 1, UNTOUCHED)
-            yield TargetView._make((*shown.arguments(), scores, *KEPT))
-            yield "chosen", TargetNotice(int(shown.cards[np.argmax(scores[:-1])]), size, *KEPT)
+            displayed = _drawn(draw, size)
+            scores = np.full(displayed.cards.size + 1, UNTOUCHED)
+            yield TargetView._make((*displayed.arguments(), scores, *KEPT))
+            yield "chosen", TargetNotice(int(displayed.cards[np.argmax(scores[:-1])]), size, *KEPT)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where a candidate has no score, or something behind the last one is written."""
-        if asked.name != ANSWER:
+        if request.name != ANSWER:
             return ""
-        scores = asked.after.scores
+        scores = request.after.scores
         if np.isnan(scores).any() or (scores == math.inf).any():
-            return f"scored {scores[:-1].tolist()} for {asked.see}"
-        return "" if scores[-1] == UNTOUCHED else f"wrote behind the last candidate, for {asked.see}"
+            return f"scored {scores[:-1].tolist()} for {request.see}"
+        return "" if scores[-1] == UNTOUCHED else f"wrote behind the last candidate, for {request.see}"
 
     def test_nothing_has_happened_at_the_start_of_a_run(self) -> None:
         assert all(term.fallbacks(term.start_memory(8, 5)) == 0 for term in self.speakers())
@@ -73,8 +73,8 @@ class TargetContract(Contract):
 
     def test_chooses_one_of_the_cards_or_none(self) -> None:
         cards = list(zip(IDS[:3], (50, 90, 90), (24.0, 12.0, 150.0), strict=True))
-        found = self.policy.choose(60, cards)
-        assert found in ("cpu0", "gpu1", None) or not self.policy.filters()
+        card = self.policy.choose(60, cards)
+        assert card in ("cpu0", "gpu1", None) or not self.policy.filters()
         assert self.policy.choose(100, cards) is None or not self.policy.filters()
 
 

@@ -25,7 +25,7 @@ def check_named(policy: str, text: str) -> None:
 
 
 def marked(policy: str, text: str, ids: Sequence[str]) -> np.ndarray:
-    """Which cards a text names: float64[cards], 1 = it does.
+    """Return which cards a text names: float64[cards], 1 = it does.
 
     Raises
     ------

@@ -30,7 +30,7 @@ class Scene(NamedTuple):
     hosts: np.ndarray
 
     def arguments(self) -> tuple[Any, ...]:
-        """The arguments of an answer, from `borrower` to `hosts`."""
+        """Return the arguments of an answer, from `borrower` to `hosts`."""
         return self.borrower, self.cards.size, *self[1:]
 
 
@@ -44,7 +44,7 @@ def choose(
     seed: int,
     seen: Mapping[str, Any],
 ) -> str | None:
-    """The card that lends; `Target.choose` says with what."""
+    """Choose the card that lends; `Target.choose` says with what."""
     tie = one_of("tie", tie, ("lowest_id", "most_free"))
     found = scored(target, size, cards, history=history, after=after, seed=seed, **seen)
     most = max(found.values(), default=-np.inf)
@@ -64,7 +64,7 @@ def scored(
     seed: int = 0,
     **seen: Any,
 ) -> dict[str, float]:
-    """The score of each candidate by name; empty where no card can hold the request."""
+    """Return the score of each candidate by name; empty where no card can hold the request."""
     size, seed, cards = whole("size", size), seed_of(seed), _checked(cards)
     names = [name for name, _, _ in cards]
     shown = _scene(size, cards, names, {} if history is None else history, seen, target.filters())
@@ -77,7 +77,7 @@ def scored(
 
 
 def summed(each: Sequence[tuple[np.ndarray, float]], normalises: bool) -> np.ndarray:
-    """One score as it is; several divided by the largest of the candidates, weighted and added in their order.
+    """Return one score as it is; several divided by the largest of the candidates, weighted and added in their order.
 
     >>> summed([(np.array([40.0, 60.0]), 1.0), (np.array([0.0, 0.0]), 1.0)], True).round(3)
     array([0.667, 1.   ])
@@ -120,24 +120,24 @@ def _scene(size: int, cards: Cards, names: list[str], history: Mapping[str, int]
 
 
 def _column(name: str, seen: Mapping[str, Any], usual: Any) -> np.ndarray:
-    """What is shown of each card, or what is usual: int64[cards]."""
+    """Return what is shown of each card, or what is usual: int64[cards]."""
     given = [int(item) if isinstance(item, bool) else item for item in listed(name, seen.get(name, usual))]
     return np.array(wholes(name, given, count=len(usual)), np.int64)
 
 
 def _checked(cards: Any) -> list[tuple[str, int, float]]:
-    """The cards, each a name, its free bytes and its bandwidth."""
-    found = []
+    """Return the cards, each a name, its free bytes and its bandwidth."""
+    entries = []
     for k, card in enumerate(listed("cards", cards, "must be a list of (name, free bytes, GB/s)")):
         if not isinstance(card, (tuple, list)) or len(card) != 3 or not isinstance(card[0], str):
             raise wrong_value("", f"cards[{k}]", "must be (name, free bytes, GB/s)", card)
         (gbps,) = reals(f"cards[{k}]: GB/s", [card[2]])
-        found.append((card[0], whole(f"cards[{k}]: free bytes", card[1]), gbps))
-    return found
+        entries.append((card[0], whole(f"cards[{k}]: free bytes", card[1]), gbps))
+    return entries
 
 
 def _known(what: str, name: Any, names: Sequence[str]) -> int:
-    """The place of a card that is named."""
+    """Return the place of a card that is named."""
     if not isinstance(name, str) or name not in names:
         raise unknown_name(what, "card", name, names)
     return list(names).index(name)

@@ -40,7 +40,7 @@ class Preferred(Target):
         check_named(self.name, self.cards)
 
     def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
-        """Which cards are named: float64[cards]."""
+        """Return which cards are named: float64[cards]."""
         return marked(self.name, self.cards, ids)
 
     def own_first(self) -> bool:

@@ -46,7 +46,7 @@ class Target(Policy, abstract=True):
     chosen: ClassVar[Callable[..., Any] | None] = None
 
     def terms(self) -> tuple[tuple[Target, float], ...]:
-        """The scores that are summed, each with its weight, in their order; a single one is taken as it is."""
+        """Return the scores that are summed, each with its weight, in their order; a single one is taken as it is."""
         return ((self, 1.0),)
 
     def speakers(self) -> Sequence[Target]:
@@ -54,19 +54,20 @@ class Target(Policy, abstract=True):
         return [term for term, _ in self.terms()]
 
     def normalises(self) -> bool:
-        """Whether each of several scores is first divided by the largest of the candidates (spec 5, E12)."""
+        """Return whether each of several scores is first divided by the largest of the candidates (spec 5, E12)."""
         return True
 
     def filters(self) -> bool:
-        """Whether only cards that can hold the request are candidates (spec 5, E11)."""
+        """Return whether only cards that can hold the request are candidates (spec 5, E11)."""
         return True
 
     def own_first(self) -> bool:
-        """Whether the own card is tried before any other (spec 5, R10); else it is a candidate like the others."""
+        """Return whether the own card is tried before any other (spec 5, R10); else it is a candidate like the
+        others."""
         return True
 
     def parameters_on(self, ids: Sequence[str]) -> np.ndarray:
-        """The levers as the answer sees them on a board whose cards have these ids; most levers name no card.
+        """Return the levers as the answer sees them on a board whose cards have these ids; most levers name no card.
 
         Raises
         ------
@@ -76,11 +77,12 @@ class Target(Policy, abstract=True):
         return self.parameters()
 
     def start_memory(self, cards: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def fallbacks(self, memory: np.ndarray) -> int:
-        """How often it had to do without what it wants (spec 5, E10), from what it remembers."""
+        """Return how often it had to do without what it wants (spec 5, E10), from what it remembers."""
         return 0
 
     def choose(
@@ -93,7 +95,7 @@ class Target(Policy, abstract=True):
         seed: int = 0,
         **seen: Any,
     ) -> str | None:
-        """The card that lends, in plain Python and without an engine; None = none can or may.
+        """Choose the card that lends, in plain Python and without an engine; None = none can or may.
 
         Parameters
         ----------
@@ -121,13 +123,13 @@ class Target(Policy, abstract=True):
         return choose(self, size, cards, {} if history is None else history, tie, after, seed, seen)
 
     def scores(self, size: int, cards: Sequence[tuple[str, int, float]], **seen: Any) -> dict[str, float]:
-        """The score of each candidate by name; parameters as those of `choose`."""
+        """Return the score of each candidate by name; parameters as those of `choose`."""
         from workbench.policies.pool.target.plain import scored
 
         return scored(self, size, cards, **seen)
 
     def ready(self, ids: Sequence[str], seed: int = 0, checked: bool = False) -> ReadyTarget:
-        """The score for one run on a board of these cards: compiled functions, parameters, fresh memory."""
+        """Return the score for one run on a board of these cards: compiled functions, parameters, fresh memory."""
         return ReadyTarget(
             self.ready_answer(checked),
             self.ready_notice("chosen", checked),

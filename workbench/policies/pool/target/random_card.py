@@ -35,5 +35,5 @@ class RandomCard(Target):
         see.scores[below(see.memory, GENERATOR, see.count)] = 1.0
 
     def start_memory(self, cards: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `random_card` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `random_card` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("random_card"), 1)])

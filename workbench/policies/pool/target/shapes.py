@@ -13,7 +13,7 @@ LINEAR, SQUARE_ROOT, SQUARE = range(3)
 
 @kernel
 def shaped(amount: float, shape: float) -> float:
-    """The amount, its square root or its square: all of them exact or correctly rounded."""
+    """Return the amount, its square root or its square: all of them exact or correctly rounded."""
     if shape == SQUARE_ROOT:
         return math.sqrt(amount)
     return amount * amount if shape == SQUARE else amount

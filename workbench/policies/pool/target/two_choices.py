@@ -44,5 +44,5 @@ class TwoChoices(Target):
             see.scores[one] = 2.0 if ahead >= 0 else 1.0
 
     def start_memory(self, cards: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `two_choices` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `two_choices` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("two_choices"), 1)])

@@ -59,5 +59,5 @@ class WeightedCards(Target):
 
     @property
     def draws(self) -> bool:  # type: ignore[override]
-        """Whether any of the choices draws random numbers."""
+        """Return whether any of the choices draws random numbers."""
         return any(choice.draws for choice in self.choices)

@@ -9,7 +9,8 @@ from workbench.policies.probes.circuit.netlist import ONE, ZERO, Netlist
 
 
 def build(blocks: int, steps_are_cycles: bool) -> GateList:
-    """The windows of 2**j blocks for every j, then from the largest j down: is there one that is longer by 2**j?"""
+    """Build the windows of 2**j blocks for every j, then ask from the largest j down whether there is one that is
+    longer by 2**j."""
     net = Netlist(blocks)
     windows = [net.inputs]
     for j in range(blocks.bit_length() - 1):
@@ -34,5 +35,6 @@ def build(blocks: int, steps_are_cycles: bool) -> GateList:
 
 
 def _ahead(windows: np.ndarray, by: int, beyond: np.ndarray) -> np.ndarray:
-    """For each block what holds `by` blocks above it; beyond the end windows of no block at all may still begin."""
+    """Return for each block what holds `by` blocks above it; beyond the end windows of no block at all may still
+    begin."""
     return np.concatenate([windows[by:], np.broadcast_to(beyond, min(by, windows.size)).astype(np.int32)])

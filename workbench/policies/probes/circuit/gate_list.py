@@ -20,11 +20,11 @@ class GateList(NamedTuple):
     """Whether one set of gates and registers serves all cycles, behind selectors, instead of one set each."""
 
     def reports(self, states: np.ndarray) -> np.ndarray:
-        """What the gates report: int64[states], of bool[blocks, states] in the encoding of the probe."""
+        """Return what the gates report: int64[states], of bool[blocks, states] in the encoding of the probe."""
         return (self.netlist.values(states)[self.report] << np.arange(self.report.size)[:, None]).sum(0)
 
     def cost(self) -> ProbeCost:
-        """The gates counted; where one set serves all cycles, the most that any cycle needs."""
+        """Return the gates counted; where one set serves all cycles, the most that any cycle needs."""
         net = self.netlist
         ands, ors, inverters = self._most(AND, NAND), self._most(OR), self._most(NOT)
         registers = self._most(REGISTER)
@@ -47,7 +47,7 @@ class GateList(NamedTuple):
         return max(counted) if self.reused else sum(counted)
 
     def _selectors(self) -> int:
-        """Two-way selectors: one before each input that takes another wire in another cycle."""
+        """Count two-way selectors: one before each input that takes another wire in another cycle."""
         again = [(2, AND, NAND), (2, OR), (1, NOT), (1, REGISTER)]
         used = [(inputs, self.netlist.count(*kinds)) for inputs, *kinds in again]
         return sum(inputs * (sum(cycles) - max(cycles)) for inputs, cycles in used)

@@ -52,30 +52,31 @@ class Netlist:
         self._wires = 2 + inputs
 
     def and_(self, a: Any, b: Any) -> np.ndarray:
-        """AND of two vectors."""
+        """Return the AND of two vectors."""
         return self._folded(AND, a, b, zero=ZERO, one=ONE)
 
     def or_(self, a: Any, b: Any) -> np.ndarray:
-        """OR of two vectors."""
+        """Return the OR of two vectors."""
         return self._folded(OR, a, b, zero=ONE, one=ZERO)
 
     def not_(self, a: Any) -> np.ndarray:
-        """The inverse of a vector."""
+        """Return the inverse of a vector."""
         a = np.asarray(a, np.int32)
         made, real = np.array(1 - a), a > ONE
         made[real] = self._made(NOT, a[real], a[real])
         return made
 
     def all_of(self, wires: Any) -> np.ndarray:
-        """AND over a vector, as a balanced tree: one wire."""
+        """Return the AND over a vector, as a balanced tree: one wire."""
         return self._tree(self.and_, wires, ONE)
 
     def any_of(self, wires: Any) -> np.ndarray:
-        """OR over a vector, as a balanced tree: one wire."""
+        """Return the OR over a vector, as a balanced tree: one wire."""
         return self._tree(self.or_, wires, ZERO)
 
     def not_all_of(self, wires: Any) -> np.ndarray:
-        """NAND over a vector: a balanced tree of ANDs whose last gate is a NAND, an inverter for one wire."""
+        """Return the NAND over a vector: a balanced tree of ANDs whose last gate is a NAND, an inverter for one
+        wire."""
         left = np.asarray(wires, np.int32)
         left = left[left != ONE]
         if ZERO in left or left.size < 2:
@@ -84,18 +85,19 @@ class Netlist:
         return self._made(NAND, self.all_of(left[:half]), self.all_of(left[half:]))
 
     def select(self, condition: Any, yes: Any, no: Any) -> np.ndarray:
-        """The one vector where a wire is 1, the other where it is 0: two ANDs and an OR a bit, and one inverter."""
+        """Return the one vector where a wire is 1, the other where it is 0: two ANDs and an OR a bit, and one
+        inverter."""
         return self.or_(self.and_(condition, yes), self.and_(self.not_(condition), no))
 
     def table(self, inputs: Any, numbers: list[int], bits: int) -> np.ndarray:
-        """A table read by a thermometer code: with k ones it gives `numbers[k]`; the lowest bit first."""
+        """Return a table read by a thermometer code: with k ones it gives `numbers[k]`; the lowest bit first."""
         inputs = np.asarray(inputs, np.int32)
         out = self._new(bits, int(self._levels[inputs].max(initial=0)) + 1)
         self.rows.append(Row(TABLE, self.part, len(self.depths) - 1, inputs, np.array(numbers, np.int64), out))
         return out
 
     def held(self, wires: Any) -> np.ndarray:
-        """A vector behind registers; constants need none."""
+        """Return a vector behind registers; constants need none."""
         wires = np.asarray(wires, np.int32).copy()
         real = wires > ONE
         wires[real] = self._made(REGISTER, wires[real], wires[real])
@@ -106,24 +108,24 @@ class Netlist:
         self.depths.append(0)
 
     def count(self, *kinds: int, part: int = SEARCH) -> list[int]:
-        """How many gates of some kinds a part has, cycle by cycle."""
-        found = [0] * len(self.depths)
+        """Return how many gates of some kinds a part has, cycle by cycle."""
+        counts = [0] * len(self.depths)
         for row in self.rows:
             if row.kind in kinds and row.part == part:
-                found[row.cycle] += row.out.size
-        return found
+                counts[row.cycle] += row.out.size
+        return counts
 
     def table_bits(self) -> int:
-        """Bits of all tables."""
+        """Count the bits of all tables."""
         return sum(row.second.size * row.out.size for row in self.rows if row.kind == TABLE)
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """Every wire, bool[wires, states], for bool[inputs, states]; registers pass on what they hold."""
-        found = np.zeros((self._wires, states.shape[1]), bool)
-        found[ONE], found[self.inputs] = True, states
+        """Evaluate every wire, bool[wires, states], for bool[inputs, states]; registers pass on what they hold."""
+        wires = np.zeros((self._wires, states.shape[1]), bool)
+        wires[ONE], wires[self.inputs] = True, states
         for row in self.rows:
-            found[row.out] = _output(row, found)
-        return found
+            wires[row.out] = _output(row, wires)
+        return wires
 
     def _tree(self, gate: Any, wires: Any, neutral: int) -> np.ndarray:
         left = np.asarray(wires, np.int32)

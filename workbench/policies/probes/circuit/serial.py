@@ -10,7 +10,7 @@ from workbench.policies.probes.circuit.netlist import ZERO, Netlist
 
 
 def build(blocks: int) -> GateList:
-    """Every cycle one after another, so that the whole can be evaluated; the same hardware serves them all."""
+    """Build every cycle one after another, so that the whole can be evaluated; the same hardware serves them all."""
     net, width = Netlist(blocks), blocks.bit_length()
     run = longest = np.full(width, ZERO, np.int32)
     for k in range(blocks):
@@ -22,7 +22,8 @@ def build(blocks: int) -> GateList:
 
 
 def one_step(blocks: int) -> Netlist:
-    """The hardware itself: the gates of a cycle, and the registers of the run, of the longest and of the state."""
+    """Build the hardware itself: the gates of a cycle, and the registers of the run, of the longest and of the
+    state."""
     width = blocks.bit_length()
     net = Netlist(1 + 2 * width)
     run, longest = step(net, net.inputs[:1], net.inputs[1 : 1 + width], net.inputs[1 + width :])
@@ -31,6 +32,6 @@ def one_step(blocks: int) -> Netlist:
 
 
 def step(net: Netlist, block: np.ndarray, run: np.ndarray, longest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The run with one more block, or 0 where the block is occupied, and the longest of the runs so far."""
+    """Return the run with one more block, or 0 where the block is occupied, and the longest of the runs so far."""
     run = net.and_(block, sum_of(net, run, np.array([1], np.int32), run.size))
     return run, larger(net, run, longest)

@@ -23,7 +23,7 @@ class Form(NamedTuple):
 
 
 def build(blocks: int, lengths: Sequence[int], form: Form, groups: int = 0) -> GateList:
-    """The circuit for the run lengths that it tells apart, counted in groups where there are any."""
+    """Build the circuit for the run lengths that it tells apart, counted in groups where there are any."""
     net, size = Netlist(blocks), blocks // groups if groups else 1
     state, piped = _grouped(net, size, form), form.timing != "comb_1cycle"
     shifted = _shifts(net, state, lengths, form)
@@ -43,7 +43,7 @@ def build(blocks: int, lengths: Sequence[int], form: Form, groups: int = 0) -> G
 
 
 def decoded(net: Netlist, bits: np.ndarray, numbers: Sequence[int], form: Form) -> np.ndarray:
-    """The number of the last 1 of a thermometer code, 0 without a 1: from a table, or by a scan from above."""
+    """Return the number of the last 1 of a thermometer code, 0 without a 1: from a table, or by a scan from above."""
     width = max(numbers).bit_length()
     if form.decode == "lut":
         return net.table(bits, [0, *numbers], width)
@@ -66,7 +66,7 @@ def _grouped(net: Netlist, size: int, form: Form) -> np.ndarray:
 
 
 def moved(vector: np.ndarray, by: int, form: Form) -> np.ndarray:
-    """A vector shifted, occupied blocks coming in: wiring, no gates."""
+    """Return a vector shifted, occupied blocks coming in: wiring, no gates."""
     coming = np.full(min(by, vector.size), _occupied(form), np.int32)
     if form.direction == "right":
         return np.concatenate([coming, vector[: vector.size - by]])
@@ -74,32 +74,33 @@ def moved(vector: np.ndarray, by: int, form: Form) -> np.ndarray:
 
 
 def _shifts(net: Netlist, state: np.ndarray, lengths: Sequence[int], form: Form) -> dict[int, np.ndarray]:
-    """S[0] to that of the longest length; a chain by doubling shifts its own vectors and needs S[0] alone."""
+    """Return S[0] to that of the longest length; a chain by doubling shifts its own vectors and needs S[0] alone."""
     most = 1 if form.chain == "doubling" else max(lengths)
     return {k: moved(state, k, form) for k in range(most)}
 
 
 def _chained(net: Netlist, shifted: dict[int, np.ndarray], form: Form) -> dict[int, np.ndarray]:
-    """SA[i] = SA[i - 1] AND S[i]: passes through every i, sampled or not."""
+    """Chain SA[i] = SA[i - 1] AND S[i]: passes through every i, sampled or not."""
     combine = net.and_ if form.encoding == "free1" else net.or_
-    found = {0: shifted[0]}
+    vectors = {0: shifted[0]}
     for i in range(1, len(shifted)):
-        found[i] = combine(found[i - 1], shifted[i])
-    return found
+        vectors[i] = combine(vectors[i - 1], shifted[i])
+    return vectors
 
 
 def _doubled(net: Netlist, state: np.ndarray, lengths: Sequence[int], form: Form) -> dict[int, np.ndarray]:
-    """SA[k + d] = SA[k] AND SA[k] shifted by d, legal for d <= k + 1: from the shortest vector that reaches."""
+    """Form SA[k + d] = SA[k] AND SA[k] shifted by d, legal for d <= k + 1: from the shortest vector that reaches."""
     combine = net.and_ if form.encoding == "free1" else net.or_
-    found, formed = {0: state}, [0, *halves(lengths)]
+    vectors, formed = {0: state}, [0, *halves(lengths)]
     for k in formed[1:]:
         base = formed[bisect_left(formed, k // 2)]
-        found[k] = combine(found[base], moved(found[base], k - base, form))
-    return found
+        vectors[k] = combine(vectors[base], moved(vectors[base], k - base, form))
+    return vectors
 
 
 def halves(lengths: Sequence[int]) -> list[int]:
-    """Every k > 0 whose vector is formed by doubling, in order: those of the lengths and, for wide steps, some between.
+    """Return every k > 0 whose vector is formed by doubling, in order: those of the lengths and, for wide steps, some
+    between.
 
     >>> halves([1, 2, 8])
     [1, 3, 7]

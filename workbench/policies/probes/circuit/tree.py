@@ -27,7 +27,7 @@ class Ranges(NamedTuple):
 
 
 def build(blocks: int, levels_are_cycles: bool) -> tuple[GateList, int]:
-    """The circuit, and how many nodes it has; a range without a neighbour waits for the next level."""
+    """Build the circuit, and how many nodes it has; a range without a neighbour waits for the next level."""
     net, nodes = Netlist(blocks), 0
     row = net.inputs[None]
     ranges, odd = Ranges(1, net.inputs, row, row, row), None
@@ -47,7 +47,7 @@ def build(blocks: int, levels_are_cycles: bool) -> tuple[GateList, int]:
 
 
 def joined(net: Netlist, low: Ranges, high: Ranges) -> Ranges:
-    """Each range of the one with its upper neighbour of the other: a node of the tree for each."""
+    """Return each range of the one with its upper neighbour of the other: a node of the tree for each."""
     size = low.size + high.size
     bits = size.bit_length()
     past_low = sum_of(net, constant(low.size, bits, high.prefix), high.prefix, bits)

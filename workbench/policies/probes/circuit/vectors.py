@@ -21,7 +21,7 @@ LEFT, FREE0, LUT = 1, 1, 0
 
 @allocating
 def grouped(state: np.ndarray, groups: int, occupied: bool) -> np.ndarray:
-    """F0: one bit a group of equally many blocks, free if all of them are (R39, E27)."""
+    """Return F0: one bit a group of equally many blocks, free if all of them are (R39, E27)."""
     size = state.size // groups
     bits = np.empty(groups, np.bool_)
     for z in range(groups):
@@ -34,28 +34,29 @@ def grouped(state: np.ndarray, groups: int, occupied: bool) -> np.ndarray:
 
 @allocating
 def shifts(state: np.ndarray, direction: int, occupied: bool) -> np.ndarray:
-    """S: bool[N, N], row i the state moved by i, toward block N - 1 for right, occupied blocks coming in (R31, E15)."""
-    found = np.empty((state.size, state.size), np.bool_)
+    """Return S: bool[N, N], row i the state moved by i, toward block N - 1 for right, occupied blocks coming in (R31,
+    E15)."""
+    result = np.empty((state.size, state.size), np.bool_)
     for i in range(state.size):
         by = -i if direction == LEFT else i
         for k in range(state.size):
-            found[i, k] = state[k - by] if 0 <= k - by < state.size else occupied
-    return found
+            result[i, k] = state[k - by] if 0 <= k - by < state.size else occupied
+    return result
 
 
 @allocating
 def chains(shifted: np.ndarray, occupied: bool) -> np.ndarray:
-    """SA: row i is S[0] AND ... AND S[i], in `free0` S[0] OR ... OR S[i] (R32)."""
-    found = shifted.copy()
+    """Return SA: row i is S[0] AND ... AND S[i], in `free0` S[0] OR ... OR S[i] (R32)."""
+    result = shifted.copy()
     for i in range(1, shifted.shape[0]):
         for k in range(shifted.shape[1]):
-            found[i, k] = found[i - 1, k] | found[i, k] if occupied else found[i - 1, k] & found[i, k]
-    return found
+            result[i, k] = result[i - 1, k] | result[i, k] if occupied else result[i - 1, k] & result[i, k]
+    return result
 
 
 @allocating
 def reduced(chained: np.ndarray, lengths: np.ndarray, occupied: bool) -> np.ndarray:
-    """SAR: the OR, in `free0` the NAND, over SA of every length, or of the sampled ones (R33, R44, R45)."""
+    """Return SAR: the OR, in `free0` the NAND, over SA of every length, or of the sampled ones (R33, R44, R45)."""
     rows = chained.shape[0] if lengths.size == 0 else _not_above(lengths, chained.shape[0])
     bits = np.zeros(rows, np.bool_)
     for row in range(rows):
@@ -70,7 +71,7 @@ def reduced(chained: np.ndarray, lengths: np.ndarray, occupied: bool) -> np.ndar
 
 @kernel
 def _not_above(lengths: np.ndarray, most: int) -> int:
-    """How many of the increasing lengths are at most so long."""
+    """Return how many of the increasing lengths are at most so long."""
     count = 0
     while count < lengths.size and lengths[count] <= most:
         count += 1
@@ -79,7 +80,7 @@ def _not_above(lengths: np.ndarray, most: int) -> int:
 
 @kernel
 def by_scan(bits: np.ndarray) -> int:
-    """From the last bit down to the first 1: its position counted from 1, 0 without a 1 (R36, E24)."""
+    """Scan from the last bit down to the first 1: its position counted from 1, 0 without a 1 (R36, E24)."""
     for i in range(bits.size - 1, -1, -1):
         if bits[i]:
             return i + 1
@@ -88,7 +89,7 @@ def by_scan(bits: np.ndarray) -> int:
 
 @kernel
 def by_table(bits: np.ndarray) -> int:
-    """The row of the table whose code equals the bits: row r holds r ones, then zeros (R34, R35)."""
+    """Return the row of the table whose code equals the bits: row r holds r ones, then zeros (R34, R35)."""
     for row in range(bits.size + 1):
         equal = True
         for i in range(bits.size):
@@ -100,7 +101,7 @@ def by_table(bits: np.ndarray) -> int:
 
 @allocating
 def report(free: Any, blocks: int, params: Any) -> int:
-    """What the circuit reports of a free map, in the forms that the parameters say."""
+    """Return what the circuit reports of a free map, in the forms that the parameters say."""
     direction, occupied, lengths = int(params[DIRECTION]), params[ENCODING] == FREE0, params[LENGTHS:]
     state, size = bitmap(free, blocks, occupied), 1
     if params[GROUPS] > 0:

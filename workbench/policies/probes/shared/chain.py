@@ -10,7 +10,7 @@ from workbench.policies.probes.shared.masks import mask
 
 @allocating
 def shifted(word: np.ndarray, by: int, left: bool, taken_is_one: bool) -> np.ndarray:
-    """The word moved toward higher positions (`left`) or lower ones, "occupied" coming in at the end."""
+    """Return the word moved toward higher positions (`left`) or lower ones, "occupied" coming in at the end."""
     moved = np.empty(word.size, np.bool_)
     for k in range(word.size):
         source = k - by if left else k + by
@@ -20,7 +20,8 @@ def shifted(word: np.ndarray, by: int, left: bool, taken_is_one: bool) -> np.nda
 
 @allocating
 def masked(word: np.ndarray, kept: np.ndarray, taken_is_one: bool) -> np.ndarray:
-    """The word with "occupied" wherever the mask is 0: AND with the mask, in `free0` OR with its complement (R58)."""
+    """Return the word with "occupied" wherever the mask is 0: AND with the mask, in `free0` OR with its complement
+    (R58)."""
     inside = np.empty(word.size, np.bool_)
     for k in range(word.size):
         inside[k] = word[k] | (not kept[k]) if taken_is_one else word[k] & kept[k]
@@ -29,7 +30,7 @@ def masked(word: np.ndarray, kept: np.ndarray, taken_is_one: bool) -> np.ndarray
 
 @allocating
 def chained(before: np.ndarray, word: np.ndarray, taken_is_one: bool) -> np.ndarray:
-    """SA[e] of SA[e - 1] and D[e]: AND, in `free0` OR (R32)."""
+    """Return SA[e] of SA[e - 1] and D[e]: AND, in `free0` OR (R32)."""
     both = np.empty(word.size, np.bool_)
     for k in range(word.size):
         both[k] = before[k] | word[k] if taken_is_one else before[k] & word[k]
@@ -38,7 +39,7 @@ def chained(before: np.ndarray, word: np.ndarray, taken_is_one: bool) -> np.ndar
 
 @allocating
 def prefixes(loaded: np.ndarray, starts: np.ndarray, left: bool, taken_is_one: bool, form: int) -> np.ndarray:
-    """SA[0] to SA[width - 1], one a row: bool[width, width].
+    """Return SA[0] to SA[width - 1], one a row: bool[width, width].
 
     Parameters
     ----------

@@ -35,17 +35,17 @@ class SharedCost(NamedTuple):
 
     @property
     def saved(self) -> float:
-        """The share of AND gates that sharing saves, masks left out, as the document counts."""
+        """Return the share of AND gates that sharing saves, masks left out, as the document counts."""
         return 1 - self.chain_gates / self.separate_chain_gates
 
     @property
     def saved_with_masks(self) -> float:
-        """The same with the masks counted."""
+        """Return the same with the masks counted."""
         return 1 - (self.chain_gates + self.mask_gates) / self.separate_chain_gates
 
     @property
     def saved_in_all(self) -> float:
-        """The share of all gates that sharing saves, those of loading and reductions counted as well."""
+        """Return the share of all gates that sharing saves, those of loading and reductions counted as well."""
         shared = self.chain_gates + self.mask_gates + self.reduction_gates + self.load_gates
         return 1 - shared / (self.separate_chain_gates + self.separate_reduction_gates)
 

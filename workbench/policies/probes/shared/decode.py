@@ -9,7 +9,7 @@ from workbench.compiled import allocating, kernel
 
 @kernel
 def scanned(found: np.ndarray) -> int:
-    """From the highest entry down to the first 1 at e: e + 1; 0 where there is none (R36)."""
+    """Scan from the highest entry down to the first 1 at e: e + 1; 0 where there is none (R36)."""
     for entry in range(found.size - 1, -1, -1):
         if found[entry]:
             return entry + 1
@@ -18,7 +18,7 @@ def scanned(found: np.ndarray) -> int:
 
 @allocating
 def padded(found: np.ndarray, width: int, with_one: bool) -> np.ndarray:
-    """The sequence filled up to the width of the probe, with zeros; with ones it is wrong (E16, V24)."""
+    """Return the sequence filled up to the width of the probe, with zeros; with ones it is wrong (E16, V24)."""
     code = np.empty(width, np.bool_)
     for entry in range(width):
         code[entry] = found[entry] if entry < found.size else with_one
@@ -27,7 +27,7 @@ def padded(found: np.ndarray, width: int, with_one: bool) -> np.ndarray:
 
 @kernel
 def looked_up(code: np.ndarray) -> int:
-    """LUT4: the row of which the code's last 1 is the entry's own; its rows hold the runs 0 to width.
+    """Look up in LUT4 the row of which the code's last 1 is the entry's own; its rows hold the runs 0 to width.
 
     A legal code is ones, then zeros. Such a table tells its width + 1 rows apart by where the ones end; what lies below
     is not looked at, which is what a code with wrong padding meets.

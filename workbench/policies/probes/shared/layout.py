@@ -10,7 +10,7 @@ from workbench.compiled import allocating
 
 
 def fields(blocks: Sequence[int], width: int) -> np.ndarray:
-    """The first bit of each resource's field, and the width of the probe: int64[resources + 1].
+    """Return the first bit of each resource's field, and the width of the probe: int64[resources + 1].
 
     The last field reaches to the end of the word; its bits beyond the resource hold "occupied" (V22).
 
@@ -24,7 +24,7 @@ def fields(blocks: Sequence[int], width: int) -> np.ndarray:
 
 @allocating
 def loaded(states: np.ndarray, width: int, taken_is_one: bool) -> np.ndarray:
-    """D0: the states one after the other, filled up with "occupied": bool[width] (R56).
+    """Return D0: the states one after the other, filled up with "occupied": bool[width] (R56).
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ FORMS: tuple[Masks, ...] = ("every_shift", "first_crossing", "none")
 
 @allocating
 def mask(starts: np.ndarray, by: int, left: bool, form: int) -> np.ndarray:
-    """The mask of one shift: bool[width].
+    """Return the mask of one shift: bool[width].
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def mask(starts: np.ndarray, by: int, left: bool, form: int) -> np.ndarray:
 def shift_mask(
     blocks: Sequence[int], width: int, by: int, direction: Direction = "right", masks: Masks = "every_shift"
 ) -> str:
-    """The mask of a shift as a hexadecimal number, bit 0 at its right end.
+    """Return the mask of a shift as a hexadecimal number, bit 0 at its right end.
 
     >>> shift_mask([64, 48], 128, 2)
     '0xffffffffffffffff3fffffffffffffff'
@@ -65,7 +65,7 @@ def shift_mask(
 
 
 def mask_word(width: int, *zeros: int) -> str:
-    """All ones but for the listed bits, as a hexadecimal number: the document's M(i, ...) (spec 3, R58).
+    """Return all ones but for the listed bits, as a hexadecimal number: the document's M(i, ...) (spec 3, R58).
 
     >>> mask_word(16, 0), mask_word(16, 0, 1)
     ('0xfffe', '0xfffc')
@@ -76,7 +76,7 @@ def mask_word(width: int, *zeros: int) -> str:
 
 
 def as_number(word: np.ndarray) -> str:
-    """A word as a hexadecimal number, bit 0 at its right end, with all its digits.
+    """Return a word as a hexadecimal number, bit 0 at its right end, with all its digits.
 
     >>> as_number(np.array([True, False, False, False, True]))
     '0x11'

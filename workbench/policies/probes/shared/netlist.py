@@ -51,7 +51,8 @@ def shared_netlist(period: Sequence[int], blocks: Sequence[int], width: int, mas
 
 
 def _loaded(circuit: Netlist, words: list[np.ndarray], now: np.ndarray, width: int) -> np.ndarray:
-    """D0: what each period has at a bit, selected by the period's wire; nothing to select where there is one period."""
+    """Return D0: what each period has at a bit, selected by the period's wire; nothing to select where there is one
+    period."""
     circuit.part = LOAD
     word = np.full(width, ZERO, np.int32)
     for states, wire in zip(words, now if len(words) > 1 else [ONE]):
@@ -61,7 +62,7 @@ def _loaded(circuit: Netlist, words: list[np.ndarray], now: np.ndarray, width: i
 
 
 def _mask_wires(circuit: Netlist, starts: list[np.ndarray], width: int, form: int, now: np.ndarray) -> np.ndarray:
-    """The mask of every shift as wires, int32[width, width]: 1 in the periods in which the bit may pass."""
+    """Return the mask of every shift as wires, int32[width, width]: 1 in the periods in which the bit may pass."""
     circuit.part = MASKS
     passes = sum(
         (np.array([mask(one, by, False, form) for by in range(width)], np.int64) << p for p, one in enumerate(starts)),
@@ -73,7 +74,7 @@ def _mask_wires(circuit: Netlist, starts: list[np.ndarray], width: int, form: in
 
 
 def _any_period(circuit: Netlist, periods: int, now: np.ndarray, count: int) -> int:
-    """A wire that is 1 in a set of periods, given as bits."""
+    """Return a wire that is 1 in a set of periods, given as bits."""
     if periods == (1 << count) - 1:
         return ONE
     return int(circuit.any_of([now[p] for p in range(count) if periods >> p & 1])[0])
@@ -82,7 +83,7 @@ def _any_period(circuit: Netlist, periods: int, now: np.ndarray, count: int) -> 
 def _reduced(
     circuit: Netlist, word: np.ndarray, passing: np.ndarray, starts: list[np.ndarray]
 ) -> dict[tuple[int, int], np.ndarray]:
-    """SAR of every field of every period, int32[width] each; fields are made of parts that they share (R59)."""
+    """Return SAR of every field of every period, int32[width] each; fields are made of parts that they share (R59)."""
     cuts = sorted({int(cut) for one in starts for cut in one})
     found: dict[tuple[int, int], list[int]] = {
         (int(first), int(end)): [] for one in starts for first, end in pairwise(one)
@@ -98,7 +99,7 @@ def _reduced(
 
 
 def _next(circuit: Netlist, row: np.ndarray, word: np.ndarray, passing: np.ndarray, by: int) -> np.ndarray:
-    """SA[e] of SA[e - 1]: the word shifted, masked and AND-ed."""
+    """Return SA[e] of SA[e - 1]: the word shifted, masked and AND-ed."""
     moved = np.concatenate([word[by:], np.full(by, ZERO, np.int32)])
     circuit.part = MASKS
     inside = circuit.and_(moved, passing)

@@ -10,7 +10,7 @@ from workbench.errors import wrong_value
 
 
 def pack(blocks: Sequence[int], width: int) -> np.ndarray:
-    """The period of each resource by first-fit decreasing: int64[resources], periods numbered from 0.
+    """Return the period of each resource by first-fit decreasing: int64[resources], periods numbered from 0.
 
     The largest resource chooses first, the earlier one of equals; each takes the first period that has room for it.
     Every period so holds at least one resource, and at most `width` blocks.
@@ -43,7 +43,7 @@ def pack(blocks: Sequence[int], width: int) -> np.ndarray:
 
 
 def given(periods: Sequence[int], blocks: Sequence[int], width: int) -> np.ndarray:
-    """The period of each resource as somebody chose it: int64[resources].
+    """Return the period of each resource as somebody chose it: int64[resources].
 
     Raises
     ------
@@ -62,7 +62,7 @@ def given(periods: Sequence[int], blocks: Sequence[int], width: int) -> np.ndarr
 
 
 def loads(period: Sequence[int], blocks: Sequence[int]) -> list[int]:
-    """The blocks of each period together.
+    """Return the blocks of each period together.
 
     >>> loads([0, 1, 1], [128, 64, 48])
     [128, 112]
@@ -74,7 +74,7 @@ def loads(period: Sequence[int], blocks: Sequence[int]) -> list[int]:
 
 
 def _what_is_wrong(periods: Sequence[int], blocks: Sequence[int], width: int) -> str:
-    """In words that follow the lever's name; empty where nothing is."""
+    """Return what is wrong in words that follow the lever's name; empty where nothing is."""
     if len(periods) != len(blocks):
         return f"must name a period for each of the {len(blocks)} resources"
     for when, together in enumerate(loads(periods, blocks)):

@@ -137,5 +137,5 @@ class ARC(Eviction):
         see.memory[way + see.ways] = see.memory[own + PAGE]
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """The ways' lists and pages, the pages that are gone, the target: int64[sets * (9 + 4 * ways)]."""
+        """Return the ways' lists and pages, the pages that are gone, the target: int64[sets * (9 + 4 * ways)]."""
         return np.zeros(sets * int(memory_of_set(ways)), np.int64)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import RAISED, apart, inlined
+from workbench.compiled import RAISED, inlined, noinline
 from workbench.policies.translation.eviction.question import (
     EVICT,
     HIGH,
@@ -34,7 +34,7 @@ _evict = EVICT.ask
 def choose_victim(  # type: ignore[no-untyped-def]
     policy: ReadyEviction, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
 ) -> int:
-    """The entry to evict (spec 4, R22-R27), `RAISED`, `ENDLESS` or `NO_ENTRY`.
+    """Choose the entry to evict (spec 4, R22-R27), `RAISED`, `ENDLESS` or `NO_ENTRY`.
 
     A candidate whose degree protects it is passed over. If all are protected, the fallback decides.
     """
@@ -61,11 +61,11 @@ def choose_victim(  # type: ignore[no-untyped-def]
     )
 
 
-@apart
+@noinline
 def _past_protected(  # type: ignore[no-untyped-def]
     policy, plain, at, first, ways, newest, oldest, earliest, entries, holders, spread, base, words
 ) -> int:
-    """The first candidate that its degree does not protect, from the policy's own first choice on."""
+    """Return the first candidate that its degree does not protect, from the policy's own first choice on."""
     chosen = plain
     turns = min(policy.candidates, ways)
     batch = turns

@@ -47,11 +47,11 @@ class EvictionContract(Contract):
             for nth in range(size):
                 entry = yield EvictionView._make((nth, entry, *one.shown(), None, one.memory))
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where the answer is no entry of the set."""
-        see = asked.see
-        fine = see.first <= asked.answer < see.first + see.ways
-        return "" if fine else f"proposed {asked.answer}, which is no entry of the set, for {see}"
+        see = request.see
+        fine = see.first <= request.answer < see.first + see.ways
+        return "" if fine else f"proposed {request.answer}, which is no entry of the set, for {see}"
 
     def test_proposes_every_entry_once(self) -> None:
         for ways in (1, 2, 3, 4, 8):

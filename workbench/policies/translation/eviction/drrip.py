@@ -58,6 +58,6 @@ class DRRIP(SRRIP):
                 see.memory[way] = farthest
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """A prediction a way, the selector just below its middle, bimodal insertions: int64[sets * ways + 2]."""
+        """Return a prediction a way, the selector just below its middle, bimodal insertions: int64[sets * ways + 2]."""
         middle = (1 << self.selector_bits) // 2 - 1
         return np.r_[np.zeros(sets * ways, np.int64), middle, 0]

@@ -51,5 +51,5 @@ class LFU(Eviction):
         see.memory[way] = 1 if see.fresh else see.memory[way] + 1
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """The uses of each way's entry: int64[sets * ways]."""
+        """Return the uses of each way's entry: int64[sets * ways]."""
         return np.zeros(sets * ways, np.int64)

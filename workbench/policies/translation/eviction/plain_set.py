@@ -52,16 +52,16 @@ class PlainSet:
         remove(self.table, 0, self.where.pop(page))
 
     def shown(self) -> tuple[Any, ...]:
-        """What the question shows of the full set, from `at` to `words`."""
+        """Return what the question shows of the full set, from `at` to `words`."""
         ends = (int(self.table.sets[end]) for end in (NEWEST, OLDEST, EARLIEST))
         return (0, 0, self.ways, *ends, self.table.entries, NO_HOLDERS, 0, 0, 0)
 
     def proposed(self) -> list[int]:
-        """Every page in the order of the candidates."""
+        """Return every page in the order of the candidates."""
         answer = self.policy.plain_answer()
-        found: list[int] = []
+        order: list[int] = []
         entry = NONE
         for nth in range(self.ways):
             entry = int(answer(EvictionView._make((nth, entry, *self.shown(), self.params, self.memory))))
-            found.append(int(self.table.entries[entry * ROW + PAGE]))
-        return found
+            order.append(int(self.table.entries[entry * ROW + PAGE]))
+        return order

@@ -53,7 +53,7 @@ class ReadyEviction(NamedTuple):
 
 @kernel
 def degree(entries: np.ndarray, holders: np.ndarray, spread: int, base: int, words: int, entry: int) -> int:
-    """How many cores hold the page of an entry, the local one included; 1 where there is no directory."""
+    """Return how many cores hold the page of an entry, the local one included; 1 where there is no directory."""
     if words == 0:
         return 1
     return count_cores(holders, entries[entry * ROW + PAGE] * spread + base, words)
@@ -69,7 +69,7 @@ class Eviction(Policy, abstract=True):
     incoming: ClassVar[Callable[..., Any] | None] = None
 
     def base_policy(self) -> Eviction:
-        """The policy that proposes candidates: itself, unless it wraps another."""
+        """Return the policy that proposes candidates: itself, unless it wraps another."""
         return self
 
     def speakers(self) -> Sequence[Eviction]:
@@ -77,19 +77,20 @@ class Eviction(Policy, abstract=True):
         return (self.base_policy(),)
 
     def protection(self) -> tuple[int, int, int, int]:
-        """Which degrees protect, how many candidates are examined, the threshold, what if all are protected."""
+        """Return which degrees protect, how many candidates are examined, the threshold, what if all are protected."""
         return UNPROTECTED, 1, 0, PLAIN_BASE
 
     def most_threshold(self) -> int:
-        """The largest threshold on the sharing degree, which no machine with fewer cores can reach; 0 = none."""
+        """Return the largest threshold on the sharing degree, which no machine with fewer cores can reach; 0 = none."""
         return 0
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def order(self, inserted: Sequence[Any], touched: Sequence[Any] = (), seed: int = 0) -> list[Any]:
-        """The entries of one full set in the order in which this policy proposes them, in plain Python.
+        """Return the entries of one full set in the order in which this policy proposes them, in plain Python.
 
         Parameters
         ----------
@@ -125,7 +126,7 @@ class Eviction(Policy, abstract=True):
         return [names[page] for page in one.proposed()]
 
     def ready(self, sets: int, ways: int, seed: int = 0, checked: bool = False) -> ReadyEviction:
-        """The policy for one run: compiled functions, parameters, fresh memory."""
+        """Return the policy for one run: compiled functions, parameters, fresh memory."""
         base = self.base_policy()
         return ReadyEviction(
             base.ready_answer(checked),
@@ -138,7 +139,7 @@ class Eviction(Policy, abstract=True):
 
 
 def _entries(what: str, given: Any) -> list[Any]:
-    """Names of entries: a text names one with each letter."""
+    """Return the names of entries: a text names one with each letter."""
     names = list(given) if isinstance(given, str) else listed(what, given, "must be a list of entries")
     if not all(isinstance(name, Hashable) for name in names):
         raise wrong_value("", what, "must be a list of entries, each a name", given)

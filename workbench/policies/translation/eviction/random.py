@@ -35,5 +35,5 @@ class Random(Eviction):
         return see.previous + 1 if see.previous + 1 < see.first + see.ways else see.first
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `random` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `random` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("random"), 1)])

@@ -163,5 +163,5 @@ class S3FIFO(Eviction):
         see.memory[own + CHOOSES] = 0
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """Uses and pages of the ways, two queues and the ghosts: int64[sets * (9 + 4 * ways + ghosts)]."""
+        """Return uses and pages of the ways, two queues and the ghosts: int64[sets * (9 + 4 * ways + ghosts)]."""
         return np.zeros(sets * int(memory_of_set(ways, int(ways * self.ghost_share))), np.int64)

@@ -54,7 +54,7 @@ class SharingAwareEviction(Eviction):
 
     @property
     def draws(self) -> bool:  # type: ignore[override]
-        """Whether the base draws random numbers."""
+        """Return whether the base draws random numbers."""
         return self.base.draws
 
     def base_policy(self) -> Eviction:
@@ -67,7 +67,7 @@ class SharingAwareEviction(Eviction):
         return self.share_threshold
 
     def protected(self, degree: int) -> bool:
-        """Whether an entry that so many cores hold is passed over.
+        """Return whether an entry that so many cores hold is passed over.
 
         >>> SharingAwareEviction(share_threshold=2).protected(1), SharingAwareEviction(share_threshold=2).protected(2)
         (False, True)
@@ -75,7 +75,7 @@ class SharingAwareEviction(Eviction):
         return whole("degree", degree) >= self.share_threshold
 
     def victim(self, degrees: Sequence[int]) -> int:
-        """Which of a set's entries goes, in plain Python: its position among the entries in the base's order.
+        """Choose which of a set's entries goes, in plain Python: its position among the entries in the base's order.
 
         Parameters
         ----------
@@ -94,9 +94,9 @@ class SharingAwareEviction(Eviction):
             raise wrong_value("", "degrees", "must name at least one entry", degrees)
         examined = degrees if self.fallback == "next_batch" else degrees[: self.candidates]
         open_ones = (k for k, shared in enumerate(examined) if not self.protected(shared))
-        found = next(open_ones, None)
-        if found is not None:
-            return found
+        unprotected = next(open_ones, None)
+        if unprotected is not None:
+            return unprotected
         if self.fallback == "loop":
             raise PolicyError(f"{self.short()} never ends: every candidate stays protected, however often it is asked.")
         return list(examined).index(min(examined)) if self.fallback == "lowest_degree" else 0

@@ -56,5 +56,5 @@ class SRRIP(Eviction):
         see.memory[see.at * see.ways + see.entry - see.first] = (1 << see.levers.bits) - 2 if see.fresh else 0
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """A prediction a way: int64[sets * ways]."""
+        """Return a prediction a way: int64[sets * ways]."""
         return np.zeros(sets * ways, np.int64)

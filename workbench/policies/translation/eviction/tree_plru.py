@@ -11,7 +11,7 @@ from workbench.policies.translation.eviction.view import EvictionView, TouchView
 
 @kernel
 def leaves(ways: int) -> int:
-    """The leaves of the tree: the least power of two that is not below the ways.
+    """Return the leaves of the tree: the least power of two that is not below the ways.
 
     >>> leaves(5), leaves(8), leaves(1)
     (8, 8, 1)
@@ -24,7 +24,8 @@ def leaves(ways: int) -> int:
 
 @kernel
 def leaf(memory: np.ndarray, tree: int, count: int, turns: int) -> int:
-    """The leaf at which one arrives by the bits of a tree, going the other way wherever `turns` has a 1, root first."""
+    """Return the leaf at which one arrives by the bits of a tree, going the other way wherever `turns` has a 1, root
+    first."""
     node, half = 1, count // 2
     while node < count:
         node = 2 * node + (memory[tree + node] ^ int(turns // half % 2))
@@ -52,13 +53,13 @@ class TreePLRU(Eviction):
     @staticmethod
     def answer(see: EvictionView) -> int:
         count = leaves(see.ways)
-        found, turns = 0, 0
+        leaf_number, turns = 0, 0
         while True:
             way = leaf(see.memory, see.at * count, count, turns)
             if way < see.ways:
-                if found == see.nth:
+                if leaf_number == see.nth:
                     return see.first + way
-                found += 1
+                leaf_number += 1
             turns += 1
 
     @staticmethod
@@ -70,5 +71,5 @@ class TreePLRU(Eviction):
             node //= 2
 
     def start_memory(self, sets: int, ways: int, seed: int) -> np.ndarray:
-        """A bit a node, all pointing at the lowest way: int64[sets * leaves]."""
+        """Return a bit a node, all pointing at the lowest way: int64[sets * leaves]."""
         return np.zeros(sets * int(leaves(ways)), np.int64)

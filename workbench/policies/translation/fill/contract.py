@@ -36,18 +36,18 @@ class FillContract(OfCores):
             yield FillView(core, size, ENTRIES, held, shared, drawn_pairs(draw, size), np.full(size, -7), *KEPT)
             yield "told", FillNotice(core, peer, int(draw.integers(2)), size, *KEPT)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where a copy goes to the requester, twice to one core, or to none that there is."""
-        if asked.name != ANSWER:
+        if request.name != ANSWER:
             return ""
-        see, pushed = asked.see, asked.after.push[: max(asked.answer, 0)].tolist()
+        see, pushed = request.see, request.after.push[: max(request.answer, 0)].tolist()
         others = set(range(see.cores)) - {see.core}
-        fine = REFUSED <= asked.answer < see.cores and set(pushed) <= others and len(set(pushed)) == len(pushed)
-        return "" if fine else f"answered {asked.answer} with copies to {pushed}, for {see}"
+        fine = REFUSED <= request.answer < see.cores and set(pushed) <= others and len(set(pushed)) == len(pushed)
+        return "" if fine else f"answered {request.answer} with copies to {pushed}, for {see}"
 
     def test_depends_on_counts_only_where_it_says_so(self) -> None:
         speaker = Speaker(self.policy, self.start_memory(self.policy, 8, 1), plain(self.policy))
-        for asked in self.asked() if not self.policy.counts() else []:
-            if asked.name == ANSWER:
-                blind = asked.see._replace(shared=0, pairs=0 * asked.see.pairs, memory=None)
+        for requested in self.asked() if not self.policy.counts() else []:
+            if requested.name == ANSWER:
+                blind = requested.see._replace(shared=0, pairs=0 * requested.see.pairs, memory=None)
                 assert speaker.ask(blind) >= 0, "a rule that reads no counts does not depend on them"

@@ -52,7 +52,7 @@ class LeaderFollower(Fill):
         see.memory[pair] = min(see.memory[pair] + 1, see.levers.most) if see.used else max(see.memory[pair] - 1, 0)
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """The confidence of each pair, and the misses of each leader: int64[cores * cores + cores]."""
+        """Return the confidence of each pair, and the misses of each leader: int64[cores * cores + cores]."""
         memory = np.full(cores * cores + cores, min(self.least, self.most), np.int64)
         memory[cores * cores :] = 0
         return memory

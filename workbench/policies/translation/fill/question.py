@@ -58,19 +58,20 @@ class Fill(Policy, abstract=True):
     told: ClassVar[Callable[..., Any] | None] = None
 
     def counts(self) -> bool:
-        """Whether the rule reads what the requester shares with other cores, which must then be counted."""
+        """Return whether the rule reads what the requester shares with other cores, which must then be counted."""
         return False
 
     def most_threshold(self) -> int:
-        """The largest threshold on entries, which must be within a private TLB; 0 = none."""
+        """Return the largest threshold on entries, which must be within a private TLB; 0 = none."""
         return 0
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def decide(self, bitmaps: Sequence[str], core: int = 0, entries: int = 0, seed: int = 0) -> Decision:
-        """Who gets a copy, in plain Python, from the bitmaps of the destination's own entries.
+        """Decide who gets a copy, in plain Python, from the bitmaps of the destination's own entries.
 
         Parameters
         ----------
@@ -107,11 +108,11 @@ class Fill(Policy, abstract=True):
             raise wrong_value("", "entries", f"must be 0 or at least the {len(bitmaps)} in use", entries, len(bitmaps))
         shared, held, push = sum(map(bool, others)), len(bitmaps), np.zeros(cores, np.int64)
         seen = (core, cores, entries or held + 1, held, shared, pairs.reshape(-1), push)
-        told = int(self.plain_answer()(FillView(*seen, self.parameters(), self.start_memory(cores, seed))))
-        return Decision(told != REFUSED, tuple(push[: max(told, 0)].tolist()))
+        reply = int(self.plain_answer()(FillView(*seen, self.parameters(), self.start_memory(cores, seed))))
+        return Decision(reply != REFUSED, tuple(push[: max(reply, 0)].tolist()))
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyFill:
-        """The policy for one run: compiled functions, parameters, fresh memory."""
+        """Return the policy for one run: compiled functions, parameters, fresh memory."""
         return ReadyFill(
             self.ready_answer(checked),
             self.ready_notice("told", checked),

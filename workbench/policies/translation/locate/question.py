@@ -51,7 +51,7 @@ class Locate(Policy, abstract=True):
     question: ClassVar[str] = "locate"
 
     def plan(self, private_entries: int) -> Plan:
-        """What it means for private TLBs of so many entries.
+        """Return what it means for private TLBs of so many entries.
 
         Raises
         ------

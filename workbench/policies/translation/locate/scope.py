@@ -10,7 +10,7 @@ class Scope(Family, noun="directory scope", example="{own_plus_affine: {threshol
     """The base of every scope."""
 
     def covers(self) -> tuple[int, int, int]:
-        """The kind, the threshold of closeness, and the fills after which closeness is looked at again."""
+        """Return the kind, the threshold of closeness, and the fills after which closeness is looked at again."""
         raise NotImplementedError
 
 

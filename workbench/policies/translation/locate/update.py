@@ -10,7 +10,7 @@ class Update(Family, noun="directory update", example="{message: 20}"):
     """The base of every way to keep directories up to date."""
 
     def news(self) -> tuple[int, int]:
-        """The kind and the delay in cycles."""
+        """Return the kind and the delay in cycles."""
         raise NotImplementedError
 
 

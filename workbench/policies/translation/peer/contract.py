@@ -34,8 +34,8 @@ class PeerContract(OfCores):
             hops, load = draw.integers(0, 5, size * size), draw.integers(0, 9, size)
             yield PeerView(core, size, np.array([holders], np.uint64), hops, load, *KEPT)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where the core that is asked does not hold the page."""
-        core, see = asked.answer, asked.see
+        core, see = request.answer, request.see
         holds = 0 <= core < see.cores and int(see.others[0]) >> core & 1
         return "" if holds else f"asks core {core}, which does not hold the page, for {see}"

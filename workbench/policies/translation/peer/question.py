@@ -40,13 +40,14 @@ class Peer(Policy, abstract=True):
     asks: ClassVar[Question] = PEER
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def ask(
         self, holders: str, core: int = 0, hops: Sequence[int] = (), load: Sequence[int] = (), seed: int = 0
     ) -> int | None:
-        """The core that is asked, in plain Python; None when no other core holds the page (spec 4, R9).
+        """Choose the core that is asked, in plain Python; None when no other core holds the page (spec 4, R9).
 
         Parameters
         ----------
@@ -82,10 +83,10 @@ class Peer(Policy, abstract=True):
         return int(self.plain_answer()(PeerView(*seen, self.parameters(), self.start_memory(cores, seed))))
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyPeer:
-        """The policy for one run: compiled function, parameters, fresh memory."""
+        """Return the policy for one run: compiled function, parameters, fresh memory."""
         return ReadyPeer(self.ready_answer(checked), self.parameters(), self.start_memory(cores, seed))
 
 
 def _of_cores(name: str, given: Any, cores: int) -> list[int]:
-    """A number a core; zeros where nothing is given."""
+    """Return a number a core; zeros where nothing is given."""
     return wholes(name, given, count=cores) if len(listed(name, given)) else [0] * cores

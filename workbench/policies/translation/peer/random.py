@@ -37,5 +37,5 @@ class Random(Peer):
         return peer
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """The generator's state, drawn from the stream `random` of the seed: int64[1]."""
+        """Return the generator's state, drawn from the stream `random` of the seed: int64[1]."""
         return np.array([max(Streams(seed).integer("random"), 1)])

@@ -35,6 +35,10 @@ class RemoteFillContract(OfCores):
             held, degree = int(draw.integers(ENTRIES + 1)), int(draw.integers(1, 9))
             yield RemoteFillView(core, peer, size, ENTRIES, held, degree, drawn_pairs(draw, size), *KEPT)
 
-    def judge(self, asked: Asked) -> str:
+    def judge(self, request: Asked) -> str:
         """Return a fault where the answer is neither yes nor no."""
-        return "" if asked.answer in (0, 1) else f"answered {asked.answer}, which is neither 0 nor 1, for {asked.see}"
+        return (
+            ""
+            if request.answer in (0, 1)
+            else f"answered {request.answer}, which is neither 0 nor 1, for {request.see}"
+        )

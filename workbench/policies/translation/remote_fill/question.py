@@ -32,19 +32,20 @@ class RemoteFill(Policy, abstract=True):
     asks: ClassVar[Question] = REMOTE_FILL
 
     def counts(self) -> bool:
-        """Whether the rule reads what cores share, which must then be counted."""
+        """Return whether the rule reads what cores share, which must then be counted."""
         return False
 
     def most_threshold(self) -> int:
-        """The largest threshold on entries, which must be within a private TLB; 0 = none."""
+        """Return the largest threshold on entries, which must be within a private TLB; 0 = none."""
         return 0
 
     def start_memory(self, cores: int, seed: int) -> np.ndarray:
-        """What the policy remembers at the start of a run: int64[memory_size], zeros unless it says otherwise."""
+        """Return what the policy remembers at the start of a run: int64[memory_size], zeros unless it says
+        otherwise."""
         return np.zeros(1, np.int64)
 
     def copies(self, shared: int = 0, degree: int = 1, held: int = 0, entries: int = 32, seed: int = 0) -> bool:
-        """Whether a copy is kept, in plain Python.
+        """Return whether a copy is kept, in plain Python.
 
         Parameters
         ----------
@@ -74,7 +75,7 @@ class RemoteFill(Policy, abstract=True):
         return bool(self.plain_answer()(RemoteFillView(*seen, self.parameters(), self.start_memory(2, seed))))
 
     def ready(self, cores: int, seed: int = 0, checked: bool = False) -> ReadyRemoteFill:
-        """The policy for one run: compiled function, parameters, fresh memory."""
+        """Return the policy for one run: compiled function, parameters, fresh memory."""
         return ReadyRemoteFill(
             self.ready_answer(checked),
             self.parameters(),

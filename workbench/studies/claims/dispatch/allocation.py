@@ -25,13 +25,13 @@ def _runs(evidence: Evidence, name: str) -> RunSet:
 
 
 def _compared(evidence: Evidence, *measures: str, judge: Callable[..., Finding] = better) -> list[Finding]:
-    found = []
+    findings = []
     for name in WORKLOADS:
         runs = _runs(evidence, name)
         contiguous = point(runs, placement="nearest_boundary")
         (scattered,) = (p for p in runs.points if p is not contiguous)
-        found += [judge(runs, scattered, contiguous, measure, name) for measure in measures]
-    return found
+        findings += [judge(runs, scattered, contiguous, measure, name) for measure in measures]
+    return findings
 
 
 def _executes_faster(evidence: Evidence) -> list[Finding]:

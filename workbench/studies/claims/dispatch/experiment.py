@@ -14,13 +14,13 @@ POWER: dict[str, Any] = {"power": "class_power", "heat": "rc_heat"}
 
 
 def experiment(workload: Any, options: Mapping[str, Any] | None = None, **policies: Any) -> dict[str, Any]:
-    """A sweep on the document's machine; seeds are added where it is run."""
-    said = {"engine": "dispatch", "machine": MACHINE, "workload": workload, "policy": policies}
-    return {**said, "options": dict(options or {})}
+    """Make a sweep on the document's machine; seeds are added where it is run."""
+    config = {"engine": "dispatch", "machine": MACHINE, "workload": workload, "policy": policies}
+    return {**config, "options": dict(options or {})}
 
 
 def groups(count: int = 2000, **levers: Any) -> dict[str, Any]:
-    """The workbench's random groups, with some laws chosen."""
+    """Return the workbench's random groups, with some laws chosen."""
     return {"synthetic": "random_groups", "count": count, **levers}
 
 

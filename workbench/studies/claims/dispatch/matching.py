@@ -38,7 +38,7 @@ def _head_of_line(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _reports(evidence: Evidence) -> Iterator[Finding]:
-    """Head by head, every waiting head of every round needs a report of every module (¶40, ¶43)."""
+    """Yield cases head by head: every waiting head of every round needs a report of every module (¶40, ¶43)."""
     runs = evidence.runs("dispatch_reports", experiment(groups(1000, channels={"vary": [2, 4, 16, 64]})))
     for p in runs.points:
         channels = int(p.coordinates["workload.channels"])
@@ -47,14 +47,15 @@ def _reports(evidence: Evidence) -> Iterator[Finding]:
         saved = 1 - sum(once.values()) / sum(each.values())
         note = f"{saved:.1%} of the reports saved: {MODULES} a round, head by head up to {MODULES * channels}"
         fewer = all(once[seed] < each[seed] for seed in once)
-        found = fact(
+        finding = fact(
             f"{channels} channels", "fewer reports on every seed", fewer, estimate=saved, n=len(once), note=note
         )
-        yield of(runs, found, "reports saved", "share of those head by head")
+        yield of(runs, finding, "reports saved", "share of those head by head")
 
 
 def _saves_time(evidence: Evidence) -> Iterator[Finding]:
-    """Head by head, probes serve one head after the other: a round takes as many cycles as there are channels."""
+    """Yield the cases head by head: probes serve one head after the other, so a round takes as many cycles as there are
+    channels."""
     for channels in IN_TURN:
         for load, arrival in ARRIVALS.items():
             each = {"round_cycles": {"vary": [1, channels]}}
@@ -74,8 +75,8 @@ def _marks(evidence: Evidence) -> Iterator[Finding]:
         most = max(gaps.values())
         note = f"the largest gap of {len(gaps)} seeds is {most:g}, the bound {bound}"
         within = most <= bound
-        found = fact(f"{count} channels, gap", "at most 2c - 1", within, estimate=most, n=len(gaps), note=note)
-        yield of(runs, found, "service_gap_max")
+        finding = fact(f"{count} channels, gap", "at most 2c - 1", within, estimate=most, n=len(gaps), note=note)
+        yield of(runs, finding, "service_gap_max")
     mixed = evidence.runs("dispatch_marks_mixed", experiment(groups(arrival=QUEUED, priority=1), selection=FAIR))
     first, other = (point(mixed, selection=name) for name in FAIR["vary"])
     yield better(mixed, first, other, "service_variance", "4 channels of mixed groups")

@@ -17,7 +17,7 @@ from workbench.studies.statistics import Finding
 
 
 def residual() -> dict[str, Any]:
-    """Most residual with calibrated weights, as the document's calibration finds them block by block (R79).
+    """Return most residual with calibrated weights, as the document's calibration finds them block by block (R79).
 
     No power model of ours knows what a reserved block draws, so that the meter is an assumption: power in proportion to
     the bytes that a block reserves, CONTEXT_BYTES for a slot.
@@ -47,7 +47,8 @@ EMPTIEST_AT = (0.7, 0.9)
 
 
 def calibrated(nx: Any = 1024) -> dict[str, Any]:
-    """Least recent energy with the weights that the document's calibration finds (R79) for the power that is drawn."""
+    """Return least recent energy with the weights that the document's calibration finds (R79) for the power that is
+    drawn."""
     weights = read_spec(InstructionCalibrator, {}).calibrate(metered(Power.read(POWER["power"]))).weights
     return {"least_recent_energy": {"weights": list(weights), "nx": nx}}
 
@@ -58,41 +59,42 @@ def _runs(evidence: Evidence, load: str) -> RunSet:
 
 
 def _residual(evidence: Evidence) -> list[Finding]:
-    """Evenness at part load; throughput where more waits than fits, for else it is that of the arrivals."""
-    found = []
+    """Return the cases of evenness at part load, and of throughput where more waits than fits, for else it is that of
+    the arrivals."""
+    findings = []
     for load in LOADS:
         runs = _runs(evidence, load)
         first, most, _ = runs.points
         measures = ["utilisation_cv_over_time", "power_cv"] if load != "all queued" else ["groups_per_kilocycle"]
-        found += [better(runs, first, most, measure, load) for measure in measures]
-    return found
+        findings += [better(runs, first, most, measure, load) for measure in measures]
+    return findings
 
 
 def _recent(evidence: Evidence) -> list[Finding]:
-    found = []
+    findings = []
     for load in LOADS:
         runs = _runs(evidence, load)
         *others, recent = runs.points
-        found += [
+        findings += [
             better(runs, other, recent, measure, f"{load}, against {name}")
             for name, other in zip(("round robin", "most residual"), others, strict=True)
             for measure in ("power_cv", "temperature_spread_k")
         ]
-    return found
+    return findings
 
 
 def _emptiest(evidence: Evidence) -> list[Finding]:
-    found = []
+    findings = []
     for load in EMPTIEST_AT:
         workload = {"regime": "large_groups", "arrival": {"poisson_load": load}}
         sweep = experiment(workload, choice={"vary": [RESIDUAL, "best_fit_module"]})
         runs = evidence.runs(f"dispatch_emptiest_{load:g}", sweep)
         best = point(runs, choice="best_fit_module")
-        found += [
+        findings += [
             better(runs, point(runs, choice=rule), best, "large_refused_rate", f"load {load:g}, against {rule}")
             for rule in (RAW, NORMALISED)
         ]
-    return found
+    return findings
 
 
 MODULES = [

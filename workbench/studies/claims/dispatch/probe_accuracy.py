@@ -34,7 +34,7 @@ one power of two and the next."""
 
 
 def _exactly(evidence: Evidence) -> Iterator[Finding]:
-    """The document's own model of independent blocks, without drawing (¶151-154)."""
+    """Yield the cases of the document's own model of independent blocks, without drawing (¶151-154)."""
     for occupied in OCCUPIED:
         setting = Setting(free=1 - occupied)
         for demands in DEMANDS:
@@ -43,8 +43,8 @@ def _exactly(evidence: Evidence) -> Iterator[Finding]:
             name = f"{100 * occupied:g} % occupied, demands {demands[0]} to {demands[-1]}"
             note = f"at demand {worst} the chance that the machine serves it falls by {lost[worst]:.3g}"
             few = lost[worst] <= NEGLIGIBLE
-            found = fact(name, "at most 1 % of dispatches lost", few, estimate=lost[worst], n=len(lost), note=note)
-            yield found._replace(measure="lost dispatches", unit="share of dispatches")
+            finding = fact(name, "at most 1 % of dispatches lost", few, estimate=lost[worst], n=len(lost), note=note)
+            yield finding._replace(measure="lost dispatches", unit="share of dispatches")
 
 
 def _lost(demand: int, setting: Setting) -> float:
@@ -53,7 +53,7 @@ def _lost(demand: int, setting: Setting) -> float:
 
 
 def _dispatched(evidence: Evidence) -> Iterator[Finding]:
-    """The dispatcher itself, where the free blocks are what placement leaves."""
+    """Yield the cases of the dispatcher itself, where the free blocks are what placement leaves."""
     probes = {"vary": ["exact_run", GROUPED]}
     mixed = evidence.runs("dispatch_grouped_mixed", experiment(REGISTERS, probe=probes))
     alike = groups(1000, waves=4, vgpr_blocks={"vary": UNIT_DEMANDS}, sgpr_blocks=2, arrival=QUEUED)
@@ -70,7 +70,8 @@ def _as_fast(name: str, runs: RunSet, exact: PlannedPoint, grouped: PlannedPoint
 
 
 def _sampled(evidence: Evidence) -> Iterator[Finding]:
-    """At each number of groups, the sampled probe that its gates pay for: chosen by budget, whatever it then loses."""
+    """Yield, at each number of groups, the case of the sampled probe that its gates pay for: chosen by budget, whatever
+    it then loses."""
     for z in EQUAL_GATES:
         gates, grouped = _priced("grouped_run", groups=z)
         its_gates, sampled = within_budget(gates)
@@ -80,7 +81,7 @@ def _sampled(evidence: Evidence) -> Iterator[Finding]:
 
 
 def within_budget(gates: int) -> tuple[int, Probe]:
-    """The gates and the probe: the shortest run lengths that cover the demands, as dense as the gates allow."""
+    """Return the gates and the probe: the shortest run lengths that cover the demands, as dense as the gates allow."""
     affordable = (_priced("sampled_run", run_lengths=octave_lengths(LONGEST, n)) for n in DENSITIES)
     return max((one for one in affordable if one[0] <= gates), key=lambda one: one[0])
 
@@ -100,8 +101,8 @@ def _against(name: str, grouped: Probe, sampled: Probe, gates: int, setting: Set
         f"grouped by {short:.3g} and {lost:.3g}"
     )
     lower = its_short < short and its_lost < lost
-    found = fact(name, "lower under-report and fewer lost dispatches", lower, estimate=lost - its_lost, note=note)
-    return found._replace(measure="lost dispatches saved", unit="share of dispatches")
+    finding = fact(name, "lower under-report and fewer lost dispatches", lower, estimate=lost - its_lost, note=note)
+    return finding._replace(measure="lost dispatches saved", unit="share of dispatches")
 
 
 PROBE_ACCURACY = [

@@ -42,7 +42,7 @@ def _cycles(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _dispatches_sooner(evidence: Evidence) -> Iterator[Finding]:
-    """The engine waits for the probe: a round takes as many cycles as the probe does."""
+    """Yield the cases of the engine that waits for the probe: a round takes as many cycles as the probe does."""
     for load, workload in LOADS.items():
         probes = {"vary": ["bit_serial", "exact_run", {"exact_run": {"timing": "pipe_3cycle"}}]}
         runs = evidence.runs(f"dispatch_probe_cycles_{load.split()[0]}", experiment(workload, probe=probes))
@@ -53,7 +53,8 @@ def _dispatches_sooner(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _timings(evidence: Evidence, higher: float = 1.0) -> Iterator[Finding]:
-    """Gates and registers stand for area, and for what switches at a low clock; the deepest stage sets the clock."""
+    """Yield the cases of gates and registers, which stand for area and for what switches at a low clock, and of the
+    deepest stage, which sets the clock."""
     for chain, blocks in itertools.product(("running", "doubling"), SIZES):
         one, three = (_cost(blocks, chain=chain, timing=timing) for timing in ("comb_1cycle", "pipe_3cycle"))
         clock = three.relative_clock / one.relative_clock

@@ -30,17 +30,18 @@ def _trends(evidence: Evidence) -> Iterator[Finding]:
 
 
 def mixture(w: float) -> dict[str, Any]:
-    """(1 - w) x what is left + w x little recent energy (E20)."""
+    """Mix (1 - w) x what is left + w x little recent energy (E20)."""
     return {"weighted_choice": {"choices": ["most_residual", calibrated()], "weights": [1 - w, w]}}
 
 
 def _mixtures(evidence: Evidence) -> list[Finding]:
-    """A mixture is best if it beats both ends in both objectives: each weight is a case, shown by its weakest part."""
+    """Return the cases of mixtures: one is best if it beats both ends in both objectives: each weight is a case, shown
+    by its weakest part."""
     weights = (0.0, *MIXED, 1.0)
     sweep = experiment(WAITING, POWER, choice={"vary": [mixture(w) for w in weights]})
     runs = evidence.runs("dispatch_mixtures", sweep)
     points = dict(zip(weights, runs.points, strict=True))
-    found = []
+    findings = []
     for w in MIXED:
         beats = [
             better(runs, points[end], points[w], measure, f"against w = {end:g}")
@@ -48,10 +49,10 @@ def _mixtures(evidence: Evidence) -> list[Finding]:
             for measure in OBJECTIVES
         ]
         weakest = every(f"w = {w:g}", "better than both ends in both", beats)
-        found.append(
+        findings.append(
             weakest._replace(statement=f"better than both ends in both; the weakest is {weakest_of(beats).id}")
         )
-    return found
+    return findings
 
 
 RECENT_PAST = [

@@ -21,7 +21,7 @@ STALE = ("keep", "forget")
 
 
 def _gates(evidence: Evidence) -> Iterator[Finding]:
-    """The document counts the chain alone; its masks, one a shift, are gates as well."""
+    """Yield the cases of gates: the document counts the chain alone; its masks, one a shift, are gates as well."""
     for name, blocks in RESOURCES.items():
         period = pack(blocks, BLOCKS).tolist()
         yield _saved(name, shared_cost(period, blocks, BLOCKS), "masks of every shift")

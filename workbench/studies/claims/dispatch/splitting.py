@@ -22,7 +22,7 @@ SPLIT = {"split_when_stuck": {"priority": {"vary": PRIORITIES}, "threshold": {"v
 
 
 def _points(evidence: Evidence) -> tuple[RunSet, dict[tuple[str, int], PlannedPoint], PlannedPoint]:
-    """The runs, the point of every priority and threshold, and the one that never splits."""
+    """Return the runs, the point of every priority and threshold, and the one that never splits."""
     runs = evidence.runs("dispatch_splitting", experiment(STUCK, stuck={"vary": ["never_split", SPLIT]}))
     never, *splitting = runs.points
     return runs, dict(zip(itertools.product(PRIORITIES, THRESHOLDS), splitting, strict=True)), never
@@ -31,15 +31,17 @@ def _points(evidence: Evidence) -> tuple[RunSet, dict[tuple[str, int], PlannedPo
 def _relieves(evidence: Evidence) -> list[Finding]:
     runs, split, never = _points(evidence)
     measures = ("makespan_cycles", "failed_rounds")
-    found = [all_better(runs, never, split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
-    return [case for cases in found for case in cases]
+    findings = [all_better(runs, never, split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
+    return [case for cases in findings for case in cases]
 
 
 def _whole_first(evidence: Evidence) -> list[Finding]:
     runs, split, _ = _points(evidence)
     measures = ("wait_unsplit_mean_cycles", "utilisation")
-    found = [all_better(runs, split["inherit", n], split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS]
-    return [case for cases in found for case in cases]
+    findings = [
+        all_better(runs, split["inherit", n], split["lowest", n], measures, f"threshold {n}") for n in THRESHOLDS
+    ]
+    return [case for cases in findings for case in cases]
 
 
 SPLITTING = [

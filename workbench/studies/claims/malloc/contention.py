@@ -21,12 +21,12 @@ def _atomics(evidence: Evidence) -> Iterator[Finding]:
         exact = (alone, together) == ({threads}, {warps})
         share = warps / threads
         note = f"{sorted(together)} atomics against {sorted(alone)}: 1/{1 / share:g} of them"
-        found = fact(f"n = {threads}", "ceil(n / 32) atomics instead of n", exact, estimate=share, note=note)
-        yield of(runs, found, "heap_atomics", "share of those without")
+        finding = fact(f"n = {threads}", "ceil(n / 32) atomics instead of n", exact, estimate=share, note=note)
+        yield of(runs, finding, "heap_atomics", "share of those without")
 
 
 def _conflicts(evidence: Evidence) -> Iterator[Finding]:
-    """Tries in vain a thread, at most 1/32 of those without; of one active lane no warp can spare any."""
+    """Yield the tries in vain a thread, at most 1/32 of those without; of one active lane no warp can spare any."""
     measure, most = "lock_failures_per_thread", 1 / WARP
     for pair in loads(evidence):
         if pair.exact:
@@ -40,10 +40,10 @@ def _counted(pair: Pair, measure: str, most: float) -> Finding:
     (alone,), (together,) = (finite(pair.runs, p, measure).values() for p in (pair.alone, pair.together))
     share = together / alone if alone else float(together > 0)
     note = f"{together:.4g} tries in vain a thread against {alone:.4g}"
-    found = fact(
+    finding = fact(
         f"{pair.name}, {measure}", f"at most 1/{WARP} of those without", share <= most, estimate=share, note=note
     )
-    return of(pair.runs, found, f"{measure} over the baseline's", "")
+    return of(pair.runs, finding, f"{measure} over the baseline's", "")
 
 
 def _traffic(evidence: Evidence) -> Iterator[Finding]:

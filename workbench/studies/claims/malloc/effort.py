@@ -37,8 +37,8 @@ SAME = (1 - margin("H2.8 same"), 1 + margin("H2.8 same"))
 """Any lane may lead: within one per cent."""
 
 
-def _pair(runs: RunSet, **shown: object) -> tuple[PlannedPoint, PlannedPoint]:
-    alone, together = (point(runs, serve=name, **shown) for name in BOTH)
+def _pair(runs: RunSet, **label: object) -> tuple[PlannedPoint, PlannedPoint]:
+    alone, together = (point(runs, serve=name, **label) for name in BOTH)
     return alone, together
 
 
@@ -62,7 +62,7 @@ def _instructions(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _break_even(evidence: Evidence) -> Iterator[Finding]:
-    """The fewest lanes that must call of each warp: from there on aggregation takes less, below it takes more."""
+    """Yield the fewest lanes that must call of each warp: from there on aggregation takes less, below it takes more."""
     runs = _lanes(evidence)
     for measure in ("makespan_cycles", "instructions"):
         pays = []
@@ -73,8 +73,8 @@ def _break_even(evidence: Evidence) -> Iterator[Finding]:
         note = f"of {LANES} active lanes a warp, aggregation takes less at {pays}"
         monotone = pays == [lanes for lanes in LANES if pays and lanes >= pays[0]]
         least = float(pays[0]) if pays else np.nan
-        found = fact(f"break-even, {measure}", "pays from so many lanes on", monotone, estimate=least, note=note)
-        yield of(runs, found, f"fewest lanes at which {measure} is less", "lanes")
+        finding = fact(f"break-even, {measure}", "pays from so many lanes on", monotone, estimate=least, note=note)
+        yield of(runs, finding, f"fewest lanes at which {measure} is less", "lanes")
 
 
 def _overlap(evidence: Evidence) -> list[Finding]:
@@ -87,8 +87,8 @@ def _overlap(evidence: Evidence) -> list[Finding]:
     expected = [{WARPS * HOLD + SPLIT}, {WARPS * (HOLD + SPLIT)}]
     note = f"{sorted(spans[0])} cycles with, {sorted(spans[1])} without; (k - 1) split = {(WARPS - 1) * SPLIT}"
     statement = "k hold + split with, k (hold + split) without"
-    found = fact(f"k = {WARPS}", statement, spans == expected, estimate=float((WARPS - 1) * SPLIT), note=note)
-    return [of(runs, found, "makespan_cycles")]
+    finding = fact(f"k = {WARPS}", statement, spans == expected, estimate=float((WARPS - 1) * SPLIT), note=note)
+    return [of(runs, finding, "makespan_cycles")]
 
 
 def _minimum(evidence: Evidence) -> RunSet:

@@ -27,18 +27,18 @@ CHANGED: dict[str, Any] = {}
 
 
 def experiment(workload: Any, options: Mapping[str, Any] | None = None, **policies: Any) -> dict[str, Any]:
-    """A sweep of the engine `malloc`; seeds are added where it is run."""
-    said = {"engine": "malloc", "machine": MACHINE, "workload": workload, "policy": policies}
-    return {**said, "options": dict(options or {})}
+    """Make a sweep of the engine `malloc`; seeds are added where it is run."""
+    config = {"engine": "malloc", "machine": MACHINE, "workload": workload, "policy": policies}
+    return {**config, "options": dict(options or {})}
 
 
 def regime(name: str, **levers: Any) -> dict[str, Any]:
-    """A load, with some levers changed."""
+    """Return a load, with some levers changed."""
     return {"regime": name, **levers, **CHANGED}
 
 
 def every_load(**levers: Any) -> dict[str, Any]:
-    """All loads, in their order."""
+    """Return all loads, in their order."""
     return {"vary": [regime(name, **changed, **levers) for name, changed in LOADS.values()]}
 
 
@@ -63,7 +63,7 @@ class Pair(NamedTuple):
 
 
 def loads(evidence: Evidence) -> Iterator[Pair]:
-    """Every case of the design."""
+    """Yield every case of the design."""
     for active in ACTIVE:
         for occupancy in OCCUPANCIES:
             one = active == 1.0 and not occupancy
@@ -74,27 +74,27 @@ def loads(evidence: Evidence) -> Iterator[Pair]:
 def _cases(evidence: Evidence, names: list[str], active: float, occupancy: float, exact: bool) -> Iterator[Pair]:
     if not names:
         return
-    asked = [regime(LOADS[n][0], active=active, active_by="warp", **LOADS[n][1]) for n in names]
-    sweep = experiment({"vary": asked}, {"occupancy": occupancy}, serve={"vary": BOTH})
+    requests = [regime(LOADS[n][0], active=active, active_by="warp", **LOADS[n][1]) for n in names]
+    sweep = experiment({"vary": requests}, {"occupancy": occupancy}, serve={"vary": BOTH})
     lanes = round(WARP * active)
     runs = evidence.runs(f"malloc_loads_{lanes}_{occupancy:g}{'_exact' * exact}", sweep, seeds=1 if exact else None)
-    told = f"{lanes} of {WARP} lanes, heap {occupancy:.0%} occupied"
+    label = f"{lanes} of {WARP} lanes, heap {occupancy:.0%} occupied"
     for name, alone, together in zip(names, runs.points[::2], runs.points[1::2], strict=True):
-        yield Pair(f"{name}, {told}", runs, alone, together, exact)
+        yield Pair(f"{name}, {label}", runs, alone, together, exact)
 
 
 def gains(pair: Pair, measure: str) -> Finding:
-    """A measure is better with aggregation: tested, or counted where there is one run."""
+    """Return the case that a measure is better with aggregation: tested, or counted where there is one run."""
     judge = always_better if pair.exact else better
     return judge(pair.runs, pair.alone, pair.together, measure, pair.name)
 
 
 def counts(evidence: Evidence, threads: list[int]) -> RunSet:
-    """Calls of several numbers of threads, per thread and warp-aggregated, of sizes that are drawn."""
+    """Run calls of several numbers of threads, per thread and warp-aggregated, of sizes that are drawn."""
     workload = {"synthetic": "random_mallocs", "threads": {"vary": threads}}
     return evidence.runs("malloc_counts", experiment(workload, serve={"vary": BOTH}))
 
 
-def every_seed(runs: RunSet, measure: str, **shown: Any) -> set[float]:
-    """The different values that a measure has at a point over all seeds."""
-    return set(finite(runs, point(runs, **shown), measure).values())
+def every_seed(runs: RunSet, measure: str, **displayed: Any) -> set[float]:
+    """Return the different values that a measure has at a point over all seeds."""
+    return set(finite(runs, point(runs, **displayed), measure).values())

@@ -16,8 +16,8 @@ def _apart(evidence: Evidence) -> Iterator[Finding]:
     for load in LOADS:
         sweep = experiment(regime(LOADS[load][0], **LOADS[load][1]), serve=rules)
         runs = evidence.runs(f"malloc_pieces_{load.replace(' ', '_')}", sweep, seeds=1 if load in FIXED else None)
-        for rule, found in zip(("exclusive", "as_written"), runs.points, strict=True):
-            overlap, outside = (finite(runs, found, name) for name in ("overlap_bytes", "out_of_bounds_bytes"))
+        for rule, result in zip(("exclusive", "as_written"), runs.points, strict=True):
+            overlap, outside = (finite(runs, result, name) for name in ("overlap_bytes", "out_of_bounds_bytes"))
             broken = [overlap[seed] + outside[seed] for seed in overlap]
             expected = all(broken) if rule == "as_written" and load in UNEQUAL else not any(broken)
             what = "breaks on every trace" if rule == "as_written" and load in UNEQUAL else "never breaks"

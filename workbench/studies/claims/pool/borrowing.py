@@ -32,8 +32,8 @@ def _completes(evidence: Evidence) -> Iterator[Finding]:
         note = f"the least share granted is {min(rates.values()):.3f} of the allocations, "
         note += f"{min(bytes_of.values()):.3f} of their bytes"
         about = f"footprint {footprint:g}"
-        found = fact(f"{about}, everything is granted", "on every seed", whole, n=len(rates), note=note)
-        yield of(runs, found._replace(estimate=min(rates.values())), "completed_rate")
+        finding = fact(f"{about}, everything is granted", "on every seed", whole, n=len(rates), note=note)
+        yield of(runs, finding._replace(estimate=min(rates.values())), "completed_rate")
 
 
 def _completes_more(evidence: Evidence) -> Iterator[Finding]:
@@ -54,14 +54,14 @@ def _evener(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _unchanged(evidence: Evidence) -> Iterator[Finding]:
-    """The same requests, unmodified, run to their end under every policy."""
+    """Yield the cases of the same requests, unmodified, run to their end under every policy."""
     runs = evidence.runs("pool_every", experiment(BUSY, target={"vary": list(EVERY)}))
     for name in EVERY:
         ended = finite(runs, point(runs, target=name), "completed_rate")
         note = f"{len(ended)} runs ended; granted on average {sum(ended.values()) / max(len(ended), 1):.3f}"
         whole = len(ended) == len(runs.seeds)
-        found = fact(name, "every run of the same requests ends", whole, n=max(len(ended), 1), note=note)
-        yield of(runs, found._replace(estimate=len(ended) / len(runs.seeds)), "runs that end", "share of seeds")
+        finding = fact(name, "every run of the same requests ends", whole, n=max(len(ended), 1), note=note)
+        yield of(runs, finding._replace(estimate=len(ended) / len(runs.seeds)), "runs that end", "share of seeds")
 
 
 BORROWING = [

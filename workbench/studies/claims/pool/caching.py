@@ -55,21 +55,22 @@ def _fits(evidence: Evidence, *measures: str) -> Iterator[Finding]:
 
 def _limits(evidence: Evidence, kind: str) -> RunSet:
     idle = {"least_recently_used": {"limit_bytes_a_card": {"vary": LIMITS}}}
-    asked = experiment(BUSY, cache=CACHES[kind], idle_release={"vary": ["keep_all", idle]})
-    return evidence.runs(f"pool_idle_{kind.split()[0]}", asked)
+    config = experiment(BUSY, cache=CACHES[kind], idle_release={"vary": ["keep_all", idle]})
+    return evidence.runs(f"pool_idle_{kind.split()[0]}", config)
 
 
 def _bounded(evidence: Evidence) -> Iterator[Finding]:
-    """Only whole driver allocations go back, so what is left of a split one stays above the limit (spec 5, E5)."""
+    """Yield the cases of the bound: only whole driver allocations go back, so what is left of a split one stays above
+    the limit (spec 5, E5)."""
     for kind in CACHES:
         runs = _limits(evidence, kind)
         for limit in LIMITS:
             most = max(finite(runs, point(runs, limit_bytes_a_card=limit), "cached_peak_card_bytes").values())
             says = f"no card caches more than {limit >> 20} MiB between two requests"
-            found = fact(
+            finding = fact(
                 f"{kind}, {limit >> 20} MiB", says, most <= limit, estimate=most, note=f"{most / limit:.2f} of it"
             )
-            yield of(runs, found, "cached_peak_card_bytes")
+            yield of(runs, finding, "cached_peak_card_bytes")
     points = {limit: point(runs, limit_bytes_a_card=limit) for limit in LIMITS}
     yield falling(runs, points, "driver_calls_per_request", "a higher limit")
 
@@ -80,8 +81,8 @@ def _others(evidence: Evidence) -> Iterator[Finding]:
     Counted by requests: a large one that fits now leaves no room for many small ones, so more may fail than before.
     """
     idle = {"least_recently_used": {"limit_bytes_a_card": {"vary": LIMITS[:1]}}}
-    asked = experiment({**BUSY, **CROWDED}, {"cpus_lend": False}, idle_release={"vary": ["keep_all", idle]})
-    runs = evidence.runs("pool_idle_crowded", asked)
+    config = experiment({**BUSY, **CROWDED}, {"cpus_lend": False}, idle_release={"vary": ["keep_all", idle]})
+    runs = evidence.runs("pool_idle_crowded", config)
     kept, limited = runs.points
     for measure in ("completed_rate", "cached_peak_bytes", "latency_mean_ns"):
         yield better(runs, kept, limited, measure, f"crowded, limit {LIMITS[0] >> 20} MiB")

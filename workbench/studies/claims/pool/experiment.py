@@ -16,6 +16,6 @@ FITS: dict[str, Any] = {"regime": "data_parallel_fits"}
 
 
 def experiment(workload: Any, options: Mapping[str, Any] | None = None, **policies: Any) -> dict[str, Any]:
-    """A sweep on the board; seeds are added where it is run."""
-    said = {"engine": "pool", "machine": MACHINE, "workload": workload, "policy": policies}
-    return {**said, "options": {**DRIVER, **(options or {})}}
+    """Make a sweep on the board; seeds are added where it is run."""
+    config = {"engine": "pool", "machine": MACHINE, "workload": workload, "policy": policies}
+    return {**config, "options": {**DRIVER, **(options or {})}}

@@ -29,8 +29,8 @@ def _lender(evidence: Evidence) -> Iterator[Finding]:
     yield better(runs, lending, alone, "lender_failure_rate", "without borrowing")
     slower = [value - 1 for value in finite(runs, lending, "remote_slowdown").values()]
     longer = "borrowed data are longer under way than they would be alone"
-    found = equivalent("borrowing, remote_slowdown - 1", longer, equivalent_mean(slower, (0.0, ALL)))
-    yield of(runs, found, "remote_slowdown - 1", "share of the time alone")
+    finding = equivalent("borrowing, remote_slowdown - 1", longer, equivalent_mean(slower, (0.0, ALL)))
+    yield of(runs, finding, "remote_slowdown - 1", "share of the time alone")
 
 
 def _bottleneck(evidence: Evidence) -> Iterator[Finding]:

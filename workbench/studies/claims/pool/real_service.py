@@ -27,10 +27,10 @@ GROWS = margin("H5.11b grows")
 
 
 def _transparent(evidence: Evidence) -> Iterator[Finding]:
-    found = evidence.measured("service_application", _every_policy)
+    result = evidence.measured("service_application", _every_policy)
     for target in EVERY:
         for footprint in (FITS, BORROWS)[: 1 if target == ALONE else 2]:
-            one = found[target][str(footprint)]
+            one = result[target][str(footprint)]
             note = "{intact} of {regions} regions read back as they were written, {borrowed} on other cards".format(
                 **one
             )
@@ -42,11 +42,11 @@ def _transparent(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _every_policy() -> Mapping[str, Any]:
-    """A footprint larger than the card is for those that lend."""
-    asked = {target: (FITS,) if target == ALONE else (FITS, BORROWS) for target in EVERY}
+    """Return the design of every policy; a footprint larger than the card is for those that lend."""
+    request = {target: (FITS,) if target == ALONE else (FITS, BORROWS) for target in EVERY}
     return {
         target: {str(footprint): one._asdict() for footprint, one in outcomes(target, footprints).items()}
-        for target, footprints in asked.items()
+        for target, footprints in request.items()
     }
 
 
@@ -66,8 +66,8 @@ def _bottleneck(evidence: Evidence) -> Iterator[Finding]:
 
 def _every_load() -> Mapping[str, Any]:
     design = {"clients": CLIENTS, "blocks": BLOCKS, "allocations": ALLOCATIONS}
-    found = {name: ServiceLoad(gap_ns=gap, **design).measure() for name, gap in GAPS.items()}  # type: ignore[arg-type]
-    return {name: {str(clients): waits for clients, waits in one.items()} for name, one in found.items()}
+    result = {name: ServiceLoad(gap_ns=gap, **design).measure() for name, gap in GAPS.items()}  # type: ignore[arg-type]
+    return {name: {str(clients): waits for clients, waits in one.items()} for name, one in result.items()}
 
 
 REAL_SERVICE = [

@@ -22,8 +22,8 @@ PACES: Mapping[str, dict[str, Any]] = {"at leisure": {"gap": {"log_uniform": [10
 
 
 def _rivals(evidence: Evidence, pace: str) -> RunSet:
-    asked = experiment({**FULL, **PACES[pace]}, target={"vary": [FAST, *RIVALS]})
-    return evidence.runs(f"pool_targets_{pace.split()[-1]}", asked)
+    config = experiment({**FULL, **PACES[pace]}, target={"vary": [FAST, *RIVALS]})
+    return evidence.runs(f"pool_targets_{pace.split()[-1]}", config)
 
 
 def _fast(evidence: Evidence) -> Iterator[Finding]:
@@ -41,7 +41,7 @@ def _balance(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _thresholds(evidence: Evidence) -> Iterator[Finding]:
-    """Each end of the threshold is the better one in one objective."""
+    """Yield the cases of the threshold: each end of it is the better one in one objective."""
     chosen = {"bandwidth_then_most_free": {"threshold_gbps": {"vary": [LOW, HIGH]}}}
     runs = evidence.runs("pool_threshold", experiment(FULL, target=chosen))
     low, high = point(runs, threshold_gbps=LOW), point(runs, threshold_gbps=HIGH)

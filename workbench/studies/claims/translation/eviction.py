@@ -18,8 +18,8 @@ LOW = "protect_low_degree"
 
 def _runs(evidence: Evidence, regime: str) -> RunSet:
     aware = {"sharing_aware_eviction": {"base": "mru", "share_threshold": {"vary": list(THRESHOLDS)}}}
-    said = experiment(regime, locate=DIRECTORY, eviction={"vary": [*BASES, aware, LOW]})
-    return evidence.runs(f"translation_eviction_{regime}", said)
+    config = experiment(regime, locate=DIRECTORY, eviction={"vary": [*BASES, aware, LOW]})
+    return evidence.runs(f"translation_eviction_{regime}", config)
 
 
 def _against(evidence: Evidence, base: str) -> Iterator[tuple[str, RunSet, PlannedPoint, PlannedPoint]]:

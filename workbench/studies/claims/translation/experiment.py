@@ -31,7 +31,7 @@ Pair = tuple[str, RunSet, PlannedPoint, PlannedPoint]
 
 
 def experiment(workload: Any, machine: Any = MACHINE, warps: Any = WARPS, **policies: Any) -> dict[str, Any]:
-    """A sweep on the pilot's machine, of a regime by name or a workload; seeds are added where it is run."""
+    """Make a sweep on the pilot's machine, of a regime by name or a workload; seeds are added where it is run."""
     regime = {"regime": workload} if isinstance(workload, str) else dict(workload)
     return {
         "engine": "translation",
@@ -43,10 +43,10 @@ def experiment(workload: Any, machine: Any = MACHINE, warps: Any = WARPS, **poli
 
 
 def factorial(evidence: Evidence, regimes: tuple[str, ...] = SHARED) -> Iterator[Pair]:
-    """With and without the directory, under LRU and under MRU, for every regime."""
+    """Yield the pairs with and without the directory, under LRU and under MRU, for every regime."""
     for regime in regimes:
-        said = experiment(regime, locate={"vary": [NONE, DIRECTORY]}, eviction={"vary": list(BASES)})
-        runs = evidence.runs(f"translation_{regime}", said)
+        config = experiment(regime, locate={"vary": [NONE, DIRECTORY]}, eviction={"vary": list(BASES)})
+        runs = evidence.runs(f"translation_{regime}", config)
         for base in BASES:
             without, having = (point(runs, locate=locate, eviction=base) for locate in (NONE, DIRECTORY))
             yield f"{regime}, {base}", runs, without, having

@@ -20,8 +20,8 @@ ALWAYS, EMPTY = "demand_always", "gate_any"
 
 def _runs(evidence: Evidence, regime: str) -> RunSet:
     pushed = {"push_pair": {"fill_threshold": {"vary": list(THRESHOLDS)}}}
-    said = experiment(regime, locate=DIRECTORY, eviction="lru", fill={"vary": [ALWAYS, pushed, EMPTY]})
-    return evidence.runs(f"translation_filling_{regime}", said)
+    config = experiment(regime, locate=DIRECTORY, eviction="lru", fill={"vary": [ALWAYS, pushed, EMPTY]})
+    return evidence.runs(f"translation_filling_{regime}", config)
 
 
 def _gains(evidence: Evidence, *measures: str) -> Iterator[Finding]:
@@ -34,19 +34,20 @@ def _gains(evidence: Evidence, *measures: str) -> Iterator[Finding]:
 
 
 def _pollution(evidence: Evidence) -> Iterator[Finding]:
-    """Without pushes there is no such share, so it is not compared with the baseline's."""
+    """Yield the cases of pollution: without pushes there is no such share, so it is not compared with the
+    baseline's."""
     for regime in SHARED:
         runs = _runs(evidence, regime)
         for threshold in THRESHOLDS:
             values = finite(runs, point(runs, fill_threshold=threshold), "push_pollution")
             result = equivalent_mean([*values.values()], MOSTLY_USED, span=1.0)
             about = f"{regime}, threshold {threshold}, push_pollution"
-            found = equivalent(about, "of the pushed entries fewer than half leave unused", result)
-            yield of(runs, found, "push_pollution")
+            finding = equivalent(about, "of the pushed entries fewer than half leave unused", result)
+            yield of(runs, finding, "push_pollution")
 
 
 def _literal(evidence: Evidence) -> Iterator[Finding]:
-    """The rule as it is written: nothing is ever filled (spec 4, E1)."""
+    """Yield the cases of the rule as it is written: nothing is ever filled (spec 4, E1)."""
     for regime in SHARED:
         runs = _runs(evidence, regime)
         yield better(runs, point(runs, fill=ALWAYS), point(runs, fill=EMPTY), "private_hit_rate", f"{regime}, literal")

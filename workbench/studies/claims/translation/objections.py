@@ -33,8 +33,8 @@ def _nothing_shared(evidence: Evidence) -> Iterator[Finding]:
     statement = f"a miss takes 0 to {LOOK_UP:g} cycles longer, give or take {MARGIN:g}"
     band = (-MARGIN, LOOK_UP + MARGIN)
     for about, workload in PRIVATE_PAGES.items():
-        said = experiment(workload, UNQUEUED, eviction={"vary": list(BASES)}, locate={"vary": [NONE, DIRECTORY]})
-        runs = evidence.runs(f"translation_nothing_shared_{about.split()[0]}", said)
+        config = experiment(workload, UNQUEUED, eviction={"vary": list(BASES)}, locate={"vary": [NONE, DIRECTORY]})
+        runs = evidence.runs(f"translation_nothing_shared_{about.split()[0]}", config)
         for base in BASES:
             without, having = (point(runs, eviction=base, locate=locate) for locate in (NONE, DIRECTORY))
             case = f"{about}, {base}"
@@ -43,13 +43,13 @@ def _nothing_shared(evidence: Evidence) -> Iterator[Finding]:
 
 def _loads(evidence: Evidence) -> tuple[RunSet, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
     workload = {"regime": BUSY, "gap": {"vary": list(GAPS)}}
-    said = experiment(workload, SLOW_LINKS, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
-    runs = evidence.runs("translation_load", said)
+    config = experiment(workload, SLOW_LINKS, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
+    runs = evidence.runs("translation_load", config)
     return runs, {gap: (point(runs, gap=gap, locate=NONE), point(runs, gap=gap, locate=DIRECTORY)) for gap in GAPS}
 
 
 def _reverses(evidence: Evidence) -> Iterator[Finding]:
-    """At some load the network makes the directory the slower way."""
+    """Yield the cases of a reverse: at some load the network makes the directory the slower way."""
     runs, both = _loads(evidence)
     for gap, (without, having) in both.items():
         yield better(runs, having, without, "latency_mean_cycles", f"an access in {gap} cycles, no directory is faster")
@@ -65,8 +65,8 @@ def _queueing(evidence: Evidence) -> Iterator[Finding]:
 def _delayed(evidence: Evidence) -> Iterator[Finding]:
     message = {"directory": {"update": {"message": {"delay": {"vary": list(DELAYS)}}}}}
     for regime in ("pilot_zipf", "pilot_half_shared"):
-        said = experiment(regime, eviction="lru", locate={"vary": [NONE, message]})
-        runs = evidence.runs(f"translation_delay_{regime}", said)
+        config = experiment(regime, eviction="lru", locate={"vary": [NONE, message]})
+        runs = evidence.runs(f"translation_delay_{regime}", config)
         without = point(runs, locate=NONE)
         both = {delay: (without, point(runs, delay=delay)) for delay in DELAYS}
         for measure in ("shared_per_kilo", "latency_mean_cycles"):

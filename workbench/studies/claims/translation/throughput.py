@@ -20,8 +20,8 @@ BUSY = {"gap": 0}
 
 def _points(evidence: Evidence, regime: str) -> tuple[RunSet, dict[int, tuple[PlannedPoint, PlannedPoint]]]:
     warps = {"vary": list(WARPS)}
-    said = experiment({"regime": regime, **BUSY}, warps=warps, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
-    runs = evidence.runs(f"translation_warps_{regime}", said)
+    config = experiment({"regime": regime, **BUSY}, warps=warps, eviction="lru", locate={"vary": [NONE, DIRECTORY]})
+    runs = evidence.runs(f"translation_warps_{regime}", config)
     both = {w: (point(runs, count=w, locate=NONE), point(runs, count=w, locate=DIRECTORY)) for w in WARPS}
     return runs, both
 

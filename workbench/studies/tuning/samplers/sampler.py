@@ -41,8 +41,8 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
     seed: int = lever(0, least=0, most=MOST_SEED, description="of the sampler's own random numbers")
 
     def at_once(self) -> int:
-        """How many trials are proposed before the first of them is told: fixed, so that the number of workers does not
-        change what is proposed."""
+        """Return how many trials are proposed before the first of them is told: fixed, so that the number of workers
+        does not change what is proposed."""
         return 1
 
     def check_study(self, objectives: int, constraints: int, axes: Sequence[Dimension], where: str = "") -> None:
@@ -55,5 +55,5 @@ class Sampler(Family, noun="sampler", example="{nsga2: {population: 40, seed: 1}
             raise InputError(at(where, f"sampler {self.name} does not mind constraints; {cure}."))
 
     def make(self, space: Node) -> BaseSampler:
-        """The sampler of Optuna for a space; its notes on experimental parts are for `quiet` to keep."""
+        """Make the sampler of Optuna for a space; its notes on experimental parts are for `quiet` to keep."""
         raise NotImplementedError

@@ -19,7 +19,7 @@ class TpeByPolicy(TPESampler):
     """
 
     def __init__(self, groups: Iterable[Mapping[str, BaseDistribution]], **settings: Any) -> None:
-        """`groups` has the parameters of each choice, those that matter whenever it is chosen."""
+        """Take as `groups` the parameters of each choice, those that matter whenever it is chosen."""
         super().__init__(multivariate=True, **settings)
         self._groups = {name: dict(group) for group in groups for name in group}
         self._number, self._drawn = -1, dict[str, Any]()
@@ -27,7 +27,7 @@ class TpeByPolicy(TPESampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """The parameter as it was drawn with the others of its group; alone while there is no model yet."""
+        """Return the parameter as it was drawn with the others of its group; alone while there is no model yet."""
         if trial.number != self._number:
             self._number, self._drawn = trial.number, {}
         if param_name not in self._drawn and param_name in self._groups:

@@ -41,7 +41,7 @@ class CsrSpmv(PageKernel, Generator):
     warps: int = lever(8, least=1, most=32, unit="warps", description="rows of a workgroup")
 
     def array_bytes(self) -> list[int]:
-        """Where rows begin, columns, values, x and y."""
+        """Return the bytes of where rows begin, columns, values, x and y."""
         vertices, edges = self.graph.vertices, self.graph.edges
         of_vector = vertices * self.element_bytes
         return [(vertices + 1) * _INDEX_BYTES, edges * _INDEX_BYTES, edges * self.element_bytes, of_vector, of_vector]

@@ -45,12 +45,12 @@ class EmbeddingGather(PageKernel, Generator):
     warps: int = lever(8, least=1, most=32, unit="warps", description="bags of a workgroup")
 
     def array_bytes(self) -> list[int]:
-        """The table, the indices and the sums."""
+        """Return the bytes of the table, the indices and the sums."""
         row = self.dimension * self.element_bytes
         return [self.table_rows * row, self.bags * self.lookups * _INDEX_BYTES, self.bags * row]
 
     def rows(self, streams: Streams) -> np.ndarray:
-        """The table's row of every look-up: int64[bags, lookups]."""
+        """Return the table's row of every look-up: int64[bags, lookups]."""
         rank = streams.uniforms("lookups", self.bags * self.lookups)
         popular = Zipf(alpha=self.alpha).reader(self.table_rows, 1)(np.zeros(0, np.int32), rank)
         place = np.argsort(streams.uniforms("table", self.table_rows), kind="stable")

@@ -46,7 +46,7 @@ class GraphBfs(PageKernel, Generator):
     warps: int = lever(8, least=1, most=32, unit="warps", description="vertices of a workgroup")
 
     def array_bytes(self) -> list[int]:
-        """Where neighbours begin, the neighbours, and the levels."""
+        """Return the bytes of where neighbours begin, the neighbours, and the levels."""
         vertices = self.graph.vertices
         return [(vertices + 1) * _INDEX_BYTES, self.graph.edges * _INDEX_BYTES, vertices * self.element_bytes]
 
@@ -83,7 +83,7 @@ class GraphBfs(PageKernel, Generator):
 
 
 def levels(rows: Rows) -> np.ndarray:
-    """How many edges each vertex is from the one with most neighbours: int64[vertices], -1 = it is not reached.
+    """Return how many edges each vertex is from the one with most neighbours: int64[vertices], -1 = it is not reached.
 
     >>> levels(Rows(np.array([0, 2, 3, 3, 3]), np.array([1, 1, 2], np.int32))).tolist()
     [0, 1, 2, -1]

@@ -23,7 +23,7 @@ class Rows(NamedTuple):
 
     @property
     def vertices(self) -> int:
-        """How many there are."""
+        """Return how many vertices there are."""
         return len(self.begins) - 1
 
 
@@ -34,17 +34,17 @@ class Graph(Family, noun="graph", example="{power_law_graph: {scale: 14}}"):
     degree: int = lever(16, least=1, most=256, unit="edges", description="edges over vertices")
 
     def ends(self, streams: Streams) -> tuple[np.ndarray, np.ndarray]:
-        """int64[edges] sources and int64[edges] targets."""
+        """Return sources and targets: int64[edges] each."""
         raise NotImplementedError
 
     @property
     def vertices(self) -> int:
-        """How many there are."""
+        """Return how many vertices there are."""
         return 1 << self.scale
 
     @property
     def edges(self) -> int:
-        """How many there are."""
+        """Return how many edges there are."""
         return self.degree << self.scale
 
     def check(self) -> None:
@@ -53,7 +53,7 @@ class Graph(Family, noun="graph", example="{power_law_graph: {scale: 14}}"):
             raise InputError(f"{self.name}.degree must be at most {most} at scale {self.scale}. Got {self.degree}.")
 
     def rows(self, streams: Streams) -> Rows:
-        """The graph of a seed, from streams whose names begin with `graph`."""
+        """Return the graph of a seed, from streams whose names begin with `graph`."""
         return _rows(self, streams.seed, (*code_of(self), current(Streams).digest))
 
 

@@ -54,7 +54,7 @@ class Arrays:
         self.bytes = 0
 
     def place(self, size: int) -> int:
-        """Where an array of so many bytes begins."""
+        """Return where an array of so many bytes begins."""
         begins = self.bytes
         self.bytes += -(-size // self._page_bytes) * self._page_bytes
         return begins
@@ -74,11 +74,11 @@ class PageKernel(Workload):
     count: int = lever(0, least=0, most=10**12, unit="accesses", description="the first so many accesses; 0 = all")
 
     def launches(self, places: list[int], streams: Streams) -> Iterator[Launch]:
-        """Every launch, in order; `places` are the addresses at which the arrays begin."""
+        """Return every launch, in order; `places` are the addresses at which the arrays begin."""
         raise NotImplementedError
 
     def array_bytes(self) -> list[int]:
-        """The bytes of each array, in the order in which they lie."""
+        """Return the bytes of each array, in the order in which they lie."""
         raise NotImplementedError
 
     def check_machine(self, machine: Any, path: str = "", where: str = "") -> None:
@@ -92,8 +92,8 @@ class PageKernel(Workload):
             arrays.place(size)
         pages = arrays.bytes // machine.page_bytes
         if pages > machine.pages:
-            said = f"{path or self.name}: its arrays must fit in {machine.pages} pages, all that the machine has"
-            raise InputError(at(where, f"{said}. Got {pages}."))
+            problem = f"{path or self.name}: its arrays must fit in {machine.pages} pages, all that the machine has"
+            raise InputError(at(where, f"{problem}. Got {pages}."))
 
     def _check_warps(self, machine: Any, path: str, where: str) -> None:
         """Refuse a warp size that the machine has not: warps, or equal parts of warps, access pages together."""
@@ -103,7 +103,7 @@ class PageKernel(Workload):
             raise wrong_value(where, f"{path}.warp_size", expected, self.warp_size, whole)
 
     def accesses(self, machine: Any, streams: Streams) -> Iterator[Accesses]:
-        """The accesses, in blocks.
+        """Return the accesses, in blocks.
 
         Raises
         ------
@@ -115,12 +115,12 @@ class PageKernel(Workload):
         return cut(self._launched(machine, streams), self.count)
 
     def places(self, page_bytes: int) -> list[int]:
-        """Where each array begins."""
+        """Return where each array begins."""
         arrays = Arrays(page_bytes)
         return [arrays.place(size) for size in self.array_bytes()]
 
     def warp_pages(self, machine: Any, streams: Streams) -> Iterator[WarpPages]:
-        """What each warp touches, once all launches; every part holds whole workgroups of one launch."""
+        """Yield what each warp touches, once all launches; every part holds whole workgroups of one launch."""
         for launch in self.launches(self.places(machine.page_bytes), streams):
             for rows in self._waves(launch, machine):
                 yield rows.coalesced()
@@ -132,7 +132,7 @@ class PageKernel(Workload):
                 yield clock.accesses(rows.core, rows.page)
 
     def _waves(self, launch: Launch, machine: Any) -> Iterator[WarpPages]:
-        """Some whole waves at a time of a launch."""
+        """Yield some whole waves at a time of a launch."""
         number = np.arange(launch.workgroups)
         core = self.order.core(number, launch.workgroups, machine.cores)
         wave = Ordinals(machine.cores).of(core) // self.resident

@@ -37,14 +37,14 @@ class Reduction(PageKernel, Generator):
     items: int = lever(8, least=1, most=1024, unit="elements", description="that a thread loads")
 
     def sizes(self) -> list[int]:
-        """Elements of each array: the first, and the partial sums of each launch."""
-        found = [self.elements]
-        while found[-1] > 1:
-            found.append(-(-found[-1] // (self.threads * self.items)))
-        return found
+        """Return the elements of each array: the first, and the partial sums of each launch."""
+        result = [self.elements]
+        while result[-1] > 1:
+            result.append(-(-result[-1] // (self.threads * self.items)))
+        return result
 
     def array_bytes(self) -> list[int]:
-        """The array and the partial sums of each launch."""
+        """Return the bytes of the array and the partial sums of each launch."""
         return [size * self.element_bytes for size in self.sizes()]
 
     def launches(self, places: list[int], streams: Streams) -> Iterator[Launch]:

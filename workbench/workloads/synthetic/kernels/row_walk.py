@@ -23,17 +23,18 @@ class RowWalk(NamedTuple):
     warp_size: int
 
     def begins(self, base: int, step: int, index_bytes: int) -> Spans:
-        """A load of where the row begins and where the next one does, both at once."""
+        """Return a load of where the row begins and where the next one does, both at once."""
         return spans(self.place, self.warp, step, base + self.vertex * index_bytes, 2 * index_bytes)
 
     def along(self, base: int, step: int, every: int, element_bytes: int) -> Spans:
-        """Loads of what lies beside the neighbours, in step, step + every, ... of each warp."""
+        """Return the loads of what lies beside the neighbours, in step, step + every, ... of each warp."""
         warp, chunk, first, count = self._chunks()
         address = base + first * element_bytes
         return spans(self.place[warp], self.warp[warp], step + chunk * every, address, count * element_bytes)
 
     def gathered(self, base: int, step: int, every: int, element_bytes: int, chosen: np.ndarray | None = None) -> Spans:
-        """Accesses to what belongs to each neighbour, a lane each; `chosen`: bool[edges], which of them take part."""
+        """Return the accesses to what belongs to each neighbour, a lane each; `chosen`: bool[edges], which of them take
+        part."""
         warp, edge = self.edges()
         chunk = (edge - self.rows.begins[self.vertex[warp]]) // self.warp_size
         if chosen is not None:
@@ -42,11 +43,11 @@ class RowWalk(NamedTuple):
         return spans(self.place[warp], self.warp[warp], step + chunk * every, address, element_bytes)
 
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Every edge of every warp's row: int64[edges] warp and int64[edges] place in `neighbour`."""
+        """Return every edge of every warp's row: int64[edges] warp and int64[edges] place in `neighbour`."""
         return _ranges(self.rows.begins[self.vertex], self._degree())
 
     def _chunks(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Of every part of a row that an instruction covers: warp, which part, its first edge and how many."""
+        """Return, of every part of a row that an instruction covers: warp, which part, its first edge and how many."""
         degree = self._degree()
         parts = -(-degree // self.warp_size)
         warp, chunk = _ranges(np.zeros(len(degree), np.int64), parts)
@@ -54,12 +55,12 @@ class RowWalk(NamedTuple):
         return warp, chunk, self.rows.begins[self.vertex[warp]] + done, np.minimum(degree[warp] - done, self.warp_size)
 
     def _degree(self) -> np.ndarray:
-        found: np.ndarray = self.rows.begins[self.vertex + 1] - self.rows.begins[self.vertex]
-        return found
+        degree: np.ndarray = self.rows.begins[self.vertex + 1] - self.rows.begins[self.vertex]
+        return degree
 
 
 def _ranges(begin: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """begin, begin + 1, ... for `count` numbers of each row: the row of each number, and the number.
+    """Return begin, begin + 1, ... for `count` numbers of each row: the row of each number, and the number.
 
     >>> _ranges(np.array([5, 0, 9]), np.array([2, 0, 1]))
     (array([0, 0, 2]), array([5, 6, 9]))

@@ -23,7 +23,7 @@ class Spans(NamedTuple):
     """int64[spans], address of the last byte."""
 
     def pages(self, page_bytes: int) -> tuple[np.ndarray, np.ndarray]:
-        """Every page of every span: int64[pages], the row of its span, and the page."""
+        """Return every page of every span: int64[pages], the row of its span, and the page."""
         low, high = self.first // page_bytes, self.last // page_bytes
         if (low == high).all():
             return np.arange(len(low)), low
@@ -33,7 +33,8 @@ class Spans(NamedTuple):
 
 
 def spans(workgroup: np.ndarray, warp: Any, step: Any, first: np.ndarray, length: Any) -> Spans:
-    """Spans of so many bytes from an address on, of columns that NumPy broadcasts; those of 0 bytes are none.
+    """Return the spans of so many bytes from an address on, of columns that NumPy broadcasts; those of 0 bytes are
+    none.
 
     >>> spans(np.arange(2)[:, None], 0, np.arange(2), np.array([[0, 8], [16, 24]]), np.array([8, 0])).first.tolist()
     [0, 16]
@@ -48,5 +49,5 @@ def spans(workgroup: np.ndarray, warp: Any, step: Any, first: np.ndarray, length
 
 
 def joined(parts: Sequence[Spans]) -> Spans:
-    """The spans of several instructions together."""
+    """Return the spans of several instructions together."""
     return Spans(*(np.concatenate(columns) for columns in zip(*parts)))

@@ -24,15 +24,15 @@ class GridStencil(PageKernel):
     rows: int = lever(8, least=1, most=32, unit="warps", description="rows that a workgroup covers")
 
     def planes(self) -> int:
-        """Points along z."""
+        """Return the points along z."""
         raise NotImplementedError
 
     def neighbours(self) -> Sequence[tuple[int, int, int]]:
-        """What is loaded for a point, as steps along z, y and x from it."""
+        """Return what is loaded for a point, as steps along z, y and x from it."""
         raise NotImplementedError
 
     def array_bytes(self) -> list[int]:
-        """The grid that is read, and the one that is written."""
+        """Return the bytes of the grid that is read, and of the one that is written."""
         return [self.width * self.height * self.planes() * self.element_bytes] * 2
 
     def launches(self, places: list[int], streams: Streams) -> Iterator[Launch]:
@@ -50,7 +50,7 @@ class GridStencil(PageKernel):
     def _one(
         self, base: int, by: tuple[int, int, int], z: np.ndarray, y: np.ndarray, x: np.ndarray, step: int
     ) -> Spans:
-        """One instruction of every warp: its interior points, all moved by the same steps."""
+        """Return one instruction of every warp: its interior points, all moved by the same steps."""
         first, end = np.maximum(x, 1), np.minimum(x + self.warp_size, self.width - 1)
         inside = (y > 0) & (y < self.height - 1)
         if self.planes() > 1:

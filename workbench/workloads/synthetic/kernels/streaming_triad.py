@@ -33,7 +33,7 @@ class StreamingTriad(PageKernel, Generator):
     threads: int = lever(256, least=32, most=1024, scale="power_of_two", unit="threads", description="of a workgroup")
 
     def array_bytes(self) -> list[int]:
-        """a, b and c."""
+        """Return the bytes of a, b and c."""
         return [self.elements * self.element_bytes] * 3
 
     def launches(self, places: list[int], streams: Streams) -> Iterator[Launch]:

@@ -42,7 +42,7 @@ class TiledGemm(PageKernel, Generator):
     )
 
     def array_bytes(self) -> list[int]:
-        """A, B and C."""
+        """Return the bytes of A, B and C."""
         return [rows * columns * self.element_bytes for rows, columns in self._shapes()]
 
     def _shapes(self) -> list[tuple[int, int]]:
@@ -62,7 +62,7 @@ class TiledGemm(PageKernel, Generator):
         yield Launch(down * across, touched, self.tile * (2 * steps + 1))
 
     def _tile(self, places: list[int], which: int, place: np.ndarray, tile_y: Any, tile_x: Any, step: Any) -> Spans:
-        """All of a tile of a matrix, an instruction of each warp; what a warp has of a row of it is a span."""
+        """Return all of a tile of a matrix, an instruction of each warp; what a warp has of a row of it is a span."""
         rows, columns = self._shapes()[which]
         width = min(self.tile, self.warp_size)
         line, piece = np.arange(self.tile)[:, None], np.arange(self.tile // width)

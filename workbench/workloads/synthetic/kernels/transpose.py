@@ -43,7 +43,7 @@ class Transpose(PageKernel, Generator):
     )
 
     def array_bytes(self) -> list[int]:
-        """What is read, and what is written."""
+        """Return the bytes of what is read, and of what is written."""
         return [self.side * self.side * self.element_bytes] * 2
 
     def launches(self, places: list[int], streams: Streams) -> Iterator[Launch]:
@@ -59,7 +59,7 @@ class Transpose(PageKernel, Generator):
         yield Launch(tiles * tiles, touched, self.warp_size * (2 if self.through_shared else 1 + self.warp_size))
 
     def _rows(self, workgroup: np.ndarray, tile_y: np.ndarray, tile_x: np.ndarray, base: int, kind: int) -> Spans:
-        """A row of a tile each instruction."""
+        """Return a row of a tile each instruction."""
         tile = self.warp_size
         row = np.arange(tile)
         y, x = tile_y[:, None] * tile + row, tile_x[:, None] * tile
@@ -68,7 +68,7 @@ class Transpose(PageKernel, Generator):
         return spans(_places(workgroup), row % 8, self._step(row, kind), first, active * self.element_bytes)
 
     def _columns(self, workgroup: np.ndarray, tile_y: np.ndarray, tile_x: np.ndarray, base: int) -> Spans:
-        """A column of a tile each instruction: row r of what was read goes to column r, a lane to each row."""
+        """Return a column of a tile each instruction: row r of what was read goes to column r, a lane to each row."""
         tile = self.warp_size
         row, lane = np.arange(tile)[:, None], np.arange(tile)
         y, x = tile_y[:, None, None] * tile + lane, tile_x[:, None, None] * tile + row
@@ -77,7 +77,8 @@ class Transpose(PageKernel, Generator):
         return spans(_places(workgroup)[:, :, None], row % 8, self._step(row, 1), first, active)
 
     def _step(self, row: np.ndarray, kind: int) -> np.ndarray:
-        """All reads of a warp come before its writes where they go through shared memory, else they take turns."""
+        """Return the steps: all reads of a warp come before its writes where they go through shared memory, else they
+        take turns."""
         turn = row // 8
         return turn + kind * -(-self.warp_size // 8) if self.through_shared else turn * 2 + kind
 

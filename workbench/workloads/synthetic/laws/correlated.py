@@ -66,12 +66,12 @@ class Correlated(Law):
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema, where the law inside is any but this one."""
+        """Return the JSON schema, where the law inside is any but this one."""
         inside = {**family_schema(Law, without=[cls.name]), "description": cls.levers["law"].description}
         levers = {"law": inside, "rank_correlation": cls.levers["rank_correlation"].schema()}
         return {"type": "object", "additionalProperties": False, "properties": levers}
 
 
 def _normal_correlation(rank_correlation: float) -> float:
-    """The correlation of two normal numbers whose ranks have a given one; exact at both ends."""
+    """Return the correlation of two normal numbers whose ranks have a given one; exact at both ends."""
     return rank_correlation if abs(rank_correlation) == 1 else 2 * math.sin(math.pi * rank_correlation / 6)

@@ -38,15 +38,15 @@ class Empirical(Law):
 
     def quantile(self, ranks: np.ndarray) -> np.ndarray:
         numbers, shares = self._rising()
-        found = np.searchsorted(shares, ranks * shares[-1], side="right")
-        return numbers[np.minimum(found, len(numbers) - 1)]
+        indices = np.searchsorted(shares, ranks * shares[-1], side="right")
+        return numbers[np.minimum(indices, len(numbers) - 1)]
 
     def span(self) -> tuple[int, int]:
         numbers, _ = self._rising()
         return int(numbers[0]), int(numbers[-1])
 
     def _rising(self) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers that can come in rising order, and their weights added up."""
+        """Return the numbers that can come in rising order, and their weights added up."""
         numbers = np.array(self.outcomes, np.int64)
         weights = np.array(self.weights or [1.0] * len(numbers))
         order = np.argsort(numbers, kind="stable")

@@ -41,6 +41,6 @@ class Exponential(Law):
 
 
 def memoryless(ranks: np.ndarray, mean: float, most: int) -> np.ndarray:
-    """Exponential times of a mean, given that they are at most `most`, rounded up: int64[count], at least 1."""
+    """Draw exponential times of a mean, given that they are at most `most`, rounded up: int64[count], at least 1."""
     inside = -math.expm1(-most / mean)
     return np.clip(np.ceil(mean * waiting(ranks * inside)), 1, most).astype(np.int64)

@@ -42,15 +42,15 @@ class Law(Family, noun="law", example="{uniform: [1, 32]}", bare="constant"):
     """The lever that bounds the numbers from above, where there is one."""
 
     def quantile(self, ranks: np.ndarray) -> np.ndarray:
-        """The number at each rank: float64[count] in [0, 1) -> int64[count], rising with the rank."""
+        """Return the number at each rank: float64[count] in [0, 1) -> int64[count], rising with the rank."""
         raise NotImplementedError
 
     def span(self) -> tuple[int, int]:
-        """The smallest and the largest number that can come."""
+        """Return the smallest and the largest number that can come."""
         raise NotImplementedError
 
     def ranks(self, own: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-        """The ranks at which durations are drawn: a stream of their own, whatever the ranks of the sizes were."""
+        """Draw the ranks at which durations are drawn: a stream of their own, whatever the ranks of the sizes were."""
         return own
 
     def check_least(self, path: str) -> None:
@@ -60,7 +60,7 @@ class Law(Family, noun="law", example="{uniform: [1, 32]}", bare="constant"):
             raise InputError(f"{path} must draw at least 1. Got {self.short()}, which may draw {low}.")
 
     def draw(self, ranks: np.ndarray) -> np.ndarray:
-        """The numbers at some ranks; what a law that is not built in answers is checked.
+        """Draw the numbers at some ranks; what a law that is not built in answers is checked.
 
         Raises
         ------
@@ -71,7 +71,8 @@ class Law(Family, noun="law", example="{uniform: [1, 32]}", bare="constant"):
         return numbers if self.built_in else self._checked(np.asarray(numbers), len(ranks))
 
     def nearest_within(self, most: int) -> str:
-        """The one lever, with its value, that would keep the numbers up to a bound; empty where no one lever does.
+        """Return the one lever, with its value, that would keep the numbers up to a bound; empty where no one lever
+        does.
 
         >>> Law.read({"exponential": 8}).nearest_within(128)
         'exponential.most = 128'

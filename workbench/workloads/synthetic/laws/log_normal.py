@@ -58,5 +58,5 @@ class LogNormal(Law):
         return self._share_below(self.least - 0.5), self._share_below(self.most + 0.5)
 
     def _share_below(self, number: float) -> float:
-        """The share of the law before the cut that lies below a number."""
+        """Return the share of the law before the cut that lies below a number."""
         return 0.5 * math.erfc(-math.log(number / self.median) / self.sigma / math.sqrt(2))

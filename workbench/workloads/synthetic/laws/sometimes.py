@@ -50,7 +50,7 @@ class Sometimes(Law):
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """The JSON schema, where the law inside is any but this one and `correlated`."""
+        """Return the JSON schema, where the law inside is any but this one and `correlated`."""
         inside = {
             **family_schema(Law, without=[cls.name, Correlated.name]),
             "description": cls.levers["law"].description,

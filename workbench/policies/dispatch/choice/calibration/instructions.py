@@ -45,7 +45,7 @@ class InstructionCalibrator(Spec):
     subtract_idle: bool = lever(True, description="subtract the power of the idle module")
 
     def calibrate(self, measure: Measure, modules: int = 16, seed: int = 0) -> Calibration:
-        """The weights of the six classes, for `LeastRecentEnergy`.
+        """Calibrate the weights of the six classes, for `LeastRecentEnergy`.
 
         Parameters
         ----------

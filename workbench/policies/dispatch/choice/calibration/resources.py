@@ -47,7 +47,7 @@ class ResourceCalibrator(Spec):
     base: str = lever("waves", description="the resource without which there is no task")
 
     def calibrate(self, measure: Measure, names: Sequence[str], modules: int = 16, seed: int = 0) -> Calibration:
-        """The weights of the resources, for `MostResidual`: power a block.
+        """Calibrate the weights of the resources, for `MostResidual`: power a block.
 
         Parameters
         ----------

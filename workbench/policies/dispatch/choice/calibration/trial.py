@@ -34,7 +34,7 @@ class PowerModel(Protocol):
     """What can stand for a measurement: a power model of the machine room, for one."""
 
     def watts(self, rates: np.ndarray, clock_mhz: float) -> np.ndarray:
-        """Watts of a module at so many instructions of each class a cycle."""
+        """Return the watts of a module at so many instructions of each class a cycle."""
 
 
 class Calibration(NamedTuple):
@@ -59,12 +59,12 @@ def metered(power: PowerModel, clock_mhz: float = 1000.0) -> Measure:
 
 
 def random_module(modules: int, seed: int) -> int:
-    """The module that stays on, drawn from the stream `calibration` of the seed."""
+    """Return the module that stays on, drawn from the stream `calibration` of the seed."""
     return Streams(seed).integer("calibration") % modules
 
 
 def in_ratios(names: Sequence[str], watts: Sequence[float]) -> tuple[float, ...]:
-    """Weights in the ratios of powers, the least power that there is standing for 1.
+    """Return the weights in the ratios of powers, the least power that there is standing for 1.
 
     >>> in_ratios(["a", "b", "c"], [2.0, 8.0, 32.0])
     (1.0, 4.0, 16.0)

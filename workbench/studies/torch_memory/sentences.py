@@ -38,15 +38,15 @@ def _best(advice: Advice) -> list[str]:
     best, own = advice.best_trial, advice.own_trial
     peak = f"{bytes_said(best.reserved_peak_bytes)} reserved at the peak, {calls_said(best)}"
     card = f", from a card of {bytes_said(best.smallest_card_bytes)} on" if best.smallest_card_bytes else ""
-    said = [f"Best: {paste(best)} with {peak}{card}."]
+    sentences = [f"Best: {paste(best)} with {peak}{card}."]
     if best.settings != own.settings:
         saved = own.reserved_peak_bytes - best.reserved_peak_bytes
         figures = f"{bytes_said(own.reserved_peak_bytes)}, {calls_said(own)}"
         how = "As recorded" if advice.is_whole else "Under the recorded settings, started anew"
-        said.append(f"{how} ({own.conf or 'defaults'}): {figures}; the best saves {bytes_said(max(saved, 0))}.")
+        sentences.append(f"{how} ({own.conf or 'defaults'}): {figures}; the best saves {bytes_said(max(saved, 0))}.")
     else:
-        said.append("Nothing that was tried reserves less than the recorded settings.")
-    return said
+        sentences.append("Nothing that was tried reserves less than the recorded settings.")
+    return sentences
 
 
 def _on_card(advice: Advice) -> list[str]:
@@ -71,7 +71,7 @@ def _runs_out(trial: Trial) -> str:
 
 
 def _failed(advice: Advice) -> list[str]:
-    said = []
+    sentences = []
     for failure in advice.failures[:3]:
         there = failure.driver_free_bytes
         had = f", the driver had {bytes_said(there)} left" if there >= 0 else ""
@@ -87,8 +87,8 @@ def _failed(advice: Advice) -> list[str]:
                 if carried
                 else f" No setting that was tried runs it in those {bytes_said(room)}."
             )
-        said.append(line)
-    return said
+        sentences.append(line)
+    return sentences
 
 
 def _least(advice: Advice) -> str:
@@ -110,20 +110,20 @@ def _holders(advice: Advice) -> list[str]:
 
 
 def _pinned(advice: Advice) -> list[str]:
-    found = advice.pins()
-    if not found:
+    pins = advice.pins()
+    if not pins:
         return []
-    total = sum(pin.pinned_bytes for pin in found)
-    first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in found[:3])
+    total = sum(pin.pinned_bytes for pin in pins)
+    first = ", ".join(f"{pin.site} {bytes_said(pin.pinned_bytes)}" for pin in pins[:3])
     return [f"Free but pinned by live blocks when most was reserved: {bytes_said(total)}; by {first}."]
 
 
 def _rests_on(advice: Advice) -> str:
-    said = f"This rests on a replay of {len(advice.trials)} settings; {advice.exactness}."
+    basis = f"This rests on a replay of {len(advice.trials)} settings; {advice.exactness}."
     if advice.is_whole:
-        return said
+        return basis
     recorded = bytes_said(advice.recorded.reserved_peak_bytes)
     return (
-        f"{said} The history begins with memory in use: each setting starts with what was live then, laid out anew, "
+        f"{basis} The history begins with memory in use: each setting starts with what was live then, laid out anew, "
         f"and knows nothing of what came and went before; recorded were {recorded}."
     )

@@ -1,8 +1,8 @@
-"""Functions that stay apart: the machine's code of their callers has a call in it, never a copy of them.
+"""Functions that are never inlined: the machine's code of their callers has a call in it, never a copy of them.
 
 Numba hands LLVM a function together with all that it calls, and LLVM copies what is called in one place only into its
 caller. Of the path of an access through a translation hierarchy, some sixty functions, it thus made one function that
-took two minutes to optimise; kept apart it takes a sixth of that, and a call costs a nanosecond.
+took two minutes to optimise; not inlined it takes a sixth of that, and a call costs a nanosecond.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from workbench.compiled.meter import call_first
 
 
 @intrinsic
-def _stay(typing_context):  # type: ignore[no-untyped-def]
+def _forbid_inlining(typing_context):  # type: ignore[no-untyped-def]
     def code(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         builder.function.attributes.add("noinline")
         return context.get_dummy_value()
@@ -28,23 +28,23 @@ def _stay(typing_context):  # type: ignore[no-untyped-def]
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class _StayApart(FunctionPass):
-    _name = "stay_apart"
+class _NoInline(FunctionPass):
+    _name = "no_inline"
 
     def __init__(self) -> None:
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
         blocks = state.func_ir.blocks
-        call_first(state.func_ir, blocks[min(blocks)], _stay)
+        call_first(state.func_ir, blocks[min(blocks)], _forbid_inlining)
         return True
 
 
-class ApartCompiler(CompilerBase):
+class NoInlineCompiler(CompilerBase):
     """Numba's usual passes, and the attribute that forbids copies."""
 
     def define_pipelines(self) -> list[Any]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(_StayApart, IRProcessing)
+        passes.add_pass_after(_NoInline, IRProcessing)
         passes.finalize()
         return [passes]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.compiled import bound, kernel, lend, routine
+from workbench.compiled import bound, by_reference, kernel, routine
 
 
 class Inner(NamedTuple):
@@ -39,7 +39,7 @@ def _change(outer: Outer, narrow: Any) -> int:
 
 @kernel
 def change(outer: Outer, narrow: Any) -> int:
-    return _change(lend(outer), narrow)
+    return _change(by_reference(outer), narrow)
 
 
 def test_a_lent_tuple_is_the_tuple() -> None:
@@ -63,7 +63,7 @@ def _sizes(rows: Any) -> int:
 
 @kernel
 def first_size(rows: Any) -> int:
-    return _sizes(lend(rows))
+    return _sizes(by_reference(rows))
 
 
 def test_tuples_of_one_name_and_other_fields_are_not_taken_for_each_other() -> None:

@@ -13,7 +13,7 @@ from workbench.experiments.planned_code import name_of
 from workbench.identity import current
 
 KEPT = 64
-"""How many parcels are kept at hand on either side."""
+"""How many pickled setups are kept at hand on either side."""
 
 
 class Packer:
@@ -24,7 +24,7 @@ class Packer:
         self._packed: OrderedDict[str, bytes] = OrderedDict()
 
     def pack(self, point: str, setup: Setup) -> bytes:
-        """The parcel of a point's setup.
+        """Return a point's setup as it is pickled, once.
 
         Raises
         ------
@@ -47,16 +47,17 @@ def _dumped(setup: Setup) -> bytes:
         raise InputError(f"{names} cannot be sent to another process: {problem}.") from None
 
 
-def opened(parcel: bytes) -> Setup:
-    """The setup in a parcel; opened anew where a later parcel has changed its classes, which are the same ones."""
-    setup = _opened(parcel)
+def opened(pickled_setup: bytes) -> Setup:
+    """Return the setup that was pickled; it is opened anew where a later one has changed its classes, which are the
+    same ones."""
+    setup = _opened(pickled_setup)
     if any(current(cls).digest != digest for cls, digest in setup.code):
         _opened.cache_clear()
-        setup = _opened(parcel)
+        setup = _opened(pickled_setup)
     return setup
 
 
 @functools.lru_cache(KEPT)
-def _opened(parcel: bytes) -> Setup:
-    setup: Setup = pickle.loads(parcel)
+def _opened(pickled_setup: bytes) -> Setup:
+    setup: Setup = pickle.loads(pickled_setup)
     return setup
