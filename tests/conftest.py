@@ -18,9 +18,11 @@ from workbench.experiments.mechanism import mechanisms
 # A check of web addresses that nobody here asks for: jsonschema would build forty grammars for it, at every import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-# A shell that starts the suite in the background has it ignore Ctrl-C, which the processes of the tests would inherit.
-if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts the suite in the background has it ignore Ctrl-C, and `nohup` the end of its terminal, which the
+# processes of the tests would inherit.
+for _signal, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(_signal) is signal.SIG_IGN:
+        signal.signal(_signal, _usual)
 
 # No deadline: the first call of compiled code waits for its compilation. Interpreted, the same code meets fewer
 # examples: it is slow there, and what is looked for is a difference between the two ways of running, no rare input.

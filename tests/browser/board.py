@@ -28,7 +28,7 @@ class Board:
     @property
     def status(self) -> Locator:
         """The sentence above the panels."""
-        return self.page.locator(".wb-fine, .wb-mistake")
+        return self.page.locator(".wb-status").locator(".wb-fine, .wb-mistake")
 
     @property
     def mistake(self) -> Locator:

@@ -227,7 +227,7 @@ def test_a_policy_of_ones_own_is_named_when_it_breaks_its_question():
     from workbench.errors import PolicyError
 
     class Twice(PerThread):
-        def answer(lanes, requested, part, offset, size, leader, params, memory):
+        def answer(lanes, asked, part, offset, size, leader, params, memory):
             part[0], leader[0] = 1, 0
             return 1
 

@@ -50,7 +50,7 @@ def test_only_the_block_is_replaced():
     ("changed", "told"),
     [
         ({"statement": "something else"}, r"of other claims than there are: H1\.1"),
-        ({"id": "H1.99"}, r"of other claims than there are: H1\.99"),
+        ({"id": "M99"}, r"of other claims than there are: M99"),
         ({"seeds": 16}, "no full run"),
         ({"table": "id\nH1.2\n"}, "different runs"),
     ],

@@ -44,6 +44,7 @@ class PairedDashboard(widgets.HBox):
         self.sidebar = Sidebar(mechanism(opening.engine), opening)
         self.histogram, self.panels = HistogramPanel(), panels
         self.status, self.table = widgets.HTML(), widgets.HTML()
+        self.status.add_class("wb-status")
         self.sweep = widgets.Textarea(disabled=True, rows=16, layout={"width": "auto"})
         self.folded = widgets.Accordion([self.sweep], titles=["This dashboard as a sweep file"])
         self.board = widgets.VBox([self.histogram, *panels.widgets, self.table, self.folded])

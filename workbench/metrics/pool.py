@@ -206,7 +206,7 @@ def _peaks(record: PoolRecord) -> dict[str, float]:
 
 def _filled(record: PoolRecord) -> dict[str, float]:
     """Return what of the memory held no data; what was refused holds none."""
-    span = float(record.answered.max(initial=0) - record.time.min(initial=0)) if record.time.size else math.nan
+    span = float(record.answered.max() - record.time.min()) if record.time.size else math.nan
     unused = {"unused_rate": math.nan, "reserved_unused_rate": math.nan}
     if isinstance(record, FilledRecord):
         data = float(record.filled[granted(record)].sum())

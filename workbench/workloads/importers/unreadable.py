@@ -57,5 +57,5 @@ def _is(unreadable: Unreadable, source: Source) -> bool:
 
 
 def is_tracez(head: bytes) -> bool:
-    """Return whether contents are a header of Accel-Sim's that ends with a null byte, as a compressed trace has it."""
-    return head.lstrip().startswith(_WARP_HEADER) and b"\x00" in head
+    """Return whether contents are a header of Accel-Sim's, a null byte and more behind it, as a compressed trace is."""
+    return head.lstrip().startswith(_WARP_HEADER) and bool(head.partition(b"\x00")[2].strip(b"\x00"))
