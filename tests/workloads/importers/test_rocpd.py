@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.public_recordings import recording
 from tests.workloads.importers import profiles
 from tests.workloads.importers.refusing import refusal
-from workbench.workloads.catalogue import available, locate
 from workbench.workloads.importers import read_trace
 
 
@@ -111,9 +111,7 @@ def test_csv_of_rocm_6(tmp_path):
 
 
 def test_public_csv():
-    if not available("rocprofv3_kernel_trace_of_the_manual"):
-        pytest.skip("needs public traces")
-    facts = read_trace(locate("rocprofv3_kernel_trace_of_the_manual")).facts()
+    facts = read_trace(recording("rocprofv3_kernel_trace_of_the_manual")).facts()
     reply = ("dispatches", "unique_names", "total_duration_ns", "workgroups", "max_threads", "missing")
     assert [facts[name] for name in reply] == [7, 3, 795_453, 7 * 16 * 1024, 64, []]
 

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from tests.depth import long
+from tests.public_recordings import recording
 from tests.workloads.importers import profiles
 from tests.workloads.importers.profiles import field, message
 from tests.workloads.importers.refusing import damaged, read_or_refused, refusal
-from workbench.workloads.catalogue import available, locate
 from workbench.workloads.importers import read_trace
 
 
@@ -42,9 +42,7 @@ PUBLIC = {
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_profiles(name):
-    if not available(name):
-        pytest.skip("needs public traces")
-    facts = read_trace(locate(name)).facts()
+    facts = read_trace(recording(name)).facts()
     reply = ("kernels", "devices", "workgroups", "max_shared_bytes", "kernels_with_implausible_registers")
     assert tuple(facts.get(key) for key in reply[:-1]) == PUBLIC[name][:-1]
     assert facts.get(reply[-1], 0) == PUBLIC[name][-1]
