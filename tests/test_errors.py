@@ -56,6 +56,14 @@ def test_odd_values_are_shown(value, text):
     assert " ".join(shown(value).split()) == text
 
 
+@given(st.text())
+def test_a_sentence_is_printable_whatever_it_quotes(text):
+    sentence = str(InputError(f"the bus {text!s}, which no card has"))
+    assert all(letter.isprintable() or letter == "\n" for letter in sentence)
+    assert not text.isprintable() or text in sentence
+    sentence.encode()
+
+
 def test_what_python_cannot_show_is_said_to_be_so():
     assert shown(16**5000) == "a int that cannot be shown"
     assert shown(Unshowable()) == "a Unshowable that cannot be shown"

@@ -7,9 +7,19 @@ from collections.abc import Iterable
 
 
 class WorkbenchError(Exception):
-    """A mistake that a user can mend; the command line prints its one sentence and ends with status 2."""
+    """A mistake that a user can mend; the command line prints its one sentence and ends with status 2.
+
+    What it quotes of a file or a name may hold any character; those that no terminal shows are shown by their number.
+
+    >>> print(WorkbenchError("unknown card 'a\\ufeffb'"))
+    unknown card 'a\\ufeffb'
+    """
 
     exit_status = 2
+
+    def __str__(self) -> str:
+        """Return the sentence with every character that is not printable escaped, but ends of lines."""
+        return "".join(map(_visible, super().__str__()))
 
 
 class InputError(WorkbenchError, ValueError):
@@ -84,6 +94,11 @@ def shown(value: object, most: int = 80) -> str:
     except Exception:  # a number too long for Python to print, a list inside itself, a user's own class
         text = f"a {type(value).__name__} that cannot be shown"
     return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _visible(letter: str) -> str:
+    """Return a character as it is where a terminal shows it, its escape otherwise."""
+    return letter if letter.isprintable() or letter == "\n" else letter.encode("unicode_escape").decode()
 
 
 def _unwrapped(value: object) -> object:

@@ -149,9 +149,8 @@ def _order(content: bytes, columns: Mapping[str, Lever], where: str, also: str) 
         twice = [name for name in columns if names.count(name) > 1]
         found = {"Missing": missing, "Unknown": others, "Twice": twice}
         faults = " ".join(f"{what}: {', '.join(which)[:80]}." for what, which in found.items() if which)
-        printable = "".join(character if character.isprintable() else "?" for character in faults)
         raise InputError(
-            f"{where}: the first line must name the columns {','.join(columns)}, in any order{also}. {printable}"
+            f"{where}: the first line must name the columns {','.join(columns)}, in any order{also}. {faults}"
         )
     return names
 
