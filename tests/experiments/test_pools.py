@@ -18,6 +18,7 @@ import pytest
 
 import workbench as wb
 from benchmarks.faults.runs import SWEEP, Faulty, faulty_plan
+from tests.depth import LONG
 from tests.waiting import wait_until
 from workbench.errors import InputError, WorkbenchError
 from workbench.experiments import strikes
@@ -222,7 +223,7 @@ class Assassin(Silent):
 )
 def test_workers_that_somebody_else_kills_cost_nothing(how):
     sleepy = faulty_plan(60, sleeps_ms=20)
-    killer = Assassin(5, lambda: children(os.getpid()))
+    killer = Assassin(5 if LONG else 2, lambda: children(os.getpid()))
     if "workers" in how:
         connect.close_all()  # whose workers are children of this process too
     rows = outcome(sleepy, progress=killer, **how)
