@@ -21,7 +21,7 @@ from tests.depth import long
         pytest.param(faults.full_disk, {"store": "rows"}, marks=long),
         pytest.param(faults.damaged_tail, {"store": "sqlite"}, marks=long),
         pytest.param(faults.damaged_tail, {"store": "rows"}, marks=long),
-        (faults.two_drivers, {}),
+        pytest.param(faults.two_drivers, {}, marks=long),
     ],
     ids=lambda given: getattr(given, "__name__", str(given)),
 )

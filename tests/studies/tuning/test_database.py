@@ -124,7 +124,7 @@ def test_the_database_goes_away_under_a_study(tmp_path, storage, away):
     peaceful, every = undisturbed(sampler)
     assert len(watch.back) == 2
     assert results.trials.equals(peaceful.trials)
-    assert watch.runs == every
+    assert sorted(watch.runs) == sorted(every)  # two workers end them in any order
     assert [trial.number for trial in kept(storage)] == list(range(20))
 
 
