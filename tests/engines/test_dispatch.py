@@ -205,6 +205,7 @@ FULL = [*PLACEMENTS, *ROUND["placement"], DrawsUnsaid()]
 SEEDS = 12 if LONG else 1 if INTERPRETED else 4
 
 
+@pytest.mark.deeper
 @pytest.mark.parametrize("per_wave", [True, False], ids=["per_wave", "a_group"])
 @pytest.mark.parametrize("placement", FULL, ids=lambda placement: placement.short())
 def test_placements_on_full_modules(placement: Any, per_wave: bool) -> None:
