@@ -14,6 +14,8 @@ SAME_IN_BOTH := fresh_interpreted_process or refuses_wrong_levers or yaml_and_ba
 # Nor those that count thousands of draws: that each draw is the same in both is shown by its twin and its contract.
 SAME_IN_BOTH += or is_uniform or as_likely_as_another or draws_are_independent
 IN_ONE_WAY := $(SAME_IN_BOTH) or mean_wait or in_every_order
+# Nor what is compared with theory or with recordings at length: twins and golden records say that both ways are one.
+IN_ONE_WAY += or the_queue_m_d or snapshots_come_out_exactly
 # No examples are looked for in the tests, which would import each of their files once more; nor are the files with most
 # tests begun first, but those that take longest (tests/conftest.py).
 TESTS_ALONE := --no-loadscope-reorder -o addopts="--import-mode=importlib -q -p no:cacheprovider"
