@@ -14,6 +14,7 @@ import pytest
 from tests.depth import long
 from tests.engines.translation_cases import GivenAccesses, simulate
 from tests.engines.translation_load_cases import EARLIER, Case, Trace, differences, drawn
+from workbench.compiled import INTERPRETED
 from workbench.engines.engine import Setup
 from workbench.engines.translation import Translation, TranslationOptions
 from workbench.engines.translation.part import NEVER, Request, advance, ask, finished, new_part, next_event
@@ -37,15 +38,19 @@ IDLE = Path(__file__).parent.parent / "data" / "translation_idle.json"
 AT_ONCE = ["served", "latency_cycles", "latency_counts", "latency_sums", "shared_accesses", "walks", "walk_levels",
            "walk_queue_cycles", "walks_joined", "fills", "evictions", "refused_fills", "remote_requests", "stale",
            "messages", "port_wait_cycles", "mshr_wait_cycles", "shootdowns", "degrees", "pairs"]  # fmt: skip
-SIZE = 40
+SIZE = 20
 """Cases of one test: a sixth of a second each."""
 
 
-@pytest.mark.parametrize(
-    "first", [*range(0, 2 * SIZE, SIZE), *(pytest.param(k, marks=long) for k in range(2 * SIZE, 4000, SIZE))]
-)
-def test_the_engine_and_its_event_driven_twin_agree(first: int) -> None:
-    for seed in range(first, first + SIZE):
+def begun(few: int, many: int) -> list[Any]:
+    """So many seeds, of which `make test` looks at few, and at a quarter of these interpreted."""
+    few = -(-few // 4) if INTERPRETED else few
+    return [*range(few), *(pytest.param(seed, marks=long) for seed in range(few, many))]
+
+
+@pytest.mark.parametrize("part", begun(2, 200))
+def test_the_engine_and_its_event_driven_twin_agree(part: int) -> None:
+    for seed in range(SIZE * part, SIZE * (part + 1)):
         result = differences(drawn(seed))
         assert not result, (seed, sorted(result))
 
@@ -61,13 +66,13 @@ def same(one: Any, other: Any, besides: tuple[str, ...] = ("log",)) -> None:
     assert not unequal
 
 
-@pytest.mark.parametrize("seed", [*range(60), *(pytest.param(k, marks=long) for k in range(60, 2000))])
+@pytest.mark.parametrize("seed", begun(60, 2000))
 def test_keeping_a_log_which_allows_no_shortcut_changes_nothing(seed: int) -> None:
     case = drawn(seed)
     same(quick(case), case.engine())
 
 
-@pytest.mark.parametrize("seed", [*range(40), *(pytest.param(k, marks=long) for k in range(40, 1000))])
+@pytest.mark.parametrize("seed", begun(40, 1000))
 def test_undisturbed_misses_are_served_in_one_step_as_by_events(seed: int) -> None:
     draw = np.random.default_rng(seed)
     case, plain = drawn(seed), {"locate": NoDirectory(), "eviction": LRU(), "fill": DemandAlways()}
@@ -147,8 +152,9 @@ def test_an_access_alone_is_answered_as_before_this_edition() -> None:
         assert digest(quick(case)) == expected, seed
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", begun(30 if INTERPRETED else 0, 30))
 def test_a_part_that_is_asked_row_by_row_does_as_a_whole_run(seed: int) -> None:
+    """`make test` looks at it interpreted alone: to be asked row by row, the engine is compiled once more."""
     case = drawn(seed)
     case = dataclasses.replace(case, warps=None, rows=sorted(case.rows, key=lambda row: (row.cycle, row.core)))
     state, reply = new_part(case.setup(), case.seed), list[tuple[int, int]]()

@@ -99,7 +99,7 @@ def test_whatever_a_run_does_costs_its_row(how, names, capfd):
     [
         pytest.param({"workers": 2}, "kills_itself", marks=pytest.mark.long),
         ({"workers": 2}, "stops_itself"),
-        ({"workers": 2}, "holds_the_lock"),
+        pytest.param({"workers": 2}, "holds_the_lock", marks=pytest.mark.long),
         pytest.param({"executor": "local:2"}, "kills_itself", marks=pytest.mark.long),
         pytest.param({"executor": "local:2"}, "holds_the_lock", marks=pytest.mark.long),
     ],

@@ -204,7 +204,7 @@ def drawn_setups(engine: Any) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("name", SMALL)
 def test_every_engine_takes_what_ranges_offer_or_names_the_other_lever(name: str) -> None:
     refused = []
-    for chosen in islice(drawn_setups(mechanism(name).engine), 0, None, 1 if LONG else 3):
+    for chosen in islice(drawn_setups(mechanism(name).engine), 0, None, 1 if LONG else 7):
         try:
             make_plan(read_sweep({"engine": name, "workload": SMALL[name], "seeds": 1, **chosen}))
         except InputError as wrong:
