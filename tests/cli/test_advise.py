@@ -105,5 +105,6 @@ def test_a_person_reads_which_resource_and_what_it_rests_on(tmp_path, capsys):
     assert main(["advise", str(rmm_log(tmp_path)), "--csv", str(table)]) == 0
     out = capsys.readouterr().out
     assert "The smallest pool that serves everything without growing has 30 MiB a card, 25.0% above" in out
-    assert "its arena and binning resources are not modelled" in out
+    assert "The smallest arena that serves everything has 30 MiB a card; an arena never grows." in out
+    assert "RMM's documented rules for pool, arena and binning, and on one stream;" in out
     assert table.read_text().startswith("setting,reserved_peak_bytes,driver_calls,driver_ns,fits")
