@@ -27,11 +27,16 @@ class Sites:
         known = self._of_stack.get(id(frames))
         if known is None:
             name = site_of(frames)
-            known = self._numbers.setdefault(name, len(self._numbers)) if name else -1
-            if known == len(self.names):
-                self.names.append(name)
+            known = self.add(name) if name else -1
             self._of_stack[id(frames)] = known
             self._held.append(frames)
+        return known
+
+    def add(self, name: str) -> int:
+        """Return the number of a place by its name."""
+        known = self._numbers.setdefault(name, len(self._numbers))
+        if known == len(self.names):
+            self.names.append(name)
         return known
 
 
