@@ -301,17 +301,3 @@ class _Runs:
         from workbench.metrics.pool_series import reserved
 
         return int(reserved(record, card).max(initial=0))
-
-
-def is_snapshot(path: str | Path) -> bool:
-    """Return whether a trace is a memory snapshot of PyTorch, which `advise` reads.
-
-    Raises
-    ------
-    InputError
-        There is no such file.
-    """
-    from workbench.workloads.catalogue import trace_file
-    from workbench.workloads.importers.source import Source
-
-    return Source(trace_file(str(path))).head.startswith(b"\x80")

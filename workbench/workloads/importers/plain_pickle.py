@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from workbench.errors import InputError, shown
 from workbench.structures import pickle_walk
 
-_PERHAPS_HALF = re.compile(rb"\xed[\xa0-\xbf]|\\u[dD][89a-fA-F]")
+_PERHAPS_HALF = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|\\u[dD][89a-fA-F]")
 """How half a character is written in a pickle; numbers may hold the same bytes."""
 _AHEAD = 1 << 18
 """Bytes of a file that are read at a time."""
@@ -167,14 +168,14 @@ def plain_values(content: bytes, where: str) -> Any:
     return values
 
 
-def holds_half_a_character(values: Any) -> bool:
-    """Return whether a text in plain values cannot be written in UTF-8."""
+def holds_half_a_character(values: Any, checked: Callable[[Any], bool] = lambda _: False) -> bool:
+    """Return whether a text in plain values cannot be written in UTF-8; lists that were checked before are left out."""
     ahead, seen = [values], set[int]()
     while ahead:
         value = ahead.pop()
         if isinstance(value, str) and not value.isascii() and _HALF.search(value):
             return True
-        if isinstance(value, (dict, list, tuple)) and id(value) not in seen:
+        if isinstance(value, (dict, list, tuple)) and id(value) not in seen and not checked(value):
             seen.add(id(value))
             ahead.extend([*value, *value.values()] if isinstance(value, dict) else value)
     return False

@@ -219,10 +219,10 @@ class EventRows:
     def events(self, sites: Sites) -> Events:
         """Return the columns, with the numbers that the places of the program have among others."""
         numbers = np.array([sites.add(name) for name in self._sites.names], np.int32)
-        *columns, site = (np.array(column) for column in self._columns)
-        known = site >= 0
-        site[known] = numbers[site[known]]
-        return Events(*columns, site)
+        columns = [np.array(column) for column in self._columns]
+        known = columns[-1] >= 0
+        columns[-1][known] = numbers[columns[-1][known]]
+        return Events(*columns)
 
     def _add(self, piece: list[_Event]) -> None:
         self.counts.update(event.action for event in piece)
@@ -255,7 +255,7 @@ class Streamed(EventRows):
         self._check_texts = check_texts
 
     def extend(self, events: list[Any]) -> None:
-        if self._check_texts and holds_half_a_character(events):
+        if self._check_texts and holds_half_a_character(events, self._sites.knows):
             raise ValueError
         super().extend(events)
         for event in events:

@@ -16,6 +16,7 @@ and are passed over.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from workbench.workloads.allocator_log import (
     SEGMENT_UNMAP,
     AllocatorLog,
 )
+from workbench.workloads.catalogue import trace_file
 from workbench.workloads.importers.importer import Importer
 from workbench.workloads.importers.memory_rows import UNKNOWN, Block, MemoryRows, memory_trace
 from workbench.workloads.importers.plain_pickle import (
@@ -85,6 +87,17 @@ def read_snapshot(source: Source) -> TorchLogs:
         The file is no memory snapshot.
     """
     return _logs(source.whole(), source.where)[0]
+
+
+def is_snapshot(path: str | Path) -> bool:
+    """Return whether a trace is a memory snapshot of PyTorch.
+
+    Raises
+    ------
+    InputError
+        There is no such file.
+    """
+    return TorchSnapshot().recognises(Source(trace_file(str(path))).head)
 
 
 def _logs(content: bytes, where: str) -> tuple[TorchLogs, bool]:
