@@ -37,10 +37,16 @@ print(json.dumps({"kernels": kernels, "seconds": seconds, "cpu_seconds": busy, "
 """
 _NAMES = 40
 """Names of kernels."""
+_OPERATORS = 5
+"""Operators and Python frames of each before a kernel: 12 events and 2.5 kB a kernel, as PyTorch's traces have them."""
 _COUNTED = "WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k + 1 < {}) "
 _CPU_EVENT = (
     '{"ph":"X","cat":"cpu_op","name":"aten::addmm","pid":7,"tid":7,"ts":%d,"dur":9,'
     '"args":{"External id":%d,"Sequence number":%d,"Fwd thread id":0,"Record function id":0,"Ev Idx":%d}},\n'
+)
+_PYTHON_EVENT = (
+    '{"ph":"X","cat":"python_function","name":"torch/nn/modules/module.py(1511): _wrapped_call_impl <built-in %d>",'
+    '"pid":7,"tid":7,"ts":%d,"dur":9,"args":{"Python parent id":%d,"Python id":%d,"Ev Idx":%d}},\n'
 )
 _LAUNCH = (
     '{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":%d,"dur":5,'
@@ -93,7 +99,7 @@ def _read(name: str, made: Made) -> dict[str, Any]:
 
 
 def kineto(path: Path, size: int) -> Made:
-    """Write a trace of PyTorch's profiler of so many bytes: an operator, a launch and a kernel, over and over."""
+    """Write a trace of PyTorch's profiler of so many bytes: operators, frames, a launch and a kernel, over and over."""
     kernels = 0
     with path.open("w") as file:
         file.write(
@@ -108,9 +114,10 @@ def kineto(path: Path, size: int) -> Made:
 
 def _events(number: int) -> str:
     time, grid = 10 * number, 1 + number % 1000
-    operator = _CPU_EVENT % (time, number, number, number)
+    frames = "".join(_PYTHON_EVENT % (k, time, number, number, number) for k in range(_OPERATORS))
+    operators = _CPU_EVENT % (time, number, number, number) * _OPERATORS
     launch = _LAUNCH % (time + 1, number, number)
-    return operator + launch + _KERNEL % (number % _NAMES, time + 4, number, number, grid)
+    return frames + operators + launch + _KERNEL % (number % _NAMES, time + 4, number, number, grid)
 
 
 def nsys(path: Path, kernels: int) -> Made:
