@@ -21,10 +21,8 @@ from workbench.policies.pool.cache.question import Cache
 from workbench.records.pool import BYTES, ROW, PoolRecord
 from workbench.records.torch_allocator import BYTES as SEGMENT_BYTES
 from workbench.records.torch_allocator import CallCosts
+from workbench.studies.pool.rmm_candidates import STEP, arenas, binnings, pools, power_above
 from workbench.studies.rmm import (
-    Arena,
-    Binning,
-    Bins,
     CardRequests,
     Resource,
     StreamPool,
@@ -39,13 +37,8 @@ from workbench.workloads.memory_requests import memory_events
 if TYPE_CHECKING:
     import pandas as pd
 
-STEP = 2 << 20
-"""In which steps the least pool is looked for: what the driver deals in."""
 CARD_BYTES = 1 << 42
 """Of the cards that requests are replayed on, so that nothing is ever refused."""
-_GROWING = (1 << 20, 1 << 26, 1 << 30)
-_BINS = (Bins(8, 16), Bins(8, 20), Bins(12, 18), Bins(16, 20), Bins(18, 22))
-"""The last is that of RMM's manual."""
 
 
 class Least(NamedTuple):
@@ -170,36 +163,14 @@ def advise_resources(path: str | Path, card_bytes: int | None = None, costs: Cal
     live, cards, costs = runs.live_peak(), runs.requests(), costs or CallCosts()
     streams = len(set().union(*(requests.stream for requests in cards)))
     least = Least(runs.least_pool(live) if streams == 1 else smallest_pool(cards), smallest_arena(cards))
-    pools = [*_pools(live, least.pool)]
+    sizes = [*pools(live, least.pool)]
     candidates = [("rmm.mr.CudaMemoryResource()", NoCache()), *_regions(runs, least.pool)]
-    candidates += [(setting, RmmPool(initial=size)) for setting, size in pools if streams == 1]
+    candidates += [(setting, RmmPool(initial=size)) for setting, size in sizes if streams == 1]
     trials = [runs.tried(setting, cache, costs, card_bytes) for setting, cache in candidates]
-    resources = [*_arenas(least.arena), *_binnings(least.pool)]
-    resources += [(setting, partial(StreamPool, size)) for setting, size in pools if streams > 1]
+    resources = [*arenas(least.arena), *binnings(least.pool)]
+    resources += [(setting, partial(StreamPool, size)) for setting, size in sizes if streams > 1]
     trials += [_served(setting, make, cards, costs, card_bytes) for setting, make in resources]
     return ResourceAdvice(str(path), trials, sum(live), least, streams, runs.from_profile)
-
-
-def _pools(live: list[int], least: int) -> Iterator[tuple[str, int]]:
-    """Yield RMM's pool from several sizes on, as one writes them."""
-    sizes = [least, *(size for size in _GROWING if size < least), _power_above(max(live, default=1))]
-    for size in dict.fromkeys(sizes):
-        yield f"rmm.reinitialize(pool_allocator=True, initial_pool_size={size})", size
-
-
-def _arenas(least: int) -> Iterator[tuple[str, Callable[[], Resource]]]:
-    """Yield RMM's arena of the smallest size."""
-    yield f"rmm.mr.ArenaMemoryResource(rmm.mr.CudaMemoryResource(), arena_size={least})", partial(Arena, least)
-
-
-def _binnings(least_pool: int) -> Iterator[tuple[str, Callable[[], Resource]]]:
-    """Yield RMM's bins over the driver, and over a pool as large as what serves everything by itself."""
-    driver = "rmm.mr.CudaMemoryResource()"
-    pool = f"rmm.mr.PoolMemoryResource({driver}, initial_pool_size={least_pool})"
-    for bins in _BINS:
-        for upstream, initial in ((driver, None), (pool, least_pool)):
-            setting = f"rmm.mr.BinningMemoryResource({upstream}, {bins.least}, {bins.most})"
-            yield setting, partial(Binning, bins, initial)
 
 
 def _served(
@@ -223,14 +194,10 @@ def _served(
 def _regions(runs: _Runs, least: int) -> Iterator[tuple[str, Cache]]:
     """Yield TensorFlow's allocator as it grows, and with the smallest power of two in which it need not."""
     yield "TensorFlow BFC, allow_growth", Bfc(first_region=1 << 20)
-    limit = _power_above(least)
+    limit = power_above(least)
     while not runs.serves(Bfc(first_region=limit)):
         limit *= 2
     yield f"TensorFlow BFC, memory_limit={limit >> 20} (MiB)", Bfc(first_region=limit)
-
-
-def _power_above(size: int) -> int:
-    return max(1 << (size - 1).bit_length(), STEP)
 
 
 class _Runs:
