@@ -31,6 +31,7 @@ BENCHMARKS = {
     "two_workers": "benchmarks.runner_scale:two_workers",
     "pool_service": "benchmarks.pool_service:pool_service",
     "tuner_overhead": "benchmarks.tuner_overhead:tuner_overhead",
+    "importers": "benchmarks.importers:importers",
     "first_results": "benchmarks.first_results:first_results",
 }
 

@@ -19,11 +19,11 @@ from workbench.errors import InputError
 from workbench.pool_service.arenas import attach_arena, detach_arena, free_pages, make_arena, unlink_arena
 from workbench.pool_service.connection import Connection
 from workbench.pool_service.driver import Driver
-from workbench.pool_service.folder import Description, ServiceFolder
+from workbench.pool_service.folder import Description
 from workbench.pool_service.holdings import Holdings
 from workbench.pool_service.journal import Journal
 from workbench.pool_service.ledger import Ledger
-from workbench.pool_service.listener import Listener
+from workbench.pool_service.opening import Opening
 from workbench.pool_service.requests import Requests
 from workbench.pool_service.settings import ServiceSettings
 from workbench.pool_service.slots import addresses_for
@@ -42,6 +42,8 @@ class Service:
     settings : ServiceSettings
     owner : int, optional
         The user who may connect; the one who runs it if not given.
+    opening : Opening, optional
+        The folder, where it was taken before.
 
     Raises
     ------
@@ -50,18 +52,18 @@ class Service:
         there is no room for the arenas.
     """
 
-    def __init__(self, folder: Path | str, settings: ServiceSettings, owner: int | None = None) -> None:
-        self._folder = ServiceFolder(folder)
-        self._folder.make()
-        self._held = self._folder.lock()
+    def __init__(
+        self, folder: Path | str, settings: ServiceSettings, owner: int | None = None, opening: Opening | None = None
+    ) -> None:
+        opening = opening or Opening.of(folder, owner)
+        self._folder, self._held = opening.folder, opening.lock
         try:
-            self._start(settings, os.geteuid() if owner is None else owner)
+            self._start(settings, opening)
         except BaseException:
-            self._folder.unmake()
-            os.close(self._held)
+            opening.close()
             raise
 
-    def _start(self, settings: ServiceSettings, owner: int) -> None:
+    def _start(self, settings: ServiceSettings, opening: Opening) -> None:
         """Start all that may be refused once the folder is taken."""
         cards = settings.arenas().cards
         sizes = [card.free_bytes for card in cards]
@@ -74,7 +76,7 @@ class Service:
         self._connections: dict[int, Connection] = {}
         self._leaving: deque[int] = deque()
         """Clients that are gone and of which some regions are not yet taken back."""
-        self._listener = Listener(self._folder.socket, owner)
+        self._listener = opening.listening()
         self._poll = select.epoll()
         self._poll.register(self._listener.socket, select.EPOLLIN)
         self._stopping = False
