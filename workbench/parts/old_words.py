@@ -1,0 +1,73 @@
+"""Words of 0.4 that have another name now: taken and read for one release, with a warning."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+def take_old_words(part: Any, renamed: Mapping[str, str], name: str, level: int = 3) -> None:
+    """Give a part of the user's today's words for what it defines under old ones; one warning names these.
+
+    Parameters
+    ----------
+    part : object
+        What stands at its classes counts too.
+    renamed : mapping of str to str
+        Each word of 0.4 with the one of today.
+    name : str
+        What the warning calls the part.
+    level : int
+        How many calls above this one the user's line stands, as `warnings.warn` counts.
+
+    Examples
+    --------
+    >>> class Coin:
+    ...     __module__, wants = "my_engines", "workgroups"
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     take_old_words(Coin(), {"wants": "workload_kind"}, "the engine coin")
+    >>> str(caught[0].message)
+    'the engine coin: write workload_kind for wants; words of 0.4 are taken until the next release.'
+    >>> Coin.workload_kind
+    'workgroups'
+    """
+    if old := give_words(part, renamed):
+        new = ", ".join(renamed[word] for word in old)
+        message = f"{name}: write {new} for {', '.join(old)}; words of 0.4 are taken until the next release."
+        warnings.warn(message, DeprecationWarning, stacklevel=level)
+
+
+def give_words(part: Any, names: Mapping[str, str]) -> list[str]:
+    """Give what a part and its classes define under some names alone its other names too; return those names."""
+    holders = [holder for holder in (part, *type(part).__mro__) if not _of_package(holder)]
+    return [name for holder in holders for name in _give(holder, names)]
+
+
+def _of_package(holder: Any) -> bool:
+    cls = holder if isinstance(holder, type) else type(holder)
+    return cls.__module__.startswith("workbench.") or cls is object
+
+
+def _give(holder: Any, names: Mapping[str, str]) -> list[str]:
+    own = dict(getattr(holder, "__dict__", {}))
+    alone = [name for name, other in names.items() if name in own and other not in own]
+    for name in alone:
+        setattr(holder, names[name], own[name])
+    return alone
+
+
+class OldWords:
+    """A base whose parts are still read by the words of 0.4, with a warning."""
+
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Each of these words with the one of today."""
+
+    def __getattr__(self, word: str) -> Any:
+        if word not in self.renamed:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {word!r}", name=word, obj=self)
+        value = getattr(self, self.renamed[word])
+        message = f"{type(self).__name__}.{word} is now called {self.renamed[word]}."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return value
