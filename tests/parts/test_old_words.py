@@ -21,6 +21,7 @@ from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared
 from workbench.streams import Streams
 from workbench.workloads.importers import Importer, Trace, read_trace
+from workbench.workloads.importers.importer import _KNOWN
 from workbench.workloads.kernels import KernelRows
 
 
@@ -106,7 +107,7 @@ def test_an_engine_of_the_package_is_read_by_old_words(old, new):
 LINES = "#old stopwatch\ngemm 10 30\n"
 
 
-def stopwatch(word):
+def stopwatch(word, module=__name__):
     """An importer as a cell defines it, with the word that it describes its format by."""
 
     def recognises(self, head):
@@ -119,13 +120,13 @@ def stopwatch(word):
         return Trace(source.path, self.format, "kernels", rows.table())
 
     space = {"format": "old_stopwatch", word: "lines of a stopwatch", "recognises": recognises, "read": read}
-    return type("Stopwatch", (Importer,), {"__module__": __name__, **space})
+    return type("Stopwatch", (Importer,), {"__module__": module, **space})
 
 
 @pytest.fixture
 def no_stopwatch():
     yield
-    wb.remove("importer", "old_stopwatch")
+    del _KNOWN["old_stopwatch"]
 
 
 def test_an_importer_that_says_reads_with_one_warning(tmp_path, no_stopwatch):
@@ -136,9 +137,13 @@ def test_an_importer_that_says_reads_with_one_warning(tmp_path, no_stopwatch):
     assert read_trace(tmp_path / "a.txt").facts()["kernels"] == 1
 
 
-@pytest.mark.parametrize("word", ["description", pytest.param("says", marks=pytest.mark.filterwarnings("ignore"))])
-def test_a_file_that_nobody_reads_is_told_what_is_read(tmp_path, no_stopwatch, word):
-    stopwatch(word)
+IGNORED = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.mark.parametrize("module", [__name__, "workbench.workloads.importers.old_stopwatch"])
+@pytest.mark.parametrize("word", ["description", pytest.param("says", marks=IGNORED)])
+def test_a_file_that_nobody_reads_is_told_what_is_read(tmp_path, no_stopwatch, word, module):
+    stopwatch(word, module)
     (tmp_path / "a.txt").write_text("something else")
     with pytest.raises(InputError, match=re.escape("old_stopwatch (lines of a stopwatch)")):
         read_trace(tmp_path / "a.txt")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.cli.new_policy import QUESTIONS
 from workbench.errors import InputError
 from workbench.levers import lever
 from workbench.policies.catalogue import load_all
@@ -37,7 +38,7 @@ JOINED = set().union(*(joined(file.read_text(encoding="utf-8")) for file in FILE
 
 
 def test_there_are_all_questions():
-    assert len(BUILT_IN) == 23
+    assert list(BUILT_IN) == QUESTIONS
     assert all(BUILT_IN.values())
 
 

@@ -33,16 +33,16 @@ def take_old_words(part: Any, renamed: Mapping[str, str], name: str, level: int 
     >>> Coin.workload_kind
     'workgroups'
     """
-    if old := give_words(part, renamed):
+    holders = [holder for holder in (part, *type(part).__mro__) if not _of_package(holder)]
+    if old := [word for holder in holders for word in _give(holder, renamed)]:
         new = ", ".join(renamed[word] for word in old)
         message = f"{name}: write {new} for {', '.join(old)}; words of 0.4 are taken until the next release."
         warnings.warn(message, DeprecationWarning, stacklevel=level)
 
 
-def give_words(part: Any, names: Mapping[str, str]) -> list[str]:
-    """Give what a part and its classes define under some names alone its other names too; return those names."""
-    holders = [holder for holder in (part, *type(part).__mro__) if not _of_package(holder)]
-    return [name for holder in holders for name in _give(holder, names)]
+def keep_old_words(part: Any, renamed: Mapping[str, str]) -> None:
+    """Give a part the old words for what its own class defines under today's alone, for code that still reads them."""
+    _give(type(part), {new: old for old, new in renamed.items()})
 
 
 def _of_package(holder: Any) -> bool:
@@ -51,6 +51,7 @@ def _of_package(holder: Any) -> bool:
 
 
 def _give(holder: Any, names: Mapping[str, str]) -> list[str]:
+    """Give what stands under some names alone its other names too; return the names that it stood under."""
     own = dict(getattr(holder, "__dict__", {}))
     alone = [name for name, other in names.items() if name in own and other not in own]
     for name in alone:

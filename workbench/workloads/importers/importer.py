@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from workbench.errors import InputError, shown
-from workbench.parts.old_words import give_words, take_old_words
+from workbench.parts.old_words import keep_old_words, take_old_words
 from workbench.parts.registry import Registry
 from workbench.workloads.importers.bad_line import as_one_sentence
 from workbench.workloads.importers.source import Source
@@ -43,7 +43,7 @@ class _Importers(Registry["Importer"]):
     def join(self, name: str, part: Importer) -> Importer:
         """Enter an importer; one that is written in words of 0.4 with a warning."""
         take_old_words(part, _RENAMED, f"the importer {name}", level=4)
-        give_words(part, {new: old for old, new in _RENAMED.items()})
+        keep_old_words(part, _RENAMED)
         return super().join(name, part)
 
 
