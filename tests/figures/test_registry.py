@@ -25,7 +25,7 @@ def test_every_file_with_a_figure_is_listed_and_every_figure_is_whole():
     assert holding == {recipe.name for recipe in figures()} == set(FIGURES.names())
     for recipe in figures():
         engines = (ANY, *mechanisms())
-        assert recipe.engine in engines and recipe.says.endswith(".")
+        assert recipe.engine in engines and recipe.description.endswith(".")
         assert callable(recipe.data) and callable(recipe.draw)
 
 

@@ -28,7 +28,7 @@ class Record(NamedTuple):
     heads: np.ndarray
 
 class Options(Spec):
-    flips: int = lever(100, least=1, most=1000, unit="flips", says="how often")
+    flips: int = lever(100, least=1, most=1000, unit="flips", description="how often")
 
 class Toss:
     name, revision, machine, workload_kind, slots, options = "toss", 1, Machine, "workgroups", {}, Options

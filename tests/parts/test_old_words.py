@@ -16,9 +16,11 @@ from tests.house.test_recipes import recipes, run_block
 from workbench.engines.shared_memory import SharedMemory
 from workbench.errors import InputError
 from workbench.experiments.mechanism import Mechanism, enter, mechanism
+from workbench.figures import calculated, figure
 from workbench.levers import Spec, lever
 from workbench.machine import Machine
 from workbench.metrics.measure import Measure, declared
+from workbench.metrics.shared_memory import MEASURES
 from workbench.streams import Streams
 from workbench.workloads.importers import Importer, Trace, read_trace
 from workbench.workloads.importers.importer import _KNOWN
@@ -98,10 +100,16 @@ def test_the_package_is_not_given_old_words():
 @pytest.mark.parametrize(("old", "new"), [("wants", "workload_kind"), ("asks", "question_of"), ("admit", "validate")])
 def test_an_engine_of_the_package_is_read_by_old_words(old, new):
     engine = mechanism("shared_memory").engine
-    with pytest.warns(DeprecationWarning, match=rf"SharedMemory\.{old} is now called {new}\."):
+    with pytest.warns(DeprecationWarning, match=rf"SharedMemory\.{old} is now called {new}\.") as told:
         assert getattr(engine, old) == getattr(engine, new)
-    with pytest.raises(AttributeError, match=r"'SharedMemory' object has no attribute 'wanted'"):
-        _ = engine.wanted
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("part", [figure("pareto"), calculated("probe_success"), MEASURES["drain_cycles"]])
+def test_what_a_figure_and_a_measure_say_of_themselves_is_their_description(part):
+    with pytest.warns(DeprecationWarning, match=rf"{type(part).__name__}\.says is now called description\.") as told:
+        assert part.says == part.description
+    assert told[0].filename == __file__
 
 
 LINES = "#old stopwatch\ngemm 10 30\n"

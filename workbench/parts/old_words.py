@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 
 def take_old_words(part: Any, renamed: Mapping[str, str], name: str, level: int = 3) -> None:
@@ -59,16 +59,12 @@ def _give(holder: Any, names: Mapping[str, str]) -> list[str]:
     return alone
 
 
-class OldWords:
-    """A base whose parts are still read by the words of 0.4, with a warning."""
+def old_word(old: str, new: str) -> Any:
+    """Return a property for the body of a class that reads an attribute by its word of 0.4, with a warning."""
+    return property(lambda part: read_by_old_word(part, old, new))
 
-    renamed: ClassVar[Mapping[str, str]] = {}
-    """Each of these words with the one of today."""
 
-    def __getattr__(self, word: str) -> Any:
-        if word not in self.renamed:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {word!r}", name=word, obj=self)
-        value = getattr(self, self.renamed[word])
-        message = f"{type(self).__name__}.{word} is now called {self.renamed[word]}."
-        warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return value
+def read_by_old_word(part: Any, old: str, new: str) -> Any:
+    """Return an attribute of a part for a property that is called by its word of 0.4, with a warning."""
+    warnings.warn(f"{type(part).__name__}.{old} is now called {new}.", DeprecationWarning, stacklevel=3)
+    return getattr(part, new)

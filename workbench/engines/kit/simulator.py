@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from workbench.engines.engine import RENAMED, Setup
+from workbench.engines.engine import Setup
 from workbench.engines.first_runs import FirstRuns
 from workbench.engines.kit.columns import logs_of
 from workbench.engines.kit.faults import FINE, STOP, Stop, fault_of, policy_error, stop_of
@@ -17,7 +17,7 @@ from workbench.engines.kit.log_room import with_room
 from workbench.engines.kit.slots import defaults_of, filled, question_of
 from workbench.levers import Spec
 from workbench.machine import Described
-from workbench.parts.old_words import OldWords
+from workbench.parts.old_words import old_word
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
 
@@ -64,7 +64,7 @@ class Attempt(NamedTuple):
     """Whether every array index of the policies' answers is tested."""
 
 
-class Simulator(OldWords, Generic[Record]):
+class Simulator(Generic[Record]):
     """The base of an engine: what it is stands at its class, what it does in five functions.
 
     An engine gives `read` (what the setup determines, checked), `begin` (the arguments of the loop, among them the
@@ -89,7 +89,9 @@ class Simulator(OldWords, Generic[Record]):
     """The names of what stops a run."""
     slots: ClassVar[Mapping[str, str]]
     """The default of each slot, as declared."""
-    renamed = RENAMED
+    wants = old_word("wants", "workload_kind")
+    asks = old_word("asks", "question_of")
+    admit = old_word("admit", "validate")
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
