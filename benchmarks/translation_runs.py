@@ -45,6 +45,8 @@ def simulated(
 ) -> TranslationRecord:
     """One run of the engine."""
     engine = Translation()
-    policies = {slot: read_policy(engine.asks(slot), policy.get(slot, usual)) for slot, usual in engine.slots.items()}
+    policies = {
+        slot: read_policy(engine.question_of(slot), policy.get(slot, usual)) for slot, usual in engine.slots.items()
+    }
     setup = Setup("translation", TranslationMachine(**machine), trace, policies, TranslationOptions.read(options))
     return engine.simulate(setup, 1)

@@ -104,7 +104,7 @@ def test_every_choice_where_there_is_room(choice: Any) -> None:
 def test_every_registered_policy_is_listed() -> None:
     load_all()
     for slot in Dispatch.slots:
-        question = Dispatch().asks(slot)
+        question = Dispatch().question_of(slot)
         registered = {name for name, policy in policies(question).items() if policy.built_in}
         listed = {policy.name for policy in [*EVERY[slot], *ROUND.get(slot, []), WARM]}
         assert registered - listed <= {MOVES_LIVE_RANGES}

@@ -237,8 +237,8 @@ def test_a_policy_of_ones_own_is_named_when_it_breaks_its_question():
 
 
 def test_admission_draws_the_calls_and_refuses_the_same():
-    assert Malloc().admit(setup(batch([4])), 1) is None
-    assert "bytes must be" in refusal(Malloc().admit, setup([(0, 0, -1, -1)]), 1)
+    assert Malloc().validate(setup(batch([4])), 1) is None
+    assert "bytes must be" in refusal(Malloc().validate, setup([(0, 0, -1, -1)]), 1)
     drawn = RandomMallocs(threads=5).mallocs(Machine(), Streams(1))
     assert len(drawn.thread) == 5
 

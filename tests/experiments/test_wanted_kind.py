@@ -19,7 +19,7 @@ from workbench.streams import Streams
 class Counting:
     """Asks its workload for groups and does nothing with them; all else as the engine it stands in for."""
 
-    name, wants = "counting", "groups"
+    name, workload_kind = "counting", "groups"
 
     def __init__(self, engine):
         self._engine = engine
@@ -27,7 +27,7 @@ class Counting:
     def __getattr__(self, name):
         return getattr(self._engine, name)
 
-    def admit(self, setup, seed):
+    def validate(self, setup, seed):
         assert len(setup.workload.groups(setup.machine, Streams(seed)).waves) > 0
 
 

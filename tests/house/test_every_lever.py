@@ -190,7 +190,7 @@ def offered(declared: Lever) -> list[Any]:
 def drawn_setups(engine: Any) -> Iterator[dict[str, Any]]:
     """Every setup that differs from the usual one in a policy, and in one lever of it, of an option or a machine."""
     for slot in engine.slots:
-        for name, cls in policies(engine.asks(slot)).items():
+        for name, cls in policies(engine.question_of(slot)).items():
             if cls.built_in:
                 levers = {key: value for key, lv in cls.levers.items() for value in [offered(lv)]}
                 yield {"policy": {slot: name}}

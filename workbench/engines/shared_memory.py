@@ -79,7 +79,7 @@ class SharedMemory(Simulator[SharedMemoryRecord]):
     decides = Slots
     options = SharedMemoryOptions
     machine = Machine
-    wants = "workgroups"
+    workload_kind = "workgroups"
     state, counts, faults = State, COUNT, FAULT
 
     def read(self, given: Given[Slots, SharedMemoryOptions, Machine]) -> Run:

@@ -41,7 +41,7 @@ def asked(engine, path: str) -> type[Policy]:
     """The class of the policies of a slot, or of a lever of its default policy."""
     slot, _, held = path.partition(".")
     if held:
-        return type(getattr(read_policy(engine().asks(slot), engine.slots[slot]), held))
+        return type(getattr(read_policy(engine().question_of(slot), engine.slots[slot]), held))
     return get_type_hints(engine.decides)[slot]
 
 

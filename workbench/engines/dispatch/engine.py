@@ -39,7 +39,7 @@ class Dispatch(Simulator[DispatchRecord]):
     decides = Slots
     options = DispatchOptions
     machine = Machine
-    wants = "groups"
+    workload_kind = "groups"
     state, counts, faults = State, COUNT, FAULT
 
     def read(self, given: Case) -> Run:

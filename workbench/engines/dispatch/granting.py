@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, routine
+from workbench.compiled import NO_ANSWER, RAISED, Answer, kernel, routine
 from workbench.engines.dispatch.entries import group_of, of_module
 from workbench.engines.dispatch.shape import OWN, Columns, Policies, Rules, Shape
 from workbench.engines.dispatch.state import COUNT, FAULT, NONE, State
@@ -57,7 +55,7 @@ def _ask(
 def _tell(
     shape: Shape,
     policy: ReadyPlacement,
-    notices: Any,
+    notices: Answer,
     state: State,
     resource: int,
     row: int,

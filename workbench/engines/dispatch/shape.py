@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiled import Answers
 from workbench.policies.dispatch.priority.question import ReadyPriority
 from workbench.policies.dispatch.selection.question import ReadySelection
 from workbench.policies.dispatch.stuck.question import ReadyStuck
@@ -116,9 +117,8 @@ class Turns(NamedTuple):
 class Terms(NamedTuple):
     """The scores of modules that are summed."""
 
-    answers: np.ndarray
-    """The compiled answers, by address (functions where code is interpreted)."""
-    chosen: np.ndarray
+    answers: Answers
+    chosen: Answers
     """The same of those that are told which module was taken."""
     weights: np.ndarray
     params: np.ndarray
@@ -146,8 +146,8 @@ class Warmth(NamedTuple):
 class Probes(NamedTuple):
     """The probe of each resource."""
 
-    answers: np.ndarray
-    """The compiled answers, by address (functions where code is interpreted); 0 where nothing is probed."""
+    answers: Answers
+    """0 in place of an answer where nothing is probed."""
     params: np.ndarray
     """float64[resources, most parameters]."""
     sizes: np.ndarray

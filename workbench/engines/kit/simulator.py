@@ -17,6 +17,7 @@ from workbench.engines.kit.log_room import with_room
 from workbench.engines.kit.slots import defaults_of, filled, question_of
 from workbench.levers import Spec
 from workbench.machine import Described
+from workbench.parts.old_words import old_word
 from workbench.policies.policy import Policy
 from workbench.streams import Streams
 
@@ -78,7 +79,7 @@ class Simulator(Generic[Record]):
     """The slots: a named tuple with a `slot` for each decision."""
     options: ClassVar[type[Spec]]
     machine: ClassVar[type[Described]]
-    wants: ClassVar[str]
+    workload_kind: ClassVar[str]
     """The method of a workload that gives what this engine serves."""
     state: ClassVar[type]
     """What changes during a run: a named tuple of columns, among them `counters`."""
@@ -88,12 +89,15 @@ class Simulator(Generic[Record]):
     """The names of what stops a run."""
     slots: ClassVar[Mapping[str, str]]
     """The default of each slot, as declared."""
+    wants = old_word("wants", "workload_kind")
+    asks = old_word("asks", "question_of")
+    admit = old_word("admit", "validate")
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         cls.slots = defaults_of(cls.decides)
 
-    def asks(self, slot: str) -> str:
+    def question_of(self, slot: str) -> str:
         """Return the question that the policy of a slot answers."""
         return question_of(self.decides, slot)
 
@@ -131,7 +135,7 @@ class Simulator(Generic[Record]):
         """Return what happened."""
         raise NotImplementedError
 
-    def admit(self, setup: Setup, seed: int) -> None:
+    def validate(self, setup: Setup, seed: int) -> None:
         """Refuse, in one sentence, a setup that asks for what its machine can never give."""
         self.read(self.given(setup, seed))
 

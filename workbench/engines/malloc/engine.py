@@ -71,12 +71,12 @@ class Malloc(Simulator[MallocRecord]):
     decides = Slots
     options = MallocOptions
     machine = Machine
-    wants = "mallocs"
+    workload_kind = "mallocs"
     state, counts, faults = State, COUNT, FAULT
 
-    def admit(self, setup: Setup, seed: int) -> None:
+    def validate(self, setup: Setup, seed: int) -> None:
         check_warps(self.given(setup, seed))
-        super().admit(setup, seed)
+        super().validate(setup, seed)
 
     def read(self, given: Case) -> Run:
         """Refuse calls that make no sense; what does not fit into the heap is no mistake, it fails."""

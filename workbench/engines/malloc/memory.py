@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.compiled import NO_ANSWER, RAISED, kernel, leading_zeros, routine
+from workbench.compiled import NO_ANSWER, RAISED, Answer, kernel, leading_zeros, routine
 from workbench.engines.kit.faults import fail
 from workbench.engines.malloc.state import (
     ASK,
@@ -132,7 +132,7 @@ def _asked(rules: Rules, arena: Arena, policies: Policies, state: State, at: int
 
 @kernel
 def _tell(
-    notice: Any,
+    notice: Answer,
     rules: Rules,
     arena: Arena,
     policies: Policies,

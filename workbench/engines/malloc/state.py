@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from workbench.compiled import Answer
 from workbench.engines.kit import STOP, column, log, numbered, raised, wrong
 from workbench.structures.timetable import Timetable
 
@@ -213,7 +214,7 @@ class State(NamedTuple):
 class Policies(NamedTuple):
     """What is called while the loop runs."""
 
-    place: Any
-    granted: Any
-    released: Any
+    place: Answer
+    granted: Answer
+    released: Answer
     params: np.ndarray

@@ -57,7 +57,7 @@ class Pool(Simulator[PoolRecord]):
     decides = Slots
     options = PoolOptions
     machine = Board
-    wants = "pool_requests"
+    workload_kind = "pool_requests"
     state, counts, faults = State, COUNT, FAULT
 
     def read(self, given: Case) -> Run:

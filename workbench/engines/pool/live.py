@@ -218,7 +218,7 @@ class Live:
         self._taken = state.taken.data
 
 
-def _carry(before: Any, after: Any) -> None:
+def _carry(before: tuple[Any, ...], after: tuple[Any, ...]) -> None:
     """Copy the arrays of a tuple into the beginnings of larger ones."""
     for old, new in zip(before, after, strict=True):
         if isinstance(old, np.ndarray):
